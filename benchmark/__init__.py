@@ -1,0 +1,1 @@
+"""Measures models at compressing command output; touches a model only through `ctxsift`."""

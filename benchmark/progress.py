@@ -1,0 +1,122 @@
+"""What a person sees while a run goes on: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from benchmark.matrix import Scenario
+from benchmark.run.outcome import InstrumentFailure, Outcome
+from benchmark.scoring import scenario_score
+from benchmark.terminal import printable
+from ctxsift.backends.base import LoadInfo
+
+_LINE_EVERY_S = 10.0
+
+
+class RunProgress:
+    """Listens to a run and shows it; a context manager around the whole run."""
+
+    def __init__(self, console: Console, scenarios: int, cases: int, *, show_output: bool) -> None:
+        self._console, self._scenarios, self._cases = console, scenarios, cases
+        self._show_output = show_output
+        self._scores: list[float] = []
+        self._times_ms: list[float] = []
+        self._tokens, self._decode_ms = 0, 0.0
+        self._failures = self._done = 0
+        self._started = self._last_line = time.monotonic()
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._run_task = self._bars.add_task("scenarios", total=scenarios, note="")
+        self._case_task = self._bars.add_task("cases", total=cases, note="")
+
+    def __enter__(self) -> RunProgress:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def loading(self, scenario: Scenario) -> None:
+        """Begin a scenario."""
+        self._scores, self._times_ms = [], []
+        self._tokens, self._decode_ms, self._failures, self._done = 0, 0.0, 0, 0
+        self._started = time.monotonic()
+        self._bars.reset(self._case_task, total=self._cases, description=scenario.name, note="loading")
+        self._line(f"{scenario.name}: loading {scenario.model}")
+
+    def started(self, scenario: Scenario, load: LoadInfo) -> None:
+        """Tell what was loaded, and what is unusual about it."""
+        self._bars.update(self._case_task, note="")
+        note = f"; chat template {load.chat_template}: {load.chat_template_note}" if load.chat_template_note else ""
+        canary = f"; {load.settings['canary']}" if "canary" in load.settings else ""
+        self._say(
+            f"{scenario.name}: {load.engine} {load.engine_version}, {load.threads} threads, context "
+            f"{load.context_tokens}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
+        )
+
+    def finished_case(self, outcome: Outcome) -> None:
+        """Count one case."""
+        self._done += 1
+        if isinstance(outcome, InstrumentFailure):
+            self._failures += 1
+            self._say(f"{outcome.case.case_id}: no answer: {outcome.error}")
+        else:
+            examined = outcome.examined
+            generation = examined.answer.generation
+            self._scores.append(examined.recovered.scores.case_score)
+            self._times_ms.append(generation.total_ms)
+            self._tokens += generation.completion_tokens or 0
+            self._decode_ms += generation.decode_ms or 0.0
+            if self._show_output:
+                self._output(outcome.case.case_id, examined.recovered.view.text, examined.recovered.scores.case_score)
+        self._bars.update(self._case_task, advance=1, note=self._note())
+        now = time.monotonic()
+        if now - self._last_line >= _LINE_EVERY_S or self._done == self._cases:
+            self._last_line = now
+            elapsed = now - self._started
+            remaining = elapsed / self._done * (self._cases - self._done)
+            self._line(f"{self._done}/{self._cases} cases, {elapsed:.0f} s, {remaining:.0f} s left, {self._note()}")
+
+    def finished_scenario(self) -> None:
+        """Count one scenario."""
+        self._bars.advance(self._run_task)
+
+    def _note(self) -> str:
+        if not self._scores:
+            return "no answer yet"
+        score = scenario_score(self._scores, sum(self._times_ms) / len(self._times_ms)).final_score
+        speed = f", {1000 * self._tokens / self._decode_ms:.0f} tokens/s" if self._decode_ms else ""
+        failures = f", {self._failures} without answer" if self._failures else ""
+        return f"score {score:.1f}{speed}{failures}"
+
+    def _output(self, case_id: str, text: str, score: float) -> None:
+        self._say(f"--- {case_id}: {score:.2f}")
+        self._say(printable(text) or "(nothing)")
+
+    def _say(self, text: str) -> None:
+        self._bars.console.print(Text(text), soft_wrap=True)
+
+    def _line(self, text: str) -> None:
+        if not self._console.is_terminal:
+            self._say(text)

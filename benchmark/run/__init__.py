@@ -1,0 +1,1 @@
+"""Running scenarios: the only place that generates or appends to a journal."""

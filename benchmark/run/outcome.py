@@ -1,0 +1,89 @@
+"""How a case can end: one of three types, never a string to be parsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmark.corpus import Case
+from benchmark.scoring import Embedder, Scores, score_view
+from ctxsift.compress import Answer, View, examine
+from ctxsift.recovery import Recovery
+
+
+@dataclass(frozen=True)
+class ScoredView:
+    """One view with its verdict and its scores."""
+
+    view: View
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Examined:
+    """An answer in both views, and what the attempt took.
+
+    Attributes:
+        attempts: how many were needed until an answer came.
+        rss_bytes: memory of the model's process after the answer, where it is known.
+
+    """
+
+    answer: Answer
+    raw: ScoredView
+    recovered: ScoredView
+    recovery: Recovery
+    attempts: int
+    rss_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The model answered and ended by itself."""
+
+    case: Case
+    examined: Examined
+
+
+@dataclass(frozen=True)
+class ModelFailure:
+    """The model answered with nothing, or was cut off; scored as what it is.
+
+    Attributes:
+        reason: `empty_answer`, `token_limit` or `loop`.
+
+    """
+
+    case: Case
+    examined: Examined
+    reason: str
+
+
+@dataclass(frozen=True)
+class InstrumentFailure:
+    """An answer never came, and the model is not to blame; not scored."""
+
+    case: Case
+    error: str
+    attempts: int
+
+
+Outcome = Scored | ModelFailure | InstrumentFailure
+_REASONS = {"length": "token_limit", "loop": "loop"}
+
+
+def judge(
+    case: Case, answer: Answer, embedder: Embedder, *, recovery_enabled: bool, attempts: int, rss_bytes: int | None
+) -> Scored | ModelFailure:
+    """Recover, validate and score one answer."""
+    raw, recovered, recovery = examine(answer.generation.text, case.request, recovery_enabled=recovery_enabled)
+    scored_raw = ScoredView(raw, score_view(raw.text, raw.validation, case, embedder))
+    scored = (
+        scored_raw
+        if recovered is raw
+        else ScoredView(recovered, score_view(recovered.text, recovered.validation, case, embedder))
+    )
+    examined = Examined(answer, scored_raw, scored, recovery, attempts, rss_bytes)
+    if not answer.generation.text.strip():
+        return ModelFailure(case, examined, "empty_answer")
+    reason = _REASONS.get(answer.generation.finish_reason)
+    return ModelFailure(case, examined, reason) if reason else Scored(case, examined)

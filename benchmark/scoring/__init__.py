@@ -1,0 +1,16 @@
+"""Scores, as pure functions. The formulas are in docs/scoring.md."""
+
+from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, score_view
+from benchmark.scoring.scenario import ScenarioScore, latency_factor, scenario_score
+from benchmark.scoring.semantic import Embedder
+
+__all__ = [
+    "SCORER_VERSION",
+    "Embedder",
+    "ScenarioScore",
+    "Scores",
+    "case_score",
+    "latency_factor",
+    "scenario_score",
+    "score_view",
+]

@@ -1,0 +1,65 @@
+"""preserve: the share of anchors that survived, to the letter."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from benchmark.scoring.component import Component
+from ctxsift.contracts import Intent
+from ctxsift.payloads import parse_payload
+
+
+def score_anchors(text: str, anchors: Sequence[str], intent: Intent) -> Component:
+    """Return the share of `anchors` found in `text`; 1.0 for a case without any (unless the text is empty)."""
+    if not text.strip():
+        return Component(0.0, tuple(f"missing {a}" for a in anchors))
+    haystack = text
+    if intent in (Intent.JSON, Intent.YAML):
+        # Quoting and escaping belong to the format, not to the token.
+        payload = parse_payload(intent, text)
+        haystack += "\n" + "\n".join(_scalars(payload)) if payload is not None else ""
+    missing = missing_anchors(haystack, anchors)
+    score = 1.0 - len(missing) / len(anchors) if anchors else 1.0
+    return Component(score, tuple(f"missing {anchor}" for anchor in missing))
+
+
+def missing_anchors(text: str, anchors: Sequence[str]) -> list[str]:
+    """Return the anchors that do not stand in `text`."""
+    return [anchor for anchor in anchors if not has_token(text, anchor)]
+
+
+def has_token(text: str, token: str) -> bool:
+    """Say whether `token` stands in `text` as a whole: `E1` is not in `E10`, `1.2` is not in `1.2.3`.
+
+    White space may be folded differently. A path may be prefixed by its folders and followed by `:line`.
+    """
+    return _pattern(token).search(text) is not None
+
+
+@functools.lru_cache(maxsize=8192)
+def _pattern(token: str) -> re.Pattern[str]:
+    words = [re.escape(word) for word in token.split()]
+    # A name may stand behind its package (`app.store.Error`), a number not behind other digits (`1.2`).
+    if re.match(r"\d", token):
+        before = r"(?<!\w)(?<!\w[.\-])(?<!\d,)"
+    else:
+        before = r"(?<!\w)(?<!\w-)" if re.match(r"\w", token) else r"(?<!\w)" if token[:1] in "-." else ""
+    # A dot, a dash or a decimal comma binds only when the word goes on behind it.
+    after = r"(?!\w)(?![.\-]\w)(?!,\d)" if re.search(r"\w\Z", token) else ""
+    return re.compile(before + r"\s+".join(words) + after)
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _scalars(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value, default=str)

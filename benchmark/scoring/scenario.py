@@ -1,0 +1,37 @@
+"""Case scores -> the score of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmark.scoring.component import clamp
+from benchmark.statistics import mean, percentile
+
+FREE_LATENCY_MS = 2000.0
+
+
+@dataclass(frozen=True)
+class ScenarioScore:
+    """quality_core in [0, 1], latency_factor in [0.85, 1], final_score in [0, 100]."""
+
+    quality_core: float
+    latency_factor: float
+    final_score: float
+
+
+def latency_factor(observed_ms: float) -> float:
+    """Return the mild penalty for mean generation latency above 2 s, in [0.85, 1]."""
+    return clamp((FREE_LATENCY_MS / max(1.0, observed_ms)) ** 0.15, 0.85, 1.00)
+
+
+def scenario_score(case_scores: Sequence[float], observed_ms: float) -> ScenarioScore:
+    """Return the roll-up: 0.8 mean + 0.2 p10 of the case scores, times the latency factor.
+
+    Raises:
+        ValueError: no case scores.
+
+    """
+    core = 0.80 * mean(case_scores) + 0.20 * percentile(case_scores, 10)
+    factor = latency_factor(observed_ms)
+    return ScenarioScore(core, factor, 100 * core * factor)

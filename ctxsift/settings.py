@@ -1,0 +1,113 @@
+"""CTXSIFT_* settings, from the environment and an env file. The environment wins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ctxsift.errors import InputError
+
+PREFIX = "CTXSIFT_"
+ReasoningMode = Literal["auto", "true", "false"]
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the product and a run can be told by environment; see .env.example for the words.
+
+    Attributes:
+        llm_api_key: kept out of every representation.
+        timeout_ms: milliseconds one remote attempt may take.
+        retries: further remote attempts after the first.
+
+    """
+
+    llm_base_url: str | None = None
+    llm_api_key: str | None = field(default=None, repr=False)
+    llm_api_version: str | None = None
+    llm_reasoning_mode: ReasoningMode = "auto"
+    timeout_ms: int = 120_000
+    retries: int = 2
+    max_output_tokens: int | None = None
+    recovery_enabled: bool = True
+
+
+def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings.
+
+    Args:
+        env_file: a file of NAME=value lines, or None.
+        environ: the environment; the process's own when None.
+
+    Raises:
+        InputError: the file cannot be read, or a value is none that its setting takes.
+
+    """
+    given: dict[str, tuple[str, str]] = {}
+    if env_file is not None:
+        from dotenv import dotenv_values
+
+        try:
+            text = env_file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(str(env_file), f"cannot be read ({error})", "check --env-file") from error
+        del text
+        values = dotenv_values(env_file, interpolate=False)
+        given |= {k: (str(env_file), v) for k, v in values.items() if v}
+    given |= {k: ("environment", v) for k, v in (os.environ if environ is None else environ).items() if v}
+    read = {name.removeprefix(PREFIX): value for name, value in given.items() if name.startswith(PREFIX)}
+    mode = _choice(read, "LLM_REASONING_MODE", ("auto", "true", "false"), "auto")
+    return Settings(
+        llm_base_url=_text(read, "LLM_BASE_URL"),
+        llm_api_key=_text(read, "LLM_API_KEY"),
+        llm_api_version=_text(read, "LLM_API_VERSION"),
+        llm_reasoning_mode=mode,  # type: ignore[arg-type]
+        timeout_ms=_whole(read, "TIMEOUT_MS", 1) or Settings.timeout_ms,
+        retries=_retries(read),
+        max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1),
+        recovery_enabled=_flag(read, "RECOVERY_ENABLED", default=True),
+    )
+
+
+_Given = Mapping[str, tuple[str, str]]
+
+
+def _text(read: _Given, name: str) -> str | None:
+    return read[name][1] if name in read else None
+
+
+def _retries(read: _Given) -> int:
+    found = _whole(read, "RETRIES", 0)
+    return Settings.retries if found is None else found
+
+
+def _whole(read: _Given, name: str, least: int) -> int | None:
+    if name not in read:
+        return None
+    where, value = read[name]
+    try:
+        number = int(value)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise InputError(f"{where}: {PREFIX}{name}", f"{value!r} is no whole number", f"give {least} or more")
+    return number
+
+
+def _choice(read: _Given, name: str, known: tuple[str, ...], default: str) -> str:
+    if name not in read:
+        return default
+    where, value = read[name]
+    if value.lower() not in known:
+        raise InputError(f"{where}: {PREFIX}{name}", f"{value!r} is unknown", f"give {', '.join(known)}")
+    return value.lower()
+
+
+def _flag(read: _Given, name: str, *, default: bool) -> bool:
+    if name not in read:
+        return default
+    return _choice(read, name, tuple(sorted(_TRUE | _FALSE)), "") in _TRUE

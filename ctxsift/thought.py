@@ -1,0 +1,274 @@
+"""Visible thought: reasoning that a model leaks into its answer, as spans and as a density.
+
+Two sorts are found: blocks between tags (in the forms that model families leak) and prose in which the
+model talks about its task. Text that stands in the raw input is a quotation, never thought.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxsift.contracts import Intent
+from ctxsift.payloads import parse_payload
+
+_NAMES = (
+    r"(?:think(?:ing)?|thoughts?|analysis|reason(?:ing)?|scratch_?pad|reflection|inner[_ ]monologue"
+    r"|chain[_ ]of[_ ]thought|seed:think|begin_of_thought|start_thinking)"
+)
+_CLOSE_NAMES = _NAMES.replace("begin_of_thought|start_thinking", "end_of_thought|end_thinking")
+_OPENERS = re.compile(
+    rf"<{_NAMES}>|<\|{_NAMES}\|>|\[{_NAMES.upper()}\]|◁{_NAMES}▷"
+    r"|<\|channel\|>\s*(?:analysis|commentary)[^<\n]*<\|message\|>",
+    re.IGNORECASE,
+)
+_CLOSERS = re.compile(
+    rf"</{_NAMES}>|<\|/{_NAMES}\|>|<\|{_CLOSE_NAMES}\|>|\[/{_NAMES.upper()}\]|◁/{_NAMES}▷", re.IGNORECASE
+)
+_CHANNEL_END = re.compile(
+    r"<\|end\|>(?:\s*<\|start\|>\s*assistant)?(?=\s*<\|channel\|>|\s*\Z)|(?=<\|channel\|>\s*final)"
+)
+
+_VERBS = (
+    r"(?:think|look|see|check|analy[sz]e|parse|start|begin|re-?read|read|find|examine|extract|identify|scan|"
+    r"go (?:through|over|back)|break|try|double|return|output|provide|list|respond|reply|answer|make|keep|"
+    r"include|write|summari[sz]e|produce|format|give|focus|ensure|avoid|figure|consider|determine|count|copy|"
+    r"reconsider|verify|follow|create|construct|generate|present|mention|be careful|also|first|just|only|now|"
+    r"figure out|draft|compose|quote|preserve|not|pick|note|use|do|say|put|remember|understand|locate|convert|"
+    r"simply|carefully)"
+)
+_LEAD = (
+    r"(?:(?:okay|ok|alright|all right|hmm+|well|so|now|right|sure|first(?:ly)?|next|then|finally|but|also|and)"
+    r"[,.:!…]*\s+)*"
+)
+_META = (
+    r"(?:instructions?|tasks?|prompt|question|request|user(?:'s)?(?: \w+){0,2}|answer format|format|contract"
+    r"|requirements?|constraints?|expected output)"
+)
+_SAYS = (
+    r"(?:says?|said|asks?|asked|wants?|wanted|requires?|states?|stated|specif\w+|mentions?|mentioned|needs?|"
+    r"is asking|are asking|is to|is for|told|tells|explicitly|only|might|may|would|probably|requested|has asked|"
+    r"provided|expects?|is looking|doesn't|did not|didn't)"
+)
+_PROSE = re.compile(
+    "|".join(
+        (
+            rf"{_LEAD}(?:let me|let's|let us|lemme) {_VERBS}\b",
+            rf"{_LEAD}(?:i|we)(?: should| need(?: to)?| must| will| have to|'ll| am going to|'m going to| can"
+            rf"| could| want to| think(?: i)?(?: should)?| might| may|'d)(?: {_VERBS})+\b",
+            rf"{_LEAD}(?:i am|i'm|we are|we're) (?:asked|supposed|being asked|told|given|going) ",
+            rf"{_LEAD}(?:i think|i believe|i see|i notice|i guess|i'm not sure|i have) "
+            r"(?:that |the |a |it |this |what )",
+            rf"{_LEAD}(?:the |our |my )?user (?:wants|is asking|asks|asked|needs|has asked|has provided|requests"
+            r"|requested|provided|would like|is looking|gave|has given|said|says|specified)\b",
+            rf"(?:however|but|so|now|also|since|because|given that|given|remember|note that|and|although)[,:]? {_LEAD}"
+            rf"(?:the |my |this |these )?{_META} {_SAYS}\b",
+            rf"{_LEAD}(?:the|my|this) (?:instructions?|task|prompt|request|answer format) "
+            r"(?:says?|asks?|wants?|requires?|states?|specif\w+|is to)\b",
+            r"(?:wait|hmm+|hold on|on second thought|oh wait)(?:[,.!…—:]| -|\s*$)",
+            r"actually, (?:i|we|the (?:instruction|user|task|question|output)|let|wait|looking|no)\b",
+            rf"{_LEAD}(?:looking (?:at|through|over)|going through|scanning|reading) the "
+            r"(?:\w+ )?(?:output|log|logs|input|error|text|traceback)[^.\n]{0,40}, (?:i|we|let|it seems|there)\b",
+            rf"{_LEAD}(?:my|the) (?:answer|response|output|final answer) (?:should|must|will|needs to|has to) ",
+            r"(?:okay|ok|alright|hmm+)[,.!…]* (?:so|here|the|this|i|we|let|that|first|now)\b",
+            r"(?:thus|therefore|so|hence)[,:]? (?:the )?(?:final )?(?:answer|output|response)"
+            r"(?: is| should| would| will|:)",
+            r"(?:here is|here's) my (?:thought process|thinking|reasoning|analysis)\b",
+            r"(?:that|this) (?:should|seems to|would) (?:satisfy|meet|match|fulfil+) the \w+",
+        )
+    ),
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"(?:#+ *|\*\*)?(?:analysis|reasoning|thoughts?|thinking|thought process|my thoughts|chain of thought|scratch ?pad"
+    r"|internal monologue|step[- ]by[- ]step(?: reasoning| analysis)?|planning|plan)(?:\*\*)?:(?:\*\*)?(?=\s|$)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"(?:step )?\d+[.):] +(?:\*\*)?(?:identify|find|look|extract|check|read|scan|return|output|format|determine|"
+    r"parse|analy[sz]e|locate|understand|review|list|write|note|verify|make sure|ensure|copy|filter)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?…](?=\s|$)|(?=\n|$))")
+_MARKERS = re.compile(r"^[ \t]*(?:[-*>•]+[ \t]+)?(?:\*\*)?")
+_SPACE = re.compile(r"\s+")
+
+SpanKind = Literal["block", "prose"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """text[start:end] is leaked thought."""
+
+    start: int
+    end: int
+    kind: SpanKind
+
+
+@dataclass(frozen=True)
+class Thought:
+    """All leaked thought of one answer.
+
+    Attributes:
+        density: share of the answer's non-blank characters, in [0, 1].
+        unterminated: a reasoning block was opened and never closed.
+
+    """
+
+    spans: tuple[Span, ...]
+    density: float
+    unterminated: bool
+
+    @property
+    def markers(self) -> int:
+        """How many spans there are."""
+        return len(self.spans)
+
+
+def find_thought(text: str, *, raw_input: str = "", instruction: str = "", intent: Intent | None = None) -> Thought:
+    """Find the leaked thought in an answer.
+
+    Args:
+        text: the answer.
+        raw_input: what the command printed; quotations of it are not thought.
+        instruction: when it asks for steps, numbered steps are the answer.
+        intent: under a structured contract, an answer that parses holds no prose.
+
+    """
+    quoted = _Quoted(raw_input)
+    blocks, unterminated = _blocks(text, quoted)
+    prose: list[Span] = []
+    if intent is None or parse_payload(intent, text) is None:
+        steps_wanted = re.search(r"\bsteps?\b|\bplan\b|numbered", instruction, re.IGNORECASE) is not None
+        prose = _prose(text, blocks, quoted, steps_wanted)
+    spans = _merge(blocks + prose)
+    total = _solid(text)
+    inside = sum(_solid(text[s.start : s.end]) for s in spans)
+    return Thought(tuple(spans), min(1.0, inside / total) if total else 0.0, unterminated)
+
+
+def _solid(text: str) -> int:
+    return len(_SPACE.sub("", text))
+
+
+class _Quoted:
+    """Tells whether a piece of text stands in the raw input, white space folded."""
+
+    def __init__(self, raw_input: str) -> None:
+        self._raw = " ".join(raw_input.split())
+
+    def __contains__(self, piece: str) -> bool:
+        folded = " ".join(piece.split())
+        return bool(folded) and folded in self._raw
+
+
+def _blocks(text: str, quoted: _Quoted) -> tuple[list[Span], bool]:
+    spans: list[Span] = []
+    position = 0
+    tags = sorted(
+        [(m, True) for m in _OPENERS.finditer(text)] + [(m, False) for m in _CLOSERS.finditer(text)],
+        key=lambda tag: tag[0].start(),
+    )
+    ends = _block_ends(text, tags)
+    for (tag, opens), end in zip(tags, ends, strict=True):
+        if tag.start() < position:
+            continue
+        line = text[_line_start(text, tag.start()) : _line_end(text, tag.end())]
+        if line in quoted:
+            position = tag.end()
+        elif not opens:
+            # The opening tag was part of the prompt: everything up to the closing one is thought.
+            spans.append(Span(spans[-1].end if spans else 0, tag.end(), "block"))
+            position = tag.end()
+        elif end is None:
+            spans.append(Span(tag.start(), len(text), "block"))
+            return spans, True
+        else:
+            if text[tag.start() : end] not in quoted:
+                spans.append(Span(tag.start(), end, "block"))
+            position = end
+    return spans, False
+
+
+def _block_ends(text: str, tags: list[tuple[re.Match[str], bool]]) -> list[int | None]:
+    """Return for each tag where the block that it opens ends; None when nothing closes it."""
+    channel_ends = [m.end() for m in _CHANNEL_END.finditer(text)]
+    ends: list[int | None] = []
+    next_closer: int | None = None
+    for tag, opens in reversed(tags):
+        if not opens:
+            next_closer = tag.end()
+        if opens and "channel" in tag.group().lower():
+            index = bisect.bisect_left(channel_ends, tag.end())
+            ends.append(channel_ends[index] if index < len(channel_ends) else None)
+        else:
+            ends.append(next_closer)
+    return ends[::-1]
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end == -1 else end
+
+
+def _prose(text: str, blocks: list[Span], quoted: _Quoted, steps_wanted: bool) -> list[Span]:
+    spans: list[Span] = []
+    for start, end in _paragraphs(text):
+        sentences = [
+            Span(start + m.start(), start + m.end(), "prose")
+            for m in _SENTENCE.finditer(text[start:end])
+            if m.group().strip()
+        ]
+        sentences = [s for s in sentences if not any(b.start <= s.start < b.end for b in blocks)]
+        leaked = [_is_thought(text[s.start : s.end], quoted) for s in sentences]
+        if not steps_wanted:
+            steps = [_is_step(text[s.start : s.end], quoted) for s in sentences]
+            if sum(steps) >= 2:
+                leaked = [a or b for a, b in zip(leaked, steps, strict=True)]
+        count = sum(leaked)
+        # A paragraph that is mostly thought is thought as a whole; the rest of it explains itself.
+        if count and 2 * count >= len(sentences) and count > 1:
+            leaked = [text[s.start : s.end] not in quoted for s in sentences]
+        spans += [s for s, is_thought in zip(sentences, leaked, strict=True) if is_thought]
+    return spans
+
+
+def _paragraphs(text: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    start, position = None, 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            start = position if start is None else start
+        elif start is not None:
+            found.append((start, position))
+            start = None
+        position += len(line)
+    if start is not None:
+        found.append((start, position))
+    return found
+
+
+def _is_thought(sentence: str, quoted: _Quoted) -> bool:
+    bare = _MARKERS.sub("", sentence).replace("’", "'").lstrip()
+    return bool(_PROSE.match(bare) or _LABEL.match(bare)) and sentence.strip() not in quoted
+
+
+def _is_step(sentence: str, quoted: _Quoted) -> bool:
+    return bool(_STEP.match(sentence.lstrip())) and sentence.strip() not in quoted
+
+
+def _merge(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, s.end)):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Span(last.start, max(last.end, span.end), last.kind)
+        else:
+            merged.append(span)
+    return merged

