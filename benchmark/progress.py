@@ -19,8 +19,8 @@ from rich.text import Text
 from benchmark.matrix import Scenario
 from benchmark.run.outcome import InstrumentFailure, Outcome
 from benchmark.scoring import scenario_score
-from benchmark.terminal import printable
 from ctxsift.backends.base import LoadInfo
+from ctxsift.terminal import printable
 
 _LINE_EVERY_S = 10.0
 

@@ -11,7 +11,7 @@ import yaml
 from ctxsift.contracts import Intent
 
 # Far above any honest answer; a bound for hostile ones.
-MAX_CHARS = 200_000
+MAX_CHARS = 50_000
 _MAX_DEPTH = 40
 _CELL = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")

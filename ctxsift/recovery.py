@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
-from ctxsift.thought import find_thought
-from ctxsift.validation import CONTROL_TOKEN, Status, echoed_lines, outer_fence, validate
+from ctxsift.thought import Thought, find_thought
+from ctxsift.validation import CONTROL_TOKEN, MAX_ANSWER_CHARS, Status, echoed_lines, is_quoted, outer_fence, validate
 
 RECOVERY_VERSION = "1"
 _MAX_ROUNDS = 8
@@ -24,18 +24,18 @@ _END_OF_TURN = re.compile(
     r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id|end_of_turn)\|>|<end_of_turn>|</s>|<eos>|<｜end▁of▁sentence｜>",
     re.IGNORECASE,
 )
+# Possessive quantifiers keep every pattern linear: an answer may be a megabyte of blanks.
 _HEADER = re.compile(
-    r"\A\s*(?:<\|im_start\|>|<\|start_header_id\|>|<\|start_of_role\|>|<start_of_turn>|<\|start\|>)?\s*"
-    r"(?:assistant|model)\s*(?:<\|end_header_id\|>|<\|end_of_role\|>|<\|message\|>|:)?[ \t]*\n+"
-    r"|\A\s*(?:<\|(?:assistant|im_start|start)\|>)[ \t]*\n?|\A\s*<\|start_of_role\|>assistant<\|end_of_role\|>"
-    r"|\A\s*(?:<\|start\|>assistant)?<\|channel\|>\s*final\s*<\|message\|>",
+    r"\A\s*+(?:<\|start\|>\s*+assistant\s*+)?<\|channel\|>\s*+final\s*+<\|message\|>"
+    r"|\A\s*+(?:<\|im_start\|>|<\|start_header_id\|>|<\|start_of_role\|>|<start_of_turn>|<\|start\|>)?\s*+"
+    r"(?:assistant|model)(?:\s*+(?:<\|end_header_id\|>|<\|end_of_role\|>|<\|message\|>|:))?[ \t\r]*+\n++"
+    r"|\A\s*+(?:<\|(?:assistant|im_start|start)\|>)[ \t]*+\n?|\A\s*+<\|start_of_role\|>assistant<\|end_of_role\|>",
     re.IGNORECASE,
 )
-_TURN = re.compile(
-    r"\n\s*\n?(?:### )?(?:user|human|system|assistant|model|instruction)[ \t]*:?[ \t]*(?:\n|\Z)",
-    re.IGNORECASE,
-)
-_TURN_LABEL = re.compile(r"\n\s*\n(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
+_ROLES = r"(?:user|human|system|assistant|model|instruction)"
+_TURN = re.compile(rf"(?<=\n)(?:### )?{_ROLES}[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE)
+# A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
+_TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(
     r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?\s+",
     re.IGNORECASE,
@@ -50,6 +50,10 @@ _OUTRO = re.compile(
     r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have|want|would like)"
     r"|is there anything|please let me know)\b[^\n]*\s*\Z",
     re.IGNORECASE,
+)
+_ANSWER_TAG = re.compile(
+    r"\A\s*<(answer|final_answer|response|result|output)>[ \t]*\r?\n?(.*?)\r?\n?[ \t]*</\1>\s*\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _OPEN_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n")
 _CLOSE_FENCE = re.compile(r"\n(?:```|~~~)[ \t]*\Z")
@@ -74,6 +78,8 @@ class Recovery:
 
 def recover(text: str, request: Request) -> Recovery:
     """Remove wrappers from `text` where that is safe under the contract. Idempotent; never raises."""
+    if not text.strip() or len(text) > MAX_ANSWER_CHARS:
+        return Recovery(text, ())
     current = text
     steps: list[Step] = []
     for _ in range(_MAX_ROUNDS):
@@ -106,8 +112,12 @@ def _removed(before: str, after: str) -> str:
     return "".join(removed)
 
 
+def _thought(text: str, request: Request) -> Thought:
+    return find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+
+
 def _reasoning_blocks(text: str, request: Request) -> str:
-    thought = find_thought(text, raw_input=request.raw_input, intent=request.intent)
+    thought = _thought(text, request)
     blocks = [s for s in thought.spans if s.kind == "block"]
     if thought.unterminated and blocks:
         # What follows an opened block is unknown ground; only what stands before it can be the answer.
@@ -122,24 +132,28 @@ def _reasoning_blocks(text: str, request: Request) -> str:
 
 def _invented_turns(text: str, request: Request) -> str:
     for match in _END_OF_TURN.finditer(text):
-        if match.group() not in request.raw_input and text[: match.start()].strip():
+        if text[: match.start()].strip() and not is_quoted(match, request.raw_input):
             return text[: match.start()]
     if parse_payload(request.intent, text) is not None:
         return text
-    for pattern in (_TURN, _TURN_LABEL):
-        turn = pattern.search(text)
-        if turn and text[: turn.start()].strip() and turn.group().strip() not in request.raw_input:
-            return text[: turn.start()]
+    for pattern, after_blank_line in ((_TURN, False), (_TURN_LABEL, True)):
+        for turn in pattern.finditer(text):
+            before = text[: turn.start()]
+            if after_blank_line and not before[-4:].replace("\r", "").endswith("\n\n"):
+                continue
+            if before.strip() and turn.group().strip() not in request.raw_input:
+                return before
+            break
     return text
 
 
 def _role_header(text: str, request: Request) -> str:
     match = _HEADER.match(text)
-    return text[match.end() :] if match and match.group().strip() not in request.raw_input else text
+    return text[match.end() :] if match and not is_quoted(match, request.raw_input) else text
 
 
 def _control_tokens(text: str, request: Request) -> str:
-    return CONTROL_TOKEN.sub(lambda m: m.group() if m.group() in request.raw_input else "", text)
+    return CONTROL_TOKEN.sub(lambda m: m.group() if is_quoted(m, request.raw_input) else "", text)
 
 
 def _prompt_scaffold(text: str, request: Request) -> str:
@@ -155,7 +169,7 @@ def _prompt_scaffold(text: str, request: Request) -> str:
 
 
 def _thought_preamble(text: str, request: Request) -> str:
-    thought = find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+    thought = _thought(text, request)
     position = 0
     for span in thought.spans:
         if span.kind == "prose" and not text[position : span.start].strip():
@@ -169,6 +183,24 @@ def _thought_preamble(text: str, request: Request) -> str:
     if kind is Kind.STRUCTURED and not _is_payload(rest, request):
         return text
     return rest
+
+
+def _thought_epilogue(text: str, request: Request) -> str:
+    """Cut trailing paragraphs that are thought from end to end."""
+    thought = _thought(text, request)
+    end = len(text.rstrip())
+    for span in reversed(thought.spans):
+        if span.kind != "prose" or text[span.end : end].strip():
+            break
+        end = len(text[: span.start].rstrip())
+    # Only at a paragraph's border: within one, what stands before belongs to the same train of words.
+    between = text[end:].lstrip(" \t\r")
+    return text[:end] if end and between.startswith("\n") and between.lstrip("\n\r \t") else text
+
+
+def _answer_tag(text: str, request: Request) -> str:
+    match = _ANSWER_TAG.match(text)
+    return match.group(2) if match and f"<{match.group(1)}>" not in request.raw_input else text
 
 
 def _payload_intro(text: str, request: Request) -> str:
@@ -215,6 +247,7 @@ def _blank_edges(text: str, request: Request) -> str:
 
 
 def _is_payload(text: str, request: Request) -> bool:
+    text = _ANSWER_LABEL.sub("", text)
     inner = outer_fence(text)
     return parse_payload(request.intent, inner if inner is not None else text) is not None
 
@@ -226,6 +259,8 @@ _STEPS: tuple[tuple[str, Callable[[str, Request], str]], ...] = (
     ("control_token", _control_tokens),
     ("prompt_scaffold", _prompt_scaffold),
     ("thought_preamble", _thought_preamble),
+    ("thought_epilogue", _thought_epilogue),
+    ("answer_tag", _answer_tag),
     ("payload_intro", _payload_intro),
     ("answer_label", _answer_label),
     ("outer_fence", _outer_fence),

@@ -7,6 +7,7 @@ model talks about its task. Text that stands in the raw input is a quotation, ne
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -26,6 +27,12 @@ _OPENERS = re.compile(
 )
 _CLOSERS = re.compile(
     rf"</{_NAMES}>|<\|/{_NAMES}\|>|<\|{_CLOSE_NAMES}\|>|\[/{_NAMES.upper()}\]|◁/{_NAMES}▷", re.IGNORECASE
+)
+# Reasoning between announcements (Granite), and channel names whose control tokens were stripped (gpt-oss).
+_ANNOUNCED = re.compile(
+    r"\A\s*here(?:'s|’s| is) my thought process:?.*?here(?:'s|’s| is) my (?:response|answer):?\s*"
+    r"|\A\s*(?:assistant)?analysis(?=[A-Z\"']).*?assistant\s?final",
+    re.IGNORECASE | re.DOTALL,
 )
 _CHANNEL_END = re.compile(
     r"<\|end\|>(?:\s*<\|start\|>\s*assistant)?(?=\s*<\|channel\|>|\s*\Z)|(?=<\|channel\|>\s*final)"
@@ -55,19 +62,25 @@ _SAYS = (
 _PROSE = re.compile(
     "|".join(
         (
-            rf"{_LEAD}(?:let me|let's|let us|lemme) {_VERBS}\b",
-            rf"{_LEAD}(?:i|we)(?: should| need(?: to)?| must| will| have to|'ll| am going to|'m going to| can"
-            rf"| could| want to| think(?: i)?(?: should)?| might| may|'d)(?: {_VERBS})+\b",
-            rf"{_LEAD}(?:i am|i'm|we are|we're) (?:asked|supposed|being asked|told|given|going) ",
-            rf"{_LEAD}(?:i think|i believe|i see|i notice|i guess|i'm not sure|i have) "
-            r"(?:that |the |a |it |this |what )",
-            rf"{_LEAD}(?:the |our |my )?user (?:wants|is asking|asks|asked|needs|has asked|has provided|requests"
-            r"|requested|provided|would like|is looking|gave|has given|said|says|specified)\b",
+            rf"{_LEAD}(?:let me|let's|let us|lemme) \w",
+            rf"{_LEAD}we(?: should| need(?: to)?| must| will| have to|'ll| are going to| can"
+            rf"| could| want to| might| may|'d)(?: {_VERBS})+\b",
+            rf"{_LEAD}we(?: have| see| get| know| look at| want) (?!to )\w",
+            r"(?:in order )?to (?:answer|do|solve|find|get|produce|make) (?:this|that|it|so)\b[^,.\n]{0,40}, ",
+            r"(?:thinking|looking|going) (?:about|at|over) (?:it|this|that) (?:again|once more)",
+            r"(?:okay|ok|alright|all right|hmm+|well)[.!…]+\s*$",
+            r"(?:draft|attempt|first try)(?: \d+)?: ",
+            "(?:好的|嗯|首先)[，,。]|用户(?:想|要|问|需要)",
+            rf"{_LEAD}(?:we are|we're) (?:asked|supposed|being asked|told|given|going) ",
+            rf"{_LEAD}my (?:job|task|goal|plan|aim)(?: here| now)? is\b",
+            rf"{_LEAD}(?:the |our |my )?(?:user|agent|caller) (?:wants|is asking|asks|asked|needs|has asked"
+            r"|has provided|requests|requested|provided|would like|is looking|gave|has given|said|says|specified)\b",
             rf"(?:however|but|so|now|also|since|because|given that|given|remember|note that|and|although)[,:]? {_LEAD}"
             rf"(?:the |my |this |these )?{_META} {_SAYS}\b",
+            rf"{_LEAD}(?:the )?user's (?:question|request|instructions?)\b",
             rf"{_LEAD}(?:the|my|this) (?:instructions?|task|prompt|request|answer format) "
-            r"(?:says?|asks?|wants?|requires?|states?|specif\w+|is to)\b",
-            r"(?:wait|hmm+|hold on|on second thought|oh wait)(?:[,.!…—:]| -|\s*$)",
+            r"(?:doesn't|does not|says?|asks?|wants?|requires?|states?|specif\w+|is to)\b",
+            r"(?:(?:no|oh|but|hmm+),? )?(?:wait|hmm+|hold on|on second thought)(?:[,.!…—:]| -|\s*$)",
             r"actually, (?:i|we|the (?:instruction|user|task|question|output)|let|wait|looking|no)\b",
             rf"{_LEAD}(?:looking (?:at|through|over)|going through|scanning|reading) the "
             r"(?:\w+ )?(?:output|log|logs|input|error|text|traceback)[^.\n]{0,40}, (?:i|we|let|it seems|there)\b",
@@ -81,9 +94,18 @@ _PROSE = re.compile(
     ),
     re.IGNORECASE,
 )
+# An answer has no first person and takes nothing back; whoever does so, wherever in a sentence, is thinking.
+_ANYWHERE = re.compile(
+    r"(?<![\w'\"`/<-])(?<!type )(?<!phase )(?<!part )(?<!class )(?<!stage )"
+    r"I(?:'(?:ll|m|ve|d))? [a-z']+(?: [a-z]+)?"
+    r"|\b(?:scratch that|no, (?:wait|sorry)|my (?:final )?answer)\b|(?<=[.…,;] )hmm+\b"
+    r"|, (?:so )?skip(?: (?:it|that|this))?[.!]?\s*$",
+    re.MULTILINE,
+)
 _LABEL = re.compile(
-    r"(?:#+ *|\*\*)?(?:analysis|reasoning|thoughts?|thinking|thought process|my thoughts|chain of thought|scratch ?pad"
-    r"|internal monologue|step[- ]by[- ]step(?: reasoning| analysis)?|planning|plan)(?:\*\*)?:(?:\*\*)?(?=\s|$)",
+    r"(?:#+ *|\*\*)?(?:my )?(?:analysis|rationale|reasoning|thoughts?|thinking|thought process|chain of thought"
+    r"|scratch ?pad|internal monologue|step[- ]by[- ]step(?: reasoning| analysis)?|planning|plan)"
+    r"(?:\*\*)?:(?:\*\*)?(?=\s|$)",
     re.IGNORECASE,
 )
 _STEP = re.compile(
@@ -91,8 +113,12 @@ _STEP = re.compile(
     r"parse|analy[sz]e|locate|understand|review|list|write|note|verify|make sure|ensure|copy|filter)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?…](?=\s|$)|(?=\n|$))")
-_MARKERS = re.compile(r"^[ \t]*(?:[-*>•]+[ \t]+)?(?:\*\*)?")
+# The dot of an enumeration ("1. Find ...") ends no sentence.
+_SENTENCE = re.compile(r"(?:[ \t]*\d+[.)][ \t]+)?[^\n]+?(?:[.!?…](?=\s|$)|(?=\n|$))")
+_MARKERS = re.compile(r"^[ \t(]*(?:[-*>•]+[ \t]+)?(?:\d+[.)][ \t]+)?(?:\*\*)?")
+_MAX_KEY_WORDS = 4
+# Ten times the longest honest answer; a bound for hostile ones.
+_MAX_CHARS = 40_000
 _SPACE = re.compile(r"\s+")
 
 SpanKind = Literal["block", "prose"]
@@ -127,26 +153,36 @@ class Thought:
         return len(self.spans)
 
 
+@functools.lru_cache(maxsize=64)
 def find_thought(text: str, *, raw_input: str = "", instruction: str = "", intent: Intent | None = None) -> Thought:
     """Find the leaked thought in an answer.
 
     Args:
-        text: the answer.
+        text: the answer; what lies beyond its first 40,000 characters is not read.
         raw_input: what the command printed; quotations of it are not thought.
         instruction: when it asks for steps, numbered steps are the answer.
         intent: under a structured contract, an answer that parses holds no prose.
 
     """
+    text = text[:_MAX_CHARS]
     quoted = _Quoted(raw_input)
     blocks, unterminated = _blocks(text, quoted)
     prose: list[Span] = []
-    if intent is None or parse_payload(intent, text) is None:
+    if intent is None or not _is_document(intent, text):
         steps_wanted = re.search(r"\bsteps?\b|\bplan\b|numbered", instruction, re.IGNORECASE) is not None
         prose = _prose(text, blocks, quoted, steps_wanted)
     spans = _merge(blocks + prose)
     total = _solid(text)
     inside = sum(_solid(text[s.start : s.end]) for s in spans)
     return Thought(tuple(spans), min(1.0, inside / total) if total else 0.0, unterminated)
+
+
+def _is_document(intent: Intent, text: str) -> bool:
+    """Say whether the whole answer is a payload; a sentence with a colon is no YAML key."""
+    payload = parse_payload(intent, text)
+    if isinstance(payload, dict):
+        return all(len(str(key).split()) <= _MAX_KEY_WORDS for key in payload)
+    return payload is not None
 
 
 def _solid(text: str) -> int:
@@ -167,6 +203,10 @@ class _Quoted:
 def _blocks(text: str, quoted: _Quoted) -> tuple[list[Span], bool]:
     spans: list[Span] = []
     position = 0
+    announced = _ANNOUNCED.match(text)
+    if announced and announced.group() not in quoted:
+        position = announced.end()
+        spans.append(Span(0, position, "block"))
     tags = sorted(
         [(m, True) for m in _OPENERS.finditer(text)] + [(m, False) for m in _CLOSERS.finditer(text)],
         key=lambda tag: tag[0].start(),
@@ -175,8 +215,8 @@ def _blocks(text: str, quoted: _Quoted) -> tuple[list[Span], bool]:
     for (tag, opens), end in zip(tags, ends, strict=True):
         if tag.start() < position:
             continue
-        line = text[_line_start(text, tag.start()) : _line_end(text, tag.end())]
-        if line in quoted:
+        # Markup of the input is quoted, unless the answer begins with a block of its own.
+        if tag.group() in quoted and (text[position : tag.start()].strip() or not opens or end is None):
             position = tag.end()
         elif not opens:
             # The opening tag was part of the prompt: everything up to the closing one is thought.
@@ -208,15 +248,6 @@ def _block_ends(text: str, tags: list[tuple[re.Match[str], bool]]) -> list[int |
     return ends[::-1]
 
 
-def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1
-
-
-def _line_end(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end == -1 else end
-
-
 def _prose(text: str, blocks: list[Span], quoted: _Quoted, steps_wanted: bool) -> list[Span]:
     spans: list[Span] = []
     for start, end in _paragraphs(text):
@@ -232,8 +263,13 @@ def _prose(text: str, blocks: list[Span], quoted: _Quoted, steps_wanted: bool) -
             if sum(steps) >= 2:
                 leaked = [a or b for a, b in zip(leaked, steps, strict=True)]
         count = sum(leaked)
-        # A paragraph that is mostly thought is thought as a whole; the rest of it explains itself.
-        if count and 2 * count >= len(sentences) and count > 1:
+        # A paragraph that is mostly thought, or the first or last of several that begins with one, is thought as
+        # a whole: the rest of it explains itself.
+        mostly = count > 1 and 2 * count >= len(sentences)
+        first, last = not text[:start].strip(), not text[end:].strip()
+        opens = bool(leaked) and leaked[0] and first and not last
+        closes = bool(leaked) and leaked[0] and last and not first and 2 * count >= len(sentences)
+        if mostly or opens or closes:
             leaked = [text[s.start : s.end] not in quoted for s in sentences]
         spans += [s for s, is_thought in zip(sentences, leaked, strict=True) if is_thought]
     return spans
@@ -256,7 +292,12 @@ def _paragraphs(text: str) -> list[tuple[int, int]]:
 
 def _is_thought(sentence: str, quoted: _Quoted) -> bool:
     bare = _MARKERS.sub("", sentence).replace("’", "'").lstrip()
-    return bool(_PROSE.match(bare) or _LABEL.match(bare)) and sentence.strip() not in quoted
+    match = _PROSE.match(bare) or _LABEL.match(bare) or _ANYWHERE.search(bare)
+    if match is None or sentence.strip() in quoted:
+        return False
+    # "The user requested kombu<5.3" is how pip talks when pip has just said so.
+    words = match.group().split()
+    return len(words) < 2 or match.group() not in quoted
 
 
 def _is_step(sentence: str, quoted: _Quoted) -> bool:

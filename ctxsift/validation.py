@@ -39,20 +39,22 @@ WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
 
 CONTROL_TOKEN = re.compile(
-    r"<\|(?!/?(?:think|analysis|reasoning)\w*\|>)[a-z_]+(?:[a-z_0-9 ]*)\|>|<\|(?:im_start|im_end)\|>"
-    r"|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|<unused\d+>"
-    r"|<｜[^｜\n]{1,40}｜>|\[(?:AVAILABLE_TOOLS|TOOL_CALLS|SYSTEM_PROMPT)\]|\[e~\[|<\|(?:start|end)_of_role\|>",
+    r"<\|(?!/?(?:think|analysis|reasoning)\w*\|>)[a-z_][a-z_0-9 ]{0,60}\|>"
+    r"|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|<unused\d{1,4}>"
+    r"|<｜[^｜\n]{1,40}｜>|\[(?:AVAILABLE_TOOLS|TOOL_CALLS|SYSTEM_PROMPT)\]|\[e~\[",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
+_OPEN_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*\Z")
 _MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]\s*$)")
+# A hundred times the longest honest answer; what is longer is neither read nor recovered.
+MAX_ANSWER_CHARS = 200_000
 # Under this length an input is too short for its repetition to mean that nothing was compressed.
 _LONG_INPUT_LINES = 12
 _ECHO_SHARE = 0.6
 _FACT = re.compile(
     r"""(?x)
     (?<![\w./-])(?:
-        [\w.@~+-]*/[\w./@+-]*\w                     # paths
+        [\w.@~+-]*/[\w./@+-]*\w(?::\d+)*            # paths
       | [\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?::\d+)*  # file names, dotted names
       | v?\d+(?:\.\d+)+[\w.-]*\w?                   # versions and decimals
       | 0x[0-9a-fA-F]+ | \d{4,}                     # addresses, long numbers
@@ -82,7 +84,8 @@ class Validation:
 
 
 def validate(text: str, request: Request) -> Validation:
-    """Judge `text` as an answer to `request`. Never raises."""
+    """Judge the first 200,000 characters of `text` as an answer to `request`. Never raises."""
+    text = text[:MAX_ANSWER_CHARS]
     contract = contract_of(request.intent)
     thought = find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
     reasons: list[str] = []
@@ -146,13 +149,33 @@ def _structured(text: str, request: Request, reasons: list[str], flags: list[str
 
 def outer_fence(text: str) -> str | None:
     """Return what stands inside one code fence around the whole of `text`, else None."""
-    match = _FENCE.match(text)
-    return match.group(2) if match and match.group(1) not in match.group(2) else None
+    opening, _, rest = text.strip().partition("\n")
+    match = _OPEN_FENCE.match(opening.rstrip())
+    inner, _, closing = rest.rpartition("\n") if "\n" in rest else ("", "", rest)
+    if match is None or closing.strip() != match.group(1) or match.group(1) in inner:
+        return None
+    return inner.removesuffix("\r")
 
 
 def leaked_tokens(text: str, raw_input: str) -> list[str]:
-    """Return the control and role tokens in `text` that do not stand in the input."""
-    return sorted({m.group() for m in CONTROL_TOKEN.finditer(text) if m.group() not in raw_input})
+    """Return the control and role tokens in `text` that are no quotations of the input."""
+    return sorted({m.group() for m in CONTROL_TOKEN.finditer(text) if not is_quoted(m, raw_input)})
+
+
+def is_quoted(token: re.Match[str], raw_input: str) -> bool:
+    """Say whether a control token in an answer is a quotation of the input.
+
+    It has to stand in the input; at the beginning or end of a line, where models put their own, the whole
+    line has to.
+    """
+    if token.group().strip() not in raw_input:
+        return False
+    text = token.string
+    start = text.rfind("\n", 0, token.start()) + 1
+    end = text.find("\n", token.end())
+    line = text[start : end if end != -1 else len(text)]
+    inside = line[: token.start() - start].strip() and line[token.end() - start :].strip()
+    return bool(inside) or line.strip() in raw_input
 
 
 def echoed_lines(text: str, request: Request) -> list[str]:
@@ -161,10 +184,8 @@ def echoed_lines(text: str, request: Request) -> list[str]:
     echoed = []
     for line in text.splitlines():
         bare = line.strip()
-        if not bare or bare in request.raw_input:
-            continue
         task = bare.startswith(TASK_HEADING) and bare[len(TASK_HEADING) :].strip()[:40] in request.instruction
-        if bare in known or task or bare.startswith(FORMAT_HEADING):
+        if (bare in known or task or bare.startswith(FORMAT_HEADING)) and bare not in request.raw_input:
             echoed.append(line)
     return echoed
 

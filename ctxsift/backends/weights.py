@@ -62,10 +62,11 @@ def _from_package(package: str, filename: str) -> Path:
     inside = folder / filename
     if inside.is_file():
         return inside
-    module = importlib.import_module(module_name)
-    if not hasattr(module, "assemble"):
-        found = ", ".join(sorted(p.name for p in folder.rglob("*.gguf"))) or "no GGUF at all"
-        raise WeightsError(f"the package {package} has no {filename}; it ships {found}")
+    shipped = ", ".join(sorted(path.name for path in folder.rglob("*.gguf")))
+    # Importing a package may load an engine; only one that has to be asked for its file is imported.
+    module = None if shipped else importlib.import_module(module_name)
+    if module is None or not hasattr(module, "assemble"):
+        raise WeightsError(f"the package {package} has no {filename}; it ships {shipped or 'no GGUF at all'}")
     try:
         path = Path(_assemble(module))
     except (OSError, ValueError, ImportError) as error:

