@@ -64,10 +64,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     one.add_argument("instruction", help="what you want from the output, in plain words")
     one.add_argument("--intent", choices=[str(intent) for intent in Intent], default="summary", help="default: summary")
-    one.add_argument("--model", default=DEFAULT_MODEL, help="hub id, local path or package:NAME (default: %(default)s)")
+    one.add_argument(
+        "--model",
+        help=f"hub id, local path or package:NAME (default: {DEFAULT_MODEL}); the service's name of the model "
+        "when CTXSIFT_LLM_BASE_URL is set",
+    )
     one.add_argument("--gguf-filename", help="the .gguf file of the model (default: that of the default model)")
-    one.add_argument("--backend", default="llama_cpp", help="registered backend (default: %(default)s)")
-    one.add_argument("--device", choices=["cpu"], default="cpu", help="where the model runs (default: cpu)")
+    one.add_argument(
+        "--backend", help="registered backend (default: litellm with a service configured, else llama_cpp)"
+    )
+    one.add_argument("--device", choices=["cpu", "remote"], help="where the model runs (default: as configured)")
     one.add_argument("--max-output-tokens", type=_positive, metavar="N", help="default: 512")
     one.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     one.add_argument("--json", action="store_true", help="answer, raw answer, steps, verdict, tokens and times as JSON")
@@ -91,12 +97,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         settings = load_settings(options.env_file)
+        place = _place(options, settings)
         source = _read(command)
     except InputError as error:
         print(f"ctxsift: {error}", file=sys.stderr)
         return EXIT_NOT_FOUND if error.where == "command" else EXIT_USAGE
     try:
-        return _answer(options, settings, source)
+        return _answer(options, settings, place, source)
     except KeyboardInterrupt:
         _give_back(source, options, "interrupted")
         return EXIT_INTERRUPTED
@@ -117,7 +124,26 @@ def _read(command: list[str]) -> Source:
     return Source(done.stdout, done.returncode if done.returncode >= 0 else 128 - done.returncode)
 
 
-def _answer(options: argparse.Namespace, settings: Settings, source: Source) -> int:
+@dataclass(frozen=True)
+class Place:
+    """Which backend answers, with which model, where."""
+
+    backend: str
+    model: str
+    device: str
+
+
+def _place(options: argparse.Namespace, settings: Settings) -> Place:
+    """Decide where the model runs: at the configured service, unless told otherwise; else on this CPU."""
+    remote = settings.llm_base_url is not None and options.device != "cpu" and not options.gguf_filename
+    device = options.device or ("remote" if remote else "cpu")
+    backend = options.backend or ("litellm" if device == "remote" else "llama_cpp")
+    if backend == "litellm" and not options.model:
+        raise InputError("--model", "a service is configured but no model is named", "give its name, or --device cpu")
+    return Place(backend, options.model or DEFAULT_MODEL, device)
+
+
+def _answer(options: argparse.Namespace, settings: Settings, place: Place, source: Source) -> int:
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
     if not text.strip():
         _give_back(source, options, "there is no output to compress" if options.json else "")
@@ -125,7 +151,7 @@ def _answer(options: argparse.Namespace, settings: Settings, source: Source) -> 
     request = Request(text, options.instruction, Intent(options.intent))
     limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
     try:
-        result, load = _compress(options, request, limits, recovery_enabled=settings.recovery_enabled)
+        result, load = _compress(options, place, request, limits, recovery_enabled=settings.recovery_enabled)
     except CtxsiftError as error:
         _give_back(source, options, str(error))
         return source.exit_code
@@ -152,7 +178,7 @@ def _write(data: bytes) -> None:
 
 
 def _compress(
-    options: argparse.Namespace, request: Request, limits: Limits, *, recovery_enabled: bool
+    options: argparse.Namespace, place: Place, request: Request, limits: Limits, *, recovery_enabled: bool
 ) -> tuple[Compression, LoadInfo]:
     from ctxsift.backends.llama_worker import LlamaWorkerBackend
     from ctxsift.backends.weights import find_weights
@@ -160,15 +186,16 @@ def _compress(
 
     path = None
     kind: type[WorkerBackend] = WorkerBackend
-    if options.backend == "llama_cpp":
-        filename = options.gguf_filename or (DEFAULT_GGUF if options.model == DEFAULT_MODEL else None)
-        if filename is None:
-            filename = Path(options.model).name if options.model.endswith(".gguf") else ""
-        path = str(find_weights(options.model, filename).path)
+    if place.backend == "llama_cpp":
+        filename = options.gguf_filename or (DEFAULT_GGUF if place.model == DEFAULT_MODEL else Path(place.model).name)
+        path = str(find_weights(place.model, filename).path)
         kind = LlamaWorkerBackend
-    backend = kind(options.backend, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
+    backend = kind(place.backend, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
     try:
-        load = backend.load(ModelSpec(options.model, path, options.device, context_tokens=_CONTEXT_TOKENS))
+        # The worker reads address and key itself; they stay out of everything that is passed on or shown.
+        env_file = str(options.env_file.resolve()) if options.env_file else None
+        spec = ModelSpec(place.model, path, place.device, "none", _CONTEXT_TOKENS, options={"env_file": env_file})
+        load = backend.load(spec)
         most = _MAX_CHARS_PER_TOKEN * (load.context_tokens or _CONTEXT_TOKENS)
         asked = Request(cut_middle(request.raw_input, most), request.instruction, request.intent)
         return compress(asked, backend, limits, recovery_enabled=recovery_enabled), load

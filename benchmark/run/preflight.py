@@ -45,6 +45,8 @@ def _check(scenario: Scenario, remote: bool) -> Ready | NotReady:
         return NotReady(scenario, "a remote scenario sends the corpus to a provider and may cost money; add --remote")
     if name not in {point.name for point in entry_points(group=GROUP)}:
         return NotReady(scenario, f"this installation has no backend {name!r} for track {scenario.track}")
+    if name == "litellm":
+        return NotReady(scenario, "the remote track of the benchmark is not part of this version")
     if name != "llama_cpp":
         return Ready(scenario, None)
     try:
