@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -85,6 +88,18 @@ def summary_table(results: Sequence[Row]) -> Table:
         cells = [cell(result["summary"]) for _, cell in COLUMNS]
         table.add_row(Text(result["scenario"]["name"] + mark), *cells)
     return table
+
+
+def print_summary(console: Console, results: Sequence[Row]) -> None:
+    """Print the table over all scenarios, or its figures as lines where the table does not fit."""
+    table = summary_table(results)
+    if Measurement.get(console, console.options.update(width=1000), table).maximum <= console.width:
+        console.print(table)
+        return
+    for result in order_by_score(results):
+        figures = [f"{title} {cell(result['summary'])}" for title, cell in COLUMNS]
+        console.print(Text(result["scenario"]["name"], style="bold"))
+        console.print(Padding(Text("   ".join(figures)), (0, 0, 0, 2)))
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

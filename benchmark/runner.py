@@ -70,6 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except OSError as error:
+        # A full or vanished disk: what was written before is whole, and is all there is.
+        print(f"error: {error}; answers so far are in the journals below {options.output_dir}", file=sys.stderr)
+        return EXIT_INCOMPLETE
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -166,13 +170,13 @@ def _run_one(plan: RunPlan, ready: Ready, embedder: Any, progress: Any) -> dict[
 def _report(plan: RunPlan, results: Sequence[dict[str, Any]], progress_console: Console) -> None:
     from rich.console import Console
 
-    from benchmark.report import notes, order_by_score, summary_table
+    from benchmark.report import notes, order_by_score, print_summary
 
     if not results:
         return
     # Piped output has no width of its own; a table that wraps in a log helps nobody.
     console = Console(width=None if progress_console.is_terminal else 160)
-    console.print(summary_table(results))
+    print_summary(console, results)
     for result in order_by_score(results):
         for note in notes(result):
             print(f"* {result['scenario']['name']}: {note}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,8 +14,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from rich.console import Console
 
 from benchmark.corpus import Corpus
+from benchmark.report import print_summary
 from benchmark.results import SCHEMA_PATH
 from benchmark.run.journal import read_journal
 from benchmark.run.plan import stratified
@@ -269,3 +272,17 @@ def test_help_shows_every_option_and_examples(runner: Run) -> None:
         *("--case-id", "--show-output", "--name", "--remote", "--env-file", "exit codes"),
     ):
         assert option in shown
+
+
+@pytest.mark.parametrize(("width", "shown"), [(160, "┃ recovered"), (80, "recovered 1.0")])
+def test_the_summary_fits_the_terminal(runner: Run, tmp_path: Path, width: int, shown: str) -> None:
+    write_matrix(tmp_path, scripted(tmp_path, default="x"))
+    assert runner("--max-cases", "2").returncode == 0
+    (result,) = results(tmp_path)
+    result["summary"]["final_score"] = 1.0
+    console = Console(width=width, record=True, file=io.StringIO())
+    print_summary(console, [result])
+    text = console.export_text()
+    assert shown in text
+    assert "scripted" in text
+    assert max(map(len, text.splitlines())) <= width
