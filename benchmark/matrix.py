@@ -113,8 +113,8 @@ def _parse(path: Path) -> object:
         raise InputError(
             f"{path}:{error.lineno}:{error.colno}", f"no JSON: {error.msg}", "mend the syntax there"
         ) from error
-    except RecursionError:
-        raise InputError(str(path), "is nested too deeply", 'write {"scenarios": [...]}') from None
+    except (RecursionError, ValueError) as error:
+        raise InputError(str(path), f"cannot be read ({error})", 'write {"scenarios": [...]}') from None
 
 
 def _scenario(fields: Fields) -> Scenario:

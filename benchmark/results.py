@@ -37,6 +37,11 @@ def build_result(plan: RunPlan, run: ScenarioRun) -> dict[str, Any]:
             "load_ms": run.load.load_ms if run.load else None,
             "cpu_rss_bytes": run.worker_rss_bytes,
             "gpu_peak_bytes": None,
+            # Of the published layout; ours are in run.backend.threads.
+            "torch_num_threads": None,
+            "torch_num_interop_threads": None,
+            "omp_num_threads": None,
+            "mkl_num_threads": None,
         },
         "run": _run_json(plan, run),
         "summary": _summary(run),
@@ -165,6 +170,7 @@ def _view_summary(examined: Sequence[Examined], pick: _Pick, observed_ms: float)
     case_scores = [v.scores.case_score for v in views]
     score = scenario_score(case_scores, observed_ms)
     return {
+        "case_count": len(views),
         "success_count": len(views) - statuses[Status.REJECTED],
         "accepted_count": statuses[Status.ACCEPTED],
         "soft_accepted_count": statuses[Status.SOFT_ACCEPTED],

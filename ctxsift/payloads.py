@@ -24,9 +24,18 @@ def parse_json(text: str) -> Any | None:
     if len(text) > MAX_CHARS or not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
+    return value if _depth_is_bounded(value) else None
+
+
+def _depth_is_bounded(value: Any) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        nested = [item for item in level if isinstance(item, dict | list)]
+        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
+    return not level
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -56,7 +65,7 @@ def parse_yaml(text: str) -> Any | None:
             if depth > _MAX_DEPTH:
                 return None
         value = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError):
+    except Exception:  # a bad tagged scalar (`!!bool maybe`) raises whatever its constructor stumbles over
         return None
     return value if isinstance(value, dict | list) and value else None
 

@@ -70,9 +70,10 @@ def cut_middle(text: str, keep: int) -> str:
     if keep >= len(text):
         return text
     head, tail = text[: keep // 2], text[len(text) - (keep - keep // 2) :]
-    if "\n" in head:
-        head = head[: head.rindex("\n")]
-    if "\n" in tail:
-        tail = tail[tail.index("\n") + 1 :]
+    # ... but not at the price of most of a side: one line may be the whole output.
+    if (end := head.rfind("\n")) >= len(head) * 3 // 4:
+        head = head[:end]
+    if 0 <= (start := tail.find("\n")) <= len(tail) // 4:
+        tail = tail[start + 1 :]
     marker = CUT_MARKER.format(n=len(text) - len(head) - len(tail))
     return f"{head}\n{marker}\n{tail}"

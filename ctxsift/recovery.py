@@ -14,7 +14,16 @@ from ctxsift.contracts import Kind, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
 from ctxsift.thought import Thought, find_thought
-from ctxsift.validation import CONTROL_TOKEN, MAX_ANSWER_CHARS, Status, echoed_lines, is_quoted, outer_fence, validate
+from ctxsift.validation import (
+    CONTROL_TOKEN,
+    MAX_ANSWER_CHARS,
+    Status,
+    echoed_lines,
+    has_fact,
+    is_quoted,
+    outer_fence,
+    validate,
+)
 
 RECOVERY_VERSION = "1"
 _MAX_ROUNDS = 8
@@ -42,12 +51,12 @@ _ANSWER_LABEL = re.compile(
 )
 _INTRO = re.compile(
     r"\A\s*(?:(?:sure|certainly|of course|okay|absolutely)[,.!]?\s+)?"
-    r"(?:here(?:'s| is| are)|below (?:is|are)|this is|the following (?:is|are))"
+    r"(?:here(?:'s| is| are)|below (?:is|are)|the following (?:is|are))"
     r"\b[^\n]{0,160}:[ \t]*\n+|\A\s*(?:sure|certainly|of course|absolutely)[,.!][^\n]{0,120}[:!.][ \t]*\n+",
     re.IGNORECASE,
 )
 _OUTRO = re.compile(
-    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have|want|would like)"
+    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
     r"|is there anything|please let me know)\b[^\n]*\s*\Z",
     re.IGNORECASE,
 )
@@ -91,6 +100,9 @@ def recover(text: str, request: Request) -> Recovery:
                 current = cut
         if current == before:
             break
+    else:
+        # Wrappers without end are no wrappers.
+        return Recovery(text, ())
     if current == text:
         return Recovery(text, ())
     if _RANK[validate(current, request).status] < _RANK[validate(text, request).status]:
@@ -149,6 +161,9 @@ def _invented_turns(text: str, request: Request) -> str:
 
 def _role_header(text: str, request: Request) -> str:
     match = _HEADER.match(text)
+    # `model:` is also a key.
+    if match and "<" not in match.group() and parse_payload(request.intent, text) is not None:
+        return text
     return text[match.end() :] if match and not is_quoted(match, request.raw_input) else text
 
 
@@ -205,7 +220,7 @@ def _answer_tag(text: str, request: Request) -> str:
 
 def _payload_intro(text: str, request: Request) -> str:
     match = _INTRO.match(text)
-    if not match or match.group().strip() in request.raw_input:
+    if not match or has_fact(match.group()) or match.group().strip() in request.raw_input:
         return text
     rest = text[match.end() :]
     structured = contract_of(request.intent).kind is Kind.STRUCTURED
@@ -235,7 +250,9 @@ def _outer_fence(text: str, request: Request) -> str:
 
 def _closing_chatter(text: str, request: Request) -> str:
     match = _OUTRO.search(text[-600:])
-    if not match or match.group().strip() in request.raw_input:
+    if not match or has_fact(match.group()) or match.group().strip() in request.raw_input:
+        return text
+    if parse_payload(request.intent, text) is not None:
         return text
     return text[: len(text) - len(match.group())]
 

@@ -50,6 +50,7 @@ _MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]
 MAX_ANSWER_CHARS = 200_000
 # Under this length an input is too short for its repetition to mean that nothing was compressed.
 _LONG_INPUT_LINES = 12
+_LONG_INPUT_CHARS = 2000
 _ECHO_SHARE = 0.6
 _FACT = re.compile(
     r"""(?x)
@@ -193,7 +194,7 @@ def echoed_lines(text: str, request: Request) -> list[str]:
 def repeats_input(text: str, raw_input: str) -> bool:
     """Say whether `text` repeats most of a long input: nothing was compressed."""
     lines = [line.strip() for line in raw_input.splitlines() if line.strip()]
-    if len(lines) < _LONG_INPUT_LINES:
+    if len(lines) < _LONG_INPUT_LINES and len(raw_input) < _LONG_INPUT_CHARS:
         return False
     said = {line.strip() for line in text.splitlines()}
     repeated = sum(len(line) for line in lines if line in said)
@@ -212,6 +213,11 @@ def is_prose(line: str) -> bool:
     if re.match(r"(?i)(?:the|it|this|there|here|based on|according to|sure|yes|no|i|we|in)\b,? ", line):
         return len(words) >= 4
     return len(words) >= 8 and sum(word.isalpha() and word.islower() for word in words) >= len(words) / 2
+
+
+def has_fact(text: str) -> bool:
+    """Say whether `text` holds a path, identifier, number, version or code: it is more than chatter then."""
+    return _FACT.search(text) is not None
 
 
 def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -245,5 +246,71 @@ def test_a_service_that_does_not_answer_gives_the_original_back(tmp_path: Path) 
 def test_a_configured_service_needs_the_name_of_a_model(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\n")
     done = call("what?", "--env-file", str(tmp_path / ".env"))
-    assert done.returncode == 2
+    assert (done.returncode, done.stdout) == (2, OUTPUT)
     assert b"--model: a service is configured but no model is named" in done.stderr
+
+
+def test_a_bad_setting_lets_the_output_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXSIFT_RETRIES", "abc")
+    done = call("what?")
+    assert (done.returncode, done.stdout) == (2, OUTPUT)
+    assert b"CTXSIFT_RETRIES: 'abc' is no whole number" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["~nosuchuser/x.gguf", "x" * 5000, "/root/" + "y/" * 2000 + "m.gguf"])
+def test_a_model_name_that_no_file_system_takes(model: str) -> None:
+    done = call("what?", "--model", model)
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_answer_that_breaks_the_yaml_reader(tmp_path: Path) -> None:
+    done = call("what?", "--intent", "yaml", *script(tmp_path, default="a: !!bool maybe"))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"broken_structure" in done.stderr
+
+
+def test_modules_of_the_folder_one_works_in_are_not_imported(tmp_path: Path) -> None:
+    for name in ("queue", "json", "psutil"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the working folder')\n")
+    console_script = str(Path(sys.executable).parent / "ctxsift")
+    command = [console_script, "compress", "what?", *script(tmp_path, default="fine.")]
+    done = subprocess.run(command, input=OUTPUT, capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"fine.\n", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_gives_back_what_the_command_had_printed(tmp_path: Path, number: signal.Signals) -> None:
+    code = "import time; print('precious', flush=True); time.sleep(30)"
+    command = [*COMMAND, "what?", *script(tmp_path, default="x"), "--", sys.executable, "-c", code]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(2)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (130, b"precious\n")
+    assert b"interrupted; the original output follows unchanged" in stderr
+
+
+def test_the_exit_code_survives_a_reader_that_has_gone(tmp_path: Path) -> None:
+    options = " ".join(script(tmp_path, default="x\n" * 100_000))
+    line = f"{sys.executable} -m ctxsift compress what {options} --max-output-tokens 999999 -- sh -c 'echo y; exit 3'"
+    done = subprocess.run(
+        ["bash", "-c", f"{line} | true; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == "3"
+    assert "Traceback" not in done.stderr
+
+
+def test_a_long_output_says_what_was_not_read(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, default="well."), data=b"HTTP/1.1 200 OK\n" + b"{}," * 100_000 + b"\n")
+    assert done.stdout == b"well.\n"
+    assert b"characters in its middle were not read" in done.stderr
+
+
+def test_the_command_gets_standard_input(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, answers=[["precious", "it came through."]]), "--", "cat", data=b"precious\n")
+    assert done.stdout == b"it came through.\n"

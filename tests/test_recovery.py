@@ -40,6 +40,7 @@ PIECES = st.sampled_from(
         *("Okay, the user wants it. ", "Wait, ", "Here is the JSON:\n", "Answer: ", "Answer format: ", "assistant\n"),
         *('{"a": 1}', "a: 1\n  b: 2", "- x\n- y", "| a |\n|---|\n| 1 |", "src/a.py:7", "E42", "  indented: [x]"),
         *("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|>", "<analysis>quoted</analysis>"),
+        *("a: !!bool maybe", "- 2024-01-01: x", "b: !!int", "- 1: a\n  on: b", "model:\n  name: x"),
         *("<answer>", "</answer>", "User: hi", "\r\n", "\x00", "\u202e", "Let me know if that helps.", "1. Find it\n"),
     ]
 )
@@ -159,6 +160,12 @@ def test_a_megabyte_of_anything_is_judged_within_a_second(unit: str, intent: Int
     [
         ("thought: none\nplan:\n  - build\n", Intent.YAML),
         ("user: www-data\nassistant: none", Intent.YAML),
+        ("model:\n  name: foo\n  size: 3", Intent.YAML),
+        ("error: ERESOLVE\nhint: |\n  If you want to proceed, run npm install --force.", Intent.YAML),
+        ("npm failed.\nIf you want to proceed, run npm install --legacy-peer-deps.", Intent.SUMMARY),
+        ("This is caused by src/db.py:41 raising E4711:\nthe pool was empty.", Intent.SUMMARY),
+        ("Sure, E42.\nSee src/a.py", Intent.SUMMARY),
+        ("Answer: " * 12 + "42", Intent.EXACT_FORMAT),
         ('{"answer": "```", "user": "Okay, the user wants"}', Intent.JSON),
         ("  indented: [x]", Intent.EXACT_LINES),
         ("Let me be the first line", Intent.EXACT_LINES),

@@ -19,6 +19,8 @@ from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.semantic import score_semantic
 from ctxsift.compress import examine
 from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.prompts import Request
+from ctxsift.validation import validate
 
 
 def scores(text: str, case: Case, embedder: Embedder, view: int = 1) -> Scores:
@@ -113,6 +115,8 @@ def test_more_damage_never_raises_the_score(corpus: Corpus, embedder: Embedder) 
         ("python -m app", "python  -m\napp", True),
         ("--config", "run --config x", True),
         ("test_total", "test_total_ok", False),
+        ("/etc/passwd", "cat /etc/passwd", True),
+        ("/etc/passwd", "/mnt/backup/etc/passwd", False),
         ("exit code 2", "exit code 25", False),
         ("[id=3]", "worker[id=3]", True),
         ("café", "cafés", False),
@@ -159,6 +163,7 @@ def test_rules_are_graded_and_explained() -> None:
     assert broken["holds E2, which was to be left out"] == 0.0
     assert broken["not in the order a, b"] == 0.0
     assert in_order("x", ("a", "b", "c")) == 0.0
+    assert in_order("test_a_b failed, test_b, test_a", ("test_a", "test_b")) == 0.0
 
 
 def test_a_pattern_that_explodes_or_is_none_matches_nothing() -> None:
@@ -204,3 +209,18 @@ def test_shuffled_exact_lines_score_below_gold(corpus: Corpus, embedder: Embedde
             random.Random(1).shuffle(shuffled)
             shuffled = shuffled if shuffled != lines else lines[::-1]
         assert scores("\n".join(shuffled), case, embedder).case_score < 1.0
+
+
+@pytest.mark.parametrize(
+    "answer", ["- 1: a\n  b: c", "- 2024-01-01: x", "- on: y\n- 1.5: [a, {b: 2}]", "a: !!int", "- ~: x"]
+)
+def test_odd_yaml_is_scored_without_a_fault(corpus: Corpus, embedder: Embedder, answer: str) -> None:
+    for case in corpus.cases:
+        if case.intent in (Intent.YAML, Intent.JSON):
+            assert 0.0 <= scores(answer, case, embedder).case_score < 1.0
+    assert scores("[" * 900 + "]" * 900, case, embedder).case_score < 1.0
+
+
+def test_an_echo_of_one_long_line_is_rejected() -> None:
+    raw = "[" + ",".join(str(number) for number in range(900)) + "]"
+    assert "raw_echo" in validate(raw, Request(raw, "How many?", Intent.JSON)).reasons

@@ -71,7 +71,7 @@ def _load_file(file: Path, digest: Any) -> list[Case]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{file}:{line}", f"no YAML: {error.problem}", "mend the syntax there") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # a bad tagged scalar raises whatever its constructor stumbles over
         raise InputError(str(file), f"no YAML: {error}", "mend the syntax") from error
     fields = Fields(document, str(file))
     fields.refuse_unknown(("capture", "cases"))

@@ -56,8 +56,10 @@ class RunPlan:
         return self.output_dir / f"{self.folder_name or scenario.name}-{self.timestamp}"
 
     def limits(self, scenario: Scenario) -> Limits:
-        """Return the token limit of one answer; CTXSIFT_MAX_OUTPUT_TOKENS wins over the matrix."""
-        return Limits(self.settings.max_output_tokens or scenario.max_output_tokens)
+        """Return the token limit of one answer; for remote scenarios CTXSIFT_MAX_OUTPUT_TOKENS wins over the matrix."""
+        if scenario.track is Track.REMOTE and self.settings.max_output_tokens is not None:
+            return Limits(self.settings.max_output_tokens)
+        return Limits(scenario.max_output_tokens)
 
     def context_tokens(self, scenario: Scenario) -> int:
         """Return a context that holds the longest prompt of the whole corpus and its answer, in tokens.

@@ -49,6 +49,7 @@ class ScenarioRun:
     Attributes:
         load: None when the model could not be loaded.
         error: why the scenario ended early, or "".
+        interrupted: a person ended it; what was answered until then is here.
         wall_s: seconds from the start of loading to the last score.
 
     """
@@ -59,6 +60,7 @@ class ScenarioRun:
     load: LoadInfo | None
     weights_sha256: str | None
     error: str
+    interrupted: bool
     wall_s: float
     disturbance: Disturbance
     worker_rss_bytes: int | None
@@ -82,7 +84,7 @@ def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: List
     """Run one scenario to its end, or to the point from which it cannot go on.
 
     Raises:
-        OSError: the journal cannot be written. KeyboardInterrupt: as it comes; the journal keeps what is done.
+        OSError: the journal cannot be written. KeyboardInterrupt ends the scenario early and is told in the result.
 
     """
     scenario = ready.scenario
@@ -93,7 +95,7 @@ def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: List
     backend = _worker(plan, scenario)
     outcomes: list[Outcome] = []
     load: LoadInfo | None = None
-    error = ""
+    error, interrupted = "", False
     with Journal(_journal_path(folder, scenario), _identity(plan, ready)) as journal:
         try:
             listener.loading(scenario)
@@ -111,6 +113,8 @@ def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: List
         except BackendError as problem:
             error = str(problem)
             journal.append({"type": "scenario_failed", "error": error})
+        except KeyboardInterrupt:
+            error, interrupted = "interrupted", True
         finally:
             backend.close()
     weights = ready.weights
@@ -121,6 +125,7 @@ def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: List
         load=load,
         weights_sha256=weights.sha256 if weights else None,
         error=error,
+        interrupted=interrupted,
         wall_s=time.perf_counter() - started,
         disturbance=meter.stop(backend.cpu_s),
         worker_rss_bytes=backend.rss_bytes,
@@ -153,15 +158,21 @@ class _CaseRunner:
                 failure = InstrumentFailure(case, str(error), attempt)
             else:
                 self._record(case, attempt, {"type": "generation", **_answer_json(answer)})
-                return judge(
-                    case,
-                    answer,
-                    self._embedder,
-                    recovery_enabled=self._plan.settings.recovery_enabled,
-                    attempts=attempt,
-                    rss_bytes=self._backend.rss_bytes,
-                )
+                return self._judge(case, answer, attempt)
         return failure
+
+    def _judge(self, case: Case, answer: Answer, attempt: int) -> Outcome:
+        try:
+            return judge(
+                case,
+                answer,
+                self._embedder,
+                recovery_enabled=self._plan.settings.recovery_enabled,
+                attempts=attempt,
+                rss_bytes=self._backend.rss_bytes,
+            )
+        except Exception as error:  # the answer is in the journal; a fault of the scorer must not end the run
+            return InstrumentFailure(case, f"scoring failed: {type(error).__name__}: {error}", attempt)
 
     def _record(self, case: Case, attempt: int, record: dict[str, Any]) -> None:
         scenario = self._ready.scenario

@@ -37,7 +37,13 @@ def has_token(text: str, token: str) -> bool:
 
     White space may be folded differently. A path may be prefixed by its folders and followed by `:line`.
     """
-    return _pattern(token).search(text) is not None
+    return token_place(text, token) >= 0
+
+
+def token_place(text: str, token: str) -> int:
+    """Return where `token` first stands in `text` as a whole, or -1."""
+    match = _pattern(token).search(text)
+    return match.start() if match else -1
 
 
 @functools.lru_cache(maxsize=8192)
@@ -47,7 +53,7 @@ def _pattern(token: str) -> re.Pattern[str]:
     if re.match(r"\d", token):
         before = r"(?<!\w)(?<!\w[.\-])(?<!\d,)"
     else:
-        before = r"(?<!\w)(?<!\w-)" if re.match(r"\w", token) else r"(?<!\w)" if token[:1] in "-." else ""
+        before = r"(?<!\w)(?<!\w-)" if re.match(r"\w", token) else r"(?<![\w.])" if token[:1] in "-./" else ""
     # A dot, a dash or a decimal comma binds only when the word goes on behind it.
     after = r"(?!\w)(?![.\-]\w)(?!,\d)" if re.search(r"\w\Z", token) else ""
     return re.compile(before + r"\s+".join(words) + after)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from benchmark.corpus.cases import Case, Rules
-from benchmark.scoring.anchors import has_token
+from benchmark.scoring.anchors import has_token, token_place
 from benchmark.scoring.component import Component
 from benchmark.scoring.formats import matches_pattern
 from ctxsift.contracts import Intent
@@ -69,6 +69,6 @@ def count_items(text: str, intent: Intent) -> int:
 
 def in_order(text: str, tokens: tuple[str, ...]) -> float:
     """Return the share of neighbouring pairs of `tokens` that stand in the asked order."""
-    places = [text.find(token) for token in tokens]
+    places = [token_place(text, token) for token in tokens]
     pairs = list(itertools.pairwise(places))
     return sum(-1 < a < b for a, b in pairs) / len(pairs) if pairs else float(places[0] >= 0)

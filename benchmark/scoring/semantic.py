@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -154,7 +153,7 @@ def _match(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]:
 
 
 def _match_lists(said: Sequence[Any], wanted: Sequence[Any], path: str) -> tuple[float, list[str]]:
-    keys = [[json.dumps(item, sort_keys=True, default=str) for item in items] for items in (said[:500], wanted)]
+    keys = [[_canonical(item) for item in items] for items in (said[:500], wanted)]
     total = float(not said and not wanted)
     reasons: list[str] = []
     # Equal items in the same order first; what lies between is compared place by place.
@@ -175,6 +174,15 @@ def _match_lists(said: Sequence[Any], wanted: Sequence[Any], path: str) -> tuple
             total += sum(map(_leaves, wanted[block.b : block.b + block.size]))
             at_said, at_wanted = block.a + block.size, block.b + block.size
     return total, reasons
+
+
+def _canonical(value: Any) -> str:
+    """Return one text for equal values; YAML allows keys of any type, so JSON cannot do this."""
+    if isinstance(value, dict):
+        return "{" + ",".join(sorted(f"{_canonical(k)}:{_canonical(v)}" for k, v in value.items())) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_canonical, value)) + "]"
+    return f"{type(value).__name__} {value!r}"
 
 
 def _match_scalars(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]:

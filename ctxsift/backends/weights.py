@@ -34,6 +34,13 @@ def find_weights(model: str, filename: str) -> Weights:
         WeightsError: with one line that says what is missing and how to get it.
 
     """
+    try:
+        return _find(model, filename)
+    except (OSError, RuntimeError, ImportError) as error:
+        raise WeightsError(f"{model}: cannot be read ({' '.join(str(error).split())[:200]})") from error
+
+
+def _find(model: str, filename: str) -> Weights:
     if model.startswith(PACKAGE_PREFIX):
         path = _from_package(model.removeprefix(PACKAGE_PREFIX), filename)
     elif (local := Path(model).expanduser()).exists():

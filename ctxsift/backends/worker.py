@@ -104,12 +104,14 @@ class WorkerBackend:
         self._replies = queue.Queue()
         self._cpu_s_of_the_dead, self._cpu_s = self.cpu_s, 0.0
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ctxsift.backends.worker", self._name],
+            # -P: the folder a person works in may hold a queue.py of its own, and must not be imported from.
+            [sys.executable, "-P", "-m", "ctxsift.backends.worker", self._name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             text=True,
             encoding="utf-8",
+            errors="replace",
             # Ctrl-C belongs to the caller, which decides what happens to the answer being written.
             start_new_session=True,
         )
@@ -134,8 +136,16 @@ class WorkerBackend:
             tail = self._stderr_tail()
             self._discard()
             raise WorkerCrashedError(returncode, tail)
-        reply = json.loads(line)
-        self.rss_bytes, self._cpu_s = reply["rss_bytes"], reply["cpu_s"]
+        try:
+            reply = json.loads(line)
+            self.rss_bytes, self._cpu_s = reply["rss_bytes"], reply["cpu_s"]
+        except (ValueError, TypeError, KeyError):
+            # Something else wrote to the reply channel; nothing that follows can be trusted.
+            process.kill()
+            tail = self._stderr_tail() or f"garbage on its reply channel: {line[:80]!r}"
+            returncode = process.wait()
+            self._discard()
+            raise WorkerCrashedError(returncode, tail) from None
         if "error" in reply:
             raise _error(reply["error"])
         return dict(reply["ok"])
@@ -157,10 +167,12 @@ class WorkerBackend:
 
 def _pump(stream: IO[str] | None, replies: queue.Queue[str | None]) -> None:
     assert stream is not None
-    with stream:
-        for line in stream:
-            replies.put(line)
-    replies.put(None)
+    try:
+        with stream:
+            for line in stream:
+                replies.put(line)
+    finally:
+        replies.put(None)
 
 
 def _error(described: dict[str, Any]) -> BackendError:
