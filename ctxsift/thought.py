@@ -165,7 +165,8 @@ def find_thought(text: str, *, raw_input: str = "", instruction: str = "", inten
 
     """
     text = text[:_MAX_CHARS]
-    quoted = _Quoted(raw_input)
+    # An echoed instruction is an echo, not a thought.
+    quoted = _Quoted(f"{raw_input}\n{instruction}")
     blocks, unterminated = _blocks(text, quoted)
     prose: list[Span] = []
     if intent is None or not _is_document(intent, text):

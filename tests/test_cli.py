@@ -281,10 +281,13 @@ def test_modules_of_the_folder_one_works_in_are_not_imported(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_gives_back_what_the_command_had_printed(tmp_path: Path, number: signal.Signals) -> None:
-    code = "import time; print('precious', flush=True); time.sleep(30)"
+    printed = tmp_path / "printed"
+    code = f"import time; print('precious', flush=True); open({str(printed)!r}, 'w').close(); time.sleep(30)"
     command = [*COMMAND, "what?", *script(tmp_path, default="x"), "--", sys.executable, "-c", code]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(2)
+    while not printed.exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (130, b"precious\n")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmark.corpus import Corpus
 from ctxsift.contracts import Intent
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
@@ -18,8 +19,15 @@ Entry = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def entries() -> list[Entry]:
-    return [entry for path in sorted(FOLDER.glob("*.yaml")) for entry in yaml.safe_load(path.read_text())]
+def entries(corpus: Corpus) -> list[Entry]:
+    """Return all parts of the set; real answers name the case whose request they answer."""
+    cases = {case.case_id: case for case in corpus.cases}
+    found = [entry for path in sorted(FOLDER.glob("*.yaml")) for entry in yaml.safe_load(path.read_text())]
+    for entry in found:
+        if "case_id" in entry:
+            asked = cases[entry["case_id"]].request
+            entry |= {"raw_input": asked.raw_input, "instruction": asked.instruction, "intent": str(asked.intent)}
+    return found
 
 
 def request(entry: Entry) -> Request:
@@ -53,8 +61,9 @@ def test_detection_f1(entries: list[Entry]) -> None:
 
 
 def test_innocent_answers_are_not_changed(entries: list[Entry]) -> None:
+    # Real answers (with a case_id) may stand in a fence or an echo that has to go without having leaked a thought.
     for entry in entries:
-        if not entry["leaking"]:
+        if not entry["leaking"] and "case_id" not in entry:
             assert recover(entry["text"], request(entry)).text == entry["text"], entry["id"]
 
 
