@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,6 +47,11 @@ def runner(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+def heed_interrupts() -> None:
+    """Undo, in a child, that a background job of a shell ignores Ctrl-C; to be passed as preexec_fn."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def scenario(**fields: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from ctxsift.backends.weights import find_weights
+from tests.conftest import heed_interrupts
 
 OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
 COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
@@ -284,7 +285,7 @@ def test_an_interrupt_gives_back_what_the_command_had_printed(tmp_path: Path, nu
     printed = tmp_path / "printed"
     code = f"import time; print('precious', flush=True); open({str(printed)!r}, 'w').close(); time.sleep(30)"
     command = [*COMMAND, "what?", *script(tmp_path, default="x"), "--", sys.executable, "-c", code]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts)
     while not printed.exists():
         time.sleep(0.05)
     time.sleep(0.5)

@@ -21,7 +21,7 @@ from benchmark.report import print_summary
 from benchmark.results import SCHEMA_PATH
 from benchmark.run.journal import read_journal
 from benchmark.run.plan import stratified
-from tests.conftest import Run, scripted, write_matrix
+from tests.conftest import Run, heed_interrupts, scripted, write_matrix
 
 PUBLISHED_CASE_FIELDS = {
     *("case_id", "title", "domain", "instruction", "expected_output", "inference_ms", "cpu_rss_bytes"),
@@ -243,6 +243,7 @@ def test_interrupt_ends_with_130_and_keeps_what_is_done(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     )
     deadline = time.monotonic() + 60
     while not _answers_so_far(tmp_path) and time.monotonic() < deadline:
