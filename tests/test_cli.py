@@ -135,12 +135,12 @@ def test_recovery_can_be_switched_off(tmp_path: Path) -> None:
     assert call("what failed?", *options[:-2]).stdout == b"test_total failed.\n"
 
 
-def kill_worker_of(process: subprocess.Popen[bytes], after_s: float) -> None:
-    """Kill the model process of a running `ctxsift` some time after it has begun."""
+def kill_worker_of(process: subprocess.Popen[bytes], after_s: float, cpu_s: float = 0.0) -> None:
+    """Kill the model process of a running `ctxsift` once it has used `cpu_s` of CPU time, `after_s` later."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         children = psutil.Process(process.pid).children()
-        if children:
+        if children and children[0].cpu_times().user >= cpu_s:
             time.sleep(after_s)
             children[0].kill()
             return
@@ -181,7 +181,8 @@ def test_packaged_model_killed_in_the_middle_of_an_answer() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    killer = threading.Thread(target=kill_worker_of, args=(process, 4.0))
+    # Loading takes two seconds of CPU, reading this prompt more than ten: in between it is at work on the answer.
+    killer = threading.Thread(target=kill_worker_of, args=(process, 0.0, 6.0))
     killer.start()
     stdout, stderr = process.communicate(data, timeout=300)
     killer.join()
