@@ -29,7 +29,7 @@ class RunProgress:
     """Listens to a run and shows it; a context manager around the whole run."""
 
     def __init__(self, console: Console, scenarios: int, cases: int, *, show_output: bool) -> None:
-        self._console, self._scenarios, self._cases = console, scenarios, cases
+        self._console, self._cases = console, cases
         self._show_output = show_output
         self._scores: list[float] = []
         self._times_ms: list[float] = []

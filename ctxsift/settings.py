@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,8 +56,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
             text = env_file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(str(env_file), f"cannot be read ({error})", "check --env-file") from error
-        del text
-        values = dotenv_values(env_file, interpolate=False)
+        values = dotenv_values(stream=io.StringIO(text), interpolate=False)
         given |= {k: (str(env_file), v) for k, v in values.items() if v}
     given |= {k: ("environment", v) for k, v in (os.environ if environ is None else environ).items() if v}
     read = {name.removeprefix(PREFIX): value for name, value in given.items() if name.startswith(PREFIX)}

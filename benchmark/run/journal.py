@@ -48,8 +48,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
     """
     lines = path.read_bytes().split(b"\n")
-    complete, torn = lines[:-1], lines[-1]
-    del torn  # a line without its newline was never finished
+    complete = lines[:-1]  # a line without its newline was never finished
     records = []
     for number, line in enumerate(complete, 1):
         try:
