@@ -256,12 +256,16 @@ def test_interrupt_ends_with_130_and_keeps_what_is_done(tmp_path: Path) -> None:
     assert 0 < _answers_so_far(tmp_path) < 48
     (result,) = results(tmp_path)
     assert result["run"]["error"] == "interrupted"
-    assert len(result["cases"]) == _answers_so_far(tmp_path)
+    # The answer that was being scored when the interrupt came is in the journal only.
+    assert 0 <= _answers_so_far(tmp_path) - len(result["cases"]) <= 1
 
 
 def _answers_so_far(folder: Path) -> int:
     paths = list(folder.glob("results/*/*.journal.jsonl"))
-    return sum(record["type"] == "generation" for record in read_journal(paths[0])) if paths else 0
+    # The file is there a moment before its first line.
+    if not paths or b"\n" not in paths[0].read_bytes():
+        return 0
+    return sum(record["type"] == "generation" for record in read_journal(paths[0]))
 
 
 def test_markdown_report(runner: Run, tmp_path: Path) -> None:
