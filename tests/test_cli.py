@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from ctxsift.backends.weights import find_weights
-from tests.conftest import heed_interrupts
+from tests.conftest import ROOT, heed_interrupts
 
 OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
 COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
@@ -208,8 +208,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = (tmp_path_factory.mktemp("service") / "log").open("wb")
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(weights.path), "--n_ctx", "2048"]
-    process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log)
+    command = [sys.executable, "-m", "tests.llama_service", "--model", str(weights.path), "--n_ctx", "2048"]
+    process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], cwd=ROOT, stdout=log, stderr=log)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with socket.socket() as probe:
