@@ -22,4 +22,4 @@ def _without_extra_buffers() -> Any:
 if __name__ == "__main__":
     # The server has no option for it (docs/footguns.md, "AMX").
     llama_cpp.llama_cpp.llama_model_default_params = _without_extra_buffers
-    main()
+    main()  # type: ignore[no-untyped-call]
