@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from typing import Any
@@ -106,7 +107,11 @@ PARSERS = {
 }
 
 
+@functools.lru_cache(maxsize=1024)
 def parse_payload(intent: Intent, text: str) -> Any | None:
-    """Return what `text` holds under a structured contract; None when it is broken or the contract is not."""
+    """Return what `text` holds under a structured contract; None when it is broken or the contract is not.
+
+    Validation and every component of the score ask for the same answer: it is shared, and not to be changed.
+    """
     parser = PARSERS.get(intent)
     return parser(text) if parser is not None else None

@@ -19,13 +19,14 @@ from ctxsift.validation import (
     MAX_ANSWER_CHARS,
     Status,
     echoed_lines,
-    has_fact,
+    intro_end,
     is_quoted,
     outer_fence,
+    outro_start,
     validate,
 )
 
-RECOVERY_VERSION = "1"
+RECOVERY_VERSION = "2"
 _MAX_ROUNDS = 8
 _RANK = {Status.ACCEPTED: 2, Status.SOFT_ACCEPTED: 1, Status.REJECTED: 0}
 
@@ -47,17 +48,6 @@ _TURN = re.compile(rf"(?<=\n)(?:### )?{_ROLES}[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.I
 _TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(
     r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?\s+",
-    re.IGNORECASE,
-)
-_INTRO = re.compile(
-    r"\A\s*(?:(?:sure|certainly|of course|okay|absolutely)[,.!]?\s+)?"
-    r"(?:here(?:'s| is| are)|below (?:is|are)|the following (?:is|are))"
-    r"\b[^\n]{0,160}:[ \t]*\n+|\A\s*(?:sure|certainly|of course|absolutely)[,.!][^\n]{0,120}[:!.][ \t]*\n+",
-    re.IGNORECASE,
-)
-_OUTRO = re.compile(
-    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
-    r"|is there anything|please let me know)\b[^\n]*\s*\Z",
     re.IGNORECASE,
 )
 _ANSWER_TAG = re.compile(
@@ -219,10 +209,9 @@ def _answer_tag(text: str, request: Request) -> str:
 
 
 def _payload_intro(text: str, request: Request) -> str:
-    match = _INTRO.match(text)
-    if not match or has_fact(match.group()) or match.group().strip() in request.raw_input:
+    rest = text[intro_end(text, request.raw_input) :]
+    if rest == text:
         return text
-    rest = text[match.end() :]
     structured = contract_of(request.intent).kind is Kind.STRUCTURED
     return text if structured and not _is_payload(rest, request) else rest
 
@@ -249,12 +238,9 @@ def _outer_fence(text: str, request: Request) -> str:
 
 
 def _closing_chatter(text: str, request: Request) -> str:
-    match = _OUTRO.search(text[-600:])
-    if not match or has_fact(match.group()) or match.group().strip() in request.raw_input:
-        return text
     if parse_payload(request.intent, text) is not None:
         return text
-    return text[: len(text) - len(match.group())]
+    return text[: outro_start(text, request.raw_input)]
 
 
 def _blank_edges(text: str, request: Request) -> str:

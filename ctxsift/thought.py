@@ -200,6 +200,10 @@ class _Quoted:
         folded = " ".join(piece.split())
         return bool(folded) and folded in self._raw
 
+    def in_any_case(self, piece: str) -> bool:
+        """Say whether `piece` stands in the raw input in upper, lower or mixed case."""
+        return piece.lower() in self._raw.lower()
+
 
 def _blocks(text: str, quoted: _Quoted) -> tuple[list[Span], bool]:
     spans: list[Span] = []
@@ -293,8 +297,14 @@ def _paragraphs(text: str) -> list[tuple[int, int]]:
 
 def _is_thought(sentence: str, quoted: _Quoted) -> bool:
     bare = _MARKERS.sub("", sentence).replace("’", "'").lstrip()
-    match = _PROSE.match(bare) or _LABEL.match(bare) or _ANYWHERE.search(bare)
-    if match is None or sentence.strip() in quoted:
+    if sentence.strip() in quoted:
+        return False
+    label = _LABEL.match(bare)
+    if label and quoted.in_any_case(label.group()):
+        # terraform prints "Plan:" itself; who misquotes the figures behind it thinks no more aloud than who does not.
+        return False
+    match = _PROSE.match(bare) or label or _ANYWHERE.search(bare)
+    if match is None:
         return False
     # "The user requested kombu<5.3" is how pip talks when pip has just said so.
     words = match.group().split()

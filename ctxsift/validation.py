@@ -35,6 +35,7 @@ UNGROUNDED_FACTS = "ungrounded_facts"
 OUTER_FENCE = "outer_fence"
 MARKUP_IN_PLAIN_TEXT = "markup_in_plain_text"
 VERBATIM_EXCERPT = "verbatim_excerpt"
+SMALL_TALK = "small_talk"
 WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
 
@@ -52,6 +53,19 @@ MAX_ANSWER_CHARS = 200_000
 _LONG_INPUT_LINES = 12
 _LONG_INPUT_CHARS = 2000
 _ECHO_SHARE = 0.6
+_INTRO = re.compile(
+    r"\A\s*(?:(?:sure|certainly|of course|okay|absolutely)[,.!]?\s+)?"
+    r"(?:here(?:'s| is| are)|below (?:is|are)|the following (?:is|are))"
+    r"\b[^\n]{0,160}:[ \t]*\n+|\A\s*(?:sure|certainly|of course|absolutely)[,.!][^\n]{0,120}[:!.][ \t]*\n+",
+    re.IGNORECASE,
+)
+_OUTRO = re.compile(
+    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
+    r"|is there anything|please let me know)\b[^\n]*\s*\Z",
+    re.IGNORECASE,
+)
+_QUOTES = " \t\"'`*"
+_LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
 _FACT = re.compile(
     r"""(?x)
     (?<![\w./-])(?:
@@ -119,6 +133,8 @@ def _plain(text: str, request: Request, reasons: list[str], flags: list[str]) ->
         flags.append(MARKUP_IN_PLAIN_TEXT)
     if excerpt_lines(text, request.raw_input) >= 2:
         flags.append(VERBATIM_EXCERPT)
+    if intro_end(text, request.raw_input) or outro_start(text, request.raw_input) < len(text):
+        flags.append(SMALL_TALK)
 
 
 def _strict(text: str, request: Request, reasons: list[str], flags: list[str]) -> None:
@@ -148,6 +164,23 @@ def _structured(text: str, request: Request, reasons: list[str], flags: list[str
         flags.append(BULLET_MARKER)
 
 
+def intro_end(text: str, raw_input: str) -> int:
+    """Return where words like "Sure! Here is the summary:" above an answer end, or 0."""
+    match = _INTRO.match(text)
+    return match.end() if match and _is_chatter(match, raw_input) else 0
+
+
+def outro_start(text: str, raw_input: str) -> int:
+    """Return where words like "Let me know if ..." below an answer begin, or the length of `text`."""
+    offset = max(0, len(text) - 600)
+    match = _OUTRO.search(text[offset:])
+    return offset + match.start() if match and _is_chatter(match, raw_input) else len(text)
+
+
+def _is_chatter(match: re.Match[str], raw_input: str) -> bool:
+    return not has_fact(match.group()) and match.group().strip() not in raw_input
+
+
 def outer_fence(text: str) -> str | None:
     """Return what stands inside one code fence around the whole of `text`, else None."""
     opening, _, rest = text.strip().partition("\n")
@@ -175,7 +208,7 @@ def is_quoted(token: re.Match[str], raw_input: str) -> bool:
     start = text.rfind("\n", 0, token.start()) + 1
     end = text.find("\n", token.end())
     line = text[start : end if end != -1 else len(text)]
-    inside = line[: token.start() - start].strip() and line[token.end() - start :].strip()
+    inside = line[: token.start() - start].strip(_QUOTES) and line[token.end() - start :].strip(_QUOTES)
     return bool(inside) or line.strip() in raw_input
 
 
@@ -209,6 +242,8 @@ def excerpt_lines(text: str, raw_input: str) -> int:
 
 def is_prose(line: str) -> bool:
     """Say whether one line is a sentence rather than a value."""
+    # Quotes and a label around a value neither make nor unmake a sentence.
+    line = _LABEL.sub("", line.strip(_QUOTES))
     words = line.split()
     if re.match(r"(?i)(?:the|it|this|there|here|based on|according to|sure|yes|no|i|we|in)\b,? ", line):
         return len(words) >= 4

@@ -216,6 +216,8 @@ def test_hard_failures_have_stable_names(text: str, intent: Intent, reason: str)
         ("Let me see what failed. E42 in src/a.py:7.", Intent.SUMMARY, "visible_thought"),
         ("E42 in src/a.py:7, see src/b.py:9.", Intent.SUMMARY, "ungrounded_facts"),
         ('```json\n{"a": 1}\n```', Intent.JSON, "outer_fence"),
+        ("Sure! Here is the summary:\n\nE42 failed.", Intent.SUMMARY, "small_talk"),
+        ("E42 failed.\n\nLet me know if you need more.", Intent.RECALL, "small_talk"),
         ("# E42\nIt failed.", Intent.SUMMARY, "markup_in_plain_text"),
         ("Let me be the first line\nerror E42 in src/a.py:7", Intent.RECALL, "verbatim_excerpt"),
         ("indented: [x]", Intent.EXACT_LINES, "whitespace_changed"),

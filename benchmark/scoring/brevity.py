@@ -7,13 +7,13 @@ from benchmark.scoring.component import Component, clamp
 # Wording varies by some per cent and a word or two; beyond that every further word costs.
 _SLACK_SHARE = 1.15
 _SLACK_UNITS = 2
-_ZERO_AT = 4.0
+_ZERO_AT = 2.5
 
 
 def score_brevity(text: str, reference: str) -> Component:
-    """Return 1.0 up to 15 % over the reference's length, falling to 0 at four times that; length in units.
+    """Return 1.0 up to 15 % over the reference's length, falling to 0 at two and a half times that; length in words.
 
-    A unit is four characters or a word, whichever makes the text longer: dense identifiers have few words.
+    Four characters count as a word where that makes the text longer: dense identifiers have few words.
     """
     if not text.strip():
         return Component(0.0, ("empty",))
@@ -22,7 +22,7 @@ def score_brevity(text: str, reference: str) -> Component:
     if said <= allowed:
         return Component(1.0)
     score = clamp(1 - (said - allowed) / (allowed * (_ZERO_AT - 1)))
-    return Component(score, (f"{said - int(allowed)} units over {int(allowed)}",))
+    return Component(score, (f"{said - int(allowed)} words over {int(allowed)}",))
 
 
 def _units(text: str) -> int:

@@ -14,7 +14,7 @@ from benchmark.scoring.semantic import Embedder, score_semantic
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.validation import Status, Validation
 
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 
 # anchor, semantic, format, brevity; each row sums to 1.
 _STRUCTURED_WEIGHTS = (0.20, 0.30, 0.40, 0.10)

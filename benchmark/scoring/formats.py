@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import regex
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz import fuzz, process
 
 from benchmark.corpus.cases import Case
 from benchmark.scoring.component import Component, clamp
+from benchmark.scoring.schema import keep_schema
+from benchmark.scoring.semantic import value_similarity
 from ctxsift.contracts import Intent, Kind, OutputMode, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.validation import excerpt_lines, outer_fence
@@ -18,6 +21,8 @@ from ctxsift.validation import excerpt_lines, outer_fence
 PATTERN_TIMEOUT_S = 0.25
 _MARKUP = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~)")
 _BROKEN_SHARE = 0.35
+# Fuzzy ratio from which two bullets or rows speak of the same thing.
+_SAME_ITEM = 50
 
 
 def score_format(text: str, reference: str, case: Case) -> Component:
@@ -43,7 +48,8 @@ def _plain(text: str, case: Case) -> Component:
     marked = sum(bool(_MARKUP.match(line)) for line in lines)
     if not marked:
         return Component(1.0)
-    return Component(clamp(0.7 - 0.6 * marked / len(lines)), (f"{marked} lines of markup in plain text",))
+    # By count and not by share, which more text would only dilute.
+    return Component(clamp(0.7 - 0.2 * marked, 0.1), (f"{marked} lines of markup in plain text",))
 
 
 def _exact_lines(text: str, reference: str, case: Case) -> Component:
@@ -51,16 +57,18 @@ def _exact_lines(text: str, reference: str, case: Case) -> Component:
     stripped = {line.strip() for line in known}
     said = [line for line in text.splitlines() if line.strip()]
     wanted = [line for line in reference.splitlines() if line.strip()]
-    verbatim = sum(1.0 if line in known else 0.8 if line.strip() in stripped else 0.0 for line in said)
-    precision = verbatim / len(said)
-    # All lines of a dump are verbatim, so the number of lines counts too.
-    size = min(len(said), len(wanted)) / max(len(said), len(wanted))
-    right = len({line.strip() for line in wanted} & {line.strip() for line in said}) / len(wanted)
-    score = min(0.999 if said != wanted else 1.0, precision * size * (0.3 + 0.7 * right))
-    reasons = [f"{len(said) - round(verbatim)} lines are not in the input"] if verbatim < len(said) - 0.5 else []
+    foreign = [line for line in said if line.strip() not in stripped]
+    respaced = [line for line in said if line not in known and line.strip() in stripped]
+    # All lines of a dump are verbatim, so which lines and how many counts too.
+    right = sum((Counter(map(str.strip, said)) & Counter(map(str.strip, wanted))).values())
+    overlap = right / (len(said) + len(wanted) - right)
+    verbatim = clamp(1 - (len(foreign) + 0.2 * len(respaced)) / len(wanted))
+    reasons = [f"{len(foreign)} lines are not in the input"] if foreign else []
+    reasons += [f"{len(respaced)} lines have other blanks"] if respaced else []
     if len(said) != len(wanted):
         reasons.append(f"{len(said)} lines instead of {len(wanted)}")
-    return Component(score, tuple(reasons))
+    score = verbatim * (0.3 * min(1.0, len(wanted) / len(said)) + 0.7 * overlap)
+    return Component(min(0.999 if said != wanted else 1.0, score), tuple(reasons))
 
 
 def _value(text: str, reference: str, case: Case) -> Component:
@@ -69,14 +77,15 @@ def _value(text: str, reference: str, case: Case) -> Component:
         return Component(0.98, ("blanks around the value",))
     lines = [line for line in said.splitlines() if line.strip()]
     matches = case.output_mode is OutputMode.REGEX_CONSTRAINED and matches_pattern(said, case.rules.pattern)
-    near = Levenshtein.normalized_similarity(said[:2000], wanted)
+    near = value_similarity(said[:2000], wanted)
     if len(lines) > 1 or len(said) > 4 * len(wanted) + 40:
         # The value somewhere in a longer text is not the value.
         return Component(0.1 if wanted in said else 0.05 * near, ("more than the value",))
+    close = 0.85 * near if near >= 0.75 else 0.5 * near * near
     if wanted in said:
-        return Component(0.6 * clamp(len(wanted) / len(said), 0.3), ("the value with something around it",))
-    score = 0.85 * near if near >= 0.75 else 0.5 * near * near
-    return Component(max(score, 0.25 if matches else 0.0), (f"another value (similarity {near:.2f})",))
+        around = 0.6 * clamp(len(wanted) / len(said), 0.3)
+        return Component(max(close, around), ("the value with something around it",))
+    return Component(max(close, 0.25 if matches else 0.0), (f"another value (similarity {near:.2f})",))
 
 
 def _structured(text: str, reference: str, intent: Intent) -> Component:
@@ -105,27 +114,6 @@ def _broken(text: str, intent: Intent) -> float:
     return _BROKEN_SHARE * clamp((share - 0.5) * 2)
 
 
-def _document_shape(said: Any, wanted: Any) -> tuple[float, list[str]]:
-    """Compare keys and types; the share of the places in either document that agree."""
-    ours, theirs = dict(_paths(wanted)), dict(_paths(said))
-    reasons = [f"{path} is missing" for path in ours if path not in theirs]
-    reasons += [f"{path} is not asked for" for path in theirs if path not in ours]
-    wrong = [path for path in ours if path in theirs and ours[path] != theirs[path]]
-    reasons += [f"{path} is {theirs[path]}, not {ours[path]}" for path in wrong]
-    both = set(ours) & set(theirs)
-    return (len(both) - len(wrong)) / len(set(ours) | set(theirs)), reasons
-
-
-def _paths(value: Any, path: str = "") -> list[tuple[str, str]]:
-    if isinstance(value, dict):
-        inner = [pair for key, item in value.items() for pair in _paths(item, f"{path}/{key}")]
-        return [(path or "/", "object"), *inner]
-    if isinstance(value, list):
-        inner = [pair for index, item in enumerate(value) for pair in _paths(item, f"{path}/{index}")]
-        return [(path or "/", "array"), *inner]
-    return [(path or "/", type(value).__name__)]
-
-
 def _table_shape(said: list[list[str]], wanted: list[list[str]]) -> tuple[float, list[str]]:
     reasons = []
     header = 1.0
@@ -134,20 +122,33 @@ def _table_shape(said: list[list[str]], wanted: list[list[str]]) -> tuple[float,
         common = len({c.lower() for c in said[0]} & {c.lower() for c in wanted[0]})
         header = 0.8 if same else 0.6 * common / max(len(said[0]), len(wanted[0]))
         reasons.append(f"columns {said[0]} instead of {wanted[0]}")
-    rows = min(len(said), len(wanted)) / max(len(said), len(wanted))
-    if rows < 1:
-        reasons.append(f"{len(said) - 1} rows instead of {len(wanted) - 1}")
-    return 0.5 * header + 0.5 * rows, reasons
+    rows, found = _items([" ".join(row) for row in said[1:]], [" ".join(row) for row in wanted[1:]], "rows")
+    return 0.5 * header + 0.5 * rows, reasons + found
 
 
 def _bullet_shape(said: list[str], wanted: list[str]) -> tuple[float, list[str]]:
-    count = min(len(said), len(wanted)) / max(len(said), len(wanted))
-    return count, [f"{len(said)} bullets instead of {len(wanted)}"] if count < 1 else []
+    return _items(said, wanted, "bullets")
+
+
+def _items(said: list[str], wanted: list[str], name: str) -> tuple[float, list[str]]:
+    """Return the overlap of two lists of items, in [0, 1]: a wrong item does not make up for a lost one."""
+    if not said or not wanted:
+        return float(said == wanted), [] if said == wanted else [f"{len(said)} {name} instead of {len(wanted)}"]
+    left, matched = list(dict.fromkeys(said[:500])), 0
+    for item in wanted:
+        best = process.extractOne(item, left, scorer=fuzz.ratio, score_cutoff=_SAME_ITEM)
+        if best is not None:
+            matched += 1
+            del left[best[2]]
+    overlap = matched / (len(said) + len(wanted) - matched)
+    return overlap, [
+        f"{len(said)} {name}, of which {matched} are among the {len(wanted)} of gold"
+    ] if overlap < 1 else []
 
 
 _SHAPES: dict[Intent, Callable[[Any, Any], tuple[float, list[str]]]] = {
-    Intent.JSON: _document_shape,
-    Intent.YAML: _document_shape,
+    Intent.JSON: keep_schema,
+    Intent.YAML: keep_schema,
     Intent.TABLE: _table_shape,
     Intent.BULLET_LIST: _bullet_shape,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -9,19 +11,45 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import fuzz
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from benchmark.scoring.component import Component, clamp
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.errors import InputError
 from ctxsift.payloads import parse_payload
 
-# Unrelated gold answers reach a cosine of 0.41 and a fuzz ratio of 0.45 at their 95th percentile; what two
-# texts share by being English about software is no merit, so both scales begin there.
-COSINE_FLOOR = 0.45
-RATIO_FLOOR = 0.45
-_COSINE_SHARE = 0.5
+# What two texts share by being English about software is no merit: golds of different cases reach a cosine of 0.34
+# and a ratio of common words of 0.19 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last
+# tenth tells them from gold itself. Each scale: where merit begins, where it is 0.9; 1 is at 1.
+COSINE_SCALE = (0.35, 0.90)
+RATIO_SCALE = (0.20, 0.70)
+_COSINE_SHARE = 0.6
+# A text may embed like gold and say another number, or the opposite; what that leaves of the quality.
+_NUMBERS_LEAVE, _NEGATIONS_LEAVE = 0.4, 0.7
+# Times the length of gold from which, and at which, being long leaves less, and nothing.
+_LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
+_NUMBER_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_NUMBER = re.compile(
+    r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?(?:%|[munµ]?s\b|[KMGT]i?B\b|B\b|bytes\b|min\b|h\b|[kMG]?Hz\b))?"
+    rf"|\b(?i:{'|'.join(_NUMBER_WORDS)})\b"
+)
+_NEGATION = re.compile(r"(?i)(?:\b(?:not|no|never|none|neither|nor|without|cannot)\b|n't\b)[^\w.!?;\n]*(\w*)")
+_WORD = re.compile(r"[\w./:@#%+-]*\w")
 # Beyond this an answer is a dump; what lies behind cannot make it better.
 _MAX_CHARS = 20_000
 # Structured text that does not parse still tells something, but never more than this.
@@ -60,7 +88,8 @@ class Embedder:
         return float(self._embed(left) @ self._embed(right))
 
     def _embed_uncached(self, text: str) -> npt.NDArray[np.float32]:
-        ids = self._tokenizer.encode(text[:_MAX_CHARS], add_special_tokens=False).ids
+        # Case is for anchors and words to judge.
+        ids = self._tokenizer.encode(text[:_MAX_CHARS].lower(), add_special_tokens=False).ids
         if not ids:
             return np.zeros(self._table.shape[1], dtype=np.float32)
         mean: npt.NDArray[np.float32] = self._table[ids].astype(np.float32).mean(axis=0)
@@ -84,17 +113,62 @@ def score_semantic(text: str, reference: str, intent: Intent, embedder: Embedder
 
 def _plain(text: str, reference: str, embedder: Embedder) -> Component:
     cosine = embedder.cosine(text, reference)
-    ratio = fuzz.token_sort_ratio(text[:_MAX_CHARS], reference) / 100
-    meaning = clamp((cosine - COSINE_FLOOR) / (1 - COSINE_FLOOR))
-    wording = clamp((ratio - RATIO_FLOOR) / (1 - RATIO_FLOOR))
-    # Two texts that embed alike still differ in the digit that matters, so the blend stays below 1.
-    score = min(0.999, _COSINE_SHARE * meaning + (1 - _COSINE_SHARE) * wording)
-    return Component(score, (f"cosine {cosine:.2f}, wording {ratio:.2f}",))
+    # On sorted words this is their Dice coefficient: saying a word twice, or another one, makes up for nothing.
+    ratio = Indel.normalized_similarity(words(text[:_MAX_CHARS]), words(reference))
+    blend = _COSINE_SHARE * rescale(cosine, *COSINE_SCALE) + (1 - _COSINE_SHARE) * rescale(ratio, *RATIO_SCALE)
+    reasons = [f"cosine {cosine:.2f}, wording {ratio:.2f}"]
+    factor = 1.0
+    for name, claims, leaves in (("number", numbers, _NUMBERS_LEAVE), ("negation: not", negations, _NEGATIONS_LEAVE)):
+        said, wanted = claims(text[:_MAX_CHARS]), claims(reference)
+        if said != wanted:
+            # Dice coefficient again, one agreement granted: a single number more is no contradiction.
+            agreement = (2 * len(said & wanted) + 1) / (len(said) + len(wanted) + 1)
+            factor *= leaves + (1 - leaves) * agreement
+            reasons += [f"{name} {claim} is missing" for claim in sorted(wanted - said)[:4]]
+            reasons += [f"{name} {claim} is not asked for" for claim in sorted(said - wanted)[:4]]
+    # A text that holds gold among much else does not mean the same; without this, more of it could come closer.
+    longer = len(text.split()) / max(1, len(reference.split()))
+    if longer > _LENGTH_FREE:
+        factor *= clamp((_LENGTH_ZERO - longer) / (_LENGTH_ZERO - _LENGTH_FREE))
+        reasons.append(f"{longer:.1f} times as long as gold")
+    # Only gold itself is gold.
+    return Component(min(0.999, blend * factor), tuple(reasons))
+
+
+def rescale(value: float, floor: float, near: float) -> float:
+    """Map `floor` to 0, `near` to 0.9 and 1 to 1, linearly between them and never outside [0, 1]."""
+    if value <= near:
+        return 0.9 * clamp((value - floor) / (near - floor))
+    return clamp(0.9 + 0.1 * (value - near) / (1 - near))
+
+
+def words(text: str) -> list[str]:
+    """Return the different words in `text`, sorted, without negations, which count by themselves."""
+    return sorted({word for word in _WORD.findall(text) if not _NEGATION.match(word)})
+
+
+def negations(text: str) -> set[str]:
+    """Return the words that `text` negates."""
+    return {word.lower() for word in _NEGATION.findall(text) if word}
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers in `text` with their units, `3 ms` as `3ms` and words up to twelve as digits."""
+    found = {"".join(match.group().split()) for match in _NUMBER.finditer(text)}
+    return {str(_NUMBER_WORDS.index(n.lower())) if n.lower() in _NUMBER_WORDS else n for n in found}
 
 
 def _value(text: str, reference: str) -> Component:
-    score = Levenshtein.normalized_similarity(text.strip()[:_MAX_CHARS], reference.strip())
+    score = value_similarity(text.strip()[:_MAX_CHARS], reference.strip())
     return Component(min(0.999, score), (f"edit similarity {score:.2f}",))
+
+
+def value_similarity(said: str, wanted: str) -> float:
+    """Return the normalised edit similarity of two values, in [0, 1]; a word like none of `wanted` only costs."""
+    known, words_said = wanted.split(), said.split()
+    kept = [word for word in words_said if process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=50)]
+    text = said if len(kept) == len(words_said) else " ".join(kept)
+    return Levenshtein.normalized_similarity(text, wanted) * len(text) / len(said) if said else 0.0
 
 
 def _lines(text: str, reference: str) -> Component:
@@ -109,7 +183,7 @@ def _structured(text: str, reference: str, intent: Intent) -> Component:
     said, wanted = parse_payload(intent, text), parse_payload(intent, reference)
     if said is None or wanted is None:
         ratio = fuzz.ratio(text[:_MAX_CHARS], reference) / 100
-        score = _UNPARSED_SHARE * clamp((ratio - RATIO_FLOOR) / (1 - RATIO_FLOOR))
+        score = _UNPARSED_SHARE * rescale(ratio, *RATIO_SCALE)
         return Component(score, (f"does not parse as {intent}",))
     if intent is Intent.TABLE:
         said, wanted = _records(said), _records(wanted)
@@ -153,7 +227,8 @@ def _match(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]:
 
 
 def _match_lists(said: Sequence[Any], wanted: Sequence[Any], path: str) -> tuple[float, list[str]]:
-    keys = [[_canonical(item) for item in items] for items in (said[:500], wanted)]
+    said = _without_repeats(said[:500], wanted)
+    keys = [[_canonical(item) for item in items] for items in (said, wanted)]
     total = float(not said and not wanted)
     reasons: list[str] = []
     # Equal items in the same order first; what lies between is compared place by place.
@@ -174,6 +249,19 @@ def _match_lists(said: Sequence[Any], wanted: Sequence[Any], path: str) -> tuple
             total += sum(map(_leaves, wanted[block.b : block.b + block.size]))
             at_said, at_wanted = block.a + block.size, block.b + block.size
     return total, reasons
+
+
+def _without_repeats(said: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
+    """Leave out what is said more often than wanted: a row said twice is not half of the one that is missing."""
+    allowed = Counter(map(_canonical, wanted))
+    seen: Counter[str] = Counter()
+    kept = []
+    for item in said:
+        key = _canonical(item)
+        seen[key] += 1
+        if seen[key] <= max(1, allowed[key]):
+            kept.append(item)
+    return kept
 
 
 def _canonical(value: Any) -> str:

@@ -1,0 +1,32 @@
+"""Damage always costs, and more damage never pays."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.corpus import Corpus
+from benchmark.scoring import Embedder
+from tests.damage import DAMAGES, Judge, drops, pairs, raises, table
+
+# Embeddings see a text that is said twice a little differently; half of the last digit that is ever shown.
+NOISE = 0.0005
+
+
+@pytest.fixture(scope="module")
+def judge(corpus: Corpus, embedder: Embedder) -> Judge:
+    return Judge(corpus.cases, embedder)
+
+
+def test_every_kind_of_damage_lowers_the_score(corpus: Corpus, judge: Judge) -> None:
+    found = drops(corpus.cases, judge)
+    print(table(found))
+    assert len(found) == len(DAMAGES) >= 20
+    for name, values in found.items():
+        assert values, f"{name} applies to no case"
+        assert sum(value > 0 for value in values) >= 0.99 * len(values), name
+
+
+def test_a_second_damage_never_raises_the_score(corpus: Corpus, judge: Judge) -> None:
+    changes = dict(raises(corpus.cases, judge, pairs(seed=0, count=400)))
+    assert len(changes) > 20 * len(corpus.cases)
+    assert {name: change for name, change in changes.items() if change > NOISE} == {}
