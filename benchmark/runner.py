@@ -17,6 +17,8 @@ from ctxsift.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from benchmark.progress import RunProgress
+    from benchmark.rollup import References
     from benchmark.run.plan import RunPlan
     from benchmark.run.preflight import Ready
 
@@ -104,6 +106,7 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
     from rich.console import Console
 
     from benchmark.progress import RunProgress
+    from benchmark.rollup import References
     from benchmark.run.preflight import Ready, preflight
     from benchmark.scoring import Embedder
 
@@ -116,12 +119,12 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
         print(f"not ready: {gap.scenario.name}: {gap.problem}", file=sys.stderr)
     if not ready:
         return EXIT_INCOMPLETE
-    embedder = Embedder()
+    references = References(Embedder(), {})
     results: list[dict[str, Any]] = []
     interrupted = False
     with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:
         for entry in ready:
-            result, interrupted = _run_one(plan, entry, embedder, progress)
+            result, interrupted = _run_one(plan, entry, references, progress)
             results.append(result)
             if interrupted:
                 break
@@ -167,13 +170,13 @@ def _check_writable(folder: Path) -> None:
         raise InputError(f"--output-dir {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
-def _run_one(plan: RunPlan, ready: Ready, embedder: Any, progress: Any) -> tuple[dict[str, Any], bool]:
+def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunProgress) -> tuple[dict[str, Any], bool]:
     from benchmark.report import scenario_markdown
     from benchmark.results import build_result, write_atomically, write_result
     from benchmark.run.schedule import run_scenario
 
-    run = run_scenario(plan, ready, embedder, progress)
-    result = build_result(plan, run)
+    run = run_scenario(plan, ready, references.embedder, progress)
+    result = build_result(plan, run, references)
     folder = plan.folder(ready.scenario)
     write_result(folder / f"{ready.scenario.name}.json", result)
     write_atomically(folder / f"{ready.scenario.name}.md", scenario_markdown(result))

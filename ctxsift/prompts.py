@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +54,17 @@ def build_messages(request: Request) -> tuple[Message, ...]:
         )
     )
     return (Message("system", _SYSTEM), Message("user", user))
+
+
+def read_messages(messages: Sequence[Message]) -> tuple[str, str]:
+    """Return raw input and instruction of messages that `build_messages` made. Raises ValueError for others."""
+    head, tail = f"{INPUT_HEADING}\n{_OPEN}\n", f"\n{_CLOSE}\n\n{TASK_HEADING} "
+    content = messages[-1].content
+    # Output may print our own marks; the last ones are ours.
+    end, format_start = content.rfind(tail), content.rfind(f"\n{FORMAT_HEADING} ")
+    if not content.startswith(head) or not len(head) - 1 <= end < format_start:
+        raise ValueError("these messages are not of this prompt version")
+    return content[len(head) : max(end, len(head))], content[end + len(tail) : format_start]
 
 
 def scaffold_lines() -> tuple[str, ...]:

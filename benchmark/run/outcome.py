@@ -12,10 +12,11 @@ from ctxsift.recovery import Recovery
 
 @dataclass(frozen=True)
 class ScoredView:
-    """One view with its verdict and its scores."""
+    """One view with its verdict, its scores and its length in tokens (of the scorer's tokenizer)."""
 
     view: View
     scores: Scores
+    tokens: int
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Examined:
     """An answer in both views, and what the attempt took.
 
     Attributes:
+        input_tokens: length of the raw input in tokens of the scorer's tokenizer, the same for all models.
         attempts: how many were needed until an answer came.
         rss_bytes: memory of the model's process after the answer, where it is known.
 
@@ -32,6 +34,7 @@ class Examined:
     raw: ScoredView
     recovered: ScoredView
     recovery: Recovery
+    input_tokens: int
     attempts: int
     rss_bytes: int | None
 
@@ -76,14 +79,16 @@ def judge(
 ) -> Scored | ModelFailure:
     """Recover, validate and score one answer."""
     raw, recovered, recovery = examine(answer.generation.text, case.request, recovery_enabled=recovery_enabled)
-    scored_raw = ScoredView(raw, score_view(raw.text, raw.validation, case, embedder))
-    scored = (
-        scored_raw
-        if recovered is raw
-        else ScoredView(recovered, score_view(recovered.text, recovered.validation, case, embedder))
-    )
-    examined = Examined(answer, scored_raw, scored, recovery, attempts, rss_bytes)
+    scored_raw = _scored(raw, case, embedder)
+    scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
+    input_tokens = embedder.count_tokens(case.raw_input)
+    examined = Examined(answer, scored_raw, scored, recovery, input_tokens, attempts, rss_bytes)
     if not answer.generation.text.strip():
         return ModelFailure(case, examined, "empty_answer")
     reason = _REASONS.get(answer.generation.finish_reason)
     return ModelFailure(case, examined, reason) if reason else Scored(case, examined)
+
+
+def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:
+    scores = score_view(view.text, view.validation, case, embedder)
+    return ScoredView(view, scores, embedder.count_tokens(view.text))

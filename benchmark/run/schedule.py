@@ -208,6 +208,9 @@ def _worker(plan: RunPlan, scenario: Scenario) -> WorkerBackend:
 
 def _spec(plan: RunPlan, ready: Ready) -> ModelSpec:
     scenario = ready.scenario
+    options = {"dtype": scenario.dtype, "attn_implementation": scenario.attn_implementation}
+    if backend_name(scenario) == "gold":
+        options["dataset"] = str(plan.corpus.path)
     return ModelSpec(
         model=scenario.model,
         path=str(ready.weights.path) if ready.weights else None,
@@ -215,7 +218,7 @@ def _spec(plan: RunPlan, ready: Ready) -> ModelSpec:
         quantization=scenario.quantization,
         context_tokens=plan.context_tokens(scenario),
         seed=SEED,
-        options={"dtype": scenario.dtype, "attn_implementation": scenario.attn_implementation},
+        options=options,
     )
 
 

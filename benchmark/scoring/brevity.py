@@ -6,24 +6,26 @@ from benchmark.scoring.component import Component, clamp
 
 # Wording varies by some per cent and a word or two; beyond that every further word costs.
 _SLACK_SHARE = 1.15
-_SLACK_UNITS = 2
+_SLACK_CHARS = 12
 _ZERO_AT = 2.5
+_CHARS_PER_WORD = 5
 
 
 def score_brevity(text: str, reference: str) -> Component:
-    """Return 1.0 up to 15 % over the reference's length, falling to 0 at two and a half times that; length in words.
+    """Return 1.0 up to 15 % over the reference's length, falling to 0 at two and a half times that.
 
-    Four characters count as a word where that makes the text longer: dense identifiers have few words.
+    Length is characters without white space: how JSON is indented says nothing about how much is said.
     """
     if not text.strip():
         return Component(0.0, ("empty",))
-    allowed = _SLACK_SHARE * _units(reference) + _SLACK_UNITS
-    said = _units(text)
-    if said <= allowed:
+    allowed = _SLACK_SHARE * _length(reference) + _SLACK_CHARS
+    over = _length(text) - allowed
+    if over <= 0:
         return Component(1.0)
-    score = clamp(1 - (said - allowed) / (allowed * (_ZERO_AT - 1)))
-    return Component(score, (f"{said - int(allowed)} words over {int(allowed)}",))
+    score = clamp(1 - over / (allowed * (_ZERO_AT - 1)))
+    words = max(1, round(over / _CHARS_PER_WORD))
+    return Component(score, (f"about {words} words over {round(allowed / _CHARS_PER_WORD)}",))
 
 
-def _units(text: str) -> int:
-    return max(len(text.split()), len(text) // 4)
+def _length(text: str) -> int:
+    return len("".join(text.split()))

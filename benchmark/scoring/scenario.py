@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from benchmark.scoring.component import clamp
-from benchmark.statistics import mean, percentile
+from benchmark.statistics import Floats, bootstrap_means, mean, percentile, resamples, row_percentile
 
 FREE_LATENCY_MS = 2000.0
 
@@ -35,3 +37,20 @@ def scenario_score(case_scores: Sequence[float], observed_ms: float) -> Scenario
     core = 0.80 * mean(case_scores) + 0.20 * percentile(case_scores, 10)
     factor = latency_factor(observed_ms)
     return ScenarioScore(core, factor, 100 * core * factor)
+
+
+def bootstrap_final_scores(case_scores: Sequence[float], times_ms: Sequence[float]) -> Floats:
+    """Return the final score of every bootstrap sample of the cases, shape (draws,), in [0, 100].
+
+    Args:
+        case_scores: one figure in [0, 1] a case.
+        times_ms: the generation latency of the same cases, in the same order.
+
+    """
+    drawn = resamples(len(case_scores))
+    scores = np.asarray(case_scores, dtype=np.float64)[drawn]
+    core = 0.80 * scores.mean(axis=1) + 0.20 * row_percentile(scores, 10)
+    observed_ms = np.maximum(1.0, bootstrap_means(times_ms))
+    factors = np.clip((FREE_LATENCY_MS / observed_ms) ** 0.15, 0.85, 1.00)
+    finals: Floats = 100 * core * factors
+    return finals

@@ -82,10 +82,18 @@ class Embedder:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._embed = lru_cache(maxsize=8192)(self._embed_uncached)
+        self._count = lru_cache(maxsize=8192)(self._count_uncached)
 
     def cosine(self, left: str, right: str) -> float:
         """Return the cosine of the two texts' mean embeddings, in [-1, 1]; 0 when one has no token."""
         return float(self._embed(left) @ self._embed(right))
+
+    def count_tokens(self, text: str) -> int:
+        """Return the length of `text` in tokens of this tokenizer (Llama 2's)."""
+        return self._count(text)
+
+    def _count_uncached(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def _embed_uncached(self, text: str) -> npt.NDArray[np.float32]:
         # Case is for anchors and words to judge.

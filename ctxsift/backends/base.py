@@ -79,6 +79,7 @@ class Generation:
         total_ms: the generation as a whole, by the engine's or the wall clock; the latency that is scored.
         model: what the engine or provider says the model is.
         reasoning: reasoning that arrived apart from the answer; never scored.
+        cost_usd: what a provider charges for this answer; None where nobody charges or tells.
 
     """
 
@@ -91,6 +92,7 @@ class Generation:
     total_ms: float
     model: str
     reasoning: str = ""
+    cost_usd: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""

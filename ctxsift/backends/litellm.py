@@ -95,10 +95,18 @@ class LiteLLMBackend:
             total_ms=total_ms,
             model=reply.model or self._model,
             reasoning=getattr(choice.message, "reasoning_content", None) or "",
+            cost_usd=self._cost(reply),
         )
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _cost(self, reply: Any) -> float | None:
+        """Return the price by LiteLLM's packaged list; None for a model it does not know."""
+        try:
+            return float(self._litellm.completion_cost(completion_response=reply, model=self._model)) or None
+        except Exception:  # an unknown model raises whatever the list stumbles over
+            return None
 
     def _without_key(self, text: str) -> str:
         key = self._settings.llm_api_key
