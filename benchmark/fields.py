@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -42,6 +43,10 @@ class Fields:
         """Say whether the field is given."""
         return name in self._value
 
+    def as_dict(self) -> dict[Any, Any]:
+        """Return the whole mapping as parsed."""
+        return dict(self._value)
+
     def raw(self, name: str) -> Any:
         """Return the field as parsed. Raises InputError when it is missing."""
         if name not in self._value:
@@ -65,6 +70,23 @@ class Fields:
         if least is not None and value < least:
             raise InputError(self.place(name), f"{value} is too small", f"give {least} or more")
         return int(value)
+
+    def number(self, name: str, *, least: float = -math.inf, most: float = math.inf) -> float:
+        """Return a finite number between `least` and `most`."""
+        value = self.raw(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(self.place(name), f"{_kind(value)} stands where a number is expected")
+        if not least <= value <= most:
+            raise InputError(self.place(name), f"{value} is out of range", f"give {least:g} to {most:g}")
+        return float(value)
+
+    def inner(self, name: str) -> Fields:
+        """Return the mapping in the field. Raises InputError when it is missing or none."""
+        return Fields(self.raw(name), self.place(name))
+
+    def rows(self, name: str) -> list[Fields]:
+        """Return the mappings in the field's list."""
+        return [Fields(row, f"{self.place(name)}/{index}") for index, row in enumerate(self._typed(name, list))]
 
     def flag(self, name: str, default: bool) -> bool:
         """Return true or false, or `default` when the field is absent."""

@@ -1,8 +1,12 @@
-"""Results as tables: one for the terminal, Markdown for people and CI summaries."""
+"""The leaderboard, in a terminal: `python -m benchmark.report results/`."""
 
 from __future__ import annotations
 
+import argparse
+import os
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,16 +15,39 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from benchmark.paired import leaderboard
+from benchmark.stored import as_result, find_results
+from ctxsift.errors import InputError
+
 Row = dict[str, Any]
 _Cell = Callable[[Row], str]
+_TITLE = "Results, best first (scores 0 to 100 with 95 % intervals; ! = no better than without a model)"
 
 
-def _figure(name: str, form: str = "{:.1f}", scale: float = 1.0, view: str | None = None) -> _Cell:
+def figure(name: str, form: str = "{:.1f}", scale: float = 1.0, view: str | None = None) -> _Cell:
+    """Return what formats one figure of a summary; a dash where it has none."""
+
     def cell(summary: Row) -> str:
         value = (summary.get(view) or {} if view else summary).get(name)
         return "-" if value is None else form.format(value * scale)
 
     return cell
+
+
+def pair(first: _Cell, second: _Cell) -> _Cell:
+    """Return what formats two figures in one cell."""
+
+    def cell(summary: Row) -> str:
+        cells = first(summary), second(summary)
+        return "-" if cells == ("-", "-") else "/".join(cells)
+
+    return cell
+
+
+def _with_interval(summary: Row) -> str:
+    score = figure("final_score")(summary)
+    low, high = summary.get("intervals", {}).get("final_score", (None, None))
+    return score if low is None else f"{score} [{low:.1f}, {high:.1f}]"
 
 
 def _verdicts(summary: Row) -> str:
@@ -29,39 +56,61 @@ def _verdicts(summary: Row) -> str:
     return f"{summary['accepted_count']}/{summary['soft_accepted_count']}/{summary['rejected_count']}"
 
 
-def _cases(summary: Row) -> str:
-    return f"{summary['case_count']}/{summary['planned_count']}"
+def cases_of(summary: Row) -> str:
+    """Return answered and planned cases."""
+    return f"{summary['case_count']}/{summary.get('planned_count', summary['case_count'])}"
 
 
 COLUMNS: tuple[tuple[str, _Cell], ...] = (
-    ("cases", _cases),
-    ("recovered", _figure("final_score")),
-    ("raw", _figure("final_score", view="raw_view")),
-    ("lift", _figure("recovery_lift", "{:+.1f}")),
+    ("cases", cases_of),
+    ("recovered", _with_interval),
+    ("raw", figure("final_score", view="raw_view")),
+    ("lift", figure("recovery_lift", "{:+.1f}")),
+    ("norm", figure("normalised_score")),
+    ("quality", figure("quality_core", scale=100)),
     ("acc/soft/rej", _verdicts),
-    ("thought", _figure("avg_thought_leakage_density", "{:.2f}")),
-    ("avg s", _figure("avg_inference_ms", "{:.2f}", 0.001)),
-    ("p95 s", _figure("p95_inference_ms", "{:.2f}", 0.001)),
-    ("prefill t/s", _figure("prefill_tokens_per_s", "{:.0f}")),
-    ("decode t/s", _figure("decode_tokens_per_s", "{:.0f}")),
+    ("thought", figure("avg_thought_leakage_density", "{:.2f}")),
+    ("ratio", figure("compression_ratio", "{:.0f}x")),
+    ("saved", figure("tokens_saved_share", "{:.0%}")),
+    ("avg/p95 s", pair(figure("avg_inference_ms", "{:.2f}", 0.001), figure("p95_inference_ms", "{:.2f}", 0.001))),
+    ("read/write t/s", pair(figure("prefill_tokens_per_s", "{:.0f}"), figure("decode_tokens_per_s", "{:.0f}"))),
+    ("cost $", figure("cost_usd", "{:.3f}")),
 )
 
 
-def order_by_score(results: Sequence[Row]) -> list[Row]:
-    """Return the results, best recovered score first, those without any answer last."""
-    return sorted(results, key=lambda r: -r["summary"].get("final_score", -1.0))
+def is_reference(record: Row) -> bool:
+    """Say whether a result is a control row: a line to measure by, no competitor."""
+    return bool(record["scenario"]["track"] == "control")
 
 
-def notes(result: Row) -> list[str]:
+def order_by_score(records: Sequence[Row]) -> list[Row]:
+    """Return the records, best recovered score first, those without any answer last; equals by name."""
+    return sorted(records, key=lambda r: (-r["summary"].get("final_score", -1.0), r["scenario"]["name"]))
+
+
+def ranks(records: Sequence[Row]) -> list[str]:
+    """Return for each record its rank, with `=` where it ties; `ref` for reference rows, a dash without answers."""
+    results = [as_result(Path(str(number)), record) for number, record in enumerate(records)]
+    rivals = [i for i, result in enumerate(results) if result.cases and not is_reference(records[i])]
+    board = leaderboard([results[i] for i in rivals])
+    named = dict(zip(rivals, map(str, board.ranks), strict=True))
+    return [named.get(i, "ref" if is_reference(record) else "-") for i, record in enumerate(records)]
+
+
+def notes(record: Row) -> list[str]:
     """Return what a reader must know before comparing this result."""
-    run, summary = result["run"], result["summary"]
+    run, summary = record.get("run"), record["summary"]
+    if run is None:
+        return ["a file of the published layout: other cases, other scorer"]
     found = []
     if run["error"]:
         found.append(f"failed: {run['error']}")
     if summary["instrument_failure_count"]:
         found.append(f"{summary['instrument_failure_count']} cases got no answer and are not scored")
     if not run["complete"]:
-        found.append(f"incomplete: {_cases(summary)} cases ({summary['coverage']:.0%})")
+        found.append(f"incomplete: {cases_of(summary)} cases ({summary['coverage']:.0%})")
+    if is_reference(record):
+        return found
     if not run["disturbance"]["latency_clean"]:
         share = run["disturbance"]["other_cpu_share"]
         found.append(f"latency is not clean: other processes used {share:.0%} of the machine")
@@ -70,6 +119,10 @@ def notes(result: Row) -> list[str]:
         found.append(f"chat template {backend['chat_template']}: {backend['chat_template_note']}")
     if backend and "canary" in backend["settings"]:
         found.append(backend["settings"]["canary"])
+    reference = summary.get("reference")
+    if reference and not reference["beats_floor"]:
+        best = f"{reference['floor']}, {reference['floor_score']:.1f}"
+        found.append(f"does not beat the best compressor without a model ({best}) beyond chance")
     failures = summary["model_failure_counts"]
     if failures:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
@@ -77,120 +130,90 @@ def notes(result: Row) -> list[str]:
     return found
 
 
-def summary_table(results: Sequence[Row]) -> Table:
+def named(record: Row) -> str:
+    """Return the scenario's name, with `*` when incomplete or disturbed, `!` when no better than without a model."""
+    name, run = str(record["scenario"]["name"]), record.get("run")
+    if run is None or is_reference(record):
+        return name
+    if not (run["complete"] and run["disturbance"]["latency_clean"]):
+        name += " *"
+    return name if record["summary"].get("reference", {}).get("beats_floor", True) else name + " !"
+
+
+def summary_table(records: Sequence[Row]) -> Table:
     """Return one table over all scenarios for a terminal."""
-    table = Table(title="Results, best first (scores 0 to 100; acc/soft/rej = accepted, soft accepted, rejected)")
+    ordered = order_by_score(records)
+    # Columns that nobody fills (cost, tokens per second) only take room.
+    columns = [(title, cell) for title, cell in COLUMNS if any(cell(r["summary"]) != "-" for r in ordered)]
+    table = Table(title=_TITLE)
+    table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("scenario", overflow="fold")
-    for title, _ in COLUMNS:
+    for title, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
-    for result in order_by_score(results):
-        mark = "" if result["run"]["complete"] and result["run"]["disturbance"]["latency_clean"] else " *"
-        cells = [cell(result["summary"]) for _, cell in COLUMNS]
-        table.add_row(Text(result["scenario"]["name"] + mark), *cells)
+    for rank, record in zip(ranks(ordered), ordered, strict=True):
+        cells = [cell(record["summary"]) for _, cell in columns]
+        table.add_row(rank, Text(named(record)), *map(Text, cells), style="dim" if is_reference(record) else "")
     return table
 
 
-def print_summary(console: Console, results: Sequence[Row]) -> None:
-    """Print the table over all scenarios, or its figures as lines where the table does not fit."""
-    table = summary_table(results)
+def print_summary(console: Console, records: Sequence[Row]) -> None:
+    """Print the table over all scenarios, or its figures as lines where the table does not fit, and the notes."""
+    table = summary_table(records)
     if Measurement.get(console, console.options.update(width=1000), table).maximum <= console.width:
         console.print(table)
-        return
-    for result in order_by_score(results):
-        figures = [f"{title} {cell(result['summary'])}" for title, cell in COLUMNS]
-        console.print(Text(result["scenario"]["name"], style="bold"))
-        console.print(Padding(Text("   ".join(figures)), (0, 0, 0, 2)))
+    else:
+        ordered = order_by_score(records)
+        for rank, record in zip(ranks(ordered), ordered, strict=True):
+            figures = [
+                f"{title} {cell(record['summary'])}" for title, cell in COLUMNS if cell(record["summary"]) != "-"
+            ]
+            console.print(Text(f"{rank:>4}  {record['scenario']['name']}", style="bold"))
+            console.print(Padding(Text("   ".join(figures)), (0, 0, 0, 6)))
+    for record in order_by_score(records):
+        for note in notes(record):
+            console.print(Text(f"* {record['scenario']['name']}: {note}"), soft_wrap=True)
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table; cells are text, never markup."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+def terminal() -> Console:
+    """Return a console on stdout; piped output has no width of its own, and a table that wraps there helps nobody."""
+    return Console(width=None if sys.stdout.isatty() else 200)
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmark.report",
+        description="Show stored results as one leaderboard; write it as Markdown, and all case rows as CSV.",
+        epilog="example: python -m benchmark.report results/ --markdown report.md --csv cases.csv",
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results tree, run folder or result file")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report of all of them")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write one line a case and scenario")
+    return parser
 
 
-def scenario_markdown(result: Row) -> str:
-    """Return the report of one scenario."""
-    scenario, run, summary = result["scenario"], result["run"], result["summary"]
-    titles = [title for title, _ in COLUMNS]
-    parts = [
-        f"# {scenario['name']}",
-        f"{scenario['model']} ({scenario['track']}, phase {scenario['phase']}), {run['timestamp']}",
-        markdown_table(titles, [[cell(summary) for _, cell in COLUMNS]]),
-    ]
-    remarks = notes(result)
-    if remarks:
-        parts.append("\n".join(f"- {_cell(note)}" for note in remarks))
-    if summary["case_count"]:
-        parts.append("## By intent\n\n" + _intents(result["cases"]))
-        parts.append("## Profile\n\n" + _profile(summary))
-    parts.append("## Cases\n\n" + _case_table(result["cases"]))
-    parts.append("## Identity\n\n" + _identity(run))
-    return "\n\n".join(parts) + "\n"
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or 2 on bad input."""
+    from benchmark.documents import case_csv, run_markdown
+    from benchmark.results import write_atomically
+
+    options = _parser().parse_args(argv)
+    try:
+        records = [result.record for result in find_results(options.paths)]
+        print_summary(terminal(), records)
+        if options.markdown:
+            write_atomically(options.markdown, run_markdown(records))
+        if options.csv:
+            write_atomically(options.csv, case_csv(records))
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"error: {error}; name another file", file=sys.stderr)
+        return 2
+    return 0
 
 
-def _intents(cases: Sequence[Row]) -> str:
-    groups: dict[str, list[Row]] = {}
-    for case in cases:
-        if "case_score" in case:
-            groups.setdefault(case["intent"], []).append(case)
-    rows = [
-        [intent, str(len(group)), _mean(group), _mean([case["raw_view"] for case in group])]
-        for intent, group in sorted(groups.items())
-    ]
-    return markdown_table(["intent", "cases", "recovered case score", "raw"], rows)
-
-
-def _mean(views: Sequence[Row]) -> str:
-    return f"{sum(view['case_score'] for view in views) / len(views):.3f}"
-
-
-_PROFILE = {
-    "preserve": "avg_exact_preservation_ratio",
-    "quality": "avg_summary_quality_ratio",
-    "format": "avg_format_adherence_score",
-    "brevity": "avg_brevity_ratio",
-    "instruction": "avg_instruction_following_score",
-    "case score": "avg_case_score",
-    "p10 case score": "p10_case_score",
-    "quality core": "quality_core",
-    "latency factor": "latency_factor",
-}
-
-
-def _profile(summary: Row) -> str:
-    raw = summary["raw_view"]
-    rows = [[title, f"{summary[name]:.3f}", f"{raw[name]:.3f}"] for title, name in _PROFILE.items()]
-    return markdown_table(["component", "recovered", "raw"], rows)
-
-
-def _case_table(cases: Sequence[Row]) -> str:
-    rows = []
-    for case in sorted(cases, key=lambda c: c.get("case_score", -1.0)):
-        if case["outcome"] == "instrument_failure":
-            rows.append([case["case_id"], case["intent"], "-", "no answer", case["error"], "-"])
-            continue
-        why = ", ".join(case["validation_flags"] + ([case["failure_reason"]] if case["failure_reason"] else []))
-        score, seconds = f"{case['case_score']:.2f}", f"{case['inference_ms'] / 1000:.1f}"
-        rows.append([case["case_id"], case["intent"], score, case["validation_status"], why, seconds])
-    return markdown_table(["case", "intent", "score", "verdict", "why", "s"], rows)
-
-
-def _identity(run: Row) -> str:
-    backend, environment = run["backend"] or {}, run["environment"]
-    commit = environment["git_commit"] or "unknown"
-    if environment["git_dirty"]:
-        commit += " (with local changes)"
-    rows = {
-        "corpus": f"{run['corpus_cases']} cases, sha256 {run['corpus_sha256'][:16]}",
-        "weights": f"sha256 {run['weights_sha256'][:16]}" if run["weights_sha256"] else "-",
-        "prompt / scorer / recovery": f"{run['prompt_version']} / {run['scorer_version']} / {run['recovery_version']}",
-        "engine": f"{backend.get('engine', '-')} {backend.get('engine_version', '')}",
-        "chat template": f"{backend.get('chat_template', '-')}, sha256 {backend.get('chat_template_sha256', '-')[:16]}",
-        "machine": f"{environment['cpu']}, {environment['cpu_cores_physical']} cores, {environment['platform']}",
-        "commit": commit,
-    }
-    return markdown_table(["what", "value"], [[key, value] for key, value in rows.items()])
+if __name__ == "__main__":
+    sys.exit(main())

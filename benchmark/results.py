@@ -60,9 +60,14 @@ def assemble(
     }
 
 
+def result_json(result: dict[str, Any]) -> str:
+    """Return the text of a result file."""
+    return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def write_result(path: Path, result: dict[str, Any]) -> None:
     """Write `result` so that `path` is either absent, the old file, or complete. Raises OSError."""
-    write_atomically(path, json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomically(path, result_json(result))
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -15,8 +15,6 @@ from benchmark.matrix import DEFAULT_MATRIX, Scenario, load_matrix, select_scena
 from ctxsift.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from benchmark.progress import RunProgress
     from benchmark.rollup import References
     from benchmark.run.plan import RunPlan
@@ -129,7 +127,7 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
             if interrupted:
                 break
             progress.finished_scenario()
-    _report(plan, results, console)
+    _report(plan, results)
     if interrupted:
         print(f"interrupted; the answers so far are below {plan.output_dir}", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -171,7 +169,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunProgress) -> tuple[dict[str, Any], bool]:
-    from benchmark.report import scenario_markdown
+    from benchmark.documents import scenario_markdown
     from benchmark.results import build_result, write_atomically, write_result
     from benchmark.run.schedule import run_scenario
 
@@ -183,22 +181,25 @@ def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunP
     return result, run.interrupted
 
 
-def _report(plan: RunPlan, results: Sequence[dict[str, Any]], progress_console: Console) -> None:
-    from rich.console import Console
-
-    from benchmark.report import notes, order_by_score, print_summary
+def _report(plan: RunPlan, results: Sequence[dict[str, Any]]) -> None:
+    from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown
+    from benchmark.report import print_summary, terminal
+    from benchmark.results import write_atomically
 
     if not results:
         return
-    # Piped output has no width of its own; a table that wraps in a log helps nobody.
-    console = Console(width=None if progress_console.is_terminal else 160)
-    print_summary(console, results)
-    for result in order_by_score(results):
-        for note in notes(result):
-            print(f"* {result['scenario']['name']}: {note}")
+    folders = {plan.folder(scenario) for scenario in plan.scenarios}
+    report, cases = plan.output_dir / f"report-{plan.timestamp}.md", plan.output_dir / f"cases-{plan.timestamp}.csv"
+    if len(folders) == 1:
+        report, cases = (folder / name for folder in folders for name in (REPORT_NAME, CASES_NAME))
+    write_atomically(report, run_markdown(results))
+    write_atomically(cases, case_csv(results))
+    print_summary(terminal(), results)
     for result in results:
         folder = plan.output_dir / f"{plan.folder_name or result['scenario']['name']}-{plan.timestamp}"
         print(f"{folder / result['scenario']['name']}.json")
+    print(report)
+    print(cases)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from ctxsift.validation import validate
 Spoil = Callable[[str, Case], str | None]
 _FILE = re.compile(r"[\w-]+\.(?:py|js|ts|tsx|c|h|cpp|hpp|rs|go|java|rb|php|yml|yaml|json|toml|sql|tf|sh|conf|log)\b")
 _UNITS = {"ms": "s", "s": "min", "KB": "MB", "MB": "GB", "KiB": "MiB", "MiB": "GiB", "GB": "TB", "bytes": "KiB"}
-_UNIT = re.compile(rf"(?<=\d)(\s?)({'|'.join(_UNITS)})\b")
+_UNIT = re.compile(rf"(?<=\d)( ?)({'|'.join(_UNITS)})\b")
 _VERB = re.compile(r"\b(is|was|were|are|has|had|did|does|can|could)\b(?! not)")
 _GERMAN = {
     "the": "die",
@@ -106,7 +106,8 @@ def drop_anchor(text: str, case: Case) -> str | None:
 
 
 def change_digit(text: str, case: Case) -> str | None:
-    return re.sub(r"\d", lambda m: str((int(m.group()) + 1) % 10), text, count=1)
+    # Never to 0, which would make an octal number of it in YAML.
+    return re.sub(r"\d", lambda m: str(int(m.group()) + 1) if m.group() != "9" else "8", text, count=1)
 
 
 def swap_file(text: str, case: Case) -> str | None:
@@ -138,7 +139,9 @@ def translate(text: str, case: Case) -> str | None:
 
 
 def cut_half(text: str, case: Case) -> str | None:
-    return text[: len(text) // 2] if len(text) > 3 else None
+    half = text[: len(text) // 2]
+    # At a word's end, if there is one: half a word is a damage of its own.
+    return half.rpartition(" ")[0] or half if len(text) > 3 else None
 
 
 def lower(text: str, case: Case) -> str | None:
@@ -265,7 +268,11 @@ def truncate_document(text: str, case: Case) -> str | None:
 
 
 def lose_indentation(text: str, case: Case) -> str | None:
-    return "\n".join(line.lstrip() for line in text.split("\n")) if case.intent is Intent.YAML else None
+    if case.intent is not Intent.YAML:
+        return None
+    spoiled = "\n".join(line.lstrip() for line in text.split("\n"))
+    # A list may stand unindented below its key: the same document then.
+    return None if parse_payload(Intent.YAML, spoiled) == parse_payload(Intent.YAML, text) else spoiled
 
 
 def _add(addition: str) -> Spoil:

@@ -8,7 +8,7 @@ from benchmark.corpus import Corpus
 from benchmark.scoring import Embedder
 from tests.damage import DAMAGES, Judge, drops, pairs, raises, table
 
-# Embeddings see a text that is said twice a little differently; half of the last digit that is ever shown.
+# Where half a text is said twice, its embedding moves a little at the seam.
 NOISE = 0.0005
 
 
@@ -27,6 +27,6 @@ def test_every_kind_of_damage_lowers_the_score(corpus: Corpus, judge: Judge) -> 
 
 
 def test_a_second_damage_never_raises_the_score(corpus: Corpus, judge: Judge) -> None:
-    changes = dict(raises(corpus.cases, judge, pairs(seed=0, count=400)))
+    changes = dict(raises(corpus.cases, judge, pairs(seed=0, count=250)))
     assert len(changes) > 20 * len(corpus.cases)
     assert {name: change for name, change in changes.items() if change > NOISE} == {}

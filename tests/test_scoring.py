@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import re
 import statistics
-from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -55,45 +52,6 @@ def test_gold_of_another_case_has_little_quality(corpus: Corpus, embedder: Embed
         if other.capture != case.capture
     ]
     assert statistics.mean(figures) <= 0.15
-
-
-def _drop_anchor(case: Case) -> str:
-    return case.expected_output.replace(case.required_anchors[0], "")
-
-
-def _change_digit(case: Case) -> str:
-    return re.sub(r"\d", lambda m: str((int(m.group()) + 1) % 10), case.expected_output, count=1)
-
-
-def _pad(case: Case) -> str:
-    return case.expected_output + " and so on" * 17
-
-
-def _preamble(case: Case) -> str:
-    return f"Okay, the user wants the answer. Let me look at the output.\n\n{case.expected_output}"
-
-
-def _fence(case: Case) -> str:
-    return f"```\n{case.expected_output}\n```"
-
-
-def _invent_path(case: Case) -> str:
-    return case.expected_output + " src/invented/module_x.py"
-
-
-@pytest.mark.parametrize("damage", [_drop_anchor, _change_digit, _pad, _preamble, _fence, _invent_path])
-def test_damage_lowers_the_raw_case_score(corpus: Corpus, embedder: Embedder, damage: Callable[[Case], str]) -> None:
-    applies = [case for case in corpus.cases if damage(case) != case.expected_output]
-    assert len(applies) > 30
-    unmoved = [c.case_id for c in applies if scores(damage(c), c, embedder, 0).case_score >= 1.0 - 1e-9]
-    assert not unmoved
-
-
-def test_more_damage_never_raises_the_score(corpus: Corpus, embedder: Embedder) -> None:
-    for case in corpus.cases:
-        once = scores(_pad(case), case, embedder, 0).case_score
-        twice = scores(_fence(replace(case, expected_output=_pad(case))), case, embedder, 0).case_score
-        assert twice <= once + 1e-9, case.case_id
 
 
 @pytest.mark.parametrize(

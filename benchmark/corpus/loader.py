@@ -75,7 +75,7 @@ def _load_file(file: Path, digest: Any) -> list[Case]:
         raise InputError(str(file), f"no YAML: {error}", "mend the syntax") from error
     fields = Fields(document, str(file))
     fields.refuse_unknown(("capture", "cases"))
-    capture = _capture(Fields(fields.raw("capture"), fields.place("capture")), file)
+    capture = _capture(fields.inner("capture"), file)
     rows = fields.raw("cases")
     if not isinstance(rows, list) or not rows:
         raise InputError(fields.place("cases"), "is no list of cases", "add at least one")
@@ -133,7 +133,7 @@ def _case(fields: Fields, capture: Capture, raw_input: str) -> Case:
         alternatives=fields.texts("alternatives"),
         required_anchors=fields.texts("required_anchors"),
         derived_anchors=fields.texts("derived_anchors"),
-        rules=_rules(Fields(fields.raw("rules"), fields.place("rules"))) if fields.has("rules") else Rules(),
+        rules=_rules(fields.inner("rules")) if fields.has("rules") else Rules(),
         tags=fields.texts("tags"),
         rationale=fields.text("rationale", ""),
         where=fields.where,

@@ -56,6 +56,10 @@ def _pattern(token: str) -> re.Pattern[str]:
         before = r"(?<!\w)(?<!\w-)" if re.match(r"\w", token) else r"(?<![\w.])" if token[:1] in "-./" else ""
     # A dot, a dash or a decimal comma binds only when the word goes on behind it.
     after = r"(?!\w)(?![.\-]\w)(?!,\d)" if re.search(r"\w\Z", token) else ""
+    if re.match(r"[a-z]+(?:\s|\Z)", token):
+        # A plain word may begin a sentence: "Line 28 failed."
+        capital = rf"(?:(?<![\s\S])|(?<=[.!?]\s)|(?<=\n)){token[0].upper()}"
+        words[0] = f"(?:{token[0]}|{capital}){words[0][1:]}"
     return re.compile(before + r"\s+".join(words) + after)
 
 

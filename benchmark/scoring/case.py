@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from benchmark.corpus.cases import Case
@@ -82,7 +83,8 @@ def case_score(
     """
     intent = Intent(intent)
     weights = WEIGHTS[intent]
-    blended = sum(w * c for w, c in zip(weights, (preserve, quality, format, brevity), strict=True))
+    # fsum, so that four perfect components make exactly 1.
+    blended = math.fsum(w * c for w, c in zip(weights, (preserve, quality, format, brevity), strict=True))
     return (
         _VALIDATION_FACTOR[Status(validation_status)]
         * thought_penalty(thought_density)

@@ -26,7 +26,7 @@ COSINE_SCALE = (0.35, 0.90)
 RATIO_SCALE = (0.20, 0.70)
 _COSINE_SHARE = 0.6
 # A text may embed like gold and say another number, or the opposite; what that leaves of the quality.
-_NUMBERS_LEAVE, _NEGATIONS_LEAVE = 0.4, 0.7
+_NUMBERS_LEAVE, _NEGATIONS_LEAVE = 0.3, 0.6
 # Times the length of gold from which, and at which, being long leaves less, and nothing.
 _LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
 _NUMBER_WORDS = [
@@ -48,7 +48,9 @@ _NUMBER = re.compile(
     r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?(?:%|[munµ]?s\b|[KMGT]i?B\b|B\b|bytes\b|min\b|h\b|[kMG]?Hz\b))?"
     rf"|\b(?i:{'|'.join(_NUMBER_WORDS)})\b"
 )
-_NEGATION = re.compile(r"(?i)(?:\b(?:not|no|never|none|neither|nor|without|cannot)\b|n't\b)[^\w.!?;\n]*(\w*)")
+_NOT = r"(?i:\b(?:not|no|never|none|neither|nor|without|cannot)\b|n't\b)"
+_NEGATION = re.compile(rf"{_NOT}[^\w.!?;\n]*(\w*)")
+_NOT_WORD = re.compile(_NOT)
 _WORD = re.compile(r"[\w./:@#%+-]*\w")
 # Beyond this an answer is a dump; what lies behind cannot make it better.
 _MAX_CHARS = 20_000
@@ -120,7 +122,8 @@ def score_semantic(text: str, reference: str, intent: Intent, embedder: Embedder
 
 
 def _plain(text: str, reference: str, embedder: Embedder) -> Component:
-    cosine = embedder.cosine(text, reference)
+    # Negations count by themselves; to an embedding they are noise.
+    cosine = embedder.cosine(_NOT_WORD.sub("", text[:_MAX_CHARS]), _NOT_WORD.sub("", reference))
     # On sorted words this is their Dice coefficient: saying a word twice, or another one, makes up for nothing.
     ratio = Indel.normalized_similarity(words(text[:_MAX_CHARS]), words(reference))
     blend = _COSINE_SHARE * rescale(cosine, *COSINE_SCALE) + (1 - _COSINE_SHARE) * rescale(ratio, *RATIO_SCALE)
@@ -129,8 +132,8 @@ def _plain(text: str, reference: str, embedder: Embedder) -> Component:
     for name, claims, leaves in (("number", numbers, _NUMBERS_LEAVE), ("negation: not", negations, _NEGATIONS_LEAVE)):
         said, wanted = claims(text[:_MAX_CHARS]), claims(reference)
         if said != wanted:
-            # Dice coefficient again, one agreement granted: a single number more is no contradiction.
-            agreement = (2 * len(said & wanted) + 1) / (len(said) + len(wanted) + 1)
+            # Jaccard index, one agreement granted, so that a single number more is no contradiction.
+            agreement = (len(said & wanted) + 1) / (len(said | wanted) + 1)
             factor *= leaves + (1 - leaves) * agreement
             reasons += [f"{name} {claim} is missing" for claim in sorted(wanted - said)[:4]]
             reasons += [f"{name} {claim} is not asked for" for claim in sorted(said - wanted)[:4]]
@@ -152,7 +155,7 @@ def rescale(value: float, floor: float, near: float) -> float:
 
 def words(text: str) -> list[str]:
     """Return the different words in `text`, sorted, without negations, which count by themselves."""
-    return sorted({word for word in _WORD.findall(text) if not _NEGATION.match(word)})
+    return sorted({word for word in _WORD.findall(text) if not _NOT_WORD.match(word)})
 
 
 def negations(text: str) -> set[str]:

@@ -1,0 +1,296 @@
+"""Compare results case by case: `python -m benchmark.compare A B`; more than two give a matrix of pairs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from benchmark.documents import markdown_table, plain_cell
+from benchmark.paired import ALPHA, Comparison, Leaderboard, compare, leaderboard
+from benchmark.report import terminal
+from benchmark.statistics import Difference
+from benchmark.stored import StoredResult, find_results
+from ctxsift.errors import InputError
+
+EXIT_SAME, EXIT_DROP, EXIT_USAGE = 0, 1, 2
+_SHOWN_FLIPS = 20
+_EXAMPLES = """\
+examples:
+  python -m benchmark.compare results/before results/after
+  python -m benchmark.compare old.json new.json --fail-on-drop 1      (a gate for CI)
+  python -m benchmark.compare results/ --markdown > pairs.md
+
+Intervals are 95 % paired bootstrap intervals over the cases both answered; a matrix is corrected for the number of
+its pairs (Holm). exit codes: 0 compared, 1 B dropped (--fail-on-drop), 2 bad usage or input
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of this command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmark.compare",
+        description="Say which of two results is better, by how much, and where; or compare each of many with each.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="result file, run folder or results tree")
+    parser.add_argument(
+        "--fail-on-drop",
+        type=float,
+        metavar="X",
+        help="exit 1 when B's final score is worse than A's by more than X points with 95 %% confidence",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="print figures for a program")
+    how.add_argument("--markdown", action="store_true", help="print Markdown")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = build_parser().parse_args(argv)
+    try:
+        return _run(options)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_SAME
+
+
+def _run(options: argparse.Namespace) -> int:
+    results = find_results(options.paths)
+    names = " ".join(map(str, options.paths))
+    if len(results) < 2:
+        raise InputError(names, f"{len(results)} result to compare", "name two, or a tree that holds several")
+    allowed: float | None = options.fail_on_drop
+    if len(results) > 2:
+        if allowed is not None:
+            raise InputError(
+                "--fail-on-drop", f"{len(results)} results stand below {names}", "name two result files: A, then B"
+            )
+        _print_matrix(leaderboard(results), options)
+        return EXIT_SAME
+    if allowed is not None and not allowed >= 0:
+        raise InputError(f"--fail-on-drop {allowed}", "is no number of points", "give 0 or more")
+    comparison = compare(*results)
+    _print_pair(comparison, options)
+    if allowed is None or comparison.final.interval.high >= -allowed:
+        return EXIT_SAME
+    print(f"{labels(results)[1]} dropped by more than {allowed:g} with 95 % confidence", file=sys.stderr)
+    return EXIT_DROP
+
+
+def labels(results: Sequence[StoredResult]) -> list[str]:
+    """Return a short name for each result: the scenario's, with folder or path as far as they are needed."""
+    for form in (lambda r: r.name, lambda r: f"{r.path.parent.name}/{r.name}"):
+        names = [form(result) for result in results]
+        if len(set(names)) == len(names):
+            return names
+    return [str(result.path) for result in results]
+
+
+def verdict(difference: Difference) -> str:
+    """Return what an interval says in words."""
+    if difference.interval.low > 0:
+        return "B is better"
+    return "B is worse" if difference.interval.high < 0 else "no difference beyond chance"
+
+
+def warnings(results: Sequence[StoredResult]) -> list[str]:
+    """Return what makes these results hard to compare."""
+    found = []
+    runs = [result.record.get("run") or {} for result in results]
+    for field, words, mend in (
+        ("scorer_version", "were scored by different scorers", "run benchmark.rescore over them first"),
+        ("corpus_sha256", "come from different states of the corpus", "run benchmark.rescore over them first"),
+        ("prompt_version", "were asked with different prompts", "the difference may be the prompt's"),
+    ):
+        values = [str(run.get(field)) for run in runs]
+        if len(set(values)) > 1:
+            found.append(f"the results {words} ({', '.join(dict.fromkeys(v[:12] for v in values))}): {mend}")
+    for label, run in zip(labels(results), runs, strict=True):
+        if run and not run["disturbance"]["latency_clean"]:
+            found.append(f"{label}: latency was disturbed; the row 'quality' leaves latency out")
+        if run and not run["complete"]:
+            found.append(f"{label}: incomplete")
+    return found
+
+
+def _signed(difference: Difference) -> list[str]:
+    interval = difference.interval
+    p = "<0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
+    return [f"{difference.value:+.1f}", f"[{interval.low:+.1f}, {interval.high:+.1f}]", p]
+
+
+_FIGURE_TITLES = ("score", "A", "B", "B - A", "95 % interval", "p", "")
+_INTENT_TITLES = ("intent", "cases", "A", "B", "B - A", "95 % interval", "p", "")
+
+
+def _figure_rows(comparison: Comparison) -> list[list[str]]:
+    return [
+        [f.name, f"{f.a:.1f}", f"{f.b:.1f}", *_signed(f.difference), verdict(f.difference)] for f in comparison.figures
+    ]
+
+
+def _intent_rows(comparison: Comparison) -> list[list[str]]:
+    return [
+        [g.name, str(g.case_count), f"{g.a:.1f}", f"{g.b:.1f}", *_signed(g.difference), verdict(g.difference)]
+        for g in comparison.intents
+    ]
+
+
+def _sentences(comparison: Comparison) -> list[str]:
+    """Return what stands between the tables."""
+    shared = f"{len(comparison.shared)} shared cases"
+    if comparison.only_a or comparison.only_b:
+        shared += f"; {comparison.only_a} only in A and {comparison.only_b} only in B are left out"
+    return [
+        shared,
+        f"B wins {comparison.wins}, loses {comparison.losses}, ties {comparison.ties} (less than a point apart)",
+    ]
+
+
+def _flips(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:
+    return [
+        ("passed only in A (usable, with every anchor)", comparison.lost),
+        ("passed only in B", comparison.won),
+    ]
+
+
+def _print_pair(comparison: Comparison, options: argparse.Namespace) -> None:
+    names = labels([comparison.a, comparison.b])
+    if options.json:
+        _print_json(_pair_json(comparison, names))
+    elif options.markdown:
+        print(_pair_markdown(comparison, names))
+    else:
+        _pair_terminal(terminal(), comparison, names)
+
+
+def _pair_terminal(console: Console, comparison: Comparison, names: Sequence[str]) -> None:
+    for letter, name, result in zip("AB", names, (comparison.a, comparison.b), strict=True):
+        console.print(Text(f"{letter}  {name}  {result.path}"), soft_wrap=True)
+    for line in _sentences(comparison):
+        console.print(Text(line), soft_wrap=True)
+    console.print(_table(_FIGURE_TITLES, _figure_rows(comparison)))
+    if comparison.intents:
+        console.print(_table(_INTENT_TITLES, _intent_rows(comparison)))
+    for title, cases in _flips(comparison):
+        console.print(Text(f"{len(cases)} cases {title}"))
+        for case in cases[:_SHOWN_FLIPS]:
+            a, b = comparison.a.cases[case], comparison.b.cases[case]
+            console.print(Text(f"  {case}  {a.score:.2f} -> {b.score:.2f}"), soft_wrap=True)
+        if len(cases) > _SHOWN_FLIPS:
+            console.print(Text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
+    for warning in warnings([comparison.a, comparison.b]):
+        console.print(Text(f"* {warning}"), soft_wrap=True)
+
+
+def _pair_markdown(comparison: Comparison, names: Sequence[str]) -> str:
+    parts = [f"# {plain_cell(names[1])} against {plain_cell(names[0])}"]
+    parts.append(
+        f"A is {plain_cell(names[0])}, B is {plain_cell(names[1])}. " + ". ".join(_sentences(comparison)) + "."
+    )
+    parts.append(markdown_table(_FIGURE_TITLES, _figure_rows(comparison)))
+    if comparison.intents:
+        parts.append("## By intent\n\n" + markdown_table(_INTENT_TITLES, _intent_rows(comparison)))
+    for title, cases in _flips(comparison):
+        rows = [
+            [case, f"{comparison.a.cases[case].score:.2f}", f"{comparison.b.cases[case].score:.2f}"] for case in cases
+        ]
+        body = markdown_table(["case", "A", "B"], rows) if rows else "none"
+        parts.append(f"## {len(cases)} cases {title}\n\n{body}")
+    found = warnings([comparison.a, comparison.b])
+    if found:
+        parts.append("\n".join(f"- {plain_cell(warning)}" for warning in found))
+    return "\n\n".join(parts)
+
+
+def _pair_json(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "a": {"label": names[0], "path": str(comparison.a.path)},
+        "b": {"label": names[1], "path": str(comparison.b.path)},
+        "shared_cases": len(comparison.shared),
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
+        "verdict": verdict(comparison.final),
+        "figures": [asdict(figure) for figure in comparison.figures],
+        "wins": comparison.wins,
+        "losses": comparison.losses,
+        "ties": comparison.ties,
+        "passed_only_in_a": list(comparison.lost),
+        "passed_only_in_b": list(comparison.won),
+        "intents": [asdict(group) for group in comparison.intents],
+        "warnings": warnings([comparison.a, comparison.b]),
+    }
+
+
+def _print_matrix(board: Leaderboard, options: argparse.Namespace) -> None:
+    names = labels(board.results)
+    if options.json:
+        pairs = [
+            {"a": names[i], "b": names[j], **asdict(difference)} for (i, j), difference in board.differences.items()
+        ]
+        ranked = [
+            {"label": name, "place": rank.place, "tied": rank.tied}
+            for name, rank in zip(names, board.ranks, strict=True)
+        ]
+        _print_json({"results": ranked, "differences": pairs, "warnings": warnings(board.results)})
+        return
+    titles = ["rank", "row minus column", *(str(number) for number in range(1, len(names) + 1))]
+    rows = [
+        [str(board.ranks[i]), f"{i + 1} {names[i]}", *(_cell(board, i, j) for j in range(len(names)))]
+        for i in range(len(names))
+    ]
+    legend = f"Differences of final scores on shared cases; * = beyond chance (p < {ALPHA} after Holm's correction)"
+    if options.markdown:
+        print(
+            "\n\n".join(
+                [markdown_table(titles, rows), legend, *(f"- {plain_cell(w)}" for w in warnings(board.results))]
+            )
+        )
+        return
+    console = terminal()
+    console.print(_table(titles, rows))
+    console.print(Text(legend), soft_wrap=True)
+    for warning in warnings(board.results):
+        console.print(Text(f"* {warning}"), soft_wrap=True)
+
+
+def _cell(board: Leaderboard, row: int, column: int) -> str:
+    if row == column:
+        return ""
+    difference = board.differences.get((min(row, column), max(row, column)))
+    if difference is None:
+        return "-"
+    value = difference.value if row > column else -difference.value
+    return f"{value:+.1f}{' *' if difference.p < ALPHA else ''}"
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table()
+    for number, title in enumerate(titles):
+        table.add_column(title, justify="left" if number == 0 or not title else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

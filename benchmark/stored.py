@@ -1,0 +1,145 @@
+"""Reads result files back: ours, and those of the published layout."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmark.fields import Fields
+from ctxsift.errors import InputError
+
+_SUFFIXES = (".json", ".json.gz")
+
+
+@dataclass(frozen=True)
+class StoredCase:
+    """The figures of one answered case.
+
+    Attributes:
+        score, raw_score: case scores of the recovered and the raw view, in [0, 1].
+        time_ms: generation latency.
+        passed: usable (not rejected) with every anchor.
+        group: dimension (intent, family, ...) -> the case's group in it; what the file does not say is left out.
+
+    """
+
+    case_id: str
+    score: float
+    raw_score: float
+    time_ms: float
+    passed: bool
+    group: dict[str, str]
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """One result file.
+
+    Attributes:
+        cases: answered cases by id; instrument failures are not among them.
+        record: the whole file, as JSON values.
+
+    """
+
+    path: Path
+    name: str
+    track: str
+    cases: dict[str, StoredCase]
+    record: dict[str, Any]
+
+    @property
+    def timestamp(self) -> str:
+        """When the run began; empty in files of the published layout."""
+        return str(self.record.get("run", {}).get("timestamp", ""))
+
+
+def find_results(paths: Iterable[Path]) -> list[StoredResult]:
+    """Return the results below `paths` (result files, run folders, results trees), in the order of their paths.
+
+    Raises:
+        InputError: a path is missing or holds no result, or a file is damaged.
+
+    """
+    found: dict[Path, StoredResult] = {}
+    for path in paths:
+        if path.is_dir():
+            parsed = [(file, _parse(file)) for file in sorted(path.rglob("*")) if _may_be_result(file)]
+            below = [as_result(file, document) for file, document in parsed if _is_result(document)]
+            if not below:
+                raise InputError(str(path), "holds no result file", "name a results tree, a run folder or a result")
+            found |= {result.path.resolve(): result for result in below}
+        elif path.exists():
+            found[path.resolve()] = read_result(path)
+        else:
+            raise InputError(str(path), "no such file or folder", "name a results tree, a run folder or a result")
+    return list(found.values())
+
+
+def _may_be_result(file: Path) -> bool:
+    return file.name.endswith(_SUFFIXES) and not file.name.startswith(".") and file.is_file()
+
+
+def _is_result(document: object) -> bool:
+    """Say whether a document of a results tree is a result; other JSON may lie about there."""
+    return isinstance(document, dict) and {"scenario", "summary", "cases"} <= document.keys()
+
+
+def read_result(path: Path) -> StoredResult:
+    """Read one result file, plain or gzipped.
+
+    Raises:
+        InputError: naming the file, the place in it and what is wrong.
+
+    """
+    return as_result(path, _parse(path))
+
+
+def as_result(path: Path, document: object) -> StoredResult:
+    """Return a parsed result file. Raises InputError, naming `path` and the place in it."""
+    fields = Fields(document, str(path))
+    scenario = fields.inner("scenario")
+    cases: dict[str, StoredCase] = {}
+    for row in fields.rows("cases"):
+        # The published layout has no outcome: whatever came was scored.
+        if row.text("outcome", "scored") == "instrument_failure":
+            continue
+        case = _case(row)
+        if case.case_id in cases:
+            raise InputError(row.place("case_id"), f"{case.case_id!r} stands there twice", "remove one")
+        cases[case.case_id] = case
+    fields.inner("summary")
+    return StoredResult(path, scenario.text("name"), scenario.text("track"), cases, fields.as_dict())
+
+
+def _case(row: Fields) -> StoredCase:
+    status = row.text("validation_status")
+    groups = {"intent": "intent", "family": "family", "tool": "tool", "difficulty": "difficulty"}
+    preserved = row.number("exact_preservation_ratio", least=0, most=1)
+    return StoredCase(
+        case_id=row.text("case_id"),
+        score=row.number("case_score", least=0, most=1),
+        raw_score=row.inner("raw_view").number("case_score", least=0, most=1),
+        time_ms=row.number("inference_ms", least=0),
+        passed=status != "rejected" and preserved == 1.0,
+        group={name: row.text(field) for name, field in groups.items() if row.has(field)},
+    )
+
+
+def _parse(path: Path) -> object:
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8-sig")
+        return json.loads(text)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InputError(str(path), f"cannot be read ({error})", "name a result file") from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}:{error.lineno}:{error.colno}", f"no JSON: {error.msg}", "the file is damaged"
+        ) from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(str(path), f"cannot be read ({error})", "the file is damaged") from error
