@@ -27,7 +27,7 @@ def latency_factor(observed_ms: float) -> float:
     return clamp((FREE_LATENCY_MS / max(1.0, observed_ms)) ** 0.15, 0.85, 1.00)
 
 
-def scenario_score(case_scores: Sequence[float], observed_ms: float) -> ScenarioScore:
+def scenario_score(case_scores: Sequence[float] | Floats, observed_ms: float) -> ScenarioScore:
     """Return the roll-up: 0.8 mean + 0.2 p10 of the case scores, times the latency factor.
 
     Raises:
@@ -39,7 +39,7 @@ def scenario_score(case_scores: Sequence[float], observed_ms: float) -> Scenario
     return ScenarioScore(core, factor, 100 * core * factor)
 
 
-def bootstrap_final_scores(case_scores: Sequence[float], times_ms: Sequence[float]) -> Floats:
+def bootstrap_final_scores(case_scores: Sequence[float] | Floats, times_ms: Sequence[float] | Floats) -> Floats:
     """Return the final score of every bootstrap sample of the cases, shape (draws,), in [0, 100].
 
     Args:
