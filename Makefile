@@ -1,6 +1,7 @@
 # make bench            the packaged models over 40 cases (about ten minutes after the build)
 # make bench ARGS=      the same over the whole corpus
 # make test             every check that CI runs
+# make perf             the measured budgets: scoring, statistics, loading
 
 PYTHON ?= python3
 ARGS ?= --max-cases 40
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: bench test check fix clean
+.PHONY: bench test perf fix clean
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmark.runner --phase cpu-screen $(ARGS)
@@ -18,6 +19,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# On one core: what numpy and the tokenizer would spread over all of them is part of the cost.
+perf: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/python -m tests.perf
 
 fix: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

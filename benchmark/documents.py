@@ -83,7 +83,7 @@ def run_markdown(records: Sequence[Row]) -> str:
 def _across(records: Sequence[Row], dimension: str) -> str:
     broken_down = [record for record in records if "breakdowns" in record]
     found = {
-        record["scenario"]["name"]: {row["group"]: row for row in record["breakdowns"][dimension]}
+        record["scenario"]["name"]: {row["group"]: row for row in record["breakdowns"].get(dimension, [])}
         for record in broken_down
     }
     groups = list(dict.fromkeys(group for rows in found.values() for group in rows))
@@ -206,7 +206,7 @@ def case_csv(records: Sequence[Row]) -> str:
         scenario = record["scenario"]
         for case in record["cases"]:
             raw = case.get("raw_view", {})
-            cells = [scenario["name"], scenario["track"], scenario["model"]]
+            cells = [scenario["name"], scenario["track"], scenario.get("model", "")]
             cells += [case.get(name) for name in _CASE_FIELDS]
             cells += [" ".join(case.get(name, [])) for name in _CASE_LISTS]
             cells += [raw.get("validation_status"), raw.get("case_score")]

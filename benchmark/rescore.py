@@ -16,15 +16,14 @@ from rich.text import Text
 from benchmark.corpus import DEFAULT_CORPUS, Case, Corpus, load_corpus
 from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown, scenario_markdown
 from benchmark.report import terminal
-from benchmark.results import SCHEMA_VERSION, assemble, result_json, write_atomically
+from benchmark.results import SCHEMA_VERSION, assemble, result_json, scoring_identity, write_atomically
 from benchmark.rollup import References
 from benchmark.run.outcome import InstrumentFailure, Outcome, judge
-from benchmark.scoring import SCORER_VERSION, Embedder
+from benchmark.scoring import Embedder
 from benchmark.stored import StoredResult, find_results
 from ctxsift.backends.base import Generation
 from ctxsift.compress import Answer
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.recovery import RECOVERY_VERSION
 
 _SHOWN_MOVES = 10
 _EXAMPLES = """\
@@ -98,12 +97,7 @@ def rescore(stored: StoredResult, corpus: Corpus, references: References, *, ski
                 f"{row['case_id']} {problem}{hint}",
                 "name the corpus of then with --dataset, or leave such cases out with --skip-changed",
             )
-    run = record["run"] | {
-        "corpus_sha256": corpus.sha256,
-        "corpus_cases": len(corpus.cases),
-        "scorer_version": SCORER_VERSION,
-        "recovery_version": RECOVERY_VERSION,
-    }
+    run = record["run"] | scoring_identity(corpus)
     if skipped:
         run["complete"] = False
     after = assemble(record["scenario"], record["warmup"], run, outcomes, references)

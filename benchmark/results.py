@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark.corpus import Corpus
 from benchmark.rollup import References, break_down, summarise
 from benchmark.run.environment import describe_environment
 from benchmark.run.outcome import InstrumentFailure, ModelFailure, Outcome, ScoredView
@@ -85,6 +86,17 @@ def write_atomically(path: Path, text: str) -> None:
         raise
 
 
+def scoring_identity(corpus: Corpus) -> dict[str, Any]:
+    """Return what decides the scores of given answers: corpus, recovery, scorer, statistics."""
+    return {
+        "corpus_sha256": corpus.sha256,
+        "corpus_cases": len(corpus.cases),
+        "recovery_version": RECOVERY_VERSION,
+        "scorer_version": SCORER_VERSION,
+        "statistics": {"method": "percentile bootstrap", "seed": DRAW_SEED, "draws": DRAWS, "confidence": CONFIDENCE},
+    }
+
+
 def _run_json(plan: RunPlan, run: ScenarioRun) -> dict[str, Any]:
     load = run.load
     return {
@@ -93,14 +105,10 @@ def _run_json(plan: RunPlan, run: ScenarioRun) -> dict[str, Any]:
         "error": run.error or None,
         "wall_s": run.wall_s,
         "seed": SEED,
-        "corpus_sha256": plan.corpus.sha256,
-        "corpus_cases": len(plan.corpus.cases),
+        **scoring_identity(plan.corpus),
         "case_ids": [case.case_id for case in run.planned],
         "prompt_version": PROMPT_VERSION,
         "prompt_sha256": _prompt_sha256(),
-        "scorer_version": SCORER_VERSION,
-        "statistics": {"method": "percentile bootstrap", "seed": DRAW_SEED, "draws": DRAWS, "confidence": CONFIDENCE},
-        "recovery_version": RECOVERY_VERSION,
         "recovery_enabled": plan.settings.recovery_enabled,
         "weights_sha256": run.weights_sha256,
         "max_output_tokens": plan.limits(run.scenario).max_output_tokens,

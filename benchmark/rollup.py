@@ -12,7 +12,7 @@ from benchmark.run.outcome import Examined, InstrumentFailure, ModelFailure, Out
 from benchmark.scoring import Embedder, bootstrap_final_scores, scenario_score, score_view
 from benchmark.statistics import Floats, bootstrap_means, difference_of, interval_of, mean, percentile
 from ctxsift.backends.base import Generation
-from ctxsift.backends.controls import CONTROLS
+from ctxsift.backends.controls import CONTROLS, control_answer
 from ctxsift.compress import examine
 from ctxsift.validation import Status
 
@@ -52,7 +52,7 @@ class References:
     def _score(self, name: str, case: Case) -> float:
         key = name, case.case_id
         if key not in self.case_scores:
-            text = case.expected_output if name == "gold" else CONTROLS[name](case.raw_input, case.instruction)
+            text = case.expected_output if name == "gold" else control_answer(name, case.request)
             view = examine(text, case.request)[1]
             self.case_scores[key] = score_view(view.text, view.validation, case, self.embedder).case_score
         return self.case_scores[key]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
 from ctxsift.thought import Thought, find_thought
@@ -47,7 +47,8 @@ _TURN = re.compile(rf"(?<=\n)(?:### )?{_ROLES}[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.I
 # A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
 _TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(
-    r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?\s+",
+    r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?"
+    r"(?:(?:[ \t]*\n)+|[ \t])",
     re.IGNORECASE,
 )
 _ANSWER_TAG = re.compile(
@@ -221,7 +222,11 @@ def _answer_label(text: str, request: Request) -> str:
     if not match or parse_payload(request.intent, text) is not None:
         return text
     first_line = text.strip().splitlines()[0].strip()
-    return text if first_line in request.raw_input else text[match.end() :]
+    if first_line in request.raw_input:
+        return text
+    # The first of several exact lines may be indented; a value is not.
+    rest = text[match.end() :]
+    return rest if request.intent is Intent.EXACT_LINES else rest.lstrip(" \t")
 
 
 def _outer_fence(text: str, request: Request) -> str:

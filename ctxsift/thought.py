@@ -30,7 +30,7 @@ _CLOSERS = re.compile(
 )
 # Reasoning between announcements (Granite), and channel names whose control tokens were stripped (gpt-oss).
 _ANNOUNCED = re.compile(
-    r"\A\s*here(?:'s|’s| is) my thought process:?.*?here(?:'s|’s| is) my (?:response|answer):?\s*"
+    r"\A\s*here(?:'s|’s| is) my thought process:?.*?here(?:'s|’s| is) my (?:response|answer):?(?:(?:[ \t]*\n)+|[ \t])?"
     r"|\A\s*(?:assistant)?analysis(?=[A-Z\"']).*?assistant\s?final",
     re.IGNORECASE | re.DOTALL,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -236,8 +237,13 @@ def repeats_input(text: str, raw_input: str) -> bool:
 
 def excerpt_lines(text: str, raw_input: str) -> int:
     """Return how many lines of `text` are whole lines of the input (short lines do not count)."""
-    known = {line.strip() for line in raw_input.splitlines() if len(line.strip()) >= 12}
+    known = _long_lines(raw_input)
     return sum(line.strip() in known for line in text.splitlines())
+
+
+@functools.lru_cache(maxsize=512)
+def _long_lines(raw_input: str) -> frozenset[str]:
+    return frozenset(bare for line in raw_input.splitlines() if len(bare := line.strip()) >= 12)
 
 
 def is_prose(line: str) -> bool:

@@ -105,14 +105,16 @@ def test_name_puts_all_scenarios_into_one_folder(runner: Run, tmp_path: Path) ->
     (folder,) = (tmp_path / "results").iterdir()
     assert folder.name.startswith("smoke-")
     assert {path.name for path in folder.iterdir()} == {
-        f"{name}.{kind}" for name in ("one", "two") for kind in ("json", "md", "journal.jsonl")
+        *(f"{name}.{kind}" for name in ("one", "two") for kind in ("json", "md", "journal.jsonl")),
+        *("report.md", "cases.csv"),
     }
 
 
 def test_without_name_each_scenario_has_its_folder(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, "one", default="x"), scripted(tmp_path, "two", default="y"))
     assert runner("--max-cases", "1", "--output-dir", "out/deep").returncode == 0
-    assert sorted(path.name[:4] for path in (tmp_path / "out" / "deep").iterdir()) == ["one-", "two-"]
+    found = sorted(path.name for path in (tmp_path / "out" / "deep").iterdir())
+    assert [name.partition("-")[0] for name in found] == ["cases", "one", "report", "two"]
 
 
 def test_journal_has_identity_and_one_line_an_answer(runner: Run, tmp_path: Path) -> None:
@@ -271,9 +273,12 @@ def _answers_so_far(folder: Path) -> int:
 def test_markdown_report(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="a | b <script>"))
     assert runner("--max-cases", "8").returncode == 0
-    (path,) = (tmp_path / "results").glob("*/*.md")
+    (path,) = (tmp_path / "results").glob("*/scripted.md")
     text = path.read_text()
-    for part in ("# scripted", "## By intent", "## Profile", "## Cases", "## Identity", "| recovered |"):
+    for part in (
+        *("# scripted", "## By intent", "## By input length", "## Profile", "## Beside the score", "## Cases"),
+        *("## Between floor and ceiling", "## Identity", "| recovered |"),
+    ):
         assert part in text
     assert "<script>" not in text
 
@@ -287,7 +292,7 @@ def test_help_shows_every_option_and_examples(runner: Run) -> None:
         assert option in shown
 
 
-@pytest.mark.parametrize(("width", "shown"), [(160, "┃ recovered"), (80, "recovered 1.0")])
+@pytest.mark.parametrize(("width", "shown"), [(180, "recovered ┃"), (80, "recovered 1.0")])
 def test_the_summary_fits_the_terminal(runner: Run, tmp_path: Path, width: int, shown: str) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x"))
     assert runner("--max-cases", "2").returncode == 0

@@ -12,7 +12,7 @@ from benchmark.corpus.cases import Case, Family
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token, missing_anchors
 from benchmark.scoring.instruction import check_rules
-from ctxsift.backends.controls import CONTROLS
+from ctxsift.backends.controls import control_answer
 from ctxsift.compress import examine
 from ctxsift.contracts import Intent, Kind, contract_of
 
@@ -87,7 +87,7 @@ def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:
             if scores.case_score < 1.0 - 1e-12:
                 yield f"gold scores {scores.case_score:.3f} ({name}): {scores.reasons}"
     for name in _CHECKED_CONTROLS:
-        view = examine(CONTROLS[name](case.raw_input, case.instruction), case.request)[1]
+        view = examine(control_answer(name, case.request), case.request)[1]
         score = score_view(view.text, view.validation, case, embedder).case_score
         if score >= CONTROL_CEILING:
             yield f"the control {name!r} scores {score:.2f}, at most {CONTROL_CEILING} is allowed"

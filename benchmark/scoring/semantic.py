@@ -29,26 +29,27 @@ _COSINE_SHARE = 0.6
 _NUMBERS_LEAVE, _NEGATIONS_LEAVE = 0.3, 0.6
 # Times the length of gold from which, and at which, being long leaves less, and nothing.
 _LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
-_NUMBER_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+_DIGITS = {
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
+}
 _NUMBER = re.compile(
     r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?(?:%|[munµ]?s\b|[KMGT]i?B\b|B\b|bytes\b|min\b|h\b|[kMG]?Hz\b))?"
-    rf"|\b(?i:{'|'.join(_NUMBER_WORDS)})\b"
+    rf"|\b(?i:{'|'.join(_DIGITS)})\b"
 )
-_NOT = r"(?i:\b(?:not|no|never|none|neither|nor|without|cannot)\b|n't\b)"
+_NOT_WORDS = ("not", "no", "never", "none", "neither", "nor", "without", "cannot")
+_NOT = rf"(?i:\b(?:{'|'.join(_NOT_WORDS)})\b|n't\b)"
 _NEGATION = re.compile(rf"{_NOT}[^\w.!?;\n]*(\w*)")
 _NOT_WORD = re.compile(_NOT)
 _WORD = re.compile(r"[\w./:@#%+-]*\w")
@@ -102,7 +103,7 @@ class Embedder:
         ids = self._tokenizer.encode(text[:_MAX_CHARS].lower(), add_special_tokens=False).ids
         if not ids:
             return np.zeros(self._table.shape[1], dtype=np.float32)
-        mean: npt.NDArray[np.float32] = self._table[ids].astype(np.float32).mean(axis=0)
+        mean: npt.NDArray[np.float32] = self._table[ids].mean(axis=0, dtype=np.float32)
         norm = float(np.linalg.norm(mean))
         return mean / norm if norm else mean
 
@@ -153,20 +154,23 @@ def rescale(value: float, floor: float, near: float) -> float:
     return clamp(0.9 + 0.1 * (value - near) / (1 - near))
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
     """Return the different words in `text`, sorted, without negations, which count by themselves."""
-    return sorted({word for word in _WORD.findall(text) if not _NOT_WORD.match(word)})
+    return tuple(sorted(word for word in set(_WORD.findall(text)) if word.lower() not in _NOT_WORDS))
 
 
-def negations(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def negations(text: str) -> frozenset[str]:
     """Return the words that `text` negates."""
-    return {word.lower() for word in _NEGATION.findall(text) if word}
+    return frozenset(word.lower() for word in _NEGATION.findall(text) if word)
 
 
-def numbers(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def numbers(text: str) -> frozenset[str]:
     """Return the numbers in `text` with their units, `3 ms` as `3ms` and words up to twelve as digits."""
     found = {"".join(match.group().split()) for match in _NUMBER.finditer(text)}
-    return {str(_NUMBER_WORDS.index(n.lower())) if n.lower() in _NUMBER_WORDS else n for n in found}
+    return frozenset(_DIGITS.get(number.lower(), number) for number in found)
 
 
 def _value(text: str, reference: str) -> Component:

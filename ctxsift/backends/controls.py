@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.errors import LoadError, did_you_mean
-from ctxsift.prompts import Message, read_messages
+from ctxsift.prompts import Message, Request, build_messages, read_messages
 
 CONTROLS_VERSION = "1"
 _LINES = 20
@@ -80,6 +80,11 @@ CONTROLS: dict[str, Callable[[str, str], str]] = {
     "error-lines": error_lines,
     "tf-idf": tf_idf,
 }
+
+
+def control_answer(name: str, request: Request) -> str:
+    """Return what the control `name` makes of a request, as it reads it from the messages."""
+    return CONTROLS[name](*read_messages(build_messages(request)))
 
 
 class ControlsBackend:

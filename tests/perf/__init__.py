@@ -1,0 +1,1 @@
+"""Measured budgets of the project; `make perf` prints them."""

@@ -1,0 +1,164 @@
+"""Budgets, measured in one run: `make perf`. Exit code 1 when one is broken.
+
+A limit in seconds means seconds of a quiet machine. What this machine is worth at this moment is measured by a fixed
+piece of work before each budget, and limits are scaled by it, so that a busy or slow machine cannot break one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmark.corpus import Corpus, load_corpus
+from benchmark.paired import leaderboard
+from benchmark.scoring import Embedder, bootstrap_final_scores, score_view
+from benchmark.statistics import bootstrap_means, interval_of
+from benchmark.stored import StoredCase, StoredResult
+from ctxsift.backends.controls import CONTROLS, control_answer
+from ctxsift.compress import View, examine
+from tests.damage import DAMAGES
+
+SCENARIOS = 28
+CASES = 280
+# Seconds the fixed piece of work takes on the quiet machine on which the limits were set.
+PROBE_S = 0.22
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What something may cost.
+
+    Attributes:
+        limit_s: CPU seconds on a quiet machine.
+
+    """
+
+    name: str
+    limit_s: float
+    work: Callable[[], float]
+
+
+def probe() -> float:
+    """Return the CPU seconds of a fixed piece of work of the kinds that scoring does: objects, text, arrays."""
+    started = time.process_time()
+    text = "error: expected 3 of 12 tests in src/app/store.py:41 to pass " * 40
+    for _ in range(1800):
+        words = sorted({word.lower() for word in text.split()})
+        "".join(f"{word}:{len(word)}" for word in words * 60)
+    rows = np.random.default_rng(0).random((400, 280))
+    for _ in range(50):
+        np.partition(rows, (27, 28), axis=1).sum()
+    return time.process_time() - started
+
+
+def answers(corpus: Corpus) -> list[tuple[int, View]]:
+    """Return index of case and view of 28 different answers a case, as models give them, in both views."""
+    found: list[tuple[int, View]] = []
+    for index, case in enumerate(corpus.cases):
+        texts = [case.expected_output]
+        # 768 tokens at most, as a model is allowed.
+        texts += [control_answer(name, case.request)[:3000] for name in CONTROLS]
+        texts += [text for damage in DAMAGES if (text := damage.apply(case.expected_output, case)) is not None]
+        gold = corpus.cases
+        texts += [gold[(index + shift) % len(gold)].expected_output for shift in range(1, SCENARIOS)]
+        for text in list(dict.fromkeys(texts))[:SCENARIOS]:
+            raw, recovered, _ = examine(text, case.request)
+            found += [(index, raw), (index, recovered)]
+    return found
+
+
+def score_all(corpus: Corpus, views: list[tuple[int, View]]) -> float:
+    """Return the CPU seconds of scoring all views, embeddings included."""
+    embedder = Embedder()
+    started = time.process_time()
+    for index, view in views:
+        score_view(view.text, view.validation, corpus.cases[index], embedder)
+    return time.process_time() - started
+
+
+def rescore_all(corpus: Corpus, views: list[tuple[int, View]]) -> float:
+    """Return the CPU seconds of recovery, validation and scoring of all raw answers."""
+    embedder = Embedder()
+    started = time.process_time()
+    for index, view in views[::2]:
+        case = corpus.cases[index]
+        raw, recovered, _ = examine(view.text, case.request)
+        for side in {id(raw): raw, id(recovered): recovered}.values():
+            score_view(side.text, side.validation, case, embedder)
+    return time.process_time() - started
+
+
+def bootstrap_all() -> float:
+    """Return the CPU seconds of all intervals of 28 results, and of their leaderboard."""
+    rng = np.random.default_rng(0)
+    scores = rng.random((SCENARIOS, 2, CASES))
+    times = rng.lognormal(8, 0.5, (SCENARIOS, CASES))
+    # Sizes of the groups of each breakdown, as the packaged corpus has them.
+    groups = [np.array_split(np.arange(CASES), parts) for parts in (8, 6, 140, 3, 5)]
+    started = time.process_time()
+    for number in range(SCENARIOS):
+        recovered, raw = (bootstrap_final_scores(view, times[number]) for view in scores[number])
+        for drawn in (recovered, raw, recovered - raw):
+            interval_of(drawn)
+        for members in itertools.chain.from_iterable(groups):
+            for values in (scores[number][0], scores[number][1], scores[number][0] - scores[number][1]):
+                interval_of(bootstrap_means(values[members]))
+    leaderboard([_result(number, scores[number], times[number]) for number in range(SCENARIOS)])
+    return time.process_time() - started
+
+
+def _result(number: int, scores: np.ndarray, times: np.ndarray) -> StoredResult:
+    cases = {
+        str(case): StoredCase(str(case), scores[0][case], scores[1][case], times[case], True, {})
+        for case in range(CASES)
+    }
+    return StoredResult(Path(f"{number}.json"), str(number), "cpu", cases, {})
+
+
+def load_all() -> float:
+    """Return the CPU seconds of loading the packaged corpus."""
+    started = time.process_time()
+    load_corpus()
+    return time.process_time() - started
+
+
+def main() -> int:
+    """Measure every budget and print the table; return 1 when one is broken."""
+    corpus = load_corpus()
+    views = answers(corpus)
+    budgets = (
+        Budget(f"scoring {len(views):,} stored views, embeddings included", 4.0, lambda: score_all(corpus, views)),
+        Budget(
+            f"rescoring {len(views) // 2:,} answers, recovery and validation included",
+            16.0,
+            lambda: rescore_all(corpus, views),
+        ),
+        Budget(f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, bootstrap_all),
+        Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
+    )
+    table = Table(title="Budgets: CPU seconds on one core, limits scaled to what this machine is worth right now")
+    for title in ("what", "measured s", "machine", "limit s", "used", ""):
+        table.add_column(title, justify="left" if title in ("what", "") else "right")
+    broken = 0
+    for budget in budgets:
+        before = probe()
+        measured = budget.work()
+        factor = max(1.0, (before + probe()) / 2 / PROBE_S)
+        used = measured / (budget.limit_s * factor)
+        broken += used > 1
+        cells = (f"{measured:.2f}", f"x{factor:.2f}", f"{budget.limit_s:.2f}", f"{used:.0%}")
+        table.add_row(budget.name, *cells, "broken" if used > 1 else "kept")
+    Console(width=140).print(table)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
