@@ -48,7 +48,14 @@ def build_parser() -> argparse.ArgumentParser:
         "--fail-on-drop",
         type=float,
         metavar="X",
-        help="exit 1 when B's final score is worse than A's by more than X points with 95 %% confidence",
+        help="exit 1 when B's score is worse than A's by more than X points with 95 %% confidence",
+    )
+    parser.add_argument(
+        "--score",
+        choices=("final", "quality"),
+        default="final",
+        help="what the gate and the matrix look at: the final score, or quality, which leaves latency out "
+        "(for runs on different machines)",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print figures for a program")
@@ -80,15 +87,16 @@ def _run(options: argparse.Namespace) -> int:
             raise InputError(
                 "--fail-on-drop", f"{len(results)} results stand below {names}", "name two result files: A, then B"
             )
-        _print_matrix(leaderboard(results), options)
+        _print_matrix(leaderboard(results, timed=options.score == "final"), options)
         return EXIT_SAME
     if allowed is not None and not allowed >= 0:
         raise InputError(f"--fail-on-drop {allowed}", "is no number of points", "give 0 or more")
     comparison = compare(*results)
     _print_pair(comparison, options)
-    if allowed is None or comparison.final.interval.high >= -allowed:
+    if allowed is None or comparison.difference(options.score).interval.high >= -allowed:
         return EXIT_SAME
-    print(f"{labels(results)[1]} dropped by more than {allowed:g} with 95 % confidence", file=sys.stderr)
+    name = labels(results)[1]
+    print(f"the {options.score} score of {name} dropped by more than {allowed:g} with 95 % confidence", file=sys.stderr)
     return EXIT_DROP
 
 
@@ -225,7 +233,7 @@ def _pair_json(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
         "shared_cases": len(comparison.shared),
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
-        "verdict": verdict(comparison.final),
+        "verdict": verdict(comparison.difference("final")),
         "figures": [asdict(figure) for figure in comparison.figures],
         "wins": comparison.wins,
         "losses": comparison.losses,
@@ -254,7 +262,7 @@ def _print_matrix(board: Leaderboard, options: argparse.Namespace) -> None:
         [str(board.ranks[i]), f"{i + 1} {names[i]}", *(_cell(board, i, j) for j in range(len(names)))]
         for i in range(len(names))
     ]
-    legend = f"Differences of final scores on shared cases; * = beyond chance (p < {ALPHA} after Holm's correction)"
+    legend = f"Differences of {options.score} scores on shared cases; * = beyond chance (p < {ALPHA} after Holm's correction)"
     if options.markdown:
         print(
             "\n\n".join(

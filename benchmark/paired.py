@@ -64,10 +64,9 @@ class Comparison:
     lost: tuple[str, ...]
     intents: tuple[Group, ...]
 
-    @property
-    def final(self) -> Difference:
-        """The difference of the final scores."""
-        return self.figures[0].difference
+    def difference(self, name: str) -> Difference:
+        """Return the difference of the figure `name` (final, raw, lift or quality)."""
+        return next(figure.difference for figure in self.figures if figure.name == name)
 
 
 def compare(a: StoredResult, b: StoredResult) -> Comparison:
@@ -158,12 +157,12 @@ class Leaderboard:
     differences: dict[tuple[int, int], Difference]
 
 
-def leaderboard(results: Sequence[StoredResult]) -> Leaderboard:
-    """Rank results by final score; who cannot be told apart on their shared cases ties.
+def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leaderboard:
+    """Rank results by final score (without latency unless `timed`); who cannot be told apart on shared cases ties.
 
     Results that share no case are not compared, and so tie.
     """
-    draws = _Draws(results)
+    draws = _Draws(results, timed)
     pairs = list(itertools.combinations(range(len(results)), 2))
     raw = {pair: draws.difference(*pair) for pair in pairs}
     known = [pair for pair in pairs if raw[pair] is not None]
@@ -187,8 +186,8 @@ def leaderboard(results: Sequence[StoredResult]) -> Leaderboard:
 class _Draws:
     """Bootstrap distributions of final scores, drawn once for all results with the same cases."""
 
-    def __init__(self, results: Sequence[StoredResult]) -> None:
-        self._results = results
+    def __init__(self, results: Sequence[StoredResult], timed: bool) -> None:
+        self._results, self._timed = results, timed
         self._known: dict[tuple[int, tuple[str, ...]], tuple[float, Floats]] = {}
 
     def difference(self, i: int, j: int) -> Difference | None:
@@ -201,5 +200,5 @@ class _Draws:
     def _of(self, index: int, shared: tuple[str, ...]) -> tuple[float, Floats]:
         if (index, shared) not in self._known:
             cases = [self._results[index].cases[case] for case in shared]
-            self._known[index, shared] = _score(cases)
+            self._known[index, shared] = _score(cases, timed=self._timed)
         return self._known[index, shared]

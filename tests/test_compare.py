@@ -123,6 +123,16 @@ def test_the_gate_fails_only_on_a_sure_drop(
     assert compare.main([*pair[::-1], "--fail-on-drop", "0"]) == 0
 
 
+def test_quality_leaves_latency_out(tmp_path: Path) -> None:
+    a, b = write(tmp_path, "a", drawn(1)), write(tmp_path, "b", drawn(1))
+    record = json.loads(b.read_text())
+    for case in record["cases"]:
+        case["inference_ms"] = 60_000.0
+    b.write_text(json.dumps(record))
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 1
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1", "--score", "quality"]) == 0
+
+
 def test_the_gate_lets_noise_pass(tmp_path: Path) -> None:
     a, b = write(tmp_path, "a", drawn(1)), write(tmp_path, "b", drawn(3))
     assert compare.main([str(a), str(b), "--fail-on-drop", "0"]) == 0
