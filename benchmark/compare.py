@@ -93,7 +93,8 @@ def _run(options: argparse.Namespace) -> int:
         raise InputError(f"--fail-on-drop {allowed}", "is no number of points", "give 0 or more")
     comparison = compare(*results)
     _print_pair(comparison, options)
-    if allowed is None or comparison.difference(options.score).interval.high >= -allowed:
+    interval = comparison.difference(options.score).interval
+    if allowed is None or interval is None or interval.high >= -allowed:
         return EXIT_SAME
     name = labels(results)[1]
     print(f"the {options.score} score of {name} dropped by more than {allowed:g} with 95 % confidence", file=sys.stderr)
@@ -111,6 +112,8 @@ def labels(results: Sequence[StoredResult]) -> list[str]:
 
 def verdict(difference: Difference) -> str:
     """Return what an interval says in words."""
+    if difference.interval is None:
+        return "too few cases to tell"
     if difference.interval.low > 0:
         return "B is better"
     return "B is worse" if difference.interval.high < 0 else "no difference beyond chance"
@@ -138,6 +141,8 @@ def warnings(results: Sequence[StoredResult]) -> list[str]:
 
 def _signed(difference: Difference) -> list[str]:
     interval = difference.interval
+    if interval is None:
+        return [f"{difference.value:+.1f}", "-", "-"]
     p = "<0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
     return [f"{difference.value:+.1f}", f"[{interval.low:+.1f}, {interval.high:+.1f}]", p]
 
@@ -262,7 +267,9 @@ def _print_matrix(board: Leaderboard, options: argparse.Namespace) -> None:
         [str(board.ranks[i]), f"{i + 1} {names[i]}", *(_cell(board, i, j) for j in range(len(names)))]
         for i in range(len(names))
     ]
-    legend = f"Differences of {options.score} scores on shared cases; * = beyond chance (p < {ALPHA} after Holm's correction)"
+    legend = (
+        f"Differences of {options.score} scores on shared cases; * = beyond chance (p < {ALPHA}, corrected after Holm)"
+    )
     if options.markdown:
         print(
             "\n\n".join(

@@ -128,9 +128,10 @@ def _references(summary: Row) -> str:
     reference = summary["reference"]
     rows = [["gold", f"{reference['ceiling_score']:.1f}"], ["this scenario", f"{summary['final_score']:.1f}"]]
     rows += [[name, f"{score:.1f}"] for name, score in sorted(reference["controls"].items(), key=lambda c: -c[1])]
-    low, high = reference["difference_interval"]
-    gap = f"Above the best control by {reference['difference']:+.1f} [{low:+.1f}, {high:+.1f}]."
-    return markdown_table(["on the same cases", "final score"], rows) + f"\n\n{gap}"
+    gap = f"Above the best control by {reference['difference']:+.1f}"
+    if reference["difference_interval"]:
+        gap += " [{:+.1f}, {:+.1f}]".format(*reference["difference_interval"])
+    return markdown_table(["on the same cases", "final score"], rows) + f"\n\n{gap}."
 
 
 def _breakdown(title: str, groups: Sequence[Row]) -> str:
@@ -150,8 +151,9 @@ def _breakdown(title: str, groups: Sequence[Row]) -> str:
 def _interval(group: Row, name: str, form: str) -> str:
     if name not in group:
         return "-"
-    low, high = (form.format(100 * value) for value in group[f"{name}_interval"])
-    return f"{form.format(100 * group[name])} [{low}, {high}]"
+    shown = form.format(100 * group[name])
+    ends = group[f"{name}_interval"]
+    return f"{shown} [{', '.join(form.format(100 * end) for end in ends)}]" if ends else shown
 
 
 def _profile(summary: Row) -> str:

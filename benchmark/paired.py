@@ -99,7 +99,7 @@ def _figures(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[
     qualities = [_score(cases, timed=False) for cases in (ours, theirs)]
     named = {"final": finals, "raw": raws, "lift": lifts, "quality": qualities}
     return tuple(
-        Figure(name, a, b, difference_of(b - a, b_draws - a_draws))
+        Figure(name, a, b, difference_of(b - a, b_draws - a_draws, len(ours)))
         for name, ((a, a_draws), (b, b_draws)) in named.items()
     )
 
@@ -120,7 +120,7 @@ def _intents(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[
     for name, pairs in sorted(groups.items()):
         a, b = mean([x for x, _ in pairs]), mean([y for _, y in pairs])
         gains = bootstrap_means([y - x for x, y in pairs])
-        found.append(Group(name, len(pairs), a, b, difference_of(b - a, gains)))
+        found.append(Group(name, len(pairs), a, b, difference_of(b - a, gains, len(pairs))))
     return tuple(found)
 
 
@@ -195,7 +195,7 @@ class _Draws:
         if not shared:
             return None
         (a, a_draws), (b, b_draws) = self._of(i, shared), self._of(j, shared)
-        return difference_of(b - a, b_draws - a_draws)
+        return difference_of(b - a, b_draws - a_draws, len(shared))
 
     def _of(self, index: int, shared: tuple[str, ...]) -> tuple[float, Floats]:
         if (index, shared) not in self._known:

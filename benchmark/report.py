@@ -46,8 +46,8 @@ def pair(first: _Cell, second: _Cell) -> _Cell:
 
 def _with_interval(summary: Row) -> str:
     score = figure("final_score")(summary)
-    low, high = summary.get("intervals", {}).get("final_score", (None, None))
-    return score if low is None else f"{score} [{low:.1f}, {high:.1f}]"
+    ends = summary.get("intervals", {}).get("final_score")
+    return f"{score} [{ends[0]:.1f}, {ends[1]:.1f}]" if ends else score
 
 
 def _verdicts(summary: Row) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.corpus import Case
 from benchmark.run.outcome import Examined, InstrumentFailure, ModelFailure, Outcome, ScoredView
 from benchmark.scoring import Embedder, bootstrap_final_scores, scenario_score, score_view
-from benchmark.statistics import Floats, bootstrap_means, difference_of, interval_of, mean, percentile
+from benchmark.statistics import Floats, Interval, bootstrap_means, difference_of, interval_of, mean, percentile
 from ctxsift.backends.base import Generation
 from ctxsift.backends.controls import CONTROLS, control_answer
 from ctxsift.compress import examine
@@ -76,7 +76,7 @@ def summarise(planned_count: int, outcomes: Sequence[Outcome], references: Refer
     times_ms = [e.answer.generation.total_ms for e in examined]
     recovered, recovered_draws = _view(examined, lambda e: e.recovered, times_ms)
     raw, raw_draws = _view(examined, lambda e: e.raw, times_ms)
-    recovered["intervals"]["recovery_lift"] = _pair(recovered_draws - raw_draws)
+    recovered["intervals"]["recovery_lift"] = _pair(recovered_draws - raw_draws, len(examined))
     return {
         **counts,
         **_latency([e.answer.generation for e in examined]),
@@ -116,7 +116,7 @@ def _group(name: str, members: Sequence[Outcome]) -> dict[str, Any]:
     lift = [a - b for a, b in zip(recovered, raw, strict=True)]
     for key, values in (("avg_case_score", recovered), ("raw_avg_case_score", raw), ("avg_lift", lift)):
         row[key] = mean(values)
-        row[f"{key}_interval"] = _pair(bootstrap_means(values))
+        row[f"{key}_interval"] = _pair(bootstrap_means(values), len(values))
     return row
 
 
@@ -146,14 +146,20 @@ def _view(examined: Sequence[Examined], pick: _Pick, times_ms: Sequence[float]) 
         "quality_core": score.quality_core,
         "latency_factor": score.latency_factor,
         "final_score": score.final_score,
-        "intervals": {"final_score": _pair(draws), "avg_case_score": _pair(bootstrap_means(case_scores))},
+        "intervals": {
+            "final_score": _pair(draws, len(views)),
+            "avg_case_score": _pair(bootstrap_means(case_scores), len(views)),
+        },
     }
     return figures, draws
 
 
-def _pair(draws: Floats) -> list[float]:
-    interval = interval_of(draws)
-    return [interval.low, interval.high]
+def _pair(draws: Floats, cases: int) -> list[float] | None:
+    return _ends(interval_of(draws, cases))
+
+
+def _ends(interval: Interval | None) -> list[float] | None:
+    return [interval.low, interval.high] if interval else None
 
 
 def _latency(generations: Sequence[Generation]) -> dict[str, Any]:
@@ -209,7 +215,8 @@ def _between_references(
     ceiling = finals.pop("gold")
     floor = max(finals, key=lambda name: finals[name])
     no_time = [0.0] * len(cases)
-    difference = difference_of(final_score - finals[floor], draws - bootstrap_final_scores(scores[floor], no_time))
+    gap_draws = draws - bootstrap_final_scores(scores[floor], no_time)
+    gap = difference_of(final_score - finals[floor], gap_draws, len(cases))
     span = ceiling - finals[floor]
     return {
         "normalised_score": 100 * (final_score - finals[floor]) / span if span > 0 else None,
@@ -218,8 +225,8 @@ def _between_references(
             "floor_score": finals[floor],
             "ceiling_score": ceiling,
             "controls": finals,
-            "difference": difference.value,
-            "difference_interval": [difference.interval.low, difference.interval.high],
-            "beats_floor": difference.interval.low > 0,
+            "difference": gap.value,
+            "difference_interval": _ends(gap.interval),
+            "beats_floor": gap.interval is not None and gap.interval.low > 0,
         },
     }

@@ -107,10 +107,10 @@ def bootstrap_all() -> float:
     for number in range(SCENARIOS):
         recovered, raw = (bootstrap_final_scores(view, times[number]) for view in scores[number])
         for drawn in (recovered, raw, recovered - raw):
-            interval_of(drawn)
+            interval_of(drawn, CASES)
         for members in itertools.chain.from_iterable(groups):
             for values in (scores[number][0], scores[number][1], scores[number][0] - scores[number][1]):
-                interval_of(bootstrap_means(values[members]))
+                interval_of(bootstrap_means(values[members]), len(members))
     leaderboard([_result(number, scores[number], times[number]) for number in range(SCENARIOS)])
     return time.process_time() - started
 
