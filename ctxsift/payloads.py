@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import json
 import re
@@ -14,6 +15,8 @@ from ctxsift.contracts import Intent
 # Far above any honest answer; a bound for hostile ones.
 MAX_CHARS = 50_000
 _MAX_DEPTH = 40
+# Python refuses to print integers of more than 4,300 digits.
+_MAX_BITS = 4096
 _CELL = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")
 _BULLET = re.compile(r"[ \t]*[-*•][ \t]+(\S.*)")
@@ -68,7 +71,18 @@ def parse_yaml(text: str) -> Any | None:
         value = yaml.load(text, Loader=_Loader)
     except Exception:  # a bad tagged scalar (`!!bool maybe`) raises whatever its constructor stumbles over
         return None
-    return value if isinstance(value, dict | list) and value else None
+    return value if isinstance(value, dict | list) and value and _is_plain(value) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Say whether a document holds what JSON could hold, dates aside: no sets, no bytes, no numbers without end."""
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, int):
+        return value.bit_length() <= _MAX_BITS
+    return value is None or isinstance(value, str | float | datetime.date)
 
 
 def parse_table(text: str) -> list[list[str]] | None:

@@ -218,7 +218,7 @@ def echoed_lines(text: str, request: Request) -> list[str]:
     known = set(scaffold_lines())
     echoed = []
     for line in text.splitlines():
-        bare = line.strip()
+        bare = line.strip().lstrip("-*•> ")
         task = bare.startswith(TASK_HEADING) and bare[len(TASK_HEADING) :].strip()[:40] in request.instruction
         if (bare in known or task or bare.startswith(FORMAT_HEADING)) and bare not in request.raw_input:
             echoed.append(line)

@@ -77,8 +77,9 @@ class Damage:
 
     Attributes:
         spoil: text and case -> spoiled text, or None where the damage does not apply.
-        stage: 0 removes content, 1 changes content, 2 adds content, 3 wraps the whole. Damages are combined in this
-            order, since removing what another damage brought in would undo that.
+        stage: 0 removes content, 1 changes content, 2 says it of something else, 3 adds content, 4 wraps the whole. Damages are
+            combined in this order, since removing what another damage brought in would undo that; and of stage 2 only
+            one is taken, since a second could put things right again.
         removable: recovery may take it off again.
 
     """
@@ -128,6 +129,50 @@ def negate(text: str, case: Case) -> str | None:
     if re.search(r"\bnot ", text):
         return re.sub(r"\bnot ", "", text)
     return _VERB.sub(r"\1 not", text, count=1)
+
+
+def swap_numbers(text: str, case: Case) -> str | None:
+    """Say the first two different numbers of prose in each other's place."""
+    if kind(case) is not Kind.PLAIN:
+        return None
+    found = list(re.finditer(r"(?<![\w.:/-])\d+(?![\w:/-]|\.\d)", text))
+    other = next((m for m in found[1:] if m.group() != found[0].group()), None)
+    if other is None:
+        return None
+    first = found[0]
+    between = text[first.end() : other.start()]
+    return text[: first.start()] + other.group() + between + first.group() + text[other.end() :]
+
+
+def swap_anchors(text: str, case: Case) -> str | None:
+    """Say the first and the last anchor of prose in each other's place."""
+    if kind(case) is not Kind.PLAIN:
+        return None
+    places = sorted((text.find(a), a) for a in case.anchors if text.count(a) == 1)
+    if len(places) < 2 or places[0][0] + len(places[0][1]) > places[-1][0]:
+        return None
+    (start, first), (end, last) = places[0], places[-1]
+    return text[:start] + last + text[start + len(first) : end] + first + text[end + len(last) :]
+
+
+def shuffle_words(text: str, case: Case) -> str | None:
+    if kind(case) is not Kind.PLAIN:
+        return None
+    words = text.split()
+    random.Random(0).shuffle(words)
+    return " ".join(words)
+
+
+def say_the_opposite(text: str, case: Case) -> str | None:
+    if kind(case) is not Kind.PLAIN:
+        return None
+    opposites = {"failed": "passed", "passed": "failed", "before": "after", "after": "before", "missing": "present"}
+    return re.sub(rf"\b(?:{'|'.join(opposites)})\b", lambda m: opposites[m.group()], text)
+
+
+def empty_form(text: str, case: Case) -> str | None:
+    """Keep the keys of a document and say x for every value."""
+    return _document(_blank_values)(text, case)
 
 
 def translate(text: str, case: Case) -> str | None:
@@ -205,9 +250,9 @@ def _document(change: Callable[[Any], bool]) -> Spoil:
     def spoil(text: str, case: Case) -> str | None:
         if case.intent not in (Intent.JSON, Intent.YAML):
             return None
-        value = parse_payload(case.intent, text)
-        value = json.loads(json.dumps(value, default=str)) if value is not None else None
-        if value is None or not change(value):
+        before = json.dumps(parse_payload(case.intent, text), default=str)
+        value = json.loads(before)
+        if value is None or not change(value) or json.dumps(value) == before:
             return None
         if case.intent is Intent.JSON:
             return json.dumps(value, indent=2, ensure_ascii=False)
@@ -252,6 +297,14 @@ def _wrong_type(value: Any) -> bool:
                 found[key] = str(item)
                 return True
     return False
+
+
+def _blank_values(value: Any) -> bool:
+    for found in _objects(value):
+        for key, item in found.items():
+            if not isinstance(item, dict | list):
+                found[key] = "x" if isinstance(item, str) else 0
+    return bool(_objects(value))
 
 
 def _swap_values(value: Any) -> bool:
@@ -310,7 +363,7 @@ def heading(text: str, case: Case) -> str | None:
 
 
 def bullets(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not Kind.PLAIN or "\n" in text:
         return None
     return "\n".join(f"- {sentence}" for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", text))
 
@@ -321,49 +374,60 @@ def _wrap(form: str) -> Spoil:
 
 DAMAGES = (
     Damage("anchor dropped", drop_anchor, 0),
-    Damage("digit changed", change_digit, 1),
+    Damage("digit changed", change_digit, 2),
     Damage("file name swapped", swap_file, 0),
     Damage("unit changed", change_unit, 1),
     Damage("negation flipped", negate, 1),
+    Damage("numbers swapped", swap_numbers, 2),
+    Damage("anchors swapped", swap_anchors, 2),
+    Damage("words shuffled", shuffle_words, 2),
+    Damage("opposite said", say_the_opposite, 2),
     Damage("prose translated", translate, 1),
     Damage("cut in half", cut_half, 0),
     Damage("case lost", lower, 1),
     Damage("last item or sentence lost", lose_last_item, 0),
-    Damage("lines or rows reordered", reorder, 1),
+    Damage("lines or rows reordered", reorder, 2),
     Damage("exact lines indented", indent_lines, 1),
-    Damage("table columns swapped", swap_columns, 1),
+    Damage("table columns swapped", swap_columns, 2),
     Damage("table column lost", lose_column, 0),
     Damage("table separator lost", lose_separator, 0),
     Damage("key lost", _document(_lose_key), 0),
     Damage("key renamed", _document(_rename_key), 1),
-    Damage("key invented", _document(_add_key), 2),
+    Damage("key invented", _document(_add_key), 3),
     Damage("wrong type", _document(_wrong_type), 1),
-    Damage("two values swapped", _document(_swap_values), 1),
+    Damage("values blanked", empty_form, 2),
+    Damage("two values swapped", _document(_swap_values), 2),
     Damage("JSON truncated", truncate_document, 0),
     Damage("YAML indentation lost", lose_indentation, 1),
-    Damage("rows or text duplicated", duplicate, 2),
-    Damage("path invented", _add("See also src/legacy/handler_v2.go:214."), 2),
-    Damage("fix hallucinated", _add("To fix it, run pip install --upgrade requests and restart the service."), 2),
-    Damage("decoy named", add_decoy, 2),
-    Damage("50 words of padding", _add(_PADDING), 2),
-    Damage("raw output appended", add_dump, 2),
-    Damage("value quoted", quote, 3),
-    Damage("value labelled", label, 3, removable=True),
-    Damage("heading added", heading, 3),
-    Damage("prose as bullets", bullets, 1),
-    Damage("fenced", _wrap("```\n{text}\n```"), 3, removable=True),
-    Damage("preamble", _wrap("Sure! Here is the answer you asked for:\n\n{text}"), 3, removable=True),
-    Damage("closing chatter", _wrap("{text}\n\nLet me know if you need anything else!"), 3, removable=True),
-    Damage("visible thought", _wrap("Okay, the user wants this. Let me think.\n\n{text}"), 3, removable=True),
-    Damage("reasoning block", _wrap("<think>The log has an error, so I pick it.</think>\n{text}"), 3, removable=True),
-    Damage("control token", _wrap("{text}<|im_end|>"), 3, removable=True),
-    Damage("prompt echoed", _wrap("{heading} {task}\n{text}"), 3, removable=True),
+    Damage("rows or text duplicated", duplicate, 3),
+    Damage("path invented", _add("See also src/legacy/handler_v2.go:214."), 3),
+    Damage("fix hallucinated", _add("To fix it, run pip install --upgrade requests and restart the service."), 3),
+    Damage("decoy named", add_decoy, 3),
+    Damage("50 words of padding", _add(_PADDING), 3),
+    Damage("raw output appended", add_dump, 3),
+    Damage("value quoted", quote, 4),
+    Damage("value labelled", label, 4, removable=True),
+    Damage("heading added", heading, 4),
+    Damage("prose as bullets", bullets, 4),
+    Damage("fenced", _wrap("```\n{text}\n```"), 4, removable=True),
+    Damage("preamble", _wrap("Sure! Here is the answer you asked for:\n\n{text}"), 4, removable=True),
+    Damage("closing chatter", _wrap("{text}\n\nLet me know if you need anything else!"), 4, removable=True),
+    Damage("visible thought", _wrap("Okay, the user wants this. Let me think.\n\n{text}"), 4, removable=True),
+    Damage("reasoning block", _wrap("<think>The log has an error, so I pick it.</think>\n{text}"), 4, removable=True),
+    Damage("control token", _wrap("{text}<|im_end|>"), 4, removable=True),
+    Damage("prompt echoed", _wrap("{heading} {task}\n{text}"), 4, removable=True),
 )
+
+
+def _combine(first: Damage, second: Damage) -> bool:
+    if first is second or second.stage == 0 or first.stage > second.stage:
+        return False
+    return not first.stage == second.stage == 2
 
 
 def pairs(seed: int, count: int) -> list[tuple[Damage, Damage]]:
     """Return `count` pairs in the order in which they are to be applied, chosen by `seed`."""
-    every = [(a, b) for a in DAMAGES for b in DAMAGES if a is not b and a.stage <= b.stage and b.stage > 0]
+    every = [(a, b) for a in DAMAGES for b in DAMAGES if _combine(a, b)]
     return random.Random(seed).sample(every, min(count, len(every)))
 
 

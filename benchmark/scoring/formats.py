@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import regex
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import LCSseq
 
 from benchmark.corpus.cases import Case
+from benchmark.scoring.claims import numbers
 from benchmark.scoring.component import Component, clamp
 from benchmark.scoring.schema import keep_schema
-from benchmark.scoring.semantic import value_similarity
+from benchmark.scoring.semantic import payload_agreement, value_similarity
 from ctxsift.contracts import Intent, Kind, OutputMode, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.validation import excerpt_lines, outer_fence
@@ -21,6 +22,7 @@ from ctxsift.validation import excerpt_lines, outer_fence
 PATTERN_TIMEOUT_S = 0.25
 _MARKUP = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~)")
 _BROKEN_SHARE = 0.35
+_EMPTY_FORM = 0.3
 # Fuzzy ratio from which two bullets or rows speak of the same thing.
 _SAME_ITEM = 50
 
@@ -59,8 +61,8 @@ def _exact_lines(text: str, reference: str, case: Case) -> Component:
     wanted = [line for line in reference.splitlines() if line.strip()]
     foreign = [line for line in said if line.strip() not in stripped]
     respaced = [line for line in said if line not in known and line.strip() in stripped]
-    # All lines of a dump are verbatim, so which lines and how many counts too.
-    right = sum((Counter(map(str.strip, said)) & Counter(map(str.strip, wanted))).values())
+    # All lines of a dump are verbatim, so which lines, how many and in which order counts too.
+    right = LCSseq.similarity([line.strip() for line in said], [line.strip() for line in wanted])
     overlap = right / (len(said) + len(wanted) - right)
     verbatim = clamp(1 - (len(foreign) + 0.2 * len(respaced)) / len(wanted))
     reasons = [f"{len(foreign)} lines are not in the input"] if foreign else []
@@ -81,7 +83,8 @@ def _value(text: str, reference: str, case: Case) -> Component:
     if len(lines) > 1 or len(said) > 4 * len(wanted) + 40:
         # The value somewhere in a longer text is not the value.
         return Component(0.1 if wanted in said else 0.05 * near, ("more than the value",))
-    close = 0.85 * near if near >= 0.75 else 0.5 * near * near
+    # A missing prefix is a near miss; another digit is another value.
+    close = 0.85 * near if near >= 0.75 and numbers(said) == numbers(wanted) else 0.5 * near * near
     if wanted in said:
         around = 0.6 * clamp(len(wanted) / len(said), 0.3)
         return Component(max(close, around), ("the value with something around it",))
@@ -95,7 +98,8 @@ def _structured(text: str, reference: str, intent: Intent) -> Component:
     if said is None:
         return Component(_broken(text, intent), (f"does not parse as {intent}",))
     shape, reasons = _SHAPES[intent](said, wanted)
-    score = 0.4 + 0.6 * shape
+    # The right keys around wrong values are an empty form.
+    score = shape * (_EMPTY_FORM + (1 - _EMPTY_FORM) * payload_agreement(body, reference, intent)[0])
     if fence is not None:
         score, reasons = 0.6 * score, [*reasons, "inside a code fence"]
     return Component(score, tuple(reasons[:6]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,47 +11,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz import fuzz, process
-from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
+from benchmark.scoring.claims import contradictions, negations, numbers, same_order, without_negations, wording
 from benchmark.scoring.component import Component, clamp
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.errors import InputError
 from ctxsift.payloads import parse_payload
+from ctxsift.validation import outer_fence
 
 # What two texts share by being English about software is no merit: golds of different cases reach a cosine of 0.34
-# and a ratio of common words of 0.19 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last
+# and a share of common words of 0.15 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last
 # tenth tells them from gold itself. Each scale: where merit begins, where it is 0.9; 1 is at 1.
 COSINE_SCALE = (0.35, 0.90)
-RATIO_SCALE = (0.20, 0.70)
+RATIO_SCALE = (0.18, 0.70)
 _COSINE_SHARE = 0.6
-# A text may embed like gold and say another number, or the opposite; what that leaves of the quality.
-_NUMBERS_LEAVE, _NEGATIONS_LEAVE = 0.3, 0.6
+# A text may embed like gold and say another number, the opposite, or the right thing of the wrong one; what that
+# leaves of the quality.
+_NUMBERS_LEAVE, _NEGATIONS_LEAVE, _ORDER_LEAVES, _OPPOSITE_LEAVES = 0.3, 0.6, 0.2, 0.6
 # Times the length of gold from which, and at which, being long leaves less, and nothing.
 _LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
-_DIGITS = {
-    "zero": "0",
-    "one": "1",
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "eleven": "11",
-    "twelve": "12",
-}
-_NUMBER = re.compile(
-    r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?(?:%|[munµ]?s\b|[KMGT]i?B\b|B\b|bytes\b|min\b|h\b|[kMG]?Hz\b))?"
-    rf"|\b(?i:{'|'.join(_DIGITS)})\b"
-)
-_NOT_WORDS = ("not", "no", "never", "none", "neither", "nor", "without", "cannot")
-_NOT = rf"(?i:\b(?:{'|'.join(_NOT_WORDS)})\b|n't\b)"
-_NEGATION = re.compile(rf"{_NOT}[^\w.!?;\n]*(\w*)")
-_NOT_WORD = re.compile(_NOT)
-_WORD = re.compile(r"[\w./:@#%+-]*\w")
 # Beyond this an answer is a dump; what lies behind cannot make it better.
 _MAX_CHARS = 20_000
 # Structured text that does not parse still tells something, but never more than this.
@@ -96,11 +74,17 @@ class Embedder:
         return self._count(text)
 
     def _count_uncached(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return len(self._encode(text))
+
+    def _encode(self, text: str) -> list[int]:
+        # Half of a character that JSON escaped (a lone surrogate) is no Unicode text.
+        whole = text.encode("utf-8", "replace").decode()
+        ids: list[int] = self._tokenizer.encode(whole, add_special_tokens=False).ids
+        return ids
 
     def _embed_uncached(self, text: str) -> npt.NDArray[np.float32]:
         # Case is for anchors and words to judge.
-        ids = self._tokenizer.encode(text[:_MAX_CHARS].lower(), add_special_tokens=False).ids
+        ids = self._encode(text[:_MAX_CHARS].lower())
         if not ids:
             return np.zeros(self._table.shape[1], dtype=np.float32)
         mean: npt.NDArray[np.float32] = self._table[ids].mean(axis=0, dtype=np.float32)
@@ -123,21 +107,28 @@ def score_semantic(text: str, reference: str, intent: Intent, embedder: Embedder
 
 
 def _plain(text: str, reference: str, embedder: Embedder) -> Component:
+    text = text[:_MAX_CHARS]
     # Negations count by themselves; to an embedding they are noise.
-    cosine = embedder.cosine(_NOT_WORD.sub("", text[:_MAX_CHARS]), _NOT_WORD.sub("", reference))
-    # On sorted words this is their Dice coefficient: saying a word twice, or another one, makes up for nothing.
-    ratio = Indel.normalized_similarity(words(text[:_MAX_CHARS]), words(reference))
+    cosine = embedder.cosine(without_negations(text), without_negations(reference))
+    ratio = wording(text, reference)
     blend = _COSINE_SHARE * rescale(cosine, *COSINE_SCALE) + (1 - _COSINE_SHARE) * rescale(ratio, *RATIO_SCALE)
     reasons = [f"cosine {cosine:.2f}, wording {ratio:.2f}"]
     factor = 1.0
     for name, claims, leaves in (("number", numbers, _NUMBERS_LEAVE), ("negation: not", negations, _NEGATIONS_LEAVE)):
-        said, wanted = claims(text[:_MAX_CHARS]), claims(reference)
+        said, wanted = claims(text), claims(reference)
         if said != wanted:
             # Jaccard index, one agreement granted, so that a single number more is no contradiction.
             agreement = (len(said & wanted) + 1) / (len(said | wanted) + 1)
             factor *= leaves + (1 - leaves) * agreement
             reasons += [f"{name} {claim} is missing" for claim in sorted(wanted - said)[:4]]
             reasons += [f"{name} {claim} is not asked for" for claim in sorted(said - wanted)[:4]]
+    order = same_order(text, reference)
+    if order < 1:
+        factor *= _ORDER_LEAVES + (1 - _ORDER_LEAVES) * order
+        reasons.append(f"{1 - order:.0%} of the names and numbers have changed places")
+    for said_word, wanted_word in contradictions(text, reference):
+        factor *= _OPPOSITE_LEAVES
+        reasons.append(f"says {said_word}, gold says {wanted_word}")
     # A text that holds gold among much else does not mean the same; without this, more of it could come closer.
     longer = len(text.split()) / max(1, len(reference.split()))
     if longer > _LENGTH_FREE:
@@ -152,25 +143,6 @@ def rescale(value: float, floor: float, near: float) -> float:
     if value <= near:
         return 0.9 * clamp((value - floor) / (near - floor))
     return clamp(0.9 + 0.1 * (value - near) / (1 - near))
-
-
-@lru_cache(maxsize=4096)
-def words(text: str) -> tuple[str, ...]:
-    """Return the different words in `text`, sorted, without negations, which count by themselves."""
-    return tuple(sorted(word for word in set(_WORD.findall(text)) if word.lower() not in _NOT_WORDS))
-
-
-@lru_cache(maxsize=4096)
-def negations(text: str) -> frozenset[str]:
-    """Return the words that `text` negates."""
-    return frozenset(word.lower() for word in _NEGATION.findall(text) if word)
-
-
-@lru_cache(maxsize=4096)
-def numbers(text: str) -> frozenset[str]:
-    """Return the numbers in `text` with their units, `3 ms` as `3ms` and words up to twelve as digits."""
-    found = {"".join(match.group().split()) for match in _NUMBER.finditer(text)}
-    return frozenset(_DIGITS.get(number.lower(), number) for number in found)
 
 
 def _value(text: str, reference: str) -> Component:
@@ -195,16 +167,27 @@ def _lines(text: str, reference: str) -> Component:
 
 
 def _structured(text: str, reference: str, intent: Intent) -> Component:
-    said, wanted = parse_payload(intent, text), parse_payload(intent, reference)
-    if said is None or wanted is None:
+    fence = outer_fence(text)
+    # A fence is a matter of format.
+    body = text if fence is None else fence
+    if parse_payload(intent, body) is None:
         ratio = fuzz.ratio(text[:_MAX_CHARS], reference) / 100
         score = _UNPARSED_SHARE * rescale(ratio, *RATIO_SCALE)
         return Component(score, (f"does not parse as {intent}",))
+    score, reasons = payload_agreement(body, reference, intent)
+    return Component(score if body == text else min(score, 0.999), reasons)
+
+
+@lru_cache(maxsize=4096)
+def payload_agreement(text: str, reference: str, intent: Intent) -> tuple[float, tuple[str, ...]]:
+    """Return how many of the values of two payloads agree (Dice), in [0, 1], and what does not; 0 for broken text."""
+    said, wanted = parse_payload(intent, text), parse_payload(intent, reference)
+    if said is None or wanted is None:
+        return 0.0, ()
     if intent is Intent.TABLE:
         said, wanted = _records(said), _records(wanted)
     matched, reasons = _match(said, wanted, "")
-    score = 2 * matched / (_leaves(said) + _leaves(wanted))
-    return Component(clamp(score), tuple(reasons[:8]))
+    return clamp(2 * matched / (_leaves(said) + _leaves(wanted))), tuple(reasons[:8])
 
 
 def _records(table: list[list[str]]) -> list[Any]:
@@ -289,7 +272,7 @@ def _canonical(value: Any) -> str:
 
 
 def _match_scalars(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]:
-    if type(said) is type(wanted) and said == wanted:
+    if said == wanted and (type(said) is type(wanted) or {type(said), type(wanted)} == {int, float}):
         return 1.0, []
     left, right = str(said), str(wanted)
     if left == right:
