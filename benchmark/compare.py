@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import os
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,23 @@ from rich.text import Text
 
 from benchmark.documents import markdown_table, plain_cell
 from benchmark.paired import ALPHA, Comparison, Leaderboard, compare, leaderboard
-from benchmark.report import terminal
+from benchmark.report import hush_pipe, is_reference, notes_together, order_by_score, ranks, terminal
 from benchmark.statistics import Difference
-from benchmark.stored import StoredResult, find_results
+from benchmark.stored import StoredResult, find_results, labels
 from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
 
 EXIT_SAME, EXIT_DROP, EXIT_USAGE = 0, 1, 2
 _SHOWN_FLIPS = 20
 _EXAMPLES = """\
 examples:
-  python -m benchmark.compare results/before results/after
+  python -m benchmark.compare results/before/X.json results/after/X.json
   python -m benchmark.compare old.json new.json --fail-on-drop 1      (a gate for CI)
   python -m benchmark.compare results/ --markdown > pairs.md
 
 Intervals are 95 % paired bootstrap intervals over the cases both answered; a matrix is corrected for the number of
-its pairs (Holm). exit codes: 0 compared, 1 B dropped (--fail-on-drop), 2 bad usage or input
+its pairs, intents for each other (Holm). A case is passed when its answer is usable and has every anchor.
+exit codes: 0 compared, 1 the gate failed (--fail-on-drop), 2 bad usage or input
 """
 
 
@@ -71,52 +73,73 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_SAME
 
 
 def _run(options: argparse.Namespace) -> int:
     results = find_results(options.paths)
     names = " ".join(map(str, options.paths))
     if len(results) < 2:
-        raise InputError(names, f"{len(results)} result to compare", "name two, or a tree that holds several")
+        raise InputError(names, "names only one result", "name two, or a tree that holds several")
     allowed: float | None = options.fail_on_drop
     if len(results) > 2:
         if allowed is not None:
             raise InputError(
                 "--fail-on-drop", f"{len(results)} results stand below {names}", "name two result files: A, then B"
             )
-        _print_matrix(leaderboard(results, timed=options.score == "final"), options)
+        with _reader_may_go():
+            _print_matrix(order_by_score(results), options)
         return EXIT_SAME
     if allowed is not None and not allowed >= 0:
         raise InputError(f"--fail-on-drop {allowed}", "is no number of points", "give 0 or more")
     comparison = compare(*results)
-    _print_pair(comparison, options)
-    interval = comparison.difference(options.score).interval
-    if allowed is None or interval is None or interval.high >= -allowed:
-        return EXIT_SAME
-    name = labels(results)[1]
-    print(f"the {options.score} score of {name} dropped by more than {allowed:g} with 95 % confidence", file=sys.stderr)
-    return EXIT_DROP
+    # Before anything is printed: a gate does not depend on who reads along.
+    gate = None if allowed is None else judge_drop(comparison, options.score, allowed)
+    with _reader_may_go():
+        _print_pair(comparison, gate, options)
+    return EXIT_SAME if gate is None or gate.passed else EXIT_DROP
 
 
-def labels(results: Sequence[StoredResult]) -> list[str]:
-    """Return a short name for each result: the scenario's, with folder or path as far as they are needed."""
-    for form in (lambda r: r.name, lambda r: f"{r.path.parent.name}/{r.name}"):
-        names = [form(result) for result in results]
-        if len(set(names)) == len(names):
-            return names
-    return [str(result.path) for result in results]
+@contextlib.contextmanager
+def _reader_may_go() -> Iterator[None]:
+    """Let the reader of stdout leave (`| head`) without a fault."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush_pipe()
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What --fail-on-drop found."""
+
+    passed: bool
+    reason: str
+
+
+def judge_drop(comparison: Comparison, score: str, allowed: float) -> Gate:
+    """Say whether B may pass: it answered every case of A, and did not surely drop by more than `allowed` points."""
+    difference = comparison.difference(score)
+    if comparison.only_a:
+        return Gate(False, f"B has no answer to {comparison.only_a} cases that A answered: complete the run first")
+    if difference.interval is None:
+        return Gate(True, f"{len(comparison.shared)} cases are too few to tell")
+    low, high = difference.interval.low, difference.interval.high
+    shown = f"{score} {difference.value:+.1f} [{low:+.1f}, {high:+.1f}]"
+    if high < -allowed:
+        return Gate(False, f"dropped by more than {allowed:g} with 95 % confidence: {shown}")
+    if low < -allowed:
+        return Gate(True, f"no sure drop by more than {allowed:g}, but one is not ruled out: {shown}")
+    return Gate(True, f"no drop by more than {allowed:g}: {shown}")
 
 
 def verdict(difference: Difference) -> str:
-    """Return what an interval says in words."""
+    """Return in words what a difference says; beyond chance means both its interval and its p value."""
     if difference.interval is None:
-        return "too few cases to tell"
-    if difference.interval.low > 0:
-        return "B is better"
-    return "B is worse" if difference.interval.high < 0 else "no difference beyond chance"
+        return "too few cases"
+    if difference.p >= ALPHA or difference.interval.low <= 0 <= difference.interval.high:
+        return "even"
+    return "B better" if difference.value > 0 else "B worse"
 
 
 def warnings(results: Sequence[StoredResult]) -> list[str]:
@@ -130,10 +153,10 @@ def warnings(results: Sequence[StoredResult]) -> list[str]:
     ):
         values = [str(run.get(field)) for run in runs]
         if len(set(values)) > 1:
-            found.append(f"the results {words} ({', '.join(dict.fromkeys(v[:12] for v in values))}): {mend}")
-    for label, run in zip(labels(results), runs, strict=True):
-        if run and not run["disturbance"]["latency_clean"]:
-            found.append(f"{label}: latency was disturbed; the row 'quality' leaves latency out")
+            found.append(f"the results {words} ({', '.join(dict.fromkeys(one_line(v[:12]) for v in values))}): {mend}")
+    for label, result, run in zip(labels(results), results, runs, strict=True):
+        if run and not run["disturbance"]["latency_clean"] and not is_reference(result):
+            found.append(f"{label}: latency was disturbed; quality leaves latency out (--score quality)")
         if run and not run["complete"]:
             found.append(f"{label}: incomplete")
     return found
@@ -142,9 +165,10 @@ def warnings(results: Sequence[StoredResult]) -> list[str]:
 def _signed(difference: Difference) -> list[str]:
     interval = difference.interval
     if interval is None:
-        return [f"{difference.value:+.1f}", "-", "-"]
+        return [_signed_figure(difference.value), "-", "-"]
     p = "<0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
-    return [f"{difference.value:+.1f}", f"[{interval.low:+.1f}, {interval.high:+.1f}]", p]
+    ends = f"[{_signed_figure(interval.low)}, {_signed_figure(interval.high)}]"
+    return [_signed_figure(difference.value), ends, p]
 
 
 _FIGURE_TITLES = ("score", "A", "B", "B - A", "95 % interval", "p", "")
@@ -182,19 +206,19 @@ def _flips(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:
     ]
 
 
-def _print_pair(comparison: Comparison, options: argparse.Namespace) -> None:
+def _print_pair(comparison: Comparison, gate: Gate | None, options: argparse.Namespace) -> None:
     names = labels([comparison.a, comparison.b])
     if options.json:
-        _print_json(_pair_json(comparison, names))
+        _print_json(_pair_json(comparison, names) | {"gate": asdict(gate) if gate else None})
     elif options.markdown:
-        print(_pair_markdown(comparison, names))
+        print(_pair_markdown(comparison, names, gate))
     else:
-        _pair_terminal(terminal(), comparison, names)
+        _pair_terminal(terminal(), comparison, names, gate)
 
 
-def _pair_terminal(console: Console, comparison: Comparison, names: Sequence[str]) -> None:
+def _pair_terminal(console: Console, comparison: Comparison, names: Sequence[str], gate: Gate | None) -> None:
     for letter, name, result in zip("AB", names, (comparison.a, comparison.b), strict=True):
-        console.print(Text(f"{letter}  {name}  {result.path}"), soft_wrap=True)
+        console.print(Text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
     for line in _sentences(comparison):
         console.print(Text(line), soft_wrap=True)
     console.print(_table(_FIGURE_TITLES, _figure_rows(comparison)))
@@ -204,14 +228,21 @@ def _pair_terminal(console: Console, comparison: Comparison, names: Sequence[str
         console.print(Text(f"{len(cases)} cases {title}"))
         for case in cases[:_SHOWN_FLIPS]:
             a, b = comparison.a.cases[case], comparison.b.cases[case]
-            console.print(Text(f"  {case}  {a.score:.2f} -> {b.score:.2f}"), soft_wrap=True)
+            console.print(Text(f"  {one_line(case)}  {100 * a.score:.1f} -> {100 * b.score:.1f}"), soft_wrap=True)
         if len(cases) > _SHOWN_FLIPS:
             console.print(Text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
     for warning in warnings([comparison.a, comparison.b]):
         console.print(Text(f"* {warning}"), soft_wrap=True)
+    if gate:
+        console.print(Text(gate_line(gate)), soft_wrap=True)
 
 
-def _pair_markdown(comparison: Comparison, names: Sequence[str]) -> str:
+def gate_line(gate: Gate) -> str:
+    """Return the outcome of the gate as one line."""
+    return f"gate: {'passed' if gate.passed else 'FAILED'}: {gate.reason}"
+
+
+def _pair_markdown(comparison: Comparison, names: Sequence[str], gate: Gate | None) -> str:
     parts = [f"# {plain_cell(names[1])} against {plain_cell(names[0])}"]
     parts.append(
         f"A is {plain_cell(names[0])}, B is {plain_cell(names[1])}. " + ". ".join(_sentences(comparison)) + "."
@@ -221,13 +252,14 @@ def _pair_markdown(comparison: Comparison, names: Sequence[str]) -> str:
         parts.append("## By intent\n\n" + markdown_table(_INTENT_TITLES, _intent_rows(comparison)))
     for title, cases in _flips(comparison):
         rows = [
-            [case, f"{comparison.a.cases[case].score:.2f}", f"{comparison.b.cases[case].score:.2f}"] for case in cases
+            [case, f"{100 * comparison.a.cases[case].score:.1f}", f"{100 * comparison.b.cases[case].score:.1f}"]
+            for case in cases
         ]
         body = markdown_table(["case", "A", "B"], rows) if rows else "none"
         parts.append(f"## {len(cases)} cases {title}\n\n{body}")
-    found = warnings([comparison.a, comparison.b])
+    found = warnings([comparison.a, comparison.b]) + ([gate_line(gate)] if gate else [])
     if found:
-        parts.append("\n".join(f"- {plain_cell(warning)}" for warning in found))
+        parts.append("\n".join(f"- {plain_cell(line)}" for line in found))
     return "\n\n".join(parts)
 
 
@@ -250,38 +282,39 @@ def _pair_json(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _print_matrix(board: Leaderboard, options: argparse.Namespace) -> None:
-    names = labels(board.results)
+def _print_matrix(results: Sequence[StoredResult], options: argparse.Namespace) -> None:
+    board = leaderboard(results, timed=options.score == "final")
+    names, places = labels(results), ranks(results)
     if options.json:
         pairs = [
             {"a": names[i], "b": names[j], **asdict(difference)} for (i, j), difference in board.differences.items()
         ]
         ranked = [
-            {"label": name, "place": rank.place, "tied": rank.tied}
-            for name, rank in zip(names, board.ranks, strict=True)
+            {"label": name, "rank": place, "score": score, "case_count": len(result.cases)}
+            for name, place, score, result in zip(names, places, board.scores, results, strict=True)
         ]
-        _print_json({"results": ranked, "differences": pairs, "warnings": warnings(board.results)})
+        _print_json({"results": ranked, "differences": pairs, "warnings": warnings(results)})
         return
-    titles = ["rank", "row minus column", *(str(number) for number in range(1, len(names) + 1))]
+    titles = ["rank", "row minus column", "cases", options.score, *(str(number + 1) for number in range(len(names)))]
     rows = [
-        [str(board.ranks[i]), f"{i + 1} {names[i]}", *(_cell(board, i, j) for j in range(len(names)))]
+        [
+            *(places[i], f"{i + 1} {names[i]}", str(len(results[i].cases)), f"{board.scores[i]:.1f}"),
+            *(_cell(board, i, j) for j in range(len(names))),
+        ]
         for i in range(len(names))
     ]
-    legend = (
-        f"Differences of {options.score} scores on shared cases; * = beyond chance (p < {ALPHA}, corrected after Holm)"
-    )
+    remarks = [
+        f"differences of {options.score} scores on shared cases; * = beyond chance (Holm-corrected p < {ALPHA})",
+        *notes_together(results),
+        *warnings(results),
+    ]
     if options.markdown:
-        print(
-            "\n\n".join(
-                [markdown_table(titles, rows), legend, *(f"- {plain_cell(w)}" for w in warnings(board.results))]
-            )
-        )
+        print("\n\n".join([markdown_table(titles, rows), "\n".join(f"- {plain_cell(line)}" for line in remarks)]))
         return
     console = terminal()
     console.print(_table(titles, rows))
-    console.print(Text(legend), soft_wrap=True)
-    for warning in warnings(board.results):
-        console.print(Text(f"* {warning}"), soft_wrap=True)
+    for line in remarks:
+        console.print(Text(f"* {line}"), soft_wrap=True)
 
 
 def _cell(board: Leaderboard, row: int, column: int) -> str:
@@ -291,7 +324,12 @@ def _cell(board: Leaderboard, row: int, column: int) -> str:
     if difference is None:
         return "-"
     value = difference.value if row > column else -difference.value
-    return f"{value:+.1f}{' *' if difference.p < ALPHA else ''}"
+    return f"{_signed_figure(value)}{' *' if difference.p < ALPHA else ''}"
+
+
+def _signed_figure(value: float) -> str:
+    # No "-0.0": nothing has no sign.
+    return f"{value if abs(value) >= 0.05 else 0.0:+.1f}"
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

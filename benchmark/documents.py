@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.report import COLUMNS, Row, figure, named, notes, order_by_score, ranks
+from benchmark.report import (
+    COLUMNS,
+    Line,
+    Row,
+    board_lines,
+    figure,
+    is_reference,
+    notes,
+    notes_together,
+)
 from benchmark.rollup import DIMENSIONS
+from benchmark.stored import StoredResult, labels
+from ctxsift.terminal import one_line
 
 REPORT_NAME, CASES_NAME = "report.md", "cases.csv"
+_MARKUP = re.compile(r"([\\`*_\[\]!#~|])")
+_LEGEND = """\
+Recovered is the headline score with its 95 % interval, after wrappers were removed; raw is without that step, lift the
+difference. Results whose ranks carry `=` cannot be told from at least one other (paired bootstrap, Holm-corrected);
+`ref` is a row to measure by. Norm is 0 at the best compressor without a model and 100 at gold; `!` marks what does not
+beat that floor beyond chance, `*` what is incomplete or was disturbed. Quality leaves latency out. Ratio is input
+tokens per answer token over usable answers, saved the share of input an agent is spared without losing an anchor."""
 _PROFILE = {
     "preserve": "avg_exact_preservation_ratio",
     "quality": "avg_summary_quality_ratio",
@@ -51,61 +71,64 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain_cell(text: str) -> str:
-    """Return `text` as one line without Markdown or HTML of its own."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+    """Return `text` as one printable line in which Markdown and HTML mean nothing."""
+    return _MARKUP.sub(r"\\\1", one_line(text)).replace("&", "&amp;").replace("<", "&lt;")
 
 
-def run_markdown(records: Sequence[Row]) -> str:
+def run_markdown(results: Sequence[StoredResult]) -> str:
     """Return the report of a whole run: the leaderboard, notes, and every breakdown across scenarios."""
-    ordered = order_by_score(records)
-    titles = ["rank", "scenario", *(title for title, _ in COLUMNS)]
-    rows = [
-        [rank, named(record), *(cell(record["summary"]) for _, cell in COLUMNS)]
-        for rank, record in zip(ranks(ordered), ordered, strict=True)
-    ]
-    parts = ["# Results", markdown_table(titles, rows)]
-    remarks = [f"- {record['scenario']['name']}: {plain_cell(note)}" for record in ordered for note in notes(record)]
+    titles, rows = board_lines(results)
+    parts = ["# Results", _in_a_sentence(rows)]
+    parts.append(markdown_table(["rank", "scenario", *titles], [[r.rank, r.label, *r.cells] for r in rows]))
+    remarks = [f"- {plain_cell(f'{row.label.split()[0]}: {note}')}" for row in rows for note in notes(row.result)]
+    remarks += [f"- {plain_cell(note)}" for note in notes_together(results)]
     if remarks:
         parts.append("\n".join(remarks))
-    parts.append(
-        "Recovered is the headline score with its 95 % interval; results whose ranks carry `=` cannot be told from at "
-        "least one other (paired bootstrap, Holm-corrected). Norm is 0 at the best compressor without a model and 100 "
-        "at gold; `!` marks what does not beat that floor beyond chance. Saved is the share of input tokens an agent "
-        "would be spared without losing an anchor."
-    )
+    parts.append(_LEGEND)
     for dimension in DIMENSIONS:
-        table = _across(ordered, dimension)
+        table = _across([row.result for row in rows], dimension)
         if table:
             parts.append(f"## By {dimension.replace('_', ' ')}\n\nMean case score, 0 to 100.\n\n{table}")
     return "\n\n".join(parts) + "\n"
 
 
-def _across(records: Sequence[Row], dimension: str) -> str:
-    broken_down = [record for record in records if "breakdowns" in record]
-    found = {
-        record["scenario"]["name"]: {row["group"]: row for row in record["breakdowns"].get(dimension, [])}
-        for record in broken_down
-    }
-    groups = list(dict.fromkeys(group for rows in found.values() for group in rows))
+def _in_a_sentence(rows: Sequence[Line]) -> str:
+    """Return what the board comes to."""
+    rivals = [row for row in rows if not is_reference(row.result) and row.result.cases]
+    if not rivals:
+        return "Reference rows only."
+    best = [row for row in rivals if row.rank.rstrip("=") == "1"]
+    names = ", ".join(plain_cell(row.label.split()[0]) for row in best)
+    text = f"Best: {names}." if len(best) == 1 else f"Best, and not to be told apart: {names}."
+    useful = [r for r in rivals if r.result.record["summary"].get("reference", {}).get("beats_floor", True)]
+    return text if useful else f"{text} None of the models beats the best compressor without a model beyond chance."
+
+
+def _across(results: Sequence[StoredResult], dimension: str) -> str:
+    broken_down = [result for result in results if result.record.get("breakdowns", {}).get(dimension)]
+    found = [{row["group"]: row for row in result.record["breakdowns"][dimension]} for result in broken_down]
+    groups = list(dict.fromkeys(group for rows in found for group in rows))
     if not groups:
         return ""
-    rows = [
-        [group, *(figure("avg_case_score", scale=100)(rows.get(group, {})) for rows in found.values())]
+    counts = {group: max(rows[group]["case_count"] for rows in found if group in rows) for group in groups}
+    body = [
+        [group, str(counts[group]), *(figure("avg_case_score", scale=100)(rows.get(group, {})) for rows in found)]
         for group in groups
     ]
-    return markdown_table([dimension.replace("_", " "), *found], rows)
+    return markdown_table([dimension.replace("_", " "), "cases", *labels(broken_down)], body)
 
 
-def scenario_markdown(record: Row) -> str:
+def scenario_markdown(result: StoredResult) -> str:
     """Return the report of one scenario."""
+    record = result.record
     scenario, run, summary = record["scenario"], record["run"], record["summary"]
     titles = [title for title, _ in COLUMNS]
     parts = [
-        f"# {scenario['name']}",
-        f"{scenario['model']} ({scenario['track']}, phase {scenario['phase']}), {run['timestamp']}",
+        f"# {plain_cell(scenario['name'])}",
+        plain_cell(f"{scenario['model']} ({scenario['track']}, phase {scenario['phase']}), {run['timestamp']}"),
         markdown_table(titles, [[cell(summary) for _, cell in COLUMNS]]),
     ]
-    remarks = notes(record)
+    remarks = notes(result)
     if remarks:
         parts.append("\n".join(f"- {plain_cell(note)}" for note in remarks))
     if summary["case_count"]:
@@ -128,7 +151,7 @@ def _references(summary: Row) -> str:
     reference = summary["reference"]
     rows = [["gold", f"{reference['ceiling_score']:.1f}"], ["this scenario", f"{summary['final_score']:.1f}"]]
     rows += [[name, f"{score:.1f}"] for name, score in sorted(reference["controls"].items(), key=lambda c: -c[1])]
-    gap = f"Above the best control by {reference['difference']:+.1f}"
+    gap = f"Difference from the best control: {reference['difference']:+.1f}"
     if reference["difference_interval"]:
         gap += " [{:+.1f}, {:+.1f}]".format(*reference["difference_interval"])
     return markdown_table(["on the same cases", "final score"], rows) + f"\n\n{gap}."
@@ -198,19 +221,19 @@ def _identity(run: Row) -> str:
     return markdown_table(["what", "value"], [[key, value] for key, value in rows.items()])
 
 
-def case_csv(records: Sequence[Row]) -> str:
+def case_csv(results: Sequence[StoredResult]) -> str:
     """Return one CSV line a case and scenario, scores of both views, no texts."""
     target = io.StringIO()
-    header = ["scenario", "track", "model", *_CASE_FIELDS, *_CASE_LISTS, "raw_validation_status", "raw_case_score"]
+    header = ["scenario", "timestamp", "track", "model", *_CASE_FIELDS, *_CASE_LISTS]
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(header)
-    for record in sorted(records, key=lambda r: str(r["scenario"]["name"])):
-        scenario = record["scenario"]
-        for case in record["cases"]:
+    writer.writerow([*header, "raw_validation_status", "raw_case_score"])
+    for result in sorted(results, key=lambda r: (r.name, r.timestamp)):
+        for case in result.record["cases"]:
             raw = case.get("raw_view", {})
-            cells = [scenario["name"], scenario["track"], scenario.get("model", "")]
+            cells = [result.name, result.timestamp, result.track, result.record["scenario"].get("model", "")]
             cells += [case.get(name) for name in _CASE_FIELDS]
-            cells += [" ".join(case.get(name, [])) for name in _CASE_LISTS]
+            # Tokens hold spaces, so lists are JSON.
+            cells += [json.dumps(case.get(name, []), ensure_ascii=False) for name in _CASE_LISTS]
             cells += [raw.get("validation_status"), raw.get("case_score")]
             writer.writerow([_csv_cell(cell) for cell in cells])
     return target.getvalue()

@@ -74,10 +74,11 @@ class Fields:
     def number(self, name: str, *, least: float = -math.inf, most: float = math.inf) -> float:
         """Return a finite number between `least` and `most`."""
         value = self.raw(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        # Whole numbers have no end in Python; floats do.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
             raise InputError(self.place(name), f"{_kind(value)} stands where a number is expected")
-        if not least <= value <= most:
-            raise InputError(self.place(name), f"{value} is out of range", f"give {least:g} to {most:g}")
+        if not least <= value <= min(most, 1e300):
+            raise InputError(self.place(name), f"{str(value)[:40]} is out of range", f"give {least:g} to {most:g}")
         return float(value)
 
     def inner(self, name: str) -> Fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmark.scoring import bootstrap_final_scores, scenario_score
 from benchmark.statistics import Difference, Floats, bootstrap_means, difference_of, holm, mean
@@ -47,7 +47,7 @@ class Comparison:
         figures: final score first, then raw, lift and quality (the score without latency), 0 to 100.
         wins, losses, ties: cases where B is better, worse, or less than a point away.
         won, lost: cases that only B, or only A, passed (usable, with every anchor).
-        intents: per intent, as far as the files tell it.
+        intents: per intent, as far as the files tell it; their p values are corrected for each other (Holm).
 
     """
 
@@ -108,7 +108,12 @@ def _score(cases: Sequence[StoredCase], *, raw: bool = False, timed: bool = True
     """Return a final score, with or without its latency factor, and its bootstrap distribution."""
     scores = [case.raw_score if raw else case.score for case in cases]
     times_ms = [case.time_ms if timed else 0.0 for case in cases]
-    return scenario_score(scores, mean(times_ms)).final_score, bootstrap_final_scores(scores, times_ms)
+    return _observed(cases, raw=raw, timed=timed), bootstrap_final_scores(scores, times_ms)
+
+
+def _observed(cases: Sequence[StoredCase], *, raw: bool = False, timed: bool = True) -> float:
+    scores = [case.raw_score if raw else case.score for case in cases]
+    return scenario_score(scores, mean([case.time_ms if timed else 0.0 for case in cases])).final_score
 
 
 def _intents(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[Group, ...]:
@@ -116,12 +121,15 @@ def _intents(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[
     for x, y in zip(ours, theirs, strict=True):
         if "intent" in x.group:
             groups.setdefault(x.group["intent"], []).append((100 * x.score, 100 * y.score))
-    found = []
+    found: list[Group] = []
     for name, pairs in sorted(groups.items()):
         a, b = mean([x for x, _ in pairs]), mean([y for _, y in pairs])
         gains = bootstrap_means([y - x for x, y in pairs])
         found.append(Group(name, len(pairs), a, b, difference_of(b - a, gains, len(pairs))))
-    return tuple(found)
+    corrected = holm([group.difference.p for group in found])
+    return tuple(
+        replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -147,12 +155,14 @@ class Leaderboard:
 
     Attributes:
         results: in the order they were given.
+        scores: of each, over all its cases.
         ranks: a rank for each.
-        differences: (i, j), i < j -> final score of j minus that of i, its p corrected for all pairs (Holm).
+        differences: (i, j), i < j -> score of j minus that of i on shared cases, its p corrected for all pairs (Holm).
 
     """
 
     results: tuple[StoredResult, ...]
+    scores: tuple[float, ...]
     ranks: tuple[Rank, ...]
     differences: dict[tuple[int, int], Difference]
 
@@ -171,7 +181,7 @@ def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leade
     for pair, p in zip(known, corrected, strict=True):
         difference = raw[pair]
         assert difference is not None
-        differences[pair] = Difference(difference.value, difference.interval, p)
+        differences[pair] = replace(difference, p=p)
     places, tied = [1] * len(results), [False] * len(results)
     for i, j in pairs:
         difference = differences.get((i, j))
@@ -180,7 +190,8 @@ def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leade
         else:
             places[i if difference.value > 0 else j] += 1
     ranks = tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))
-    return Leaderboard(tuple(results), ranks, differences)
+    scores = tuple(_observed(list(result.cases.values()), timed=timed) if result.cases else 0.0 for result in results)
+    return Leaderboard(tuple(results), scores, ranks, differences)
 
 
 class _Draws:

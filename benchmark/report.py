@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmark.paired import leaderboard
-from benchmark.stored import as_result, find_results
+from benchmark.stored import StoredResult, find_results, labels
 from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
 
 Row = dict[str, Any]
 _Cell = Callable[[Row], str]
-_TITLE = "Results, best first (scores 0 to 100 with 95 % intervals; ! = no better than without a model)"
+_TITLE = "Results, best first (scores 0 to 100 with 95 % intervals; * disturbed, ! no better than no model)"
 
 
 def figure(name: str, form: str = "{:.1f}", scale: float = 1.0, view: str | None = None) -> _Cell:
@@ -78,38 +80,37 @@ COLUMNS: tuple[tuple[str, _Cell], ...] = (
 )
 
 
-def is_reference(record: Row) -> bool:
+def is_reference(result: StoredResult) -> bool:
     """Say whether a result is a control row: a line to measure by, no competitor."""
-    return bool(record["scenario"]["track"] == "control")
+    return result.track == "control"
 
 
-def order_by_score(records: Sequence[Row]) -> list[Row]:
-    """Return the records, best recovered score first, those without any answer last; equals by name."""
-    return sorted(records, key=lambda r: (-r["summary"].get("final_score", -1.0), r["scenario"]["name"]))
+def order_by_score(results: Sequence[StoredResult]) -> list[StoredResult]:
+    """Return the results, best recovered score first, those without any answer last; equals by name."""
+    return sorted(results, key=lambda r: (-r.record["summary"].get("final_score", -1.0), r.name, r.timestamp))
 
 
-def ranks(records: Sequence[Row]) -> list[str]:
-    """Return for each record its rank, with `=` where it ties; `ref` for reference rows, a dash without answers."""
-    results = [as_result(Path(str(number)), record) for number, record in enumerate(records)]
-    rivals = [i for i, result in enumerate(results) if result.cases and not is_reference(records[i])]
+def ranks(results: Sequence[StoredResult]) -> list[str]:
+    """Return for each result its rank, with `=` where it ties; `ref` for reference rows, a dash without answers."""
+    rivals = [i for i, result in enumerate(results) if result.cases and not is_reference(result)]
     board = leaderboard([results[i] for i in rivals])
-    named = dict(zip(rivals, map(str, board.ranks), strict=True))
-    return [named.get(i, "ref" if is_reference(record) else "-") for i, record in enumerate(records)]
+    places = dict(zip(rivals, map(str, board.ranks), strict=True))
+    return [places.get(i, "ref" if is_reference(result) else "-") for i, result in enumerate(results)]
 
 
-def notes(record: Row) -> list[str]:
+def notes(result: StoredResult) -> list[str]:
     """Return what a reader must know before comparing this result."""
-    run, summary = record.get("run"), record["summary"]
+    run, summary = result.record.get("run"), result.record["summary"]
     if run is None:
         return ["a file of the published layout: other cases, other scorer"]
     found = []
     if run["error"]:
         found.append(f"failed: {run['error']}")
     if summary["instrument_failure_count"]:
-        found.append(f"{summary['instrument_failure_count']} cases got no answer and are not scored")
+        found.append(f"{summary['instrument_failure_count']} cases got no answer that could be scored")
     if not run["complete"]:
         found.append(f"incomplete: {cases_of(summary)} cases ({summary['coverage']:.0%})")
-    if is_reference(record):
+    if is_reference(result):
         return found
     if not run["disturbance"]["latency_clean"]:
         share = run["disturbance"]["other_cpu_share"]
@@ -130,60 +131,103 @@ def notes(record: Row) -> list[str]:
     return found
 
 
-def named(record: Row) -> str:
-    """Return the scenario's name, with `*` when incomplete or disturbed, `!` when no better than without a model."""
-    name, run = str(record["scenario"]["name"]), record.get("run")
-    if run is None or is_reference(record):
-        return name
-    if not (run["complete"] and run["disturbance"]["latency_clean"]):
-        name += " *"
-    return name if record["summary"].get("reference", {}).get("beats_floor", True) else name + " !"
+def notes_together(results: Sequence[StoredResult]) -> list[str]:
+    """Return what makes these results hard to rank against each other."""
+    selections = {tuple(sorted(result.cases)) for result in results if result.cases}
+    if len(selections) < 2:
+        return []
+    return ["the results answer different cases: scores are each over its own, ranks over those that two share"]
 
 
-def summary_table(records: Sequence[Row]) -> Table:
-    """Return one table over all scenarios for a terminal."""
-    ordered = order_by_score(records)
-    # Columns that nobody fills (cost, tokens per second) only take room.
-    columns = [(title, cell) for title, cell in COLUMNS if any(cell(r["summary"]) != "-" for r in ordered)]
+def mark(result: StoredResult) -> str:
+    """Return ` *` for an incomplete or disturbed result, ` !` for one that is no better than without a model."""
+    run = result.record.get("run")
+    if run is None or is_reference(result):
+        return ""
+    clean = run["complete"] and run["disturbance"]["latency_clean"]
+    beats = result.record["summary"].get("reference", {}).get("beats_floor", True)
+    return ("" if clean else " *") + ("" if beats else " !")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the leaderboard: rank, label with marks, and a cell for each column."""
+
+    result: StoredResult
+    rank: str
+    label: str
+    cells: tuple[str, ...]
+
+
+def board_lines(results: Sequence[StoredResult]) -> tuple[tuple[str, ...], list[Line]]:
+    """Return the titles of the columns that anybody fills, and the rows, best first."""
+    ordered = order_by_score(results)
+    # Columns without a figure (cost, tokens per second) only take room.
+    columns = [(title, cell) for title, cell in COLUMNS if any(cell(r.record["summary"]) != "-" for r in ordered)]
+    rows = [
+        Line(result, rank, label + mark(result), tuple(cell(result.record["summary"]) for _, cell in columns))
+        for result, rank, label in zip(ordered, ranks(ordered), labels(ordered), strict=True)
+    ]
+    return tuple(title for title, _ in columns), rows
+
+
+def _summary_table(titles: Sequence[str], rows: Sequence[Line]) -> Table:
     table = Table(title=_TITLE)
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("scenario", overflow="fold")
-    for title, _ in columns:
+    for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
-    for rank, record in zip(ranks(ordered), ordered, strict=True):
-        cells = [cell(record["summary"]) for _, cell in columns]
-        table.add_row(rank, Text(named(record)), *map(Text, cells), style="dim" if is_reference(record) else "")
+    for row in rows:
+        style = "dim" if is_reference(row.result) else ""
+        table.add_row(row.rank, Text(row.label), *map(Text, row.cells), style=style)
     return table
 
 
-def print_summary(console: Console, records: Sequence[Row]) -> None:
+def print_summary(console: Console, results: Sequence[StoredResult]) -> None:
     """Print the table over all scenarios, or its figures as lines where the table does not fit, and the notes."""
-    table = summary_table(records)
+    titles, rows = board_lines(results)
+    table = _summary_table(titles, rows)
     if Measurement.get(console, console.options.update(width=1000), table).maximum <= console.width:
         console.print(table)
     else:
-        ordered = order_by_score(records)
-        for rank, record in zip(ranks(ordered), ordered, strict=True):
-            figures = [
-                f"{title} {cell(record['summary'])}" for title, cell in COLUMNS if cell(record["summary"]) != "-"
-            ]
-            console.print(Text(f"{rank:>4}  {record['scenario']['name']}", style="bold"))
-            console.print(Padding(Text("   ".join(figures)), (0, 0, 0, 6)))
-    for record in order_by_score(records):
-        for note in notes(record):
-            console.print(Text(f"* {record['scenario']['name']}: {note}"), soft_wrap=True)
+        console.print(Text(_TITLE, style="italic"))
+        for row in rows:
+            console.print(Text(f"{row.rank:>4}  {row.label}", style="bold"))
+            # A no-break space keeps a figure beside its title.
+            pairs = [f"{t} {c}".replace(" ", "\u00a0") for t, c in zip(titles, row.cells, strict=True) if c != "-"]
+            console.print(Padding(Text("   ".join(pairs)), (0, 0, 0, 6)))
+    for row in rows:
+        for note in notes(row.result):
+            console.print(Text(one_line(f"* {row.label.split()[0]}: {note}")), soft_wrap=True)
+    for note in notes_together(results):
+        console.print(Text(f"* {note}"), soft_wrap=True)
+
+
+class _Console(Console):
+    """Leaves it to the command what happens when the reader of a pipe has gone; rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError."""
+        raise BrokenPipeError
 
 
 def terminal() -> Console:
     """Return a console on stdout; piped output has no width of its own, and a table that wraps there helps nobody."""
-    return Console(width=None if sys.stdout.isatty() else 200)
+    return _Console(width=None if sys.stdout.isatty() else 200)
+
+
+def hush_pipe() -> None:
+    """Send what is still to be flushed nowhere, once the reader of stdout has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark.report",
         description="Show stored results as one leaderboard; write it as Markdown, and all case rows as CSV.",
-        epilog="example: python -m benchmark.report results/ --markdown report.md --csv cases.csv",
+        epilog="example: python -m benchmark.report results/ --markdown report.md --csv cases.csv\n"
+        "exit codes: 0 shown, 2 bad usage or input",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results tree, run folder or result file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report of all of them")
@@ -198,19 +242,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = _parser().parse_args(argv)
     try:
-        records = [result.record for result in find_results(options.paths)]
-        print_summary(terminal(), records)
+        results = find_results(options.paths)
         if options.markdown:
-            write_atomically(options.markdown, run_markdown(records))
+            write_atomically(options.markdown, run_markdown(results))
         if options.csv:
-            write_atomically(options.csv, case_csv(records))
+            write_atomically(options.csv, case_csv(results))
+        print_summary(terminal(), results)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hush_pipe()
     except OSError as error:
-        print(f"error: {error}; name another file", file=sys.stderr)
+        print(f"error: {error.strerror or error}: a file of --markdown or --csv; name another", file=sys.stderr)
         return 2
     return 0
 

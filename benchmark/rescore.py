@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import gzip
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,23 @@ from rich.text import Text
 
 from benchmark.corpus import DEFAULT_CORPUS, Case, Corpus, load_corpus
 from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown, scenario_markdown
-from benchmark.report import terminal
-from benchmark.results import SCHEMA_VERSION, assemble, result_json, scoring_identity, write_atomically
+from benchmark.report import hush_pipe, terminal
+from benchmark.results import assemble, encoded, result_json, scoring_identity, write_atomically
 from benchmark.rollup import References
 from benchmark.run.outcome import InstrumentFailure, Outcome, judge
 from benchmark.scoring import Embedder
-from benchmark.stored import StoredResult, find_results
+from benchmark.stored import SCHEMA_VERSION, StoredResult, as_result, find_results, labels
 from ctxsift.backends.base import Generation
 from ctxsift.compress import Answer
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.terminal import one_line
 
 _SHOWN_MOVES = 10
 _EXAMPLES = """\
 examples:
   python -m benchmark.rescore results/                      score all results below it with today's scorer
   python -m benchmark.rescore results/ --dry-run            only say what would move
-  python -m benchmark.rescore old.json --output-dir new/    leave the old file as it is
+  python -m benchmark.rescore results/ --output-dir new/    leave the old files as they are, mirror them below new/
 
 Answers, times and the description of the run stay as they are. A file in which nothing changes keeps every byte.
 exit codes: 0 done, 2 bad usage or input
@@ -64,6 +65,8 @@ class Rescored:
 def rescore(stored: StoredResult, corpus: Corpus, references: References, *, skip_changed: bool = False) -> Rescored:
     """Score the answers of a result by the present scorer, recovery and corpus.
 
+    Times, the description of the run and answers stay as they are.
+
     Raises:
         InputError: the file has no raw answers of ours, or a case is gone from the corpus or asks something else now.
 
@@ -74,28 +77,31 @@ def rescore(stored: StoredResult, corpus: Corpus, references: References, *, ski
         raise InputError(str(stored.path), "is of the published layout", "only results of this runner can be rescored")
     if version not in (1, SCHEMA_VERSION):
         raise InputError(f"{stored.path}: /schema_version", f"{version} is unknown", "use the version that wrote it")
+    try:
+        return _rescore(stored, corpus, references, skip_changed)
+    except (KeyError, TypeError, AttributeError) as error:
+        # Only files of the first version get here without having been checked by a schema.
+        raise InputError(str(stored.path), f"is damaged ({error})", "take it from a backup") from error
+
+
+def _rescore(stored: StoredResult, corpus: Corpus, references: References, skip_changed: bool) -> Rescored:
+    record = stored.record
     by_id = {case.case_id: case for case in corpus.cases}
     outcomes: list[Outcome] = []
     skipped: list[str] = []
     for number, row in enumerate(record["cases"]):
-        where = f"{stored.path}: /cases/{number}"
-        try:
-            case = by_id.get(row["case_id"])
-            problem = _differs(row, case)
-            if case is not None and not problem:
-                answer = _answer(row)
-        except (KeyError, TypeError) as error:
-            raise InputError(where, f"is no case of a result ({error})", "the file is damaged") from error
+        case = by_id.get(row["case_id"])
+        problem = _differs(row, case)
         if case is not None and not problem:
-            outcomes.append(_judge(row, case, answer, record["run"]["recovery_enabled"], references.embedder))
+            outcomes.append(_judge(row, case, record["run"]["recovery_enabled"], references.embedder))
         elif skip_changed:
             skipped.append(row["case_id"])
         else:
             hint = "" if case else f" ({did_you_mean(row['case_id'], by_id)})"
             raise InputError(
-                where,
+                f"{stored.path}: /cases/{number}",
                 f"{row['case_id']} {problem}{hint}",
-                "name the corpus of then with --dataset, or leave such cases out with --skip-changed",
+                "name the corpus of then with --dataset, or leave such cases out with --skip-changed --output-dir DIR",
             )
     run = record["run"] | scoring_identity(corpus)
     if skipped:
@@ -119,8 +125,26 @@ def _differs(row: dict[str, Any], case: Case | None) -> str:
     return "" if asked == (case.raw_input, case.instruction, str(case.intent)) else "asks something else by now"
 
 
+def _judge(row: dict[str, Any], case: Case, recovery_enabled: bool, embedder: Embedder) -> Outcome:
+    answer = _answer(row)
+    if answer is None:
+        return InstrumentFailure(case, row["error"], row["attempts"])
+    return judge(
+        case,
+        answer,
+        embedder,
+        recovery_enabled=recovery_enabled,
+        attempts=row["attempts"],
+        rss_bytes=row.get("cpu_rss_bytes"),
+    )
+
+
 def _answer(row: dict[str, Any]) -> Answer | None:
     """Return the stored answer of a case; None when none ever came."""
+    if "unscored_answer" in row:
+        stored = dict(row["unscored_answer"])
+        cut = stored.pop("input_chars_cut")
+        return Answer(Generation(**stored), cut)
     if row["outcome"] == "instrument_failure":
         return None
     generation = Generation(
@@ -137,21 +161,6 @@ def _answer(row: dict[str, Any]) -> Answer | None:
         cost_usd=row.get("cost_usd"),
     )
     return Answer(generation, row["input_chars_cut"])
-
-
-def _judge(
-    row: dict[str, Any], case: Case, answer: Answer | None, recovery_enabled: bool, embedder: Embedder
-) -> Outcome:
-    if answer is None:
-        return InstrumentFailure(case, row["error"], row["attempts"])
-    return judge(
-        case,
-        answer,
-        embedder,
-        recovery_enabled=recovery_enabled,
-        attempts=row["attempts"],
-        rss_bytes=row["cpu_rss_bytes"],
-    )
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -174,62 +183,108 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 2 on bad input."""
     options = build_parser().parse_args(argv)
     try:
+        if options.skip_changed and options.output_dir is None:
+            raise InputError("--skip-changed", "would delete answers from the files", "add --output-dir DIR")
         corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
         references = References(Embedder(), {})
-        stored = find_results(options.paths)
-        # All of them first: a file that cannot be rescored must not leave half a tree changed.
-        done = [rescore(result, corpus, references, skip_changed=options.skip_changed) for result in stored]
-        written = 0 if options.dry_run else _write(done, options.output_dir)
-        _show(done)
-        print(f"{len(done)} results: {written} files written" + (" (dry run)" if options.dry_run else ""))
+        targets = _targets(options.paths, options.output_dir)
+        # All of them before anything is written: a file that cannot be rescored must not leave half a tree changed.
+        done = {
+            target: rescore(result, corpus, references, skip_changed=options.skip_changed)
+            for target, result in targets.items()
+        }
+        changed = {path: text for path, text in _files(done).items() if not _holds(path, text)}
+        if not options.dry_run:
+            for path, content in changed.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, content)
+        _show(list(done.values()))
+        would = "would be " if options.dry_run else ""
+        print(f"{len(done)} results: {len(changed)} files {would}written" if changed else "nothing changed")
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hush_pipe()
     except OSError as error:
         print(f"error: {error}; what was written is whole", file=sys.stderr)
         return 2
     return 0
 
 
-def _write(done: Sequence[Rescored], folder: Path | None) -> int:
-    """Write results and reports whose bytes differ; return how many files were written."""
-    written = 0
-    together: dict[Path, list[dict[str, Any]]] = {}
-    for rescored in done:
-        path = rescored.stored.path
-        if folder is not None:
-            path = folder / path.parent.name / path.name
-        if path.suffix == ".gz":
-            path = path.with_suffix("")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        together.setdefault(path.parent, []).append(rescored.record)
-        written += _write_changed(path, result_json(rescored.record))
-        written += _write_changed(path.with_suffix(".md"), scenario_markdown(rescored.record))
-    for parent, records in together.items():
-        # The report of a run is as old as its results.
-        if (parent / REPORT_NAME).exists():
-            written += _write_changed(parent / REPORT_NAME, run_markdown(records))
-            written += _write_changed(parent / CASES_NAME, case_csv(records))
-    return written
+def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredResult]:
+    """Return for every result below `paths` where it is to be written: in its place, or mirrored below `folder`."""
+    found: dict[Path, StoredResult] = {}
+    sources = set()
+    for path in paths:
+        root = path if path.is_dir() else path.parent
+        for result in find_results([path], any_version=True):
+            source = result.path.resolve()
+            if source in sources:
+                continue
+            sources.add(source)
+            target = source if folder is None else (folder / source.relative_to(root.resolve())).resolve()
+            if target.suffix == ".gz" and folder is not None:
+                target = target.with_suffix("")
+            if target in found:
+                raise InputError(str(result.path), f"and {found[target].path} would both become {target}", "do one")
+            found[target] = result
+    if folder is not None and sources & found.keys():
+        raise InputError(f"--output-dir {folder}", "holds the results to be rescored", "name another folder")
+    return found
 
 
-def _write_changed(path: Path, text: str) -> bool:
-    if path.exists() and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+def _files(done: dict[Path, Rescored]) -> dict[Path, str]:
+    """Return every file that follows from the rescored results: results, their reports, the reports of their runs."""
+    files: dict[Path, str] = {}
+    fresh: dict[Path, StoredResult] = {}
+    for target, rescored in done.items():
+        fresh[target] = as_result(target, rescored.record, check=False)
+        files[target] = result_json(rescored.record)
+        stem = target.name.removesuffix(".gz").removesuffix(".json")
+        files[target.with_name(f"{stem}.md")] = scenario_markdown(fresh[target])
+    for target, rescored in done.items():
+        source = rescored.stored.path.parent
+        names = [(source, REPORT_NAME, CASES_NAME)]
+        if when := fresh[target].timestamp:
+            names.append((source.parent, f"report-{when}.md", f"cases-{when}.csv"))
+        for folder, report, cases in names:
+            beside = target.parent if folder == source else target.parent.parent
+            if not (folder / report).exists() or beside / report in files:
+                continue
+            # With what was not named on the command line: a run's report is about all of it.
+            whole = {r.path.resolve(): r for r in find_results([folder], any_version=True)}
+            members = [
+                fresh.get(_target_of(path, done), result)
+                for path, result in whole.items()
+                if folder == source or result.timestamp == when
+            ]
+            files[beside / report] = run_markdown(members)
+            files[beside / cases] = case_csv(members)
+    return files
+
+
+def _target_of(source: Path, done: dict[Path, Rescored]) -> Path:
+    return next((t for t, rescored in done.items() if rescored.stored.path.resolve() == source), source)
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Say whether a file has these bytes (packed, if it is a .gz)."""
+    if not path.exists():
         return False
-    write_atomically(path, text)
-    return True
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content) == encoded(text)
 
 
 def _show(done: Sequence[Rescored]) -> None:
     table = Table(title="Rescored (final scores before -> after)")
     for title in ("scenario", "recovered", "raw", "cases moved", "cases left out"):
         table.add_column(title, justify="left" if title == "scenario" else "right")
-    for rescored in done:
+    names = labels([rescored.stored for rescored in done])
+    for label, rescored in zip(names, done, strict=True):
         before, after = rescored.stored.record["summary"], rescored.record["summary"]
         table.add_row(
-            Text(rescored.stored.name),
+            Text(label),
             _moved(before.get("final_score"), after.get("final_score")),
             _moved(before.get("raw_view", {}).get("final_score"), after["raw_view"].get("final_score")),
             f"{len(rescored.moves)} of {len(rescored.stored.cases)}",
@@ -237,12 +292,12 @@ def _show(done: Sequence[Rescored]) -> None:
         )
     console = terminal()
     console.print(table)
-    for rescored in done:
+    for label, rescored in zip(names, done, strict=True):
         for move in rescored.moves[:_SHOWN_MOVES]:
-            words = f"{rescored.stored.name}: {move.case_id}  {move.before:.3f} -> {move.after:.3f}"
+            words = f"{label}: {one_line(move.case_id)}  {move.before:.3f} -> {move.after:.3f}"
             console.print(Text(words), soft_wrap=True)
         if len(rescored.moves) > _SHOWN_MOVES:
-            console.print(Text(f"{rescored.stored.name}: ... and {len(rescored.moves) - _SHOWN_MOVES} more"))
+            console.print(Text(f"{label}: ... and {len(rescored.moves) - _SHOWN_MOVES} more cases"))
 
 
 def _moved(before: float | None, after: float | None) -> str:

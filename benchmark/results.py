@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -19,12 +20,10 @@ from benchmark.run.schedule import ScenarioRun
 from benchmark.scoring import SCORER_VERSION
 from benchmark.statistics import CONFIDENCE, DRAWS
 from benchmark.statistics import SEED as DRAW_SEED
+from benchmark.stored import SCHEMA_VERSION
 from ctxsift.contracts import CONTRACTS
 from ctxsift.prompts import PROMPT_VERSION, scaffold_lines
 from ctxsift.recovery import RECOVERY_VERSION
-
-SCHEMA_VERSION = 2
-SCHEMA_PATH = Path(__file__).parent / "schemas" / "result.schema.json"
 
 
 def build_result(plan: RunPlan, run: ScenarioRun, references: References) -> dict[str, Any]:
@@ -55,7 +54,7 @@ def assemble(
         "scenario": scenario,
         "warmup": warmup,
         "run": run,
-        "summary": summarise(len(run["case_ids"]), outcomes, references),
+        "summary": summarise(len(run["case_ids"]), outcomes, references, recovery_enabled=run["recovery_enabled"]),
         "breakdowns": break_down(outcomes),
         "cases": [_case_json(outcome) for outcome in outcomes],
     }
@@ -71,12 +70,18 @@ def write_result(path: Path, result: dict[str, Any]) -> None:
     write_atomically(path, result_json(result))
 
 
+def encoded(text: str) -> bytes:
+    """Return the bytes of a text file; half characters that a model wrote become escapes."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file by way of a temporary one in the same folder. Raises OSError."""
+    """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError."""
+    content = gzip.compress(encoded(text), mtime=0) if path.suffix == ".gz" else encoded(text)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
@@ -157,7 +162,11 @@ def _case_json(outcome: Outcome) -> dict[str, Any]:
         "required_anchors": list(case.anchors),
     }
     if isinstance(outcome, InstrumentFailure):
-        return known | {"outcome": "instrument_failure", "error": outcome.error, "attempts": outcome.attempts}
+        failure = {"outcome": "instrument_failure", "error": outcome.error, "attempts": outcome.attempts}
+        if outcome.answer is not None:
+            cut = {"input_chars_cut": outcome.answer.input_chars_cut}
+            failure["unscored_answer"] = outcome.answer.generation.to_json() | cut
+        return known | failure
     examined = outcome.examined
     generation = examined.answer.generation
     return {

@@ -38,27 +38,29 @@ class References:
     """What gold and the gold-free controls score on cases, by the path of every answer; each case is done once.
 
     Attributes:
-        case_scores: (reference, case id) -> recovered case score; fills itself.
+        case_scores: (reference, case id, recovery enabled) -> recovered case score; fills itself.
 
     """
 
     embedder: Embedder
-    case_scores: dict[tuple[str, str], float]
+    case_scores: dict[tuple[str, str, bool], float]
 
-    def scores(self, cases: Sequence[Case]) -> dict[str, list[float]]:
+    def scores(self, cases: Sequence[Case], *, recovery_enabled: bool = True) -> dict[str, list[float]]:
         """Return for `gold` and each control the case scores of `cases`, in their order."""
-        return {name: [self._score(name, case) for case in cases] for name in ("gold", *CONTROLS)}
+        return {name: [self._score(name, case, recovery_enabled) for case in cases] for name in ("gold", *CONTROLS)}
 
-    def _score(self, name: str, case: Case) -> float:
-        key = name, case.case_id
+    def _score(self, name: str, case: Case, recovery_enabled: bool) -> float:
+        key = name, case.case_id, recovery_enabled
         if key not in self.case_scores:
             text = case.expected_output if name == "gold" else control_answer(name, case.request)
-            view = examine(text, case.request)[1]
+            view = examine(text, case.request, recovery_enabled=recovery_enabled)[1]
             self.case_scores[key] = score_view(view.text, view.validation, case, self.embedder).case_score
         return self.case_scores[key]
 
 
-def summarise(planned_count: int, outcomes: Sequence[Outcome], references: References) -> dict[str, Any]:
+def summarise(
+    planned_count: int, outcomes: Sequence[Outcome], references: References, *, recovery_enabled: bool
+) -> dict[str, Any]:
     """Return the summary of a scenario: scores with intervals, verdicts, axes beside the score, reference rows."""
     scored = [o for o in outcomes if not isinstance(o, InstrumentFailure)]
     counts: dict[str, Any] = {
@@ -83,7 +85,11 @@ def summarise(planned_count: int, outcomes: Sequence[Outcome], references: Refer
         **_compression(examined),
         **recovered,
         "recovery_lift": recovered["final_score"] - raw["final_score"],
-        **_between_references([o.case for o in scored], recovered["final_score"], recovered_draws, references),
+        **_between_references(
+            references.scores([o.case for o in scored], recovery_enabled=recovery_enabled),
+            recovered["final_score"],
+            recovered_draws,
+        ),
         "peak_cpu_rss_bytes": max((e.rss_bytes for e in examined if e.rss_bytes is not None), default=None),
         "peak_gpu_bytes": None,
         "raw_view": raw,
@@ -203,20 +209,17 @@ def _compression(examined: Sequence[Examined]) -> dict[str, Any]:
     }
 
 
-def _between_references(
-    cases: Sequence[Case], final_score: float, draws: Floats, references: References
-) -> dict[str, Any]:
-    """Return where a score lies between the best gold-free control and gold on the same cases.
+def _between_references(scores: dict[str, list[float]], final_score: float, draws: Floats) -> dict[str, Any]:
+    """Return where a score lies between the best gold-free control and gold, given their scores of the same cases.
 
     References take no time worth measuring, so their latency factor is 1.
     """
-    scores = references.scores(cases)
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     ceiling = finals.pop("gold")
     floor = max(finals, key=lambda name: finals[name])
-    no_time = [0.0] * len(cases)
+    no_time = [0.0] * len(scores[floor])
     gap_draws = draws - bootstrap_final_scores(scores[floor], no_time)
-    gap = difference_of(final_score - finals[floor], gap_draws, len(cases))
+    gap = difference_of(final_score - finals[floor], gap_draws, len(no_time))
     span = ceiling - finals[floor]
     return {
         "normalised_score": 100 * (final_score - finals[floor]) / span if span > 0 else None,

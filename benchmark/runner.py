@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, load_matrix, select_scenarios
 from ctxsift.errors import InputError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchmark.rollup import References
     from benchmark.run.plan import RunPlan
     from benchmark.run.preflight import Ready
+    from benchmark.stored import StoredResult
 
 EXIT_COMPLETE, EXIT_INCOMPLETE, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -118,7 +119,7 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
     if not ready:
         return EXIT_INCOMPLETE
     references = References(Embedder(), {})
-    results: list[dict[str, Any]] = []
+    results: list[StoredResult] = []
     interrupted = False
     with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:
         for entry in ready:
@@ -131,7 +132,7 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
     if interrupted:
         print(f"interrupted; the answers so far are below {plan.output_dir}", file=sys.stderr)
         return EXIT_INTERRUPTED
-    complete = not missing and all(result["run"]["complete"] for result in results)
+    complete = not missing and all(result.record["run"]["complete"] for result in results)
     return EXIT_COMPLETE if complete else EXIT_INCOMPLETE
 
 
@@ -168,20 +169,22 @@ def _check_writable(folder: Path) -> None:
         raise InputError(f"--output-dir {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
-def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunProgress) -> tuple[dict[str, Any], bool]:
+def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunProgress) -> tuple[StoredResult, bool]:
     from benchmark.documents import scenario_markdown
     from benchmark.results import build_result, write_atomically, write_result
     from benchmark.run.schedule import run_scenario
+    from benchmark.stored import as_result
 
     run = run_scenario(plan, ready, references.embedder, progress)
-    result = build_result(plan, run, references)
-    folder = plan.folder(ready.scenario)
-    write_result(folder / f"{ready.scenario.name}.json", result)
-    write_atomically(folder / f"{ready.scenario.name}.md", scenario_markdown(result))
+    path = plan.folder(ready.scenario) / f"{ready.scenario.name}.json"
+    record = build_result(plan, run, references)
+    write_result(path, record)
+    result = as_result(path, record, check=False)
+    write_atomically(path.with_suffix(".md"), scenario_markdown(result))
     return result, run.interrupted
 
 
-def _report(plan: RunPlan, results: Sequence[dict[str, Any]]) -> None:
+def _report(plan: RunPlan, results: Sequence[StoredResult]) -> None:
     from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown
     from benchmark.report import print_summary, terminal
     from benchmark.results import write_atomically
@@ -196,8 +199,7 @@ def _report(plan: RunPlan, results: Sequence[dict[str, Any]]) -> None:
     write_atomically(cases, case_csv(results))
     print_summary(terminal(), results)
     for result in results:
-        folder = plan.output_dir / f"{plan.folder_name or result['scenario']['name']}-{plan.timestamp}"
-        print(f"{folder / result['scenario']['name']}.json")
+        print(result.path)
     print(report)
     print(cases)
 

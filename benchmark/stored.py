@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from benchmark.fields import Fields
 from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
 
+SCHEMA_VERSION = 2
+SCHEMA_PATH = Path(__file__).parent / "schemas" / "result.schema.json"
 _SUFFIXES = (".json", ".json.gz")
 
 
@@ -58,7 +64,7 @@ class StoredResult:
         return str(self.record.get("run", {}).get("timestamp", ""))
 
 
-def find_results(paths: Iterable[Path]) -> list[StoredResult]:
+def find_results(paths: Iterable[Path], *, any_version: bool = False) -> list[StoredResult]:
     """Return the results below `paths` (result files, run folders, results trees), in the order of their paths.
 
     Raises:
@@ -69,12 +75,14 @@ def find_results(paths: Iterable[Path]) -> list[StoredResult]:
     for path in paths:
         if path.is_dir():
             parsed = [(file, _parse(file)) for file in sorted(path.rglob("*")) if _may_be_result(file)]
-            below = [as_result(file, document) for file, document in parsed if _is_result(document)]
+            below = [
+                as_result(file, document, any_version=any_version) for file, document in parsed if _is_result(document)
+            ]
             if not below:
                 raise InputError(str(path), "holds no result file", "name a results tree, a run folder or a result")
             found |= {result.path.resolve(): result for result in below}
         elif path.exists():
-            found[path.resolve()] = read_result(path)
+            found[path.resolve()] = as_result(path, _parse(path), any_version=any_version)
         else:
             raise InputError(str(path), "no such file or folder", "name a results tree, a run folder or a result")
     return list(found.values())
@@ -99,10 +107,30 @@ def read_result(path: Path) -> StoredResult:
     return as_result(path, _parse(path))
 
 
-def as_result(path: Path, document: object) -> StoredResult:
-    """Return a parsed result file. Raises InputError, naming `path` and the place in it."""
+def as_result(path: Path, document: object, *, any_version: bool = False, check: bool = True) -> StoredResult:
+    """Return a parsed result file.
+
+    Args:
+        path: for messages and labels.
+        document: the parsed JSON.
+        any_version: also take files of older schema versions, which only `rescore` understands.
+        check: validate against the schema; what was built a moment ago need not be.
+
+    Raises:
+        InputError: naming `path`, the place in it and what is wrong.
+
+    """
     fields = Fields(document, str(path))
-    scenario = fields.inner("scenario")
+    version = fields.as_dict().get("schema_version")
+    if version == SCHEMA_VERSION and check:
+        _check_schema(path, document)
+    elif version not in (None, SCHEMA_VERSION) and not any_version:
+        mend = "run benchmark.rescore over it" if version == 1 else "use the version that wrote it"
+        raise InputError(f"{path}: /schema_version", f"{str(version)[:20]} is not {SCHEMA_VERSION}", mend)
+    scenario, summary = fields.inner("scenario"), fields.inner("summary")
+    if version is None:
+        summary.number("final_score", least=0, most=100)
+        summary.whole("case_count")
     cases: dict[str, StoredCase] = {}
     for row in fields.rows("cases"):
         # The published layout has no outcome: whatever came was scored.
@@ -112,8 +140,33 @@ def as_result(path: Path, document: object) -> StoredResult:
         if case.case_id in cases:
             raise InputError(row.place("case_id"), f"{case.case_id!r} stands there twice", "remove one")
         cases[case.case_id] = case
-    fields.inner("summary")
     return StoredResult(path, scenario.text("name"), scenario.text("track"), cases, fields.as_dict())
+
+
+@functools.cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
+
+
+def _check_schema(path: Path, document: object) -> None:
+    error = next(_validator().iter_errors(document), None)
+    if error is not None:
+        place = "/" + "/".join(map(str, error.absolute_path))
+        raise InputError(f"{path}: {place}", error.message[:200], "the file is damaged; take it from a backup")
+
+
+def labels(results: Sequence[StoredResult]) -> list[str]:
+    """Return a short printable name for each result: the scenario's; with its time, folder or path where needed."""
+    forms: tuple[Callable[[StoredResult], str], ...] = (
+        lambda r: r.name,
+        lambda r: f"{r.name} {r.timestamp}",
+        lambda r: f"{r.path.parent.name}/{r.name}",
+    )
+    for form in forms:
+        names = [one_line(form(result)) for result in results]
+        if len(set(names)) == len(names):
+            return names
+    return [one_line(str(result.path)) for result in results]
 
 
 def _case(row: Fields) -> StoredCase:
@@ -134,7 +187,7 @@ def _parse(path: Path) -> object:
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8-sig")
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(str(path), f"cannot be read ({error})", "name a result file") from error
     except json.JSONDecodeError as error:
@@ -143,3 +196,7 @@ def _parse(path: Path) -> object:
         ) from error
     except (RecursionError, ValueError) as error:
         raise InputError(str(path), f"cannot be read ({error})", "the file is damaged") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

@@ -18,3 +18,8 @@ def printable(text: str, limit: int = 4000) -> str:
     )
     rest = len(text) - limit
     return shown + (f"\n[... {rest} characters more]" if rest > 0 else "")
+
+
+def one_line(text: str) -> str:
+    """Return `text` as one line without anything that a terminal obeys."""
+    return printable(" ".join(text.split()))

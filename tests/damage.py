@@ -77,7 +77,7 @@ class Damage:
 
     Attributes:
         spoil: text and case -> spoiled text, or None where the damage does not apply.
-        stage: 0 removes content, 1 changes content, 2 says it of something else, 3 adds content, 4 wraps the whole. Damages are
+        stage: 0 removes content, 1 changes it, 2 says it of something else, 3 adds to it, 4 wraps all. Damages are
             combined in this order, since removing what another damage brought in would undo that; and of stage 2 only
             one is taken, since a second could put things right again.
         removable: recovery may take it off again.

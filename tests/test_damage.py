@@ -24,6 +24,7 @@ def test_every_kind_of_damage_lowers_the_score(corpus: Corpus, judge: Judge) -> 
     for name, values in found.items():
         assert values, f"{name} applies to no case"
         assert sum(value > 0 for value in values) >= 0.99 * len(values), name
+        assert sum(values) / len(values) >= 0.02, name
 
 
 def test_a_second_damage_never_raises_the_score(corpus: Corpus, judge: Judge) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_nothing_changes_when_nothing_changed(run_folder: Path, capsys: pytest.C
     assert {"half.json", "half.md", "report.md", "cases.csv"} <= set(before)
     assert rescore.main([str(run_folder)]) == 0
     assert contents(run_folder) == before
-    assert "3 results: 0 files written" in capsys.readouterr().out
+    assert "nothing changed" in capsys.readouterr().out
 
 
 def test_other_scores_are_mended_and_told(run_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +81,8 @@ def test_changed_rules_of_the_corpus_move_scores(
     before = contents(run_folder)
     assert rescore.main([str(run_folder), "--dataset", str(data), "--output-dir", str(tmp_path / "new")]) == 0
     assert contents(run_folder) == before
-    moved = json.loads((tmp_path / "new" / run_folder.name / "half.json").read_text())
+    moved = json.loads((tmp_path / "new" / "half.json").read_text())
+    assert (tmp_path / "new" / "report.md").exists()
     row = next(row for row in moved["cases"] if row["case_id"] == case.case_id)
     assert "not-to-be-found" in row["missing_tokens"]
     assert f"{case.case_id}  1.000 -> " in capsys.readouterr().out
@@ -100,8 +102,11 @@ def test_a_case_that_asks_something_else_is_refused_or_left_out(
     assert "asks something else by now" in told
     assert len(told.splitlines()) == 1
     assert contents(run_folder) == before
-    assert rescore.main([str(path), "--skip-changed"]) == 0
-    after = json.loads(path.read_text())
+    assert rescore.main([str(path), "--skip-changed"]) == 2
+    assert "add --output-dir" in capsys.readouterr().err
+    assert rescore.main([str(path), "--skip-changed", "--output-dir", str(run_folder.parent / "new")]) == 0
+    assert contents(run_folder) == before
+    after = json.loads((run_folder.parent / "new" / "silent.json").read_text())
     assert len(after["cases"]) == 23
     assert after["run"]["complete"] is False
     assert after["summary"]["coverage"] == pytest.approx(23 / 24)
@@ -110,8 +115,8 @@ def test_a_case_that_asks_something_else_is_refused_or_left_out(
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"schema_version": 99}, "/schema_version: 99 is unknown"),
-        ({"cases": [{"case_id": "x"}]}, "required field is missing"),
+        ({"schema_version": 99}, "/schema_version: 99 is"),
+        ({"cases": [{"case_id": "x"}]}, "/cases/0"),
         ({"cases": "none"}, "/cases"),
     ],
 )
@@ -146,3 +151,77 @@ def test_results_of_the_first_schema_version_are_rescored(run_folder: Path) -> N
     path.write_text(json.dumps(record))
     assert rescore.main([str(path)]) == 0
     assert json.loads(path.read_text())["summary"] == json.loads(before)["summary"]
+
+
+def test_one_file_of_a_run_leaves_the_report_whole(run_folder: Path) -> None:
+    before = contents(run_folder)
+    assert rescore.main([str(run_folder / "silent.json")]) == 0
+    assert contents(run_folder) == before
+    record = json.loads(before["silent.json"])
+    record["summary"]["final_score"] = 50.0
+    (run_folder / "silent.json").write_text(json.dumps(record))
+    (run_folder / "report.md").write_text("stale")
+    assert rescore.main([str(run_folder / "silent.json")]) == 0
+    assert contents(run_folder) == before
+
+
+def test_results_mirrored_elsewhere_do_not_collide_or_escape(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tree in ("x/a", "x/b"):
+        (tmp_path / tree / "r").mkdir(parents=True)
+        shutil.copy(run_folder / "half.json", tmp_path / tree / "r" / "half.json")
+    assert rescore.main([str(tmp_path / "x"), "--output-dir", str(tmp_path / "out")]) == 0
+    assert len(list((tmp_path / "out").rglob("half.json"))) == 2
+    both = [str(tmp_path / "x/a"), str(tmp_path / "x/b")]
+    assert rescore.main([*both, "--output-dir", str(tmp_path / "other")]) == 2
+    assert "would both become" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path / "x" / "a")
+    before = (tmp_path / "x/a/r/half.json").read_bytes()
+    assert rescore.main(["r/half.json", "--output-dir", "r"]) == 2
+    assert "name another folder" in capsys.readouterr().err
+    assert (tmp_path / "x/a/r/half.json").read_bytes() == before
+
+
+def test_a_packed_result_stays_packed(run_folder: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed" / "half.json.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress((run_folder / "half.json").read_bytes()))
+    before = packed.read_bytes()
+    assert rescore.main([str(packed)]) == 0
+    assert packed.read_bytes() == before
+    record = json.loads((run_folder / "half.json").read_text())
+    record["summary"]["final_score"] = 3.0
+    packed.write_bytes(gzip.compress(json.dumps(record).encode()))
+    assert rescore.main([str(packed)]) == 0
+    assert gzip.decompress(packed.read_bytes()) == (run_folder / "half.json").read_bytes()
+    assert {path.name for path in packed.parent.iterdir()} == {"half.json.gz", "half.md"}
+
+
+def test_an_answer_that_could_not_be_scored_is_kept_and_tried_again(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = run_folder / "silent.json"
+    before = contents(run_folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("benchmark.run.outcome.score_view", lambda *_: 1 / 0)
+        assert rescore.main([str(path)]) == 0
+    failed = json.loads(path.read_text())
+    assert {row["outcome"] for row in failed["cases"]} == {"instrument_failure"}
+    assert "scoring failed: ZeroDivisionError" in failed["cases"][0]["error"]
+    assert failed["cases"][0]["unscored_answer"]["text"] == ""
+    assert rescore.main([str(path)]) == 0
+    after = json.loads(path.read_text())
+    assert [row["case_score"] for row in after["cases"]] == [
+        row["case_score"] for row in json.loads(before["silent.json"])["cases"]
+    ]
+
+
+def test_reports_of_runs_without_a_folder_of_their_own_follow(runner: Run, tmp_path: Path) -> None:
+    write_matrix(tmp_path, scripted(tmp_path, "one", default="x"), scripted(tmp_path, "two", default="y"))
+    assert runner("--max-cases", "2").returncode == 0
+    (report,) = (tmp_path / "results").glob("report-*.md")
+    before = report.read_bytes()
+    report.write_text("stale")
+    assert rescore.main([str(next((tmp_path / "results").glob("one-*/one.json")))]) == 0
+    assert report.read_bytes() == before

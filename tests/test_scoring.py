@@ -11,6 +11,7 @@ from benchmark.corpus import Case, Corpus, Rules
 from benchmark.scoring import Embedder, Scores, case_score, latency_factor, scenario_score, score_view
 from benchmark.scoring.anchors import has_token
 from benchmark.scoring.case import WEIGHTS
+from benchmark.scoring.claims import contradictions, numbers, same_order
 from benchmark.scoring.formats import matches_pattern
 from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.semantic import score_semantic
@@ -177,6 +178,60 @@ def test_odd_yaml_is_scored_without_a_fault(corpus: Corpus, embedder: Embedder, 
         if case.intent in (Intent.YAML, Intent.JSON):
             assert 0.0 <= scores(answer, case, embedder).case_score < 1.0
     assert scores("[" * 900 + "]" * 900, case, embedder).case_score < 1.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "\ud83d",
+        "a: 0x" + "f" * 6000,
+        "a: " + "9:" * 3000 + "9",
+        "a: !!set {x, y}",
+        "a: !!binary aGk=",
+        "[" + "9" * 5000 + "]",
+    ],
+)
+def test_hostile_answers_are_scored_without_a_fault(corpus: Corpus, embedder: Embedder, answer: str) -> None:
+    for intent in Intent:
+        case = next(case for case in corpus.cases if case.intent is intent)
+        assert 0.0 <= scores(answer, case, embedder).case_score < 0.5
+    assert embedder.count_tokens(answer) > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("It took 4.9 percent.", "It took 4.9%."),
+        ("It took 1.57 seconds.", "It took 1.57s."),
+        ("It took 69 milliseconds.", "It took 69 ms."),
+        ("Five tests failed.", "5 tests failed."),
+    ],
+)
+def test_other_words_for_a_number_are_no_other_number(answer: str, gold: str) -> None:
+    assert numbers(answer) == numbers(gold)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("a.py failed, b.py passed", "b.py failed, a.py passed"),
+        ("3 of 12 in a.py", "12 of 3 in a.py"),
+    ],
+)
+def test_facts_that_changed_places_are_seen(answer: str, gold: str) -> None:
+    assert same_order(answer, gold) < 1
+    assert same_order(gold, gold) == 1
+
+
+def test_opposites_contradict_and_silence_does_not() -> None:
+    assert contradictions("It passed.", "It failed.") == [("passed", "failed")]
+    assert contradictions("It broke.", "It failed.") == []
+    assert contradictions("It failed before it passed.", "It passed before it failed.") == []
+
+
+def test_whole_numbers_are_numbers(corpus: Corpus, embedder: Embedder) -> None:
+    assert score_semantic('{"a": 12.0}', '{"a": 12}', Intent.JSON, embedder).score == 1.0
+    assert score_semantic('{"a": true}', '{"a": 1}', Intent.JSON, embedder).score < 1.0
 
 
 def test_an_echo_of_one_long_line_is_rejected() -> None:

@@ -63,11 +63,17 @@ class ModelFailure:
 
 @dataclass(frozen=True)
 class InstrumentFailure:
-    """An answer never came, and the model is not to blame; not scored."""
+    """An answer never came, or the scorer failed on it; the model is not to blame, and nothing is scored.
+
+    Attributes:
+        answer: what the scorer failed on; kept, so that `rescore` can try again.
+
+    """
 
     case: Case
     error: str
     attempts: int
+    answer: Answer | None = None
 
 
 Outcome = Scored | ModelFailure | InstrumentFailure
@@ -76,8 +82,17 @@ _REASONS = {"length": "token_limit", "loop": "loop"}
 
 def judge(
     case: Case, answer: Answer, embedder: Embedder, *, recovery_enabled: bool, attempts: int, rss_bytes: int | None
+) -> Outcome:
+    """Recover, validate and score one answer. A fault of ours in that is no bad answer: it is an instrument failure."""
+    try:
+        return _judge(case, answer, embedder, recovery_enabled, attempts, rss_bytes)
+    except Exception as error:
+        return InstrumentFailure(case, f"scoring failed: {type(error).__name__}: {error}", attempts, answer)
+
+
+def _judge(
+    case: Case, answer: Answer, embedder: Embedder, recovery_enabled: bool, attempts: int, rss_bytes: int | None
 ) -> Scored | ModelFailure:
-    """Recover, validate and score one answer."""
     raw, recovered, recovery = examine(answer.generation.text, case.request, recovery_enabled=recovery_enabled)
     scored_raw = _scored(raw, case, embedder)
     scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)

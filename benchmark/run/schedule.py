@@ -162,17 +162,14 @@ class _CaseRunner:
         return failure
 
     def _judge(self, case: Case, answer: Answer, attempt: int) -> Outcome:
-        try:
-            return judge(
-                case,
-                answer,
-                self._embedder,
-                recovery_enabled=self._plan.settings.recovery_enabled,
-                attempts=attempt,
-                rss_bytes=self._backend.rss_bytes,
-            )
-        except Exception as error:  # the answer is in the journal; a fault of the scorer must not end the run
-            return InstrumentFailure(case, f"scoring failed: {type(error).__name__}: {error}", attempt)
+        return judge(
+            case,
+            answer,
+            self._embedder,
+            recovery_enabled=self._plan.settings.recovery_enabled,
+            attempts=attempt,
+            rss_bytes=self._backend.rss_bytes,
+        )
 
     def _record(self, case: Case, attempt: int, record: dict[str, Any]) -> None:
         scenario = self._ready.scenario
