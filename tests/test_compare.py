@@ -22,6 +22,7 @@ from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout, scripted, write_matrix
 
 CASES = 120
+PUBLISHED = '"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1, "case_count": 1}'
 
 
 @functools.cache
@@ -372,7 +373,7 @@ def test_report_writes_markdown_and_csv(tmp_path: Path, capsys: pytest.CaptureFi
     assert "| ref | control-tf-idf |" in markdown.read_text()
     lines = rows.read_text().splitlines()
     assert len(lines) == 1 + 3 * CASES
-    assert lines[0].startswith("scenario,track,model,case_id,")
+    assert lines[0].startswith("scenario,timestamp,track,model,case_id,")
 
 
 def test_no_cell_of_the_csv_runs_in_a_spreadsheet(tmp_path: Path) -> None:
