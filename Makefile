@@ -1,10 +1,10 @@
-# make bench            the packaged models over 40 cases (about ten minutes after the build)
+# make bench            the packaged models over 16 cases (about ten minutes after the build)
 # make bench ARGS=      the same over the whole corpus
 # make test             every check that CI runs
 # make perf             the measured budgets: scoring, statistics, loading
 
 PYTHON ?= python3
-ARGS ?= --max-cases 40
+ARGS ?= --max-cases 16
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
