@@ -172,7 +172,9 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results tree, run folder or result file")
-    parser.add_argument("--dataset", type=Path, metavar="DIR", help="corpus folder; default: the packaged corpus")
+    parser.add_argument(
+        "--dataset", type=Path, metavar="PATH", help="corpus folder or .jsonl; default: the packaged one"
+    )
     parser.add_argument("--output-dir", type=Path, metavar="DIR", help="write there instead of over the old files")
     parser.add_argument("--dry-run", action="store_true", help="only say what would move")
     parser.add_argument("--skip-changed", action="store_true", help="leave out cases that ask something else by now")

@@ -57,7 +57,9 @@ def build_parser() -> argparse.ArgumentParser:
     what.add_argument("--list-scenarios", action="store_true", help="show the matrix and stop")
     where = parser.add_argument_group("where things are")
     where.add_argument("--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="default: %(default)s")
-    where.add_argument("--dataset", type=Path, metavar="DIR", help="corpus folder; default: the packaged corpus")
+    where.add_argument(
+        "--dataset", type=Path, metavar="PATH", help="corpus folder or .jsonl; default: the packaged corpus"
+    )
     where.add_argument("--output-dir", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
     where.add_argument("--name", help="put all scenarios of this run into one folder NAME-<UTC timestamp>")
     how = parser.add_argument_group("how")

@@ -176,7 +176,7 @@ class TestDataset:
         assert "holds no .yaml file" in refused(runner, "--dataset", "data")
 
     def test_dataset_that_is_a_file(self, runner: Run, folder: Path) -> None:
-        assert "a corpus is a folder" in refused(runner, "--dataset", "matrix.json")
+        assert "required field is missing" in refused(runner, "--dataset", "matrix.json")
 
 
 def test_nothing_is_written_when_input_is_refused(runner: Run, tmp_path: Path) -> None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from benchmark.corpus import Case, Corpus, Family, Rules
+from benchmark.corpus import Case, Corpus, Rules, load_corpus
 from benchmark.corpus.check import check_case, check_corpus, check_scores
+from benchmark.corpus.shape import quotas
 from benchmark.scoring import Embedder
-from ctxsift.contracts import Intent
+from ctxsift.contracts import Intent, OutputMode
+from tests.conftest import ROOT, Run, scripted, write_matrix
 
 
 def test_the_packaged_corpus_has_no_defect(corpus: Corpus, embedder: Embedder) -> None:
     assert check_corpus(corpus.cases, embedder) == []
 
 
-def test_the_packaged_corpus_covers_intents_and_families(corpus: Corpus) -> None:
-    assert len(corpus.cases) >= 40
-    assert len({c.capture.name for c in corpus.cases if c.capture.origin == "captured"}) >= 20
-    assert {c.intent for c in corpus.cases} == set(Intent)
-    assert {c.family for c in corpus.cases} == set(Family)
-    assert all(len(c.raw_input) <= 14_000 for c in corpus.cases)
+def test_the_packaged_corpus_has_its_shape(corpus: Corpus, embedder: Embedder) -> None:
+    missed = [quota for quota in quotas(corpus.cases, embedder.count_tokens) if not quota.met]
+    assert missed == []
+    assert [quota.name for quota in quotas(corpus.cases[:9], embedder.count_tokens) if not quota.met]
 
 
 @pytest.fixture
@@ -51,6 +55,11 @@ def test_derived_anchor_that_stands_in_the_input_is_found(case: Case) -> None:
     assert any("make it a required one" in found for found in check_case(broken))
 
 
+def test_a_mode_of_another_intent_is_found(case: Case) -> None:
+    broken = replace(case, output_mode=OutputMode.JSON)
+    assert "output mode json does not go with the intent recall: use plain_text" in list(check_case(broken))
+
+
 def test_gold_that_recovery_would_change_is_found(case: Case, embedder: Embedder) -> None:
     broken = replace(case, expected_output=f"<think>x</think>\n{case.expected_output}")
     found = list(check_scores(broken, embedder))
@@ -78,3 +87,105 @@ def test_overused_and_duplicate_captures_are_found(corpus: Corpus, case: Case, e
     assert "is used 4 times with the intent recall" in problems
     assert f"has the same text as {case.capture.name}" in problems
     assert "has no case of the intent json" in problems
+    assert "has no case of the intent json" not in [f.problem for f in check_corpus(many, embedder, whole=False)]
+
+
+def test_near_duplicates_are_found(case: Case, embedder: Embedder) -> None:
+    text = case.raw_input.replace("88213", "77102")
+    assert text != case.raw_input
+    twin = replace(case, case_id="twin", raw_input=text, capture=replace(case.capture, name="java/twin"))
+    problems = [finding.problem for finding in check_corpus([case, twin], embedder, whole=False)]
+    assert any(f"% like {case.capture.name}" in problem for problem in problems)
+
+
+def test_the_same_question_twice_is_found(case: Case, embedder: Embedder) -> None:
+    again = replace(case, case_id="again", intent=Intent.SUMMARY)
+    problems = [finding.problem for finding in check_corpus([case, again], embedder, whole=False)]
+    assert f"asks what {case.case_id} asks of the same input" in problems
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmark.corpus", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_corpus_travels_as_jsonl(corpus: Corpus, tmp_path: Path) -> None:
+    exported = call("export")
+    assert exported.returncode == 0, exported.stderr
+    rows = [json.loads(line) for line in exported.stdout.split("\n") if line]
+    assert len(rows) == len(corpus.cases)
+    for field in (
+        *("case_id", "domain", "title", "instruction", "raw_input", "family", "intent", "ecosystem", "difficulty"),
+        *("output_mode", "expected_output", "required_anchors", "forbidden_content", "judgement", "tags", "rationale"),
+    ):
+        assert all(field in row for row in rows)
+    assert set(rows[0]["judgement"]) == {"format_check", "anchor_check", "max_extra_tokens", "pass_rule"}
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(exported.stdout, encoding="utf-8")
+    assert tuple(replace(c, where="") for c in load_corpus(path).cases) == tuple(
+        replace(c, where="") for c in corpus.cases
+    )
+
+
+def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> None:
+    row = {
+        "case_id": "git-07",
+        "domain": "git",
+        "title": "A push",
+        "instruction": "Which branch was rejected?",
+        "raw_input": "To example.com:x.git\n ! [rejected] main -> main (fetch first)\n",
+        "family": "recall",
+        "intent": "recall",
+        "must_preserve_tokens": ["main", "develop"],
+        "ideal_summary": "main was rejected.",
+        "output_mode": "json",
+        "unheard_of": 1,
+    }
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(row) + "\n\n")
+    (case,) = load_corpus(path).cases
+    assert (case.expected_output, case.required_anchors) == ("main was rejected.", ("main", "develop"))
+    told = call("check", "--dataset", str(path))
+    assert told.returncode == 1
+    for problem in ("'develop' is not in the input", "output mode json does not go with", "of the input's characters"):
+        assert problem in told.stdout
+    write_matrix(tmp_path, scripted(tmp_path, default="main was rejected."))
+    assert runner("--dataset", str(path)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{}", ":1: /raw_input: required field is missing"),
+        ('{"raw_input": "x"}\n{', ":1: /intent: required field is missing"),
+        ("[1]", ":1: a list stands where a mapping is expected"),
+        ("nonsense", ":1: no JSON"),
+        ("", "holds no case"),
+        ('{"raw_input": "x", "intent": "sumary"}', "did you mean summary"),
+    ],
+)
+def test_damaged_jsonl_is_one_line(tmp_path: Path, content: str, problem: str) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(content)
+    told = call("check", "--dataset", str(path))
+    assert (told.returncode, told.stdout) == (2, "")
+    assert problem in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_a_case_can_be_read(corpus: Corpus) -> None:
+    case = corpus.cases[0]
+    shown = call("show", case.case_id)
+    assert shown.returncode == 0
+    for part in (case.instruction.strip()[:40], case.expected_output.splitlines()[0], case.capture.command):
+        assert part in shown.stdout
+    told = call("show", "java-root-cause-exakt")
+    assert told.returncode == 2
+    assert "did you mean java-root-cause-exact" in told.stderr
+
+
+def test_stats_show_every_quota() -> None:
+    shown = call("stats").stdout
+    for words in ("distinct captures", "median input, lines", "hostile cases", "intent bullet-list"):
+        assert words in shown
+    assert "missed" not in shown

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
+from rapidfuzz import fuzz, process
 
 from benchmark.corpus.cases import Case, Family
 from benchmark.scoring import Embedder, score_view
@@ -20,6 +21,8 @@ CONTROL_CEILING = 0.6
 # Those that do not read the instruction; where a line of the output is asked for, picking by words may well find it.
 _CHECKED_CONTROLS = ("empty", "echo", "first-20-lines", "last-20-lines", "error-lines")
 MAX_USES_OF_A_CAPTURE = 3
+# Fuzzy ratio of two captures from which they are the same one with other numbers.
+_NEAR_DUPLICATE = 90
 _PLAIN_GOLD_SHARE = 0.25
 
 
@@ -31,17 +34,27 @@ class Finding:
     problem: str
 
 
-def check_corpus(cases: Sequence[Case], embedder: Embedder) -> list[Finding]:
-    """Return every defect of the corpus; an empty list is a pass."""
+def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = True) -> list[Finding]:
+    """Return every defect of the corpus; an empty list is a pass.
+
+    Args:
+        cases: all of them.
+        embedder: of the scorer.
+        whole: also ask for every intent and family.
+
+    """
     findings = [Finding(f"{case.case_id} ({case.where})", problem) for case in cases for problem in check_case(case)]
     for case in cases:
         where = f"{case.case_id} ({case.where})"
         findings += [Finding(where, problem) for problem in check_scores(case, embedder)]
-    return findings + list(_check_together(cases))
+    return findings + list(_check_together(cases)) + (list(_check_presence(cases)) if whole else [])
 
 
 def check_case(case: Case) -> Iterator[str]:
     """Yield what is wrong with the text of one case."""
+    modes = contract_of(case.intent).modes
+    if case.output_mode not in modes:
+        yield f"output mode {case.output_mode} does not go with the intent {case.intent}: use {', '.join(modes)}"
     for anchor in missing_anchors(case.raw_input, case.required_anchors):
         yield f"required anchor {anchor!r} is not in the input"
     if not case.anchors:
@@ -107,6 +120,20 @@ def _check_together(cases: Sequence[Case]) -> Iterator[Finding]:
         first = inputs.setdefault(case.raw_input, case.capture.name)
         if first != case.capture.name:
             yield Finding(case.capture.name, f"has the same text as {first}")
+    questions: dict[tuple[str, str], str] = {}
+    for case in cases:
+        first = questions.setdefault((case.raw_input, " ".join(case.instruction.split())), case.case_id)
+        if first != case.case_id:
+            yield Finding(f"{case.case_id} ({case.where})", f"asks what {first} asks of the same input")
+    names, texts = list(inputs.values()), list(inputs)
+    for index, text in enumerate(texts):
+        for _, likeness, other in process.extract(
+            text, texts[:index], scorer=fuzz.ratio, score_cutoff=_NEAR_DUPLICATE, limit=1
+        ):
+            yield Finding(names[index], f"is {likeness:.0f} % like {names[other]}")
+
+
+def _check_presence(cases: Sequence[Case]) -> Iterator[Finding]:
     for intent in Intent:
         if not any(case.intent is intent for case in cases):
             yield Finding("corpus", f"has no case of the intent {intent}")

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from benchmark.corpus.cases import Capture, Case, Difficulty, Family, Rules
+from benchmark.corpus.jsonl import read_jsonl
 from benchmark.fields import Fields
 from ctxsift.contracts import Intent, OutputMode, contract_of
 from ctxsift.errors import InputError
@@ -36,29 +37,35 @@ class Corpus:
 
 
 def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
-    """Load the corpus folder `path`.
+    """Load the corpus in the folder or JSONL file `path`.
 
     Raises:
         InputError: naming the file, the place in it and the mend.
 
     """
     if not path.exists():
-        raise InputError(str(path), "no such dataset", "give --dataset the folder of a corpus")
-    if not path.is_dir():
-        raise InputError(str(path), "a corpus is a folder of captures with their cases", "give --dataset its folder")
-    files = sorted(path.rglob("*.yaml"))
-    if not files:
-        raise InputError(str(path), "holds no .yaml file", "give --dataset the folder of a corpus")
-    cases: list[Case] = []
-    digest = hashlib.sha256()
-    for file in files:
-        cases += _load_file(file, digest)
+        raise InputError(str(path), "no such dataset", "give --dataset the folder of a corpus, or a .jsonl file")
+    if path.is_file():
+        cases, sha256 = read_jsonl(path)
+    else:
+        cases, sha256 = _load_folder(path)
     seen: dict[str, str] = {}
     for case in cases:
         if case.case_id in seen:
             raise InputError(case.where, f"the id {case.case_id} stands also in {seen[case.case_id]}", "rename one")
         seen[case.case_id] = case.where
-    return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), digest.hexdigest())
+    return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), sha256)
+
+
+def _load_folder(path: Path) -> tuple[list[Case], str]:
+    files = sorted(path.rglob("*.yaml"))
+    if not files:
+        raise InputError(str(path), "holds no .yaml file", "give --dataset the folder of a corpus, or a .jsonl file")
+    cases: list[Case] = []
+    digest = hashlib.sha256()
+    for file in files:
+        cases += _load_file(file, digest)
+    return cases, digest.hexdigest()
 
 
 def _load_file(file: Path, digest: Any) -> list[Case]:
