@@ -6,6 +6,7 @@ On CPUs with AMX (seen under virtualization) llama.cpp can die in its repacked b
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 
 from ctxsift.backends.base import Limits, LoadInfo, ModelSpec
@@ -46,7 +47,8 @@ class LlamaWorkerBackend(WorkerBackend):
                 info = self._load_and_decode(replace(spec, options=options))
             except WorkerCrashedError as second:
                 raise LoadError(_advice(spec, second)) from second
-            note = f"the first decode died ({first}); reloaded with use_extra_bufts=False"
+            how = signal.Signals(first.signal_number).name if first.signal_number else "an error"
+            note = f"first decode died with {how}, reloaded with use_extra_bufts=False (docs/footguns.md, AMX)"
             return replace(info, settings=info.settings | {"canary": note})
 
     def _load_and_decode(self, spec: ModelSpec) -> LoadInfo:
