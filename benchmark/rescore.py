@@ -195,7 +195,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             target: rescore(result, corpus, references, skip_changed=options.skip_changed)
             for target, result in targets.items()
         }
-        changed = {path: text for path, text in _files(done).items() if not _holds(path, text)}
+        changed = {path: text for path, text in _files(done, options.output_dir).items() if not _holds(path, text)}
         if not options.dry_run:
             for path, content in changed.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,7 @@ def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredRes
     return found
 
 
-def _files(done: dict[Path, Rescored]) -> dict[Path, str]:
+def _files(done: dict[Path, Rescored], output_dir: Path | None) -> dict[Path, str]:
     """Return every file that follows from the rescored results: results, their reports, the reports of their runs."""
     files: dict[Path, str] = {}
     fresh: dict[Path, StoredResult] = {}
@@ -252,7 +252,8 @@ def _files(done: dict[Path, Rescored]) -> dict[Path, str]:
             names.append((source.parent, f"report-{when}.md", f"cases-{when}.csv"))
         for folder, report, cases in names:
             beside = target.parent if folder == source else target.parent.parent
-            if not (folder / report).exists() or beside / report in files:
+            outside = output_dir is not None and not beside.is_relative_to(output_dir.resolve())
+            if outside or not (folder / report).exists() or beside / report in files:
                 continue
             # With what was not named on the command line: a run's report is about all of it.
             whole = {r.path.resolve(): r for r in find_results([folder], any_version=True)}

@@ -223,5 +223,8 @@ def test_reports_of_runs_without_a_folder_of_their_own_follow(runner: Run, tmp_p
     (report,) = (tmp_path / "results").glob("report-*.md")
     before = report.read_bytes()
     report.write_text("stale")
-    assert rescore.main([str(next((tmp_path / "results").glob("one-*/one.json")))]) == 0
+    (folder,) = (tmp_path / "results").glob("one-*")
+    assert rescore.main([str(folder), "--output-dir", str(tmp_path / "new" / "deep")]) == 0
+    assert not list((tmp_path / "new").glob("*.md"))
+    assert rescore.main([str(folder / "one.json")]) == 0
     assert report.read_bytes() == before
