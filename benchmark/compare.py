@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from benchmark.console import reader_may_go, terminal
 from benchmark.documents import markdown_table, plain_cell
 from benchmark.paired import ALPHA, Comparison, Leaderboard, compare, leaderboard
-from benchmark.report import hush_pipe, is_reference, notes_together, order_by_score, ranks, terminal
+from benchmark.report import is_reference, notes_together, order_by_score, ranks
 from benchmark.statistics import Difference
 from benchmark.stored import StoredResult, find_results, labels
 from ctxsift.errors import InputError
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
             raise InputError(
                 "--fail-on-drop", f"{len(results)} results stand below {names}", "name two result files: A, then B"
             )
-        with _reader_may_go():
+        with reader_may_go():
             _print_matrix(order_by_score(results), options)
         return EXIT_SAME
     if allowed is not None and not allowed >= 0:
@@ -94,19 +94,9 @@ def _run(options: argparse.Namespace) -> int:
     comparison = compare(*results)
     # Before anything is printed: a gate does not depend on who reads along.
     gate = None if allowed is None else judge_drop(comparison, options.score, allowed)
-    with _reader_may_go():
+    with reader_may_go():
         _print_pair(comparison, gate, options)
     return EXIT_SAME if gate is None or gate.passed else EXIT_DROP
-
-
-@contextlib.contextmanager
-def _reader_may_go() -> Iterator[None]:
-    """Let the reader of stdout leave (`| head`) without a fault."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        hush_pipe()
 
 
 @dataclass(frozen=True)

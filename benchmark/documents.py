@@ -80,7 +80,7 @@ def run_markdown(results: Sequence[StoredResult]) -> str:
     titles, rows = board_lines(results)
     parts = ["# Results", _in_a_sentence(rows)]
     parts.append(markdown_table(["rank", "scenario", *titles], [[r.rank, r.label, *r.cells] for r in rows]))
-    remarks = [f"- {plain_cell(f'{row.label.split()[0]}: {note}')}" for row in rows for note in notes(row.result)]
+    remarks = [f"- {plain_cell(f'{row.name}: {note}')}" for row in rows for note in notes(row.result)]
     remarks += [f"- {plain_cell(note)}" for note in notes_together(results)]
     if remarks:
         parts.append("\n".join(remarks))
@@ -97,10 +97,11 @@ def _in_a_sentence(rows: Sequence[Line]) -> str:
     rivals = [row for row in rows if not is_reference(row.result) and row.result.cases]
     if not rivals:
         return "Reference rows only."
-    best = [row for row in rivals if row.rank.rstrip("=") == "1"]
-    names = ", ".join(plain_cell(row.label.split()[0]) for row in best)
+    first = min(int(row.rank.rstrip("=")) for row in rivals)
+    best = [row for row in rivals if row.rank.rstrip("=") == str(first)]
+    names = ", ".join(plain_cell(row.name) for row in best)
     text = f"Best: {names}." if len(best) == 1 else f"Best, and not to be told apart: {names}."
-    useful = [r for r in rivals if r.result.record["summary"].get("reference", {}).get("beats_floor", True)]
+    useful = [r for r in rivals if r.result.record["summary"].get("reference", {}).get("beats_floor") is not False]
     return text if useful else f"{text} None of the models beats the best compressor without a model beyond chance."
 
 
@@ -189,7 +190,7 @@ def _case_table(cases: Sequence[Row]) -> str:
     rows = []
     for case in sorted(cases, key=lambda c: c.get("case_score", -1.0)):
         if case["outcome"] == "instrument_failure":
-            rows.append([case["case_id"], case["intent"], "-", "no answer", case["error"], "-"])
+            rows.append([case["case_id"], case["intent"], "-", "not scored", case["error"], "-"])
             continue
         why = [*case["validation_flags"], *([case["failure_reason"]] if case["failure_reason"] else [])]
         why += [

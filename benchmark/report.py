@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from benchmark.console import reader_may_go, terminal
 from benchmark.paired import leaderboard
 from benchmark.stored import StoredResult, find_results, labels
 from ctxsift.errors import InputError
@@ -121,7 +121,7 @@ def notes(result: StoredResult) -> list[str]:
     if backend and "canary" in backend["settings"]:
         found.append(backend["settings"]["canary"])
     reference = summary.get("reference")
-    if reference and not reference["beats_floor"]:
+    if reference and reference["beats_floor"] is False:
         best = f"{reference['floor']}, {reference['floor_score']:.1f}"
         found.append(f"does not beat the best compressor without a model ({best}) beyond chance")
     failures = summary["model_failure_counts"]
@@ -146,17 +146,29 @@ def mark(result: StoredResult) -> str:
         return ""
     clean = run["complete"] and run["disturbance"]["latency_clean"]
     beats = result.record["summary"].get("reference", {}).get("beats_floor", True)
-    return ("" if clean else " *") + ("" if beats else " !")
+    return ("" if clean else " *") + (" !" if beats is False else "")
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the leaderboard: rank, label with marks, and a cell for each column."""
+    """One row of the leaderboard.
+
+    Attributes:
+        name: tells the result from the others; marks: what is said of it behind the name.
+        cells: one for each column.
+
+    """
 
     result: StoredResult
     rank: str
-    label: str
+    name: str
+    marks: str
     cells: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Name and marks."""
+        return self.name + self.marks
 
 
 def board_lines(results: Sequence[StoredResult]) -> tuple[tuple[str, ...], list[Line]]:
@@ -165,7 +177,7 @@ def board_lines(results: Sequence[StoredResult]) -> tuple[tuple[str, ...], list[
     # Columns without a figure (cost, tokens per second) only take room.
     columns = [(title, cell) for title, cell in COLUMNS if any(cell(r.record["summary"]) != "-" for r in ordered)]
     rows = [
-        Line(result, rank, label + mark(result), tuple(cell(result.record["summary"]) for _, cell in columns))
+        Line(result, rank, label, mark(result), tuple(cell(result.record["summary"]) for _, cell in columns))
         for result, rank, label in zip(ordered, ranks(ordered), labels(ordered), strict=True)
     ]
     return tuple(title for title, _ in columns), rows
@@ -198,27 +210,9 @@ def print_summary(console: Console, results: Sequence[StoredResult]) -> None:
             console.print(Padding(Text("   ".join(pairs)), (0, 0, 0, 6)))
     for row in rows:
         for note in notes(row.result):
-            console.print(Text(one_line(f"* {row.label.split()[0]}: {note}")), soft_wrap=True)
+            console.print(Text(one_line(f"* {row.name}: {note}")), soft_wrap=True)
     for note in notes_together(results):
         console.print(Text(f"* {note}"), soft_wrap=True)
-
-
-class _Console(Console):
-    """Leaves it to the command what happens when the reader of a pipe has gone; rich would exit with 1."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError."""
-        raise BrokenPipeError
-
-
-def terminal() -> Console:
-    """Return a console on stdout; piped output has no width of its own, and a table that wraps there helps nobody."""
-    return _Console(width=None if sys.stdout.isatty() else 200)
-
-
-def hush_pipe() -> None:
-    """Send what is still to be flushed nowhere, once the reader of stdout has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -247,12 +241,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             write_atomically(options.markdown, run_markdown(results))
         if options.csv:
             write_atomically(options.csv, case_csv(results))
-        print_summary(terminal(), results)
+        with reader_may_go():
+            print_summary(terminal(), results)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        hush_pipe()
     except OSError as error:
         print(f"error: {error.strerror or error}: a file of --markdown or --csv; name another", file=sys.stderr)
         return 2

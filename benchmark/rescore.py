@@ -13,9 +13,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from benchmark.console import reader_may_go, terminal
 from benchmark.corpus import DEFAULT_CORPUS, Case, Corpus, load_corpus
 from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown, scenario_markdown
-from benchmark.report import hush_pipe, terminal
 from benchmark.results import assemble, encoded, result_json, scoring_identity, write_atomically
 from benchmark.rollup import References
 from benchmark.run.outcome import InstrumentFailure, Outcome, judge
@@ -93,7 +93,10 @@ def _rescore(stored: StoredResult, corpus: Corpus, references: References, skip_
         case = by_id.get(row["case_id"])
         problem = _differs(row, case)
         if case is not None and not problem:
-            outcomes.append(_judge(row, case, record["run"]["recovery_enabled"], references.embedder))
+            outcome = _judge(row, case, record["run"]["recovery_enabled"], references.embedder)
+            if isinstance(outcome, InstrumentFailure) and row["outcome"] != "instrument_failure":
+                raise InputError(f"{stored.path}: /cases/{number}", outcome.error, "this is a fault of the scorer")
+            outcomes.append(outcome)
         elif skip_changed:
             skipped.append(row["case_id"])
         else:
@@ -104,8 +107,8 @@ def _rescore(stored: StoredResult, corpus: Corpus, references: References, skip_
                 "name the corpus of then with --dataset, or leave such cases out with --skip-changed --output-dir DIR",
             )
     run = record["run"] | scoring_identity(corpus)
-    if skipped:
-        run["complete"] = False
+    answered = sum(not isinstance(outcome, InstrumentFailure) for outcome in outcomes)
+    run["complete"] = not run["error"] and answered == len(run["case_ids"])
     after = assemble(record["scenario"], record["warmup"], run, outcomes, references)
     new = {row["case_id"]: row.get("case_score") for row in after["cases"]}
     moves = [
@@ -200,14 +203,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             for path, content in changed.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(path, content)
-        _show(list(done.values()))
-        would = "would be " if options.dry_run else ""
-        print(f"{len(done)} results: {len(changed)} files {would}written" if changed else "nothing changed")
+        with reader_may_go():
+            _show(list(done.values()))
+            would = "would be " if options.dry_run else ""
+            print(f"{len(done)} results: {len(changed)} files {would}written" if changed else "nothing changed")
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        hush_pipe()
     except OSError as error:
         print(f"error: {error}; what was written is whole", file=sys.stderr)
         return 2

@@ -230,6 +230,6 @@ def _between_references(scores: dict[str, list[float]], final_score: float, draw
             "controls": finals,
             "difference": gap.value,
             "difference_interval": _ends(gap.interval),
-            "beats_floor": gap.interval is not None and gap.interval.low > 0,
+            "beats_floor": gap.interval.low > 0 if gap.interval else None,
         },
     }

@@ -187,8 +187,9 @@ def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunP
 
 
 def _report(plan: RunPlan, results: Sequence[StoredResult]) -> None:
+    from benchmark.console import terminal
     from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown
-    from benchmark.report import print_summary, terminal
+    from benchmark.report import print_summary
     from benchmark.results import write_atomically
 
     if not results:

@@ -144,6 +144,17 @@ def test_the_gate_does_not_pass_an_unfinished_run(tmp_path: Path, capsys: pytest
     assert compare.main([str(b), str(a), "--fail-on-drop", "50"]) == 0
 
 
+def test_other_commands_let_the_reader_leave_too(pair: tuple[str, str]) -> None:
+    for arguments in (("benchmark.report", *pair), ("benchmark.corpus", "stats"), ("benchmark.corpus", "export")):
+        command = [sys.executable, "-m", *arguments]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(timeout=60) == 0
+
+
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--score=final"])
 def test_the_gate_holds_when_the_reader_leaves(pair: tuple[str, str], option: str) -> None:
     for files, code in ((pair, 1), (pair[::-1], 0)):

@@ -162,6 +162,8 @@ def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> 
         ("nonsense", ":1: no JSON"),
         ("", "holds no case"),
         ('{"raw_input": "x", "intent": "sumary"}', "did you mean summary"),
+        ('{"raw_input": "x\\ud800"}', ":1: no JSON"),
+        ('{"raw_input": NaN}', "NaN is no JSON"),
     ],
 )
 def test_damaged_jsonl_is_one_line(tmp_path: Path, content: str, problem: str) -> None:

@@ -198,23 +198,35 @@ def test_a_packed_result_stays_packed(run_folder: Path, tmp_path: Path) -> None:
     assert {path.name for path in packed.parent.iterdir()} == {"half.json.gz", "half.md"}
 
 
-def test_an_answer_that_could_not_be_scored_is_kept_and_tried_again(
-    run_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_could_not_be_scored_is_kept_and_tried_again(run_folder: Path) -> None:
     path = run_folder / "silent.json"
-    before = contents(run_folder)
-    with monkeypatch.context() as patch:
-        patch.setattr("benchmark.run.outcome.score_view", lambda *_: 1 / 0)
-        assert rescore.main([str(path)]) == 0
-    failed = json.loads(path.read_text())
-    assert {row["outcome"] for row in failed["cases"]} == {"instrument_failure"}
-    assert "scoring failed: ZeroDivisionError" in failed["cases"][0]["error"]
-    assert failed["cases"][0]["unscored_answer"]["text"] == ""
+    before = path.read_bytes()
+    record = json.loads(before)
+    kept = ("finish_reason", "prompt_tokens", "completion_tokens", "prefill_ms", "decode_ms", "model", "reasoning")
+    for row in record["cases"]:
+        answer = {name: row[name] for name in (*kept, "cost_usd", "input_chars_cut")}
+        row["unscored_answer"] = answer | {"text": row["raw_view"]["output"], "total_ms": row["inference_ms"]}
+        row |= {"outcome": "instrument_failure", "error": "scoring failed: ZeroDivisionError: x"}
+        for name in ("raw_view", "case_score", "output"):
+            del row[name]
+    record["run"]["complete"] = False
+    path.write_text(json.dumps(record))
     assert rescore.main([str(path)]) == 0
     after = json.loads(path.read_text())
-    assert [row["case_score"] for row in after["cases"]] == [
-        row["case_score"] for row in json.loads(before["silent.json"])["cases"]
-    ]
+    assert after["run"]["complete"] is True
+    # The memory of the process is not kept with an answer that was not scored.
+    unknown = {"peak_cpu_rss_bytes": None}
+    assert after["summary"] | unknown == json.loads(before)["summary"] | unknown
+
+
+def test_a_fault_of_the_scorer_changes_nothing(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(run_folder)
+    monkeypatch.setattr("benchmark.run.outcome.score_view", lambda *_: 1 / 0)
+    assert rescore.main([str(run_folder)]) == 2
+    assert "scoring failed: ZeroDivisionError" in capsys.readouterr().err
+    assert contents(run_folder) == before
 
 
 def test_reports_of_runs_without_a_folder_of_their_own_follow(runner: Run, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from benchmark.corpus import Case, Corpus, Rules
 from benchmark.scoring import Embedder, Scores, case_score, latency_factor, scenario_score, score_view
 from benchmark.scoring.anchors import has_token
 from benchmark.scoring.case import WEIGHTS
-from benchmark.scoring.claims import contradictions, numbers, same_order
+from benchmark.scoring.claims import contradictions, negations, numbers, same_order
 from benchmark.scoring.formats import matches_pattern
 from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.semantic import score_semantic
@@ -205,6 +206,9 @@ def test_hostile_answers_are_scored_without_a_fault(corpus: Corpus, embedder: Em
         ("It took 1.57 seconds.", "It took 1.57s."),
         ("It took 69 milliseconds.", "It took 69 ms."),
         ("Five tests failed.", "5 tests failed."),
+        ("It took 50 \u03bcs.", "It took 50us."),
+        ("It took 1,000 ms.", "It took 1000 ms."),
+        ("No one failed.", "Nobody failed."),
     ],
 )
 def test_other_words_for_a_number_are_no_other_number(answer: str, gold: str) -> None:
@@ -221,6 +225,25 @@ def test_other_words_for_a_number_are_no_other_number(answer: str, gold: str) ->
 def test_facts_that_changed_places_are_seen(answer: str, gold: str) -> None:
     assert same_order(answer, gold) < 1
     assert same_order(gold, gold) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("code -1", "code 1"), ("v1.2.4", "v9.9.9"), ("3 ms", "3 s")])
+def test_other_numbers_are_other_numbers(one: str, other: str) -> None:
+    assert numbers(one) != numbers(other)
+
+
+def test_both_apostrophes_negate() -> None:
+    assert negations("it isn't ready") == negations("it isn\u2019t ready") == {"ready"}
+
+
+@pytest.mark.parametrize("unit", [*"./:@#%+-_,1a \n", "not ", "n't ", "1.", "-1 ", "a.", ". ", "one ", "| ", "{"])
+def test_megabytes_of_one_unit_are_scored_soon(corpus: Corpus, embedder: Embedder, unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    for intent in (Intent.SUMMARY, Intent.JSON, Intent.EXACT_FORMAT):
+        case = next(case for case in corpus.cases if case.intent is intent)
+        started = time.process_time()
+        score_view(text, validate(text[:10], case.request), case, embedder)
+        assert time.process_time() - started < 5
 
 
 def test_opposites_contradict_and_silence_does_not() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmark.console import reader_may_go, terminal
 from benchmark.corpus.cases import Case
 from benchmark.corpus.loader import DEFAULT_CORPUS, Corpus, load_corpus
 from ctxsift.errors import InputError, did_you_mean
@@ -63,22 +63,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         corpus = load_corpus(options.dataset)
         if options.command == "check":
             return _check(corpus)
-        if options.command == "stats":
-            _stats(corpus)
-        elif options.command == "export":
-            _export(corpus)
-        else:
-            _show(corpus, options.case_id)
-        sys.stdout.flush()
+        with reader_may_go():
+            if options.command == "stats":
+                _print_quotas(corpus)
+            elif options.command == "export":
+                _export(corpus)
+            else:
+                _show(corpus, options.case_id)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _check(corpus: Corpus) -> int:
+    """Print findings and quotas; return the verdict, whoever reads along."""
     from benchmark.corpus.check import check_corpus
     from benchmark.corpus.shape import quotas
     from benchmark.scoring import Embedder
@@ -87,23 +86,18 @@ def _check(corpus: Corpus) -> int:
     embedder = Embedder()
     packaged = corpus.path == DEFAULT_CORPUS
     findings = check_corpus(corpus.cases, embedder, whole=packaged)
-    for finding in findings:
-        print(one_line(f"{finding.where}: {finding.problem}"))
-    missed = 0
-    if packaged:
-        _print_quotas(corpus)
-        missed = sum(not quota.met for quota in quotas(corpus.cases, embedder.count_tokens))
+    missed = sum(not quota.met for quota in quotas(corpus.cases, embedder.count_tokens)) if packaged else 0
     captures = len({case.capture.name for case in corpus.cases})
-    print(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
+    with reader_may_go():
+        for finding in findings:
+            print(one_line(f"{finding.where}: {finding.problem}"))
+        if packaged:
+            _print_quotas(corpus)
+        print(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
     return 1 if findings or missed else 0
 
 
-def _stats(corpus: Corpus) -> None:
-    _print_quotas(corpus)
-
-
 def _print_quotas(corpus: Corpus) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from benchmark.corpus.shape import quotas
@@ -114,7 +108,7 @@ def _print_quotas(corpus: Corpus) -> None:
         table.add_column(title, justify="right" if title == "value" else "left")
     for quota in quotas(corpus.cases, Embedder().count_tokens):
         table.add_row(quota.name, f"{quota.value:.4g}", quota.wanted, "" if quota.met else "missed")
-    Console(width=None if sys.stdout.isatty() else 100).print(table)
+    terminal().print(table)
 
 
 def _export(corpus: Corpus) -> None:

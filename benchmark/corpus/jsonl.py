@@ -74,9 +74,16 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 def _parse(line: str, where: str) -> Fields:
     try:
-        return Fields(json.loads(line), where)
+        row = json.loads(line, parse_constant=_refuse)
+        # Half a character (a lone surrogate) could be read, and then nowhere be written.
+        json.dumps(row, ensure_ascii=False).encode()
+        return Fields(row, where)
     except (ValueError, RecursionError) as error:
         raise InputError(where, f"no JSON: {getattr(error, 'msg', error)}", "write one JSON object a line") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _case(row: Fields, where: str) -> Case:

@@ -33,6 +33,7 @@ _UNITS = {
     "millisecond": "ms",
     "msec": "ms",
     "microseconds": "us",
+    "μs": "us",
     "µs": "us",
     "nanoseconds": "ns",
     "minutes": "min",
@@ -51,13 +52,15 @@ _UNITS = {
 _SIGNS = ("%", "ns", "us", "ms", "s", "min", "h", "b", *(f"{size}{i}b" for size in "kmgt" for i in ("", "i")))
 _UNIT = "|".join(sorted({*_UNITS, *_SIGNS, "hz", "khz", "mhz", "ghz"} - {"%"}, key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?i)(?<![\w.])(\d+(?:[.,:]\d+)*|\b(?:{'|'.join(_DIGITS)})\b)(?:\s?(%|(?:{_UNIT})\b)|[ ](percent)\b)?"
+    rf"(?i)((?<![\w.])-?v?\d+(?:[.,:]\d+)*|(?<!no )\b(?:{'|'.join(_DIGITS)})\b)(?:\s?(%|(?:{_UNIT})\b)|[ ](percent)\b)?"
 )
+_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NOT_WORDS = ("not", "no", "never", "none", "neither", "nor", "without", "cannot")
-_NOT = rf"(?i:\b(?:{'|'.join(_NOT_WORDS)})\b|n't\b)"
+_NOT = rf"(?i:\b(?:{'|'.join(_NOT_WORDS)})\b|n['’]t\b)"
 _NEGATION = re.compile(rf"{_NOT}[^\w.!?;\n]*(\w*)")
 _NOT_WORD = re.compile(_NOT)
-_WORD = re.compile(r"[\w./:@#%+-]*\w")
+# Possessive: a rule of dots or dashes is what small models end in.
+_TOKEN = re.compile(r"[\w./:@#%+-]++")
 _FACT = re.compile(r"\d|\w[/_.:#@]\w|[a-z][A-Z]|[A-Z]{2}")
 _OPPOSITES = (
     *(("fail", "pass"), ("failed", "passed"), ("fails", "passes"), ("failed", "succeeded"), ("failure", "success")),
@@ -72,9 +75,16 @@ _OPPOSITES = (
 
 
 @functools.lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[str, ...]:
+    """Return words, paths and numbers with a unit, without the punctuation behind them."""
+    found = (token.rstrip("./:@#%+-") for token in _TOKEN.findall(text))
+    return tuple(token for token in found if token)
+
+
+@functools.lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """Return the different words in `text` in the order they come, without negations, which count by themselves."""
-    return tuple(word for word in dict.fromkeys(_WORD.findall(text)) if word.lower() not in _NOT_WORDS)
+    return tuple(word for word in dict.fromkeys(_tokens(text)) if word.lower() not in _NOT_WORDS)
 
 
 def wording(text: str, reference: str) -> float:
@@ -105,14 +115,15 @@ def numbers(text: str) -> frozenset[str]:
     found = set()
     for number, sign, _ in _NUMBER.findall(text):
         unit = sign.lower()
-        found.add(_DIGITS.get(number.lower(), number) + _UNITS.get(unit, unit))
+        plain = number.replace(",", "") if _GROUPED.fullmatch(number) else number
+        found.add(_DIGITS.get(plain.lower(), plain) + _UNITS.get(unit, unit))
     return frozenset(found)
 
 
 @functools.lru_cache(maxsize=4096)
 def facts(text: str) -> tuple[str, ...]:
     """Return numbers, names and paths in the order they first come."""
-    plain = (_DIGITS.get(word.lower(), word) for word in _WORD.findall(text))
+    plain = (_DIGITS.get(word.lower(), word) for word in _tokens(text))
     return tuple(dict.fromkeys(word for word in plain if _FACT.search(word)))
 
 
@@ -142,4 +153,4 @@ def contradictions(text: str, reference: str) -> list[tuple[str, str]]:
 
 @functools.lru_cache(maxsize=4096)
 def _lower_words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(text))
+    return frozenset(word.lower() for word in _tokens(text))
