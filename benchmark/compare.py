@@ -16,7 +16,7 @@ from rich.text import Text
 
 from benchmark.console import reader_may_go, terminal
 from benchmark.documents import markdown_table, plain_cell
-from benchmark.paired import ALPHA, Comparison, Leaderboard, compare, leaderboard
+from benchmark.paired import ALPHA, Comparison, Leaderboard, beyond_chance, compare, leaderboard
 from benchmark.report import is_reference, notes_together, order_by_score, ranks
 from benchmark.statistics import Difference
 from benchmark.stored import StoredResult, find_results, labels
@@ -124,10 +124,10 @@ def judge_drop(comparison: Comparison, score: str, allowed: float) -> Gate:
 
 
 def verdict(difference: Difference) -> str:
-    """Return in words what a difference says; beyond chance means both its interval and its p value."""
+    """Return in words what a difference says."""
     if difference.interval is None:
         return "too few cases"
-    if difference.p >= ALPHA or difference.interval.low <= 0 <= difference.interval.high:
+    if not beyond_chance(difference):
         return "even"
     return "B better" if difference.value > 0 else "B worse"
 
@@ -294,7 +294,8 @@ def _print_matrix(results: Sequence[StoredResult], options: argparse.Namespace) 
         for i in range(len(names))
     ]
     remarks = [
-        f"differences of {options.score} scores on shared cases; * = beyond chance (Holm-corrected p < {ALPHA})",
+        f"differences of {options.score} scores on shared cases; * = beyond chance (p < {ALPHA} corrected after Holm, "
+        "interval without 0)",
         *notes_together(results),
         *warnings(results),
     ]
@@ -314,7 +315,7 @@ def _cell(board: Leaderboard, row: int, column: int) -> str:
     if difference is None:
         return "-"
     value = difference.value if row > column else -difference.value
-    return f"{_signed_figure(value)}{' *' if difference.p < ALPHA else ''}"
+    return f"{_signed_figure(value)}{' *' if beyond_chance(difference) else ''}"
 
 
 def _signed_figure(value: float) -> str:

@@ -16,6 +16,12 @@ TIE = 0.01
 ALPHA = 0.05
 
 
+def beyond_chance(difference: Difference) -> bool:
+    """Say whether a difference is more than chance: its p value is below 0.05 and its interval does not hold 0."""
+    interval = difference.interval
+    return interval is not None and difference.p < ALPHA and not interval.low <= 0 <= interval.high
+
+
 @dataclass(frozen=True)
 class Figure:
     """One figure of both results on the shared cases."""
@@ -185,7 +191,7 @@ def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leade
     places, tied = [1] * len(results), [False] * len(results)
     for i, j in pairs:
         difference = differences.get((i, j))
-        if difference is None or difference.p >= ALPHA:
+        if difference is None or not beyond_chance(difference):
             tied[i] = tied[j] = True
         else:
             places[i if difference.value > 0 else j] += 1

@@ -138,7 +138,7 @@ def main() -> int:
         Budget(f"scoring {len(views):,} stored views, embeddings included", 4.0, lambda: score_all(corpus, views)),
         Budget(
             f"rescoring {len(views) // 2:,} answers, recovery and validation included",
-            16.0,
+            10.0,
             lambda: rescore_all(corpus, views),
         ),
         Budget(f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, bootstrap_all),
