@@ -134,7 +134,10 @@ def scenario_markdown(result: StoredResult) -> str:
         parts.append("\n".join(f"- {plain_cell(note)}" for note in remarks))
     if summary["case_count"]:
         parts.append("## Profile\n\n" + _profile(summary))
-        parts.append("## Beside the score\n\n" + markdown_table(["axis", "value"], _axes(summary)))
+        parts.append(
+            "## Beside the score\n\n"
+            + markdown_table(["axis", "value"], [[title, cell(summary)] for title, cell in _AXES.items()])
+        )
         parts.append("## Between floor and ceiling\n\n" + _references(summary))
         for dimension in DIMENSIONS:
             title = dimension.replace("_", " ")
@@ -142,10 +145,6 @@ def scenario_markdown(result: StoredResult) -> str:
     parts.append("## Cases\n\n" + _case_table(record["cases"]))
     parts.append("## Identity\n\n" + _identity(run))
     return "\n\n".join(parts) + "\n"
-
-
-def _axes(summary: Row) -> list[list[str]]:
-    return [[title, cell(summary)] for title, cell in _AXES.items()]
 
 
 def _references(summary: Row) -> str:

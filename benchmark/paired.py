@@ -180,14 +180,9 @@ def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leade
     """
     draws = _Draws(results, timed)
     pairs = list(itertools.combinations(range(len(results)), 2))
-    raw = {pair: draws.difference(*pair) for pair in pairs}
-    known = [pair for pair in pairs if raw[pair] is not None]
-    corrected = holm([raw[pair].p for pair in known])  # type: ignore[union-attr]
-    differences: dict[tuple[int, int], Difference] = {}
-    for pair, p in zip(known, corrected, strict=True):
-        difference = raw[pair]
-        assert difference is not None
-        differences[pair] = replace(difference, p=p)
+    alone = {pair: found for pair in pairs if (found := draws.difference(*pair)) is not None}
+    corrected = holm([difference.p for difference in alone.values()])
+    differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
     places, tied = [1] * len(results), [False] * len(results)
     for i, j in pairs:
         difference = differences.get((i, j))

@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.skip_changed and options.output_dir is None:
             raise InputError("--skip-changed", "would delete answers from the files", "add --output-dir DIR")
         corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
-        references = References(Embedder(), {})
+        references = References(Embedder())
         targets = _targets(options.paths, options.output_dir)
         # All of them before anything is written: a file that cannot be rescored must not leave half a tree changed.
         done = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.corpus import Case
@@ -43,7 +43,7 @@ class References:
     """
 
     embedder: Embedder
-    case_scores: dict[tuple[str, str, bool], float]
+    case_scores: dict[tuple[str, str, bool], float] = field(default_factory=dict)
 
     def scores(self, cases: Sequence[Case], *, recovery_enabled: bool = True) -> dict[str, list[float]]:
         """Return for `gold` and each control the case scores of `cases`, in their order."""

@@ -120,7 +120,7 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
         print(f"not ready: {gap.scenario.name}: {gap.problem}", file=sys.stderr)
     if not ready:
         return EXIT_INCOMPLETE
-    references = References(Embedder(), {})
+    references = References(Embedder())
     results: list[StoredResult] = []
     interrupted = False
     with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from benchmark.fields import Fields
 from ctxsift.errors import InputError
+from ctxsift.payloads import refuse_constant
 from ctxsift.terminal import one_line
 
 SCHEMA_VERSION = 2
@@ -187,7 +188,7 @@ def _parse(path: Path) -> object:
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8-sig")
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=refuse_constant)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(str(path), f"cannot be read ({error})", "name a result file") from error
     except json.JSONDecodeError as error:
@@ -196,7 +197,3 @@ def _parse(path: Path) -> object:
         ) from error
     except (RecursionError, ValueError) as error:
         raise InputError(str(path), f"cannot be read ({error})", "the file is damaged") from error
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")

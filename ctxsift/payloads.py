@@ -28,7 +28,7 @@ def parse_json(text: str) -> Any | None:
     if len(text) > MAX_CHARS or not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
     return value if _depth_is_bounded(value) else None
@@ -49,7 +49,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _refuse(constant: str) -> Any:
+def refuse_constant(constant: str) -> Any:
+    """Refuse NaN and Infinity, which are no JSON; for `parse_constant`. Raises ValueError."""
     raise ValueError(f"{constant} is no JSON")
 
 

@@ -25,7 +25,7 @@ CEILING_OF_CONTROLS = 15.0
 
 
 def test_gold_is_perfect_and_no_control_comes_near(corpus: Corpus, embedder: Embedder) -> None:
-    scores = References(embedder, {}).scores(corpus.cases)
+    scores = References(embedder).scores(corpus.cases)
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     for name, final in finals.items():
         print(f"{name:16} {final:6.2f}")

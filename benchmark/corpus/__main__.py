@@ -8,9 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.table import Table
+
 from benchmark.console import reader_may_go, terminal
 from benchmark.corpus.cases import Case
 from benchmark.corpus.loader import DEFAULT_CORPUS, Corpus, load_corpus
+from benchmark.corpus.shape import Quota, quotas
 from ctxsift.errors import InputError, did_you_mean
 
 _EXAMPLES = """\
@@ -65,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _check(corpus)
         with reader_may_go():
             if options.command == "stats":
-                _print_quotas(corpus)
+                _stats(corpus)
             elif options.command == "export":
                 _export(corpus)
             else:
@@ -79,34 +82,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _check(corpus: Corpus) -> int:
     """Print findings and quotas; return the verdict, whoever reads along."""
     from benchmark.corpus.check import check_corpus
-    from benchmark.corpus.shape import quotas
     from benchmark.scoring import Embedder
     from ctxsift.terminal import one_line
 
     embedder = Embedder()
     packaged = corpus.path == DEFAULT_CORPUS
     findings = check_corpus(corpus.cases, embedder, whole=packaged)
-    missed = sum(not quota.met for quota in quotas(corpus.cases, embedder.count_tokens)) if packaged else 0
+    found = list(quotas(corpus.cases, embedder.count_tokens)) if packaged else []
+    missed = sum(not quota.met for quota in found)
     captures = len({case.capture.name for case in corpus.cases})
     with reader_may_go():
         for finding in findings:
             print(one_line(f"{finding.where}: {finding.problem}"))
-        if packaged:
-            _print_quotas(corpus)
+        if found:
+            _print_quotas(found)
         print(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
     return 1 if findings or missed else 0
 
 
-def _print_quotas(corpus: Corpus) -> None:
-    from rich.table import Table
-
-    from benchmark.corpus.shape import quotas
+def _stats(corpus: Corpus) -> None:
     from benchmark.scoring import Embedder
 
+    _print_quotas(list(quotas(corpus.cases, Embedder().count_tokens)))
+
+
+def _print_quotas(found: Sequence[Quota]) -> None:
     table = Table(title="The shape of the corpus, and what the packaged one has to have")
     for title in ("what", "value", "wanted", ""):
         table.add_column(title, justify="right" if title == "value" else "left")
-    for quota in quotas(corpus.cases, Embedder().count_tokens):
+    for quota in found:
         table.add_row(quota.name, f"{quota.value:.4g}", quota.wanted, "" if quota.met else "missed")
     terminal().print(table)
 

@@ -14,6 +14,7 @@ from benchmark.corpus.cases import Capture, Case, Difficulty, Family, Rules
 from benchmark.fields import Fields
 from ctxsift.contracts import Intent, OutputMode, contract_of
 from ctxsift.errors import InputError
+from ctxsift.payloads import refuse_constant
 
 # Older rows name two fields otherwise.
 _ANCHORS = ("required_anchors", "must_preserve_tokens")
@@ -74,16 +75,12 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 def _parse(line: str, where: str) -> Fields:
     try:
-        row = json.loads(line, parse_constant=_refuse)
+        row = json.loads(line, parse_constant=refuse_constant)
         # Half a character (a lone surrogate) could be read, and then nowhere be written.
         json.dumps(row, ensure_ascii=False).encode()
         return Fields(row, where)
     except (ValueError, RecursionError) as error:
         raise InputError(where, f"no JSON: {getattr(error, 'msg', error)}", "write one JSON object a line") from error
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def _case(row: Fields, where: str) -> Case:
