@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from benchmark.fields import Fields
+from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.errors import InputError, did_you_mean
 
 DEFAULT_MATRIX = Path("matrix.json")
 DEFAULT_MAX_OUTPUT_TOKENS = 768
+DEFAULT_REMOTE_CONCURRENCY = 8
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
 
 
@@ -30,7 +32,15 @@ class Track(StrEnum):
 _DEVICES = {Track.CPU: "cpu", Track.GPU: "cuda", Track.REMOTE: "remote", Track.CONTROL: "cpu"}
 _FIELDS = (
     *("name", "track", "phase", "model", "quantization", "device", "gguf_filename", "dtype"),
-    *("attn_implementation", "max_output_tokens", "concurrency", "enabled", "backend"),
+    *(
+        "attn_implementation",
+        "max_output_tokens",
+        "concurrency",
+        "enabled",
+        "backend",
+        "trust_remote_code",
+        "extra_body",
+    ),
 )
 
 
@@ -39,6 +49,9 @@ class Scenario:
     """One row of the matrix; the fields are described in README, 'The matrix'.
 
     Attributes:
+        concurrency: questions in flight to a service; prompts a local model reads together.
+        trust_remote_code: run Python code that comes with the weights; gpu only.
+        extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
         backend: registered name of a backend other than the track's own (third-party ones, tests).
 
     """
@@ -56,6 +69,8 @@ class Scenario:
     concurrency: int = 1
     enabled: bool = True
     backend: str | None = None
+    trust_remote_code: bool = False
+    extra_body: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as plain JSON values."""
@@ -138,20 +153,36 @@ def _scenario(fields: Fields) -> Scenario:
         )
     if track is not Track.CPU and filename is not None:
         raise InputError(fields.place("gguf_filename"), f"does not go with track {track}", "remove it")
+    quantization = fields.text("quantization")
+    if track is Track.GPU and quantization not in QUANTIZATIONS:
+        raise InputError(
+            fields.place("quantization"), f"{quantization!r} is unknown", did_you_mean(quantization, QUANTIZATIONS)
+        )
+    trust_remote_code = fields.flag("trust_remote_code", False)
+    if trust_remote_code and track is not Track.GPU:
+        raise InputError(fields.place("trust_remote_code"), f"does not go with track {track}", "remove it")
+    extra_body = fields.raw("extra_body") if fields.has("extra_body") else {}
+    if not isinstance(extra_body, dict):
+        raise InputError(fields.place("extra_body"), "is no object", 'write e.g. {"repeat_penalty": 1.0}')
+    if extra_body and track is not Track.REMOTE:
+        raise InputError(fields.place("extra_body"), f"does not go with track {track}", "remove it")
+    concurrency = DEFAULT_REMOTE_CONCURRENCY if track is Track.REMOTE else 1
     return Scenario(
         name=name,
         track=track,
         phase=fields.text("phase"),
         model=fields.text("model"),
-        quantization=fields.text("quantization"),
+        quantization=quantization,
         device=device,
         gguf_filename=filename,
         dtype=fields.text("dtype", "auto"),
         attn_implementation=fields.text("attn_implementation", "auto"),
         max_output_tokens=fields.whole("max_output_tokens", least=1) or DEFAULT_MAX_OUTPUT_TOKENS,
-        concurrency=fields.whole("concurrency", least=1) or 1,
+        concurrency=fields.whole("concurrency", least=1) or concurrency,
         enabled=fields.flag("enabled", True),
         backend=fields.text("backend") if fields.has("backend") else None,
+        trust_remote_code=trust_remote_code,
+        extra_body=extra_body,
     )
 
 

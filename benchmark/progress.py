@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -10,6 +12,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -26,16 +29,10 @@ _LINE_EVERY_S = 10.0
 
 
 class RunProgress:
-    """Listens to a run and shows it; a context manager around the whole run."""
+    """Shows a whole run; a context manager around it. Scenarios may run at the same time."""
 
     def __init__(self, console: Console, scenarios: int, cases: int, *, show_output: bool) -> None:
-        self._console, self._cases = console, cases
-        self._show_output = show_output
-        self._scores: list[float] = []
-        self._times_ms: list[float] = []
-        self._tokens, self._decode_ms = 0, 0.0
-        self._failures = self._done = 0
-        self._started = self._last_line = time.monotonic()
+        self._console, self._cases, self._show_output = console, cases, show_output
         self._bars = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -48,7 +45,6 @@ class RunProgress:
             disable=not console.is_terminal,
         )
         self._run_task = self._bars.add_task("scenarios", total=scenarios, note="")
-        self._case_task = self._bars.add_task("cases", total=cases, note="")
 
     def __enter__(self) -> RunProgress:
         self._bars.start()
@@ -57,21 +53,46 @@ class RunProgress:
     def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
+    @contextmanager
+    def scenario(self) -> Iterator[ScenarioProgress]:
+        """Give a listener for one scenario, and count the scenario at its end."""
+        task = self._bars.add_task("", total=self._cases, note="loading")
+        try:
+            yield ScenarioProgress(self._console, self._bars, task, self._cases, show_output=self._show_output)
+        finally:
+            self._bars.remove_task(task)
+            self._bars.advance(self._run_task)
+
+
+class ScenarioProgress:
+    """Listens to one scenario and shows it."""
+
+    def __init__(self, console: Console, bars: Progress, task: TaskID, cases: int, *, show_output: bool) -> None:
+        self._console, self._bars, self._task, self._cases = console, bars, task, cases
+        self._show_output = show_output
+        self._name = ""
+        self._scores: list[float] = []
+        self._times_ms: list[float] = []
+        self._tokens, self._decode_ms = 0, 0.0
+        self._failures = self._done = 0
+        self._started = self._last_line = time.monotonic()
+
     def loading(self, scenario: Scenario) -> None:
         """Begin a scenario."""
-        self._scores, self._times_ms = [], []
-        self._tokens, self._decode_ms, self._failures, self._done = 0, 0.0, 0, 0
-        self._started = time.monotonic()
-        self._bars.reset(self._case_task, total=self._cases, description=scenario.name, note="loading")
+        self._name = scenario.name
+        self._bars.update(self._task, description=scenario.name)
         self._line(f"{scenario.name}: loading {scenario.model}")
 
     def started(self, scenario: Scenario, load: LoadInfo) -> None:
         """Tell what was loaded, and what is unusual about it."""
-        self._bars.update(self._case_task, note="")
+        self._started = time.monotonic()
+        self._bars.update(self._task, note="")
         note = f"; chat template {load.chat_template}: {load.chat_template_note}" if load.chat_template_note else ""
         canary = f"; {load.settings['canary']}" if "canary" in load.settings else ""
+        threads = f", {load.threads} threads" if load.threads else ""
+        flight = f", {scenario.concurrency} at a time" if scenario.concurrency > 1 else ""
         self._say(
-            f"{scenario.name}: {load.engine} {load.engine_version}, {load.threads} threads, context "
+            f"{scenario.name}: {load.engine} {load.engine_version}{threads}{flight}, context "
             f"{load.context_tokens}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
         )
 
@@ -90,17 +111,14 @@ class RunProgress:
             self._decode_ms += generation.decode_ms or 0.0
             if self._show_output:
                 self._output(outcome.case.case_id, examined.recovered.view.text, examined.recovered.scores.case_score)
-        self._bars.update(self._case_task, advance=1, note=self._note())
+        self._bars.update(self._task, advance=1, note=self._note())
         now = time.monotonic()
         if now - self._last_line >= _LINE_EVERY_S or self._done == self._cases:
             self._last_line = now
             elapsed = now - self._started
             remaining = elapsed / self._done * (self._cases - self._done)
-            self._line(f"{self._done}/{self._cases} cases, {elapsed:.0f} s, {remaining:.0f} s left, {self._note()}")
-
-    def finished_scenario(self) -> None:
-        """Count one scenario."""
-        self._bars.advance(self._run_task)
+            done = f"{self._done}/{self._cases} cases"
+            self._line(f"{self._name}: {done}, {elapsed:.0f} s, {remaining:.0f} s left, {self._note()}")
 
     def _note(self) -> str:
         if not self._scores:

@@ -138,6 +138,7 @@ def _judge(row: dict[str, Any], case: Case, recovery_enabled: bool, embedder: Em
         embedder,
         recovery_enabled=recovery_enabled,
         attempts=row["attempts"],
+        elapsed_ms=row.get("elapsed_ms"),
         rss_bytes=row.get("cpu_rss_bytes"),
     )
 
@@ -160,8 +161,10 @@ def _answer(row: dict[str, Any]) -> Answer | None:
         total_ms=row["inference_ms"],
         model=row["model"],
         reasoning=row["reasoning"],
-        # Not in files of the first version.
+        # Not in older files.
+        reasoning_tokens=row.get("reasoning_tokens"),
         cost_usd=row.get("cost_usd"),
+        gpu_peak_bytes=row.get("gpu_peak_bytes"),
     )
     return Answer(generation, row["input_chars_cut"])
 

@@ -75,13 +75,14 @@ def summarise(
     if not scored:
         return counts | {"raw_view": {}}
     examined = [o.examined for o in scored]
-    times_ms = [e.answer.generation.total_ms for e in examined]
+    generations = [e.answer.generation for e in examined]
+    times_ms = [g.total_ms for g in generations]
     recovered, recovered_draws = _view(examined, lambda e: e.recovered, times_ms)
     raw, raw_draws = _view(examined, lambda e: e.raw, times_ms)
     recovered["intervals"]["recovery_lift"] = _pair(recovered_draws - raw_draws, len(examined))
     return {
         **counts,
-        **_latency([e.answer.generation for e in examined]),
+        **_latency(generations),
         **_compression(examined),
         **recovered,
         "recovery_lift": recovered["final_score"] - raw["final_score"],
@@ -91,7 +92,7 @@ def summarise(
             recovered_draws,
         ),
         "peak_cpu_rss_bytes": max((e.rss_bytes for e in examined if e.rss_bytes is not None), default=None),
-        "peak_gpu_bytes": None,
+        "peak_gpu_bytes": max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),
         "raw_view": raw,
     }
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +17,9 @@ from benchmark.matrix import DEFAULT_MATRIX, Scenario, load_matrix, select_scena
 from ctxsift.errors import InputError
 
 if TYPE_CHECKING:
-    from benchmark.progress import RunProgress
     from benchmark.rollup import References
     from benchmark.run.plan import RunPlan
-    from benchmark.run.preflight import Ready
+    from benchmark.run.schedule import ScenarioRun
     from benchmark.stored import StoredResult
 
 EXIT_COMPLETE, EXIT_INCOMPLETE, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -28,6 +29,7 @@ examples:
   python -m benchmark.runner --list-scenarios
   python -m benchmark.runner --phase cpu-screen --max-cases 8
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
+  python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
 
 exit codes: 0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or input, 130 interrupted
@@ -65,6 +67,11 @@ def build_parser() -> argparse.ArgumentParser:
     how = parser.add_argument_group("how")
     how.add_argument("--remote", action="store_true", help="allow remote scenarios: the corpus goes to a provider")
     how.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    how.add_argument(
+        "--devices",
+        metavar="LIST",
+        help="GPUs to use, e.g. cuda:0,cuda:1: one scenario on each at a time; default: the first",
+    )
     how.add_argument("--show-output", action="store_true", help="print every answer as it comes")
     return parser
 
@@ -108,12 +115,14 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
 
     from benchmark.progress import RunProgress
     from benchmark.rollup import References
+    from benchmark.run.lanes import Stop, run_in_lanes
     from benchmark.run.preflight import Ready, preflight
+    from benchmark.run.schedule import run_scenario
     from benchmark.scoring import Embedder
 
     plan = _plan(options, scenarios)
     console = Console(stderr=True)
-    checked = preflight(plan.scenarios, remote=options.remote)
+    checked = preflight(plan, remote=options.remote)
     ready = [entry for entry in checked if isinstance(entry, Ready)]
     missing = [entry for entry in checked if not isinstance(entry, Ready)]
     for gap in missing:
@@ -122,14 +131,17 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
         return EXIT_INCOMPLETE
     references = References(Embedder())
     results: list[StoredResult] = []
-    interrupted = False
+    lock = threading.Lock()
     with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:
-        for entry in ready:
-            result, interrupted = _run_one(plan, entry, references, progress)
-            results.append(result)
-            if interrupted:
-                break
-            progress.finished_scenario()
+
+        def run_one(entry: Ready, stop: Stop) -> bool:
+            with progress.scenario() as listener:
+                run = run_scenario(plan, entry, references.embedder, listener, stop)
+            with lock:
+                results.append(_write(plan, run, references))
+            return run.interrupted
+
+        interrupted = run_in_lanes(ready, plan.devices, run_one)
     _report(plan, results)
     if interrupted:
         print(f"interrupted; the answers so far are below {plan.output_dir}", file=sys.stderr)
@@ -158,7 +170,17 @@ def _plan(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> RunPl
         settings=settings,
         folder_name=options.name,
         show_output=options.show_output,
+        env_file=options.env_file.resolve() if options.env_file else None,
+        devices=_devices(options.devices),
     )
+
+
+def _devices(listed: str | None) -> tuple[str, ...]:
+    devices = tuple(dict.fromkeys(listed.split(","))) if listed is not None else ()
+    for device in devices:
+        if not re.fullmatch(r"cuda:\d+", device):
+            raise InputError(f"--devices {listed}", f"{device!r} is no GPU", "write e.g. cuda:0,cuda:1")
+    return devices
 
 
 def _check_writable(folder: Path) -> None:
@@ -171,19 +193,17 @@ def _check_writable(folder: Path) -> None:
         raise InputError(f"--output-dir {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
-def _run_one(plan: RunPlan, ready: Ready, references: References, progress: RunProgress) -> tuple[StoredResult, bool]:
+def _write(plan: RunPlan, run: ScenarioRun, references: References) -> StoredResult:
     from benchmark.documents import scenario_markdown
     from benchmark.results import build_result, write_atomically, write_result
-    from benchmark.run.schedule import run_scenario
     from benchmark.stored import as_result
 
-    run = run_scenario(plan, ready, references.embedder, progress)
-    path = plan.folder(ready.scenario) / f"{ready.scenario.name}.json"
+    path = plan.folder(run.scenario) / f"{run.scenario.name}.json"
     record = build_result(plan, run, references)
     write_result(path, record)
     result = as_result(path, record, check=False)
     write_atomically(path.with_suffix(".md"), scenario_markdown(result))
-    return result, run.interrupted
+    return result
 
 
 def _report(plan: RunPlan, results: Sequence[StoredResult]) -> None:

@@ -7,18 +7,21 @@ printed unchanged and a warning goes to stderr.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from ctxsift.backends.base import Limits, LoadInfo, ModelSpec
-from ctxsift.compress import Compression, compress
+from ctxsift.backends.base import AsyncBackend, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.registry import create_backend
+from ctxsift.compress import Compression, agenerate, compress, compression
 from ctxsift.contracts import Intent
 from ctxsift.errors import CtxsiftError, InputError
 from ctxsift.prompts import Request, cut_middle
@@ -184,7 +187,7 @@ def _answer(options: argparse.Namespace, settings: Settings, place: Place, sourc
     request = Request(text, options.instruction, Intent(options.intent))
     limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
     try:
-        result, load, cut = _compress(options, place, request, limits, recovery_enabled=settings.recovery_enabled)
+        result, load, cut = _compress(options, place, request, limits, settings)
     except Exception as error:  # whatever it is, the output must not be lost over it
         why = str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
         _give_back(source, options, why)
@@ -214,36 +217,68 @@ def _write(data: bytes) -> None:
 
 
 def _compress(
-    options: argparse.Namespace, place: Place, request: Request, limits: Limits, *, recovery_enabled: bool
+    options: argparse.Namespace, place: Place, request: Request, limits: Limits, settings: Settings
 ) -> tuple[Compression, LoadInfo, int]:
     """Return the compression, what was loaded, and how many characters of the input were left out."""
+    # The backend reads address and key itself; they stay out of everything that is passed on or shown.
+    env_file = str(options.env_file.resolve()) if options.env_file else None
+    context = _REMOTE_CONTEXT_TOKENS if place.device == "remote" else _CONTEXT_TOKENS
+    spec = ModelSpec(place.model, None, place.device, "none", context, options={"env_file": env_file})
+    backend = create_backend(place.backend)
+    if isinstance(backend, AsyncBackend):
+        return _ask_service(backend, spec, request, limits, settings)
+    return _ask_local(options, place, spec, request, limits, recovery_enabled=settings.recovery_enabled)
+
+
+def _ask_service(
+    backend: AsyncBackend, spec: ModelSpec, request: Request, limits: Limits, settings: Settings
+) -> tuple[Compression, LoadInfo, int]:
+    from ctxsift.backends.retry import Retry
+
+    load = backend.load(spec)
+    asked, cut = _cut(request, load)
+
+    async def ask() -> Compression:
+        async with aclosing(backend):
+            attempted = await agenerate(asked, backend, limits, Retry(settings.retries, settings.timeout_ms / 1000))
+        return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
+
+    result = asyncio.run(ask())
+    return result, load, cut + result.answer.input_chars_cut
+
+
+def _ask_local(
+    options: argparse.Namespace,
+    place: Place,
+    spec: ModelSpec,
+    request: Request,
+    limits: Limits,
+    *,
+    recovery_enabled: bool,
+) -> tuple[Compression, LoadInfo, int]:
     from ctxsift.backends.llama_worker import LlamaWorkerBackend
     from ctxsift.backends.weights import find_weights
     from ctxsift.backends.worker import WorkerBackend
 
-    path = None
     kind: type[WorkerBackend] = WorkerBackend
     if place.backend == "llama_cpp":
         filename = options.gguf_filename or (DEFAULT_GGUF if place.model == DEFAULT_MODEL else Path(place.model).name)
-        path = str(find_weights(place.model, filename).path)
+        spec = replace(spec, path=str(find_weights(place.model, filename).path))
         kind = LlamaWorkerBackend
     backend = kind(place.backend, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
     try:
-        # The worker reads address and key itself; they stay out of everything that is passed on or shown.
-        env_file = str(options.env_file.resolve()) if options.env_file else None
-        context = _REMOTE_CONTEXT_TOKENS if place.device == "remote" else _CONTEXT_TOKENS
-        spec = ModelSpec(place.model, path, place.device, "none", context, options={"env_file": env_file})
         load = backend.load(spec)
-        asked = Request(
-            cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens),
-            request.instruction,
-            request.intent,
-        )
+        asked, cut = _cut(request, load)
         result = compress(asked, backend, limits, recovery_enabled=recovery_enabled)
-        cut = len(request.raw_input) - len(asked.raw_input) + result.answer.input_chars_cut
-        return result, load, cut
+        return result, load, cut + result.answer.input_chars_cut
     finally:
         backend.close()
+
+
+def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:
+    """Return the request without what could not fit in any case, and how many characters that is."""
+    text = cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens)
+    return replace(request, raw_input=text), len(request.raw_input) - len(text)
 
 
 def _give_back(

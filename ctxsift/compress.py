@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from ctxsift.backends.base import Backend, Generation, Limits
-from ctxsift.errors import PromptTooLongError
+from ctxsift.backends.base import AsyncBackend, Backend, BatchBackend, Generation, Limits
+from ctxsift.errors import BackendError, PromptTooLongError
 from ctxsift.prompts import Request, build_messages, cut_middle
 from ctxsift.recovery import Recovery, recover
 from ctxsift.validation import Validation, validate
 
-_MAX_CUTS = 8
+if TYPE_CHECKING:
+    from ctxsift.backends.retry import Attempted, Retry
+
 _MIN_KEEP = 200
 
 
@@ -57,20 +61,61 @@ def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
         BackendError: whatever the backend raises, and PromptTooLongError when even a stub does not fit.
 
     """
-    text = request.raw_input
-    for _ in range(_MAX_CUTS):
-        asked = Request(text, request.instruction, request.intent)
+    asked = request
+    while True:
         try:
-            generation = backend.generate(build_messages(asked), limits)
+            return _answer(request, asked, backend.generate(build_messages(asked), limits))
         except PromptTooLongError as error:
-            # Tokens spread unevenly, so aim a little below the share that would fit by count.
-            keep = int(len(text) * max(0.0, error.room / error.prompt_tokens) * 0.95) - 80
-            if keep < _MIN_KEEP:
-                raise
-            text = cut_middle(request.raw_input, min(keep, len(text) - 1))
+            asked = _shortened(request, asked, error)
+
+
+async def agenerate(request: Request, backend: AsyncBackend, limits: Limits, retry: Retry) -> Attempted[Answer]:
+    """Ask a service; like `generate`, with timeout and retries."""
+
+    async def ask() -> Answer:
+        asked = request
+        while True:
+            try:
+                return _answer(request, asked, await backend.agenerate(build_messages(asked), limits))
+            except PromptTooLongError as error:
+                asked = _shortened(request, asked, error)
+
+    return await retry.run(ask)
+
+
+def generate_batch(requests: Sequence[Request], backend: BatchBackend, limits: Limits) -> list[Answer | BackendError]:
+    """Ask for several answers at once; inputs that do not fit are asked again one by one, cut.
+
+    Raises:
+        BackendError: of the batch as a whole.
+
+    """
+    replies = backend.generate_batch([build_messages(request) for request in requests], limits)
+    answers: list[Answer | BackendError] = []
+    for request, reply in zip(requests, replies, strict=True):
+        if isinstance(reply, Generation):
+            answers.append(_answer(request, request, reply))
+        elif isinstance(reply, PromptTooLongError):
+            try:
+                answers.append(generate(_shortened(request, request, reply), backend, limits))
+            except BackendError as error:
+                answers.append(error)
         else:
-            return Answer(generation, len(request.raw_input) - len(text) if text != request.raw_input else 0)
-    raise PromptTooLongError(len(text), 0)
+            answers.append(reply)
+    return answers
+
+
+def _answer(request: Request, asked: Request, generation: Generation) -> Answer:
+    return Answer(generation, len(request.raw_input) - len(asked.raw_input) if asked is not request else 0)
+
+
+def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> Request:
+    """Return `request` cut to what should fit; raises `error` when nothing useful would be left."""
+    # Tokens spread unevenly, so aim a little below the share that would fit by count.
+    keep = int(len(asked.raw_input) * min(1.0, max(0.0, error.room / error.prompt_tokens)) * 0.95) - 80
+    if keep < _MIN_KEEP:
+        raise error
+    return replace(request, raw_input=cut_middle(request.raw_input, keep))
 
 
 def examine(text: str, request: Request, *, recovery_enabled: bool = True) -> tuple[View, View, Recovery]:
@@ -83,6 +128,10 @@ def examine(text: str, request: Request, *, recovery_enabled: bool = True) -> tu
 
 def compress(request: Request, backend: Backend, limits: Limits, *, recovery_enabled: bool = True) -> Compression:
     """Answer one request; raises what `generate` raises."""
-    answer = generate(request, backend, limits)
+    return compression(request, generate(request, backend, limits), recovery_enabled=recovery_enabled)
+
+
+def compression(request: Request, answer: Answer, *, recovery_enabled: bool = True) -> Compression:
+    """Return an answer with both its views."""
     raw, recovered, recovery = examine(answer.generation.text, request, recovery_enabled=recovery_enabled)
     return Compression(answer, raw, recovered, recovery)

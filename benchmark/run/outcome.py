@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchmark.corpus import Case
 from benchmark.scoring import Embedder, Scores, score_view
+from ctxsift.backends.base import Generation
 from ctxsift.compress import Answer, View, examine
 from ctxsift.recovery import Recovery
 
@@ -26,6 +27,7 @@ class Examined:
     Attributes:
         input_tokens: length of the raw input in tokens of the scorer's tokenizer, the same for all models.
         attempts: how many were needed until an answer came.
+        elapsed_ms: from the first attempt to the answer, waiting included; None in results of older versions.
         rss_bytes: memory of the model's process after the answer, where it is known.
 
     """
@@ -36,6 +38,7 @@ class Examined:
     recovery: Recovery
     input_tokens: int
     attempts: int
+    elapsed_ms: float | None
     rss_bytes: int | None
 
 
@@ -52,7 +55,7 @@ class ModelFailure:
     """The model answered with nothing, or was cut off; scored as what it is.
 
     Attributes:
-        reason: `empty_answer`, `token_limit` or `loop`.
+        reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer) or `loop`.
 
     """
 
@@ -77,31 +80,40 @@ class InstrumentFailure:
 
 
 Outcome = Scored | ModelFailure | InstrumentFailure
-_REASONS = {"length": "token_limit", "loop": "loop"}
 
 
 def judge(
-    case: Case, answer: Answer, embedder: Embedder, *, recovery_enabled: bool, attempts: int, rss_bytes: int | None
+    case: Case,
+    answer: Answer,
+    embedder: Embedder,
+    *,
+    recovery_enabled: bool,
+    attempts: int,
+    elapsed_ms: float | None,
+    rss_bytes: int | None = None,
 ) -> Outcome:
     """Recover, validate and score one answer. A fault of ours in that is no bad answer: it is an instrument failure."""
     try:
-        return _judge(case, answer, embedder, recovery_enabled, attempts, rss_bytes)
+        raw, recovered, recovery = examine(answer.generation.text, case.request, recovery_enabled=recovery_enabled)
+        scored_raw = _scored(raw, case, embedder)
+        scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
+        input_tokens = embedder.count_tokens(case.raw_input)
     except Exception as error:
         return InstrumentFailure(case, f"scoring failed: {type(error).__name__}: {error}", attempts, answer)
-
-
-def _judge(
-    case: Case, answer: Answer, embedder: Embedder, recovery_enabled: bool, attempts: int, rss_bytes: int | None
-) -> Scored | ModelFailure:
-    raw, recovered, recovery = examine(answer.generation.text, case.request, recovery_enabled=recovery_enabled)
-    scored_raw = _scored(raw, case, embedder)
-    scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
-    input_tokens = embedder.count_tokens(case.raw_input)
-    examined = Examined(answer, scored_raw, scored, recovery, input_tokens, attempts, rss_bytes)
-    if not answer.generation.text.strip():
-        return ModelFailure(case, examined, "empty_answer")
-    reason = _REASONS.get(answer.generation.finish_reason)
+    examined = Examined(answer, scored_raw, scored, recovery, input_tokens, attempts, elapsed_ms, rss_bytes)
+    reason = _failure(answer.generation, raw)
     return ModelFailure(case, examined, reason) if reason else Scored(case, examined)
+
+
+def _failure(generation: Generation, raw: View) -> str | None:
+    silent = not generation.text.strip()
+    if generation.finish_reason == "length":
+        # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
+        hidden = silent and (generation.reasoning or not generation.text)
+        return "truncated_reasoning" if hidden or raw.validation.thought.unterminated else "token_limit"
+    if silent:
+        return "empty_answer"
+    return "loop" if generation.finish_reason == "loop" else None
 
 
 def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:

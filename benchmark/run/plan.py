@@ -18,7 +18,7 @@ from ctxsift.errors import InputError, did_you_mean
 from ctxsift.prompts import PROMPT_VERSION, build_messages
 from ctxsift.settings import Settings
 
-RESUME_KEY_VERSION = 1
+RESUME_KEY_VERSION = 2
 SEED = 0
 _BACKENDS = {
     Track.CPU: "llama_cpp",
@@ -39,6 +39,8 @@ class RunPlan:
         cases: in the order in which they run.
         folder_name: shared run folder (`--name`), or None for one folder a scenario.
         timestamp: UTC, e.g. 20260518T065257Z; part of folder names.
+        env_file: where a remote backend reads the same settings again, key included.
+        devices: GPUs that scenarios of device `cuda` are spread over; empty for the first one alone.
 
     """
 
@@ -50,6 +52,8 @@ class RunPlan:
     settings: Settings
     folder_name: str | None = None
     show_output: bool = False
+    env_file: Path | None = None
+    devices: tuple[str, ...] = ()
 
     def folder(self, scenario: Scenario) -> Path:
         """Return the folder this scenario's files go to."""
@@ -116,6 +120,10 @@ def resume_key(case: Case, scenario: Scenario, *, limits: Limits, load: LoadInfo
         "device": scenario.device,
         "dtype": scenario.dtype,
         "attn_implementation": scenario.attn_implementation,
+        "trust_remote_code": scenario.trust_remote_code,
+        "extra_body": scenario.extra_body,
+        # What is read together is padded, and padding changes the last bits of a sum.
+        "batch": 1 if scenario.track is Track.REMOTE else scenario.concurrency,
         "limits": asdict(limits),
         "seed": SEED,
         "backend": load.backend,

@@ -1,25 +1,29 @@
-"""Runs the scenarios of a plan, one after the other, case by case."""
+"""Runs one scenario of a plan: loads its model, asks it every case, and ends in good order whatever happens."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmark.corpus import Case
 from benchmark.matrix import Scenario
+from benchmark.run.book import Book
 from benchmark.run.environment import Disturbance, DisturbanceMeter
 from benchmark.run.journal import Journal
-from benchmark.run.outcome import InstrumentFailure, Outcome, judge
-from benchmark.run.plan import SEED, RunPlan, backend_name, resume_key
+from benchmark.run.lanes import Stop
+from benchmark.run.outcome import InstrumentFailure, Outcome
+from benchmark.run.plan import SEED, RunPlan, backend_name
 from benchmark.run.preflight import Ready
+from benchmark.run.service import ask_service
 from benchmark.scoring import SCORER_VERSION, Embedder
 from ctxsift.backends.base import LoadInfo, ModelSpec
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
 from ctxsift.backends.worker import WorkerBackend
-from ctxsift.compress import Answer, generate
+from ctxsift.compress import Answer, generate, generate_batch
 from ctxsift.errors import BackendError, InstrumentError, LoadError
 from ctxsift.prompts import PROMPT_VERSION
 
@@ -80,8 +84,17 @@ def case_timeout_s(context_tokens: int, max_output_tokens: int) -> float:
     return 60 + context_tokens / 20 + max_output_tokens
 
 
-def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: Listener) -> ScenarioRun:
+def run_scenario(
+    plan: RunPlan, ready: Ready, embedder: Embedder, listener: Listener, stop: Stop | None = None
+) -> ScenarioRun:
     """Run one scenario to its end, or to the point from which it cannot go on.
+
+    Args:
+        plan: what to run.
+        ready: the scenario of it.
+        embedder: the scorer's.
+        listener: hears what happens.
+        stop: ends the scenario early, from another thread.
 
     Raises:
         OSError: the journal cannot be written. KeyboardInterrupt ends the scenario early and is told in the result.
@@ -92,108 +105,128 @@ def run_scenario(plan: RunPlan, ready: Ready, embedder: Embedder, listener: List
     folder.mkdir(parents=True, exist_ok=True)
     meter = DisturbanceMeter()
     started = time.perf_counter()
-    backend = _worker(plan, scenario)
+    worker = None if ready.service else _worker(plan, scenario)
+    backend = ready.service or worker
+    assert backend is not None
     outcomes: list[Outcome] = []
     load: LoadInfo | None = None
     error, interrupted = "", False
+    stop = stop or Stop()
     with Journal(_journal_path(folder, scenario), _identity(plan, ready)) as journal:
         try:
             listener.loading(scenario)
+            if worker is not None:
+                stop.on_request(worker.kill)
             load = backend.load(_spec(plan, ready))
             journal.append({"type": "loaded", **asdict(load)})
             listener.started(scenario, load)
-            runner = _CaseRunner(plan, ready, backend, load, journal, embedder)
-            for case in plan.cases:
-                outcome = runner.run(case)
+            book = Book(plan, ready, load, journal, embedder)
+
+            def ended(outcome: Outcome) -> str:
                 outcomes.append(outcome)
                 listener.finished_case(outcome)
-                error = _broken(outcomes)
-                if error:
-                    break
+                return _broken(outcomes, MAX_FAILURES_IN_A_ROW if worker else scenario.concurrency + 2)
+
+            if ready.service is not None:
+                error = asyncio.run(ask_service(book, ready.service, ended))
+            elif worker is not None:
+                error = _LocalCases(book, worker, stop).run(ended)
         except BackendError as problem:
             error = str(problem)
+            interrupted = stop.requested
             journal.append({"type": "scenario_failed", "error": error})
         except KeyboardInterrupt:
-            error, interrupted = "interrupted", True
+            interrupted = True
         finally:
-            backend.close()
+            if worker is not None:
+                worker.close()
+    place = {case.case_id: index for index, case in enumerate(plan.cases)}
     weights = ready.weights
     return ScenarioRun(
         scenario=scenario,
         planned=plan.cases,
-        outcomes=tuple(outcomes),
+        # Answers of a service come in any order.
+        outcomes=tuple(sorted(outcomes, key=lambda outcome: place[outcome.case.case_id])),
         load=load,
         weights_sha256=weights.sha256 if weights else None,
-        error=error,
+        error="interrupted" if interrupted else error,
         interrupted=interrupted,
         wall_s=time.perf_counter() - started,
-        disturbance=meter.stop(backend.cpu_s),
-        worker_rss_bytes=backend.rss_bytes,
+        disturbance=meter.stop(worker.cpu_s if worker else 0.0),
+        worker_rss_bytes=worker.rss_bytes if worker else None,
     )
 
 
-class _CaseRunner:
-    """Generates, journals and judges one case after the other; replaces a worker that died."""
+class _LocalCases:
+    """Asks a model on this machine, one case or one batch after the other; replaces a worker that died."""
 
-    def __init__(
-        self, plan: RunPlan, ready: Ready, backend: WorkerBackend, load: LoadInfo, journal: Journal, embedder: Embedder
-    ) -> None:
-        self._plan, self._ready, self._backend = plan, ready, backend
-        self._load, self._journal, self._embedder = load, journal, embedder
+    def __init__(self, book: Book, backend: WorkerBackend, stop: Stop) -> None:
+        self._book, self._backend, self._stop = book, backend, stop
         self._loaded = True
 
-    def run(self, case: Case) -> Outcome:
-        """Return how `case` ended."""
-        for attempt in range(1, MAX_ATTEMPTS + 1):
+    def run(self, ended: Callable[[Outcome], str]) -> str:
+        """Return why it ended before the last case, or ""."""
+        cases, size = self._book.plan.cases, self._book.ready.scenario.concurrency
+        for start in range(0, len(cases), size):
+            chunk = cases[start : start + size]
+            for outcome in self._batch(chunk) if len(chunk) > 1 else (self._one(case) for case in chunk):
+                if broken := ended(outcome):
+                    return broken
+        return ""
+
+    def _batch(self, cases: Sequence[Case]) -> Iterator[Outcome]:
+        """Ask for several answers at once; whoever got none is asked again alone."""
+        started = time.perf_counter()
+        answers: Sequence[Answer | BackendError]
+        try:
+            self._load_again()
+            answers = generate_batch([case.request for case in cases], self._backend, self._book.limits)
+        except LoadError:
+            raise
+        except BackendError as error:
+            self._note(error)
+            answers = [error] * len(cases)
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        for case, answer in zip(cases, answers, strict=True):
+            if isinstance(answer, BackendError):
+                self._book.failed(case, 1, answer)
+                yield self._one(case, first=2)
+            else:
+                yield self._book.answered(case, 1, answer, elapsed_ms, self._backend.rss_bytes)
+
+    def _one(self, case: Case, first: int = 1) -> Outcome:
+        started = time.perf_counter()
+        for attempt in range(first, MAX_ATTEMPTS + 1):
             try:
-                if not self._loaded:
-                    self._backend.load(_spec(self._plan, self._ready))
-                    self._loaded = True
-                answer = generate(case.request, self._backend, self._plan.limits(self._ready.scenario))
+                self._load_again()
+                answer = generate(case.request, self._backend, self._book.limits)
             except LoadError:
                 raise
             except BackendError as error:
-                self._loaded = not isinstance(error, InstrumentError)
-                self._record(case, attempt, {"type": "failure", "error": str(error)})
+                self._note(error)
+                self._book.failed(case, attempt, error)
                 failure = InstrumentFailure(case, str(error), attempt)
             else:
-                self._record(case, attempt, {"type": "generation", **_answer_json(answer)})
-                return self._judge(case, answer, attempt)
+                elapsed_ms = (time.perf_counter() - started) * 1000
+                return self._book.answered(case, attempt, answer, elapsed_ms, self._backend.rss_bytes)
         return failure
 
-    def _judge(self, case: Case, answer: Answer, attempt: int) -> Outcome:
-        return judge(
-            case,
-            answer,
-            self._embedder,
-            recovery_enabled=self._plan.settings.recovery_enabled,
-            attempts=attempt,
-            rss_bytes=self._backend.rss_bytes,
-        )
+    def _load_again(self) -> None:
+        if not self._loaded:
+            self._backend.load(_spec(self._book.plan, self._book.ready))
+            self._loaded = True
 
-    def _record(self, case: Case, attempt: int, record: dict[str, Any]) -> None:
-        scenario = self._ready.scenario
-        weights = self._ready.weights
-        key = resume_key(
-            case,
-            scenario,
-            limits=self._plan.limits(scenario),
-            load=self._load,
-            weights_sha256=weights.sha256 if weights else None,
-        )
-        self._journal.append({**record, "case_id": case.case_id, "attempt": attempt, "key": key})
+    def _note(self, error: BackendError) -> None:
+        if self._stop.requested:
+            raise error
+        self._loaded = self._loaded and not isinstance(error, InstrumentError)
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {"input_chars_cut": answer.input_chars_cut, **answer.generation.to_json()}
-
-
-def _broken(outcomes: Sequence[Outcome]) -> str:
-    tail = outcomes[-MAX_FAILURES_IN_A_ROW:]
-    failures = [o for o in tail if isinstance(o, InstrumentFailure)]
-    if len(failures) < MAX_FAILURES_IN_A_ROW:
+def _broken(outcomes: Sequence[Outcome], limit: int) -> str:
+    failures = [o for o in outcomes[-limit:] if isinstance(o, InstrumentFailure)]
+    if len(failures) < limit:
         return ""
-    return f"{MAX_FAILURES_IN_A_ROW} cases in a row got no answer; the last one: {failures[-1].error}"
+    return f"{limit} cases in a row got no answer; the last one: {failures[-1].error}"
 
 
 def _worker(plan: RunPlan, scenario: Scenario) -> WorkerBackend:
@@ -205,13 +238,19 @@ def _worker(plan: RunPlan, scenario: Scenario) -> WorkerBackend:
 
 def _spec(plan: RunPlan, ready: Ready) -> ModelSpec:
     scenario = ready.scenario
-    options = {"dtype": scenario.dtype, "attn_implementation": scenario.attn_implementation}
+    options: dict[str, Any] = {
+        "dtype": scenario.dtype,
+        "attn_implementation": scenario.attn_implementation,
+        "trust_remote_code": scenario.trust_remote_code,
+    }
+    if ready.service is not None:
+        options = {"env_file": str(plan.env_file) if plan.env_file else None, "extra_body": scenario.extra_body}
     if backend_name(scenario) == "gold":
         options["dataset"] = str(plan.corpus.path)
     return ModelSpec(
         model=scenario.model,
         path=str(ready.weights.path) if ready.weights else None,
-        device=scenario.device,
+        device=ready.device or scenario.device,
         quantization=scenario.quantization,
         context_tokens=plan.context_tokens(scenario),
         seed=SEED,

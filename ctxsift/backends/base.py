@@ -1,14 +1,15 @@
 """The seam: what a backend is, what it is given and what it gives back.
 
-A backend answers one prompt at a time. Retries, timeouts, concurrency and journaling live outside.
+A backend answers what it is asked, once. Retries, timeouts, concurrency and journaling live outside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from ctxsift.errors import BackendError
 from ctxsift.prompts import Message
 
 FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
@@ -79,7 +80,9 @@ class Generation:
         total_ms: the generation as a whole, by the engine's or the wall clock; the latency that is scored.
         model: what the engine or provider says the model is.
         reasoning: reasoning that arrived apart from the answer; never scored.
+        reasoning_tokens: tokens of it, as the provider counts them; part of `completion_tokens`.
         cost_usd: what a provider charges for this answer; None where nobody charges or tells.
+        gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
 
     """
 
@@ -92,7 +95,9 @@ class Generation:
     total_ms: float
     model: str
     reasoning: str = ""
+    reasoning_tokens: int | None = None
     cost_usd: float | None = None
+    gpu_peak_bytes: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""
@@ -112,4 +117,32 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free the model. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class BatchBackend(Backend, Protocol):
+    """A backend that reads several prompts at once: what `concurrency` above 1 is to a local model."""
+
+    def generate_batch(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits
+    ) -> Sequence[Generation | BackendError]:
+        """Answer every prompt, in order; what fails for one prompt alone stands in its place."""
+        ...
+
+
+@runtime_checkable
+class AsyncBackend(Protocol):
+    """A service that is asked several things at the same time, from one event loop."""
+
+    def load(self, spec: ModelSpec) -> LoadInfo:
+        """Get ready without asking anything. Raises LoadError with one line a person can act on."""
+        ...
+
+    async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Ask once. Raises TransientError, RefusedError, PromptTooLongError or another BackendError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close what is open. May be called twice."""
         ...

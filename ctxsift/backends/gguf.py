@@ -22,12 +22,13 @@ _MAX_ENTRIES = 100_000_000
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What the header says; architecture '' and context_length 0 (tokens) when it does not."""
+    """What the header says; architecture and pre_tokenizer '' and context_length 0 (tokens) when it does not."""
 
     version: int
     architecture: str
     context_length: int
     tensor_count: int
+    pre_tokenizer: str = ""
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -52,7 +53,7 @@ def _read(file: BinaryIO, path: Path, size: int) -> GgufHeader:
     if version not in (2, 3):
         raise WeightsError(f"{path}: GGUF version {version} is not supported (2 and 3 are)")
     tensor_count, kv_count = _unpack(file, "<QQ")
-    architecture = ""
+    architecture = pre_tokenizer = ""
     context_length = 0
     alignment = 32
     for _ in range(_bounded(kv_count)):
@@ -60,6 +61,8 @@ def _read(file: BinaryIO, path: Path, size: int) -> GgufHeader:
         (kind,) = _unpack(file, "<I")
         if key == "general.architecture" and kind == _STRING:
             architecture = _read_string(file).decode()
+        elif key == "tokenizer.ggml.pre" and kind == _STRING:
+            pre_tokenizer = _read_string(file).decode()
         elif key == "general.alignment" and kind == 4:
             (alignment,) = _unpack(file, "<I")
         elif key == f"{architecture}.context_length" and kind in _INTEGERS:
@@ -79,7 +82,7 @@ def _read(file: BinaryIO, path: Path, size: int) -> GgufHeader:
             f"{path}: the file is incomplete ({size:,} bytes, its last tensor begins at "
             f"{data_start + last_offset:,}); fetch it again"
         )
-    return GgufHeader(version, architecture, context_length, tensor_count)
+    return GgufHeader(version, architecture, context_length, tensor_count, pre_tokenizer)
 
 
 def _unpack(file: BinaryIO, layout: str) -> tuple[int, ...]:

@@ -3,50 +3,108 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
-from ctxsift.errors import BackendError, InstrumentError, LoadError
+from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError, RefusedError, TransientError
 from ctxsift.prompts import Message
-from ctxsift.settings import Settings, load_settings
+from ctxsift.settings import ReasoningMode, Settings, load_settings
 
 _FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
+# LiteLLM puts its own class names, twice, before what the service said.
+_WRAPPING = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout)?(?: Error)?: )+(?:\w+Exception - )?")
+_REFUSALS = {
+    401: "does not accept the key (CTXSIFT_LLM_API_KEY)",
+    402: "wants to be paid first",
+    403: "does not allow this key to use this model",
+    404: "knows no such model, or the address (CTXSIFT_LLM_BASE_URL) is wrong",
+}
+_SHOWN_CHARS = 300
+
+
+@dataclass
+class _Exchange:
+    """What went over the wire for one question, where LiteLLM lets us see it."""
+
+    status: int | None = None
+    headers: Mapping[str, str] | None = None
+    body: str | None = None
+
+    def message(self) -> dict[str, Any]:
+        """Return the answer's message as the service sent it; empty where it cannot be seen."""
+        try:
+            message = json.loads(self.body or "")["choices"][0]["message"]
+        except (ValueError, LookupError, TypeError):
+            return {}
+        return message if isinstance(message, dict) else {}
+
+
+_exchange: ContextVar[_Exchange | None] = ContextVar("_exchange", default=None)
 
 
 class LiteLLMBackend:
-    """One remote model. Address and key come from the environment or `spec.options["env_file"]`, never in a spec."""
+    """One remote model. Address and key come from the environment or `spec.options["env_file"]`, never in a spec.
+
+    Options: env_file, and extra_body: what else each request says.
+    """
 
     def __init__(self) -> None:
         self._litellm: Any = None
+        self._client: Any = None
         self._settings = Settings()
         self._model = ""
         self._seed = 0
+        self._request: dict[str, Any] = {}
+        self._budget = 0
 
     def load(self, spec: ModelSpec) -> LoadInfo:
-        """Read the settings and import LiteLLM; no request is made. See Backend."""
+        """Read the settings and import LiteLLM; no request is made. See AsyncBackend."""
         started = time.perf_counter()
         env_file = spec.options.get("env_file")
         self._settings = load_settings(Path(env_file) if env_file else None)
-        if not self._settings.llm_base_url:
-            raise LoadError("CTXSIFT_LLM_BASE_URL is not set: give the address of the service (see .env.example)")
+        if missing := self._settings.missing_for_service():
+            raise LoadError(missing)
         # Without this LiteLLM fetches a price list from the network while it is imported.
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         try:
+            import httpx
             import litellm
         except ImportError as error:
             raise LoadError(f"litellm is not installed ({error}); install the extra 'remote'") from error
         litellm.telemetry = False
         litellm.drop_params = True
         litellm.suppress_debug_info = True
+        # One client of our own: redirects would carry the key and the corpus elsewhere, pools would queue requests.
+        self._client = httpx.AsyncClient(
+            follow_redirects=False,
+            timeout=None,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+            event_hooks={"response": [_overhear]},
+        )
+        litellm.aclient_session = self._client
         self._litellm = litellm
         # A name without a provider means what the service at that address calls its model.
         self._model = spec.model if "/" in spec.model else f"openai/{spec.model}"
         self._seed = spec.seed
+        settings = self._settings
+        reasoning, budget = reasoning_options(
+            litellm, self._model, settings.llm_reasoning_mode, settings.llm_reasoning_budget
+        )
+        extra = {**reasoning.get("extra_body", {}), **spec.options.get("extra_body", {})}
+        self._request = {**reasoning, "extra_body": extra} if extra else reasoning
+        self._budget = budget
         return LoadInfo(
             backend="litellm",
             engine="litellm",
@@ -58,35 +116,49 @@ class LiteLLMBackend:
             context_tokens=spec.context_tokens,
             threads=0,
             load_ms=(time.perf_counter() - started) * 1000,
-            settings={"temperature": 0.0, "seed": spec.seed},
+            settings={
+                # The host alone: an address may carry a name and a password.
+                "service": urlsplit(settings.llm_base_url or "").hostname or "",
+                "temperature": 0.0,
+                "seed": spec.seed,
+                "reasoning_mode": settings.llm_reasoning_mode,
+                "request": self._request,
+                "reasoning_budget": budget,
+            },
         )
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Ask once. Raises InstrumentError when no answer came; see Backend."""
+    async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Ask once; see AsyncBackend."""
         settings = self._settings
+        exchange = _Exchange()
+        _exchange.set(exchange)
         started = time.perf_counter()
         try:
-            reply = self._litellm.completion(
+            reply = await self._litellm.acompletion(
                 model=self._model,
                 messages=[{"role": m.role, "content": m.content} for m in messages],
                 api_base=settings.llm_base_url,
-                api_key=settings.llm_api_key or "none",
+                api_key=settings.llm_api_key,
                 api_version=settings.llm_api_version,
-                temperature=0.0,
+                # Providers refuse a temperature together with an explicit budget of thought.
+                temperature=None if "thinking" in self._request else 0.0,
                 seed=self._seed,
-                max_tokens=limits.max_output_tokens,
-                timeout=settings.timeout_ms / 1000,
+                max_tokens=limits.max_output_tokens + self._budget,
+                # Attempts are timed outside; this only keeps LiteLLM's own, shorter default away.
+                timeout=settings.timeout_ms / 1000 + 60,
                 num_retries=0,
-                max_retries=settings.retries,
+                max_retries=0,
+                **self._request,
             )
         except Exception as error:  # every provider has errors of its own; none may carry the key outside
-            raise InstrumentError(self._without_key(f"{type(error).__name__}: {error}")) from None
+            raise self._translated(error, exchange, messages) from None
         total_ms = (time.perf_counter() - started) * 1000
         if not reply.choices:
-            raise BackendError("the service answered without a choice")
+            raise InstrumentError(f"the service answered without a choice: {self._shown(exchange.body or '')}")
         choice, usage = reply.choices[0], reply.get("usage")
+        text, reasoning = _said(choice.message, exchange.message())
         return Generation(
-            text=choice.message.content or "",
+            text=text,
             finish_reason=_FINISH.get(choice.finish_reason, "unknown"),
             prompt_tokens=usage.prompt_tokens if usage else None,
             completion_tokens=usage.completion_tokens if usage else None,
@@ -94,21 +166,126 @@ class LiteLLMBackend:
             decode_ms=None,
             total_ms=total_ms,
             model=reply.model or self._model,
-            reasoning=getattr(choice.message, "reasoning_content", None) or "",
-            cost_usd=self._cost(reply),
+            reasoning=reasoning,
+            reasoning_tokens=_reasoning_tokens(usage),
+            cost_usd=reply._hidden_params.get("response_cost") or None,
         )
 
-    def close(self) -> None:
-        """Nothing is held open."""
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._client is not None:
+            await self._client.aclose()
+        if self._litellm is not None:
+            await self._litellm.close_litellm_async_clients()
 
-    def _cost(self, reply: Any) -> float | None:
-        """Return the price by LiteLLM's packaged list; None for a model it does not know."""
-        try:
-            return float(self._litellm.completion_cost(completion_response=reply, model=self._model)) or None
-        except Exception:  # an unknown model raises whatever the list stumbles over
-            return None
+    def _translated(self, error: Exception, exchange: _Exchange, messages: Sequence[Message]) -> BackendError:
+        """Return what an error of LiteLLM means for this run."""
+        status = exchange.status or getattr(error, "status_code", None)
+        said = self._shown(_error_text(error, exchange))
+        if isinstance(error, self._litellm.ContextWindowExceededError):
+            # The service does not say by how much; a quarter less, until it fits.
+            tokens = sum(len(m.content) for m in messages) // 3
+            return PromptTooLongError(tokens, tokens * 3 // 4)
+        if exchange.status is None and isinstance(error, (self._litellm.InternalServerError, self._litellm.Timeout)):
+            return TransientError(f"no connection to the service: {said}")
+        if exchange.status is not None and exchange.body is None:
+            return TransientError("the connection broke in the middle of the answer")
+        if status in _REFUSALS:
+            return RefusedError(f"the service {_REFUSALS[status]}: {status}, {said}")
+        if status in (408, 429) or (isinstance(status, int) and status >= 500):
+            return TransientError(f"the service answered {status}: {said}", _retry_after_s(exchange.headers))
+        if status is not None and 200 <= status < 300:
+            return InstrumentError(f"the service answered {status}, but with no chat completion: {said}")
+        return InstrumentError(f"the service answered {status or type(error).__name__}: {said}")
 
-    def _without_key(self, text: str) -> str:
+    def _shown(self, text: str) -> str:
+        """Return `text` on one line, shortened, without the key."""
         key = self._settings.llm_api_key
         shown = " ".join(text.split())
-        return (shown.replace(key, "***") if key else shown)[:500]
+        return (shown.replace(key, "***") if key else shown)[:_SHOWN_CHARS]
+
+
+def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int) -> tuple[dict[str, Any], int]:
+    """Return what a request says of reasoning, and the tokens that are allowed for it beside the answer's.
+
+    `auto` says nothing and leaves room where LiteLLM's list knows the model to reason by itself. A model that is not in
+    the list runs behind somebody's own server; those take the switch of the chat template.
+    """
+    if not _is_listed(litellm, model):
+        switch = {"extra_body": {"chat_template_kwargs": {"enable_thinking": mode == "true"}}}
+        return ({}, 0) if mode == "auto" else (switch, budget if mode == "true" else 0)
+    if not litellm.supports_reasoning(model=model):
+        return {}, 0
+    name, provider, _, _ = litellm.get_llm_provider(model)
+    entry = litellm.model_cost.get(model) or litellm.model_cost.get(name) or {}
+    if mode != "true" and ("claude" in name or entry.get("default_reasoning_effort") == "none"):
+        return {}, 0  # reasons only when it is told to
+    known = litellm.get_supported_openai_params(model=name, custom_llm_provider=provider) or []
+    if mode == "auto":
+        return {}, budget
+    if mode == "true" and "thinking" in known:
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}}, budget
+    if "reasoning_effort" not in known:
+        return {}, budget
+    if mode == "true":
+        return {"reasoning_effort": "medium"}, budget
+    if provider not in ("openai", "azure") or entry.get("supports_none_reasoning_effort"):
+        return {"reasoning_effort": "none"}, 0
+    # Older models cannot stop reasoning altogether, so it still needs room.
+    return {"reasoning_effort": "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"}, budget
+
+
+def _is_listed(litellm: Any, model: str) -> bool:
+    try:
+        litellm.get_model_info(model)
+    except Exception:  # LiteLLM raises a bare Exception for a name it does not know
+        return False
+    return True
+
+
+async def _overhear(response: Any) -> None:
+    """Note what the service really said: LiteLLM moves thoughts out of answers and drops headers of errors."""
+    exchange = _exchange.get()
+    if exchange is None:
+        return
+    exchange.status, exchange.headers, exchange.body = response.status_code, response.headers, None
+    await response.aread()
+    exchange.body = response.text
+
+
+def _said(message: Any, sent: dict[str, Any]) -> tuple[str, str]:
+    """Return answer and reasoning; by what was sent where it was seen, so that leaked thought stays in the answer."""
+    content = sent.get("content")
+    if isinstance(content, str):
+        return content, str(sent.get("reasoning_content") or sent.get("reasoning") or "")
+    return message.content or "", getattr(message, "reasoning_content", None) or ""
+
+
+def _reasoning_tokens(usage: Any) -> int | None:
+    details = getattr(usage, "completion_tokens_details", None)
+    found = getattr(details, "reasoning_tokens", None)
+    return found if isinstance(found, int) else None
+
+
+def _error_text(error: Exception, exchange: _Exchange) -> str:
+    try:
+        told = json.loads(exchange.body or "")["error"]["message"]
+    except (ValueError, LookupError, TypeError):
+        told = None
+    return told if isinstance(told, str) and told else _WRAPPING.sub("", str(error))
+
+
+def _retry_after_s(headers: Mapping[str, str] | None) -> float | None:
+    """Return the seconds a service asks to wait: `Retry-After` as seconds or as a date (RFC 9110, 10.2.3)."""
+    value = (headers or {}).get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (then - datetime.now(UTC if then.tzinfo else None)).total_seconds())

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
-from ctxsift.backends.templates import ChatTemplate, choose_template
+from ctxsift.backends.templates import ChatTemplate, choose_template, thinking_switches
 from ctxsift.errors import LoadError, PromptTooLongError
 from ctxsift.prompts import Message
 
 # Measured on two cores: flash attention with small physical batches reads prompts a fifth faster than the default.
-_BATCH, _PHYSICAL_BATCH = 512, 128
-# Templates that print today's date would make the same case a new prompt every day.
-_FIXED_DATE = datetime(2026, 1, 1)
+BATCH, PHYSICAL_BATCH = 512, 128
 
 
 class LlamaCppBackend:
@@ -61,11 +58,12 @@ class LlamaCppBackend:
             settings={
                 "temperature": 0.0,
                 "seed": spec.seed,
-                "batch": _BATCH,
-                "physical_batch": _PHYSICAL_BATCH,
+                "batch": BATCH,
+                "physical_batch": PHYSICAL_BATCH,
                 "flash_attn": True,
                 "use_extra_bufts": extra_buffers,
                 "loop_rule": LOOP_RULE_VERSION,
+                "thinking_switches": thinking_switches(self._template.template),
             },
         )
 
@@ -74,7 +72,7 @@ class LlamaCppBackend:
         import llama_cpp
 
         llm = self._llm
-        prompt = self._prompt_tokens(messages)
+        prompt = self.prompt_tokens(messages)
         room = llm.n_ctx() - limits.max_output_tokens
         if len(prompt) > room:
             raise PromptTooLongError(len(prompt), room)
@@ -117,7 +115,8 @@ class LlamaCppBackend:
             self._llm.close()
             self._llm = None
 
-    def _prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
+    def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
+        """Return the token ids the model is given for these messages."""
         assert self._template is not None
         prompt = self._render(self._template.template, self._template.prepare(messages))
         bos = self._token_text(self._llm.token_bos())
@@ -131,19 +130,14 @@ class LlamaCppBackend:
     def _render(self, template: str, messages: Sequence[Message]) -> str:
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-        class Formatter(Jinja2ChatFormatter):
-            @staticmethod
-            def strftime_now(f: str) -> str:
-                return _FIXED_DATE.strftime(f)
-
-        formatter = Formatter(
+        formatter = Jinja2ChatFormatter(
             template,
             eos_token=self._token_text(self._llm.token_eos()),
             bos_token=self._token_text(self._llm.token_bos()),
         )
-        # Templates of thinking models read this switch; all others ignore it.
         turns: Any = [{"role": m.role, "content": m.content} for m in messages]
-        rendered = formatter(messages=turns, enable_thinking=False)
+        switches: dict[str, Any] = dict(thinking_switches(template))
+        rendered = formatter(messages=turns, **switches)
         return str(rendered.prompt)
 
     def _token_text(self, token: int) -> str:
@@ -180,8 +174,8 @@ def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool)
         return llama_cpp.Llama(
             model_path=spec.path,
             n_ctx=min(wanted, trained) if trained else wanted,
-            n_batch=_BATCH,
-            n_ubatch=_PHYSICAL_BATCH,
+            n_batch=BATCH,
+            n_ubatch=PHYSICAL_BATCH,
             flash_attn=True,
             n_threads=threads,
             n_threads_batch=threads,

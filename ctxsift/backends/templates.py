@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ctxsift.prompts import Message
 
@@ -60,6 +62,12 @@ FALLBACKS: dict[str, tuple[Fallback, ...]] = {
     "granitehybrid": (Fallback("granite", _GRANITE, "<|start_of_role|>"),),
 }
 
+# As Qwen, SmolLM and GLM name it; as Granite and DeepSeek do.
+_THINKING_SWITCHES = ("enable_thinking", "thinking")
+
+_FIXED_DATE = datetime(2026, 1, 1)
+_TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+
 _PROBE = (Message("system", "probe-system-6151"), Message("user", "probe-user-9241"))
 
 
@@ -89,6 +97,11 @@ class ChatTemplate:
         return merge_system(messages) if self.merges_system else messages
 
 
+def thinking_switches(template: str) -> dict[str, bool]:
+    """Return what a template is told so that the model does not think before it answers; empty where it takes none."""
+    return {name: False for name in _THINKING_SWITCHES if re.search(rf"\b{name}\b", template)}
+
+
 def merge_system(messages: Sequence[Message]) -> list[Message]:
     """Put system messages in front of the first user message, for templates without a system turn."""
     system = [m.content for m in messages if m.role == "system"]
@@ -112,6 +125,7 @@ def choose_template(
     """
     note = "the model file has no chat template"
     if own:
+        own = _dated(own)
         problem = _problem(own, _PROBE, render)
         if problem is None:
             return ChatTemplate("model", "", own, merges_system=False)
@@ -123,6 +137,11 @@ def choose_template(
         if not fallback.needs or has_token(fallback.needs):
             break
     return ChatTemplate(f"fallback:{fallback.name}", note, fallback.template, not fallback.system_turn)
+
+
+def _dated(template: str) -> str:
+    """Return a template that prints a fixed date for today's: the same case must be the same prompt every day."""
+    return _TODAY.sub(lambda call: repr(_FIXED_DATE.strftime(call[2])), template)
 
 
 def _problem(template: str, messages: Sequence[Message], render: Render) -> str | None:

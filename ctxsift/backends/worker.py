@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import IO, Any
 
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import Backend, BatchBackend, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.registry import create_backend
 from ctxsift.errors import (
     BackendError,
@@ -82,6 +82,26 @@ class WorkerBackend:
             self._generate_timeout_s,
         )
         return Generation(**reply)
+
+    def generate_batch(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits
+    ) -> Sequence[Generation | BackendError]:
+        """Let the child answer several prompts; one after the other where its backend knows no batches.
+
+        Raises:
+            WorkerCrashedError, WorkerTimeoutError: as `generate` does; the time limit grows with the batch.
+
+        """
+        timeout_s = self._generate_timeout_s and self._generate_timeout_s * len(prompts)
+        batch = [[asdict(m) for m in messages] for messages in prompts]
+        reply = self._ask({"op": "generate_batch", "prompts": batch, "limits": asdict(limits)}, timeout_s)
+        return [_error(r["error"]) if "error" in r else Generation(**r["ok"]) for r in reply["replies"]]
+
+    def kill(self) -> None:
+        """End the child at once, from another thread; whoever waits for its answer gets WorkerCrashedError."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the child."""
@@ -190,6 +210,24 @@ def _describe(error: Exception) -> dict[str, Any]:
     return described
 
 
+def _batch(
+    backend: Backend, prompts: Sequence[Sequence[Message]], limits: Limits
+) -> Sequence[Generation | BackendError]:
+    if isinstance(backend, BatchBackend):
+        return backend.generate_batch(prompts, limits)
+    replies: list[Generation | BackendError] = []
+    for messages in prompts:
+        try:
+            replies.append(backend.generate(messages, limits))
+        except BackendError as error:
+            replies.append(error)
+    return replies
+
+
+def _reply(reply: Generation | BackendError) -> dict[str, Any]:
+    return {"error": _describe(reply)} if isinstance(reply, BackendError) else {"ok": reply.to_json()}
+
+
 def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
     """Answer requests until the other side closes: the whole life of the child."""
     import psutil
@@ -204,8 +242,13 @@ def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
                 reply = {"ok": asdict(backend.load(ModelSpec(**request["spec"])))}
             else:
                 assert backend is not None
-                messages = [Message(**m) for m in request["messages"]]
-                reply = {"ok": backend.generate(messages, Limits(**request["limits"])).to_json()}
+                limits = Limits(**request["limits"])
+                if request["op"] == "generate_batch":
+                    prompts = [[Message(**m) for m in messages] for messages in request["prompts"]]
+                    reply = {"ok": {"replies": [_reply(r) for r in _batch(backend, prompts, limits)]}}
+                else:
+                    messages = [Message(**m) for m in request["messages"]]
+                    reply = {"ok": backend.generate(messages, limits).to_json()}
         except Exception as error:
             reply = {"error": _describe(error)}
         usage = {"rss_bytes": me.memory_info().rss, "cpu_s": time.process_time()}

@@ -1,0 +1,59 @@
+"""Keeps the books of one scenario: every attempt is on disk before its answer is judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmark.corpus import Case
+from benchmark.run.journal import Journal
+from benchmark.run.outcome import Outcome, judge
+from benchmark.run.plan import RunPlan, resume_key
+from benchmark.run.preflight import Ready
+from benchmark.scoring import Embedder
+from ctxsift.backends.base import Limits, LoadInfo
+from ctxsift.compress import Answer
+from ctxsift.errors import BackendError
+
+
+class Book:
+    """Journals attempts and judges answers. Raises OSError when the journal cannot be written."""
+
+    def __init__(self, plan: RunPlan, ready: Ready, load: LoadInfo, journal: Journal, embedder: Embedder) -> None:
+        self.plan, self.ready = plan, ready
+        self._load, self._journal, self._embedder = load, journal, embedder
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of one answer."""
+        return self.plan.limits(self.ready.scenario)
+
+    def failed(self, case: Case, attempt: int, error: BackendError) -> None:
+        """Write down an attempt that brought no answer."""
+        self._record(case, attempt, {"type": "failure", "error": str(error)})
+
+    def answered(
+        self, case: Case, attempt: int, answer: Answer, elapsed_ms: float, rss_bytes: int | None = None
+    ) -> Outcome:
+        """Write down an answer, then judge it."""
+        record = {"type": "generation", "input_chars_cut": answer.input_chars_cut, "elapsed_ms": elapsed_ms}
+        self._record(case, attempt, record | answer.generation.to_json())
+        return judge(
+            case,
+            answer,
+            self._embedder,
+            recovery_enabled=self.plan.settings.recovery_enabled,
+            attempts=attempt,
+            elapsed_ms=elapsed_ms,
+            rss_bytes=rss_bytes,
+        )
+
+    def _record(self, case: Case, attempt: int, record: dict[str, Any]) -> None:
+        weights = self.ready.weights
+        key = resume_key(
+            case,
+            self.ready.scenario,
+            limits=self.limits,
+            load=self._load,
+            weights_sha256=weights.sha256 if weights else None,
+        )
+        self._journal.append({**record, "case_id": case.case_id, "attempt": attempt, "key": key})

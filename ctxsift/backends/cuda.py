@@ -1,0 +1,135 @@
+"""All that is special about GPUs: what torch sees of them, whether that is enough, their clock and their memory.
+
+`python -m ctxsift.backends.cuda` prints what torch sees as JSON. Others ask it that way, because importing torch takes
+seconds and half a gigabyte that a runner has no other use for.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+QUANTIZATIONS = ("none", "bnb-8bit", "bnb-4bit-nf4", "bnb-4bit-fp4")
+_PACKAGES = ("torch", "transformers", "accelerate", "bitsandbytes")
+_LOOK_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, its memory in bytes."""
+
+    name: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What torch sees.
+
+    Attributes:
+        versions: of the packages the gpu track needs; those that are not installed are not in it.
+        cuda_build: the CUDA version torch was built for; None for a build without.
+        available: torch can use a GPU now.
+        error: why torch could not even be asked, or "".
+
+    """
+
+    versions: dict[str, str]
+    cuda_build: str | None = None
+    available: bool = False
+    gpus: tuple[Gpu, ...] = ()
+    error: str = ""
+
+
+def look() -> Sight:
+    """Return what torch sees, from within this process."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    try:
+        import torch
+    except Exception as error:  # a build for another driver fails in many ways
+        return Sight(versions, error=f"{type(error).__name__}: {error}")
+    available = torch.cuda.is_available()
+    seen = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())] if available else []
+    gpus = tuple(Gpu(str(gpu.name), int(gpu.total_memory)) for gpu in seen)
+    return Sight(versions, torch.version.cuda, available, gpus)
+
+
+def look_from_outside() -> Sight:
+    """Return what torch sees, without importing it here."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "ctxsift.backends.cuda"],
+            capture_output=True,
+            text=True,
+            timeout=_LOOK_TIMEOUT_S,
+            check=True,
+        )
+        told = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        return Sight({}, error=f"torch could not be asked: {' '.join(str(error).split())[:200]}")
+    return Sight(**{**told, "gpus": tuple(Gpu(**gpu) for gpu in told["gpus"])})
+
+
+def problem_of(sight: Sight, device: str, quantization: str) -> str:
+    """Return why `device` cannot run a model of this quantization, in one line; "" when it can."""
+    missing = [name for name in ("torch", "transformers", "accelerate") if name not in sight.versions]
+    if missing and not sight.error.startswith("torch could"):
+        return f"{', '.join(missing)} is not installed: install the extra 'gpu': pip install '.[gpu]'"
+    if sight.error:
+        return f"torch cannot be used: {sight.error}"
+    torch = f"torch {sight.versions['torch']}"
+    if not sight.available:
+        if sight.cuda_build is None:
+            mend = "install a build of torch for CUDA (https://pytorch.org/get-started)"
+            return f"device {device!r} needs a GPU, but {torch} was built without CUDA; {mend}"
+        mend = "check the driver with nvidia-smi"
+        return f"device {device!r} needs a GPU, but {torch} (for CUDA {sight.cuda_build}) sees none; {mend}"
+    index = index_of(device)
+    if index >= len(sight.gpus):
+        seen = ", ".join(f"cuda:{i} {gpu.name}" for i, gpu in enumerate(sight.gpus))
+        return f"device {device!r} does not exist; {torch} sees {seen}"
+    if quantization != "none" and "bitsandbytes" not in sight.versions:
+        return f"quantization {quantization!r} needs bitsandbytes: pip install bitsandbytes"
+    return ""
+
+
+def index_of(device: str) -> int:
+    """Return the number of the GPU that `cuda` or `cuda:N` names."""
+    return int(device.partition(":")[2] or 0)
+
+
+class DeviceWatch:
+    """Waits for a device and reads its memory; on a CPU there is nothing to wait for and nothing to read."""
+
+    def __init__(self, torch: Any, device: str) -> None:
+        self._cuda = torch.cuda if device.startswith("cuda") else None
+
+    def synchronize(self) -> None:
+        """Return once everything that was started on the device is done."""
+        if self._cuda is not None:
+            self._cuda.synchronize()
+
+    def reset_peak(self) -> None:
+        """Begin a new peak of memory."""
+        if self._cuda is not None:
+            for index in range(self._cuda.device_count()):
+                self._cuda.reset_peak_memory_stats(index)
+
+    def peak_bytes(self) -> int | None:
+        """Return the most bytes that were allocated since, over all devices; None on a CPU."""
+        if self._cuda is None:
+            return None
+        return sum(int(self._cuda.max_memory_allocated(index)) for index in range(self._cuda.device_count()))
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(look())))

@@ -1,0 +1,294 @@
+"""Models through Transformers, on a GPU or (for tests) a CPU. Runs inside the worker process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.cuda import DeviceWatch
+from ctxsift.backends.gguf import read_header
+from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
+from ctxsift.backends.templates import ChatTemplate, choose_template, thinking_switches
+from ctxsift.errors import BackendError, LoadError, PromptTooLongError
+from ctxsift.prompts import Message
+
+# Tokens that end an answer, whatever a model's configuration says; llama.cpp knows the same ones by text.
+_ENDS = (
+    *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>"),
+    *("<|endofturn|>", "<|return|>", "</s>", "<eos>", "<|eos|>", "<EOT>"),
+)
+
+# Values of `tokenizer.ggml.pre` that stand for GPT-2's splitting with every digit on its own.
+_DIGIT_BY_DIGIT = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell"})
+
+
+class TransformersBackend:
+    """One model of the hub, of a local folder, or of a GGUF file; reads several prompts at once."""
+
+    def __init__(self) -> None:
+        self._torch: Any = None
+        self._model: Any = None
+        self._tokenizer: Any = None
+        self._template: ChatTemplate | None = None
+        self._watch: DeviceWatch | None = None
+        self._device = "cpu"
+        self._ends: frozenset[int] = frozenset()
+        self._context_tokens = 0
+        self._name = ""
+
+    def load(self, spec: ModelSpec) -> LoadInfo:
+        """Load model and tokenizer; see Backend.
+
+        Options: dtype, attn_implementation (`auto` leaves both to the model), trust_remote_code.
+        """
+        started = time.perf_counter()
+        try:
+            import torch
+            import transformers
+        except ImportError as error:
+            raise LoadError(f"transformers is not installed ({error}); install the extra 'gpu'") from error
+        self._torch, self._device = torch, spec.device
+        try:
+            self._tokenizer, self._model = _open(torch, transformers, spec)
+        except torch.cuda.OutOfMemoryError as error:
+            raise LoadError(f"{spec.model}: does not fit into the memory of {spec.device}: {_line(error)}") from error
+        except Exception as error:  # hub, files, configuration and code of a model fail in as many ways
+            raise LoadError(f"{spec.model}: Transformers cannot load it: {_line(error)}") from error
+        self._model.eval()
+        self._watch = DeviceWatch(torch, spec.device)
+        config, tokenizer = self._model.config, self._tokenizer
+        self._template = choose_template(tokenizer.chat_template, config.model_type, self._has_token, self._render)
+        self._ends = self._end_tokens()
+        trained = getattr(config.get_text_config(), "max_position_embeddings", None) or spec.context_tokens
+        self._context_tokens = min(spec.context_tokens or trained, trained)
+        self._name = getattr(config, "_name_or_path", "") or spec.model
+        return LoadInfo(
+            backend="transformers",
+            engine="transformers",
+            engine_version=transformers.__version__,
+            architecture=config.model_type,
+            chat_template=self._template.name,
+            chat_template_note=self._template.note,
+            chat_template_sha256=self._template.sha256,
+            context_tokens=self._context_tokens,
+            threads=torch.get_num_threads(),
+            load_ms=(time.perf_counter() - started) * 1000,
+            settings={
+                "temperature": 0.0,
+                "seed": spec.seed,
+                "torch": torch.__version__,
+                "device": str(self._model.device),
+                "dtype": str(self._model.dtype).removeprefix("torch."),
+                "attn_implementation": config._attn_implementation,
+                "quantization": spec.quantization,
+                "revision": getattr(config, "_commit_hash", None),
+                "loop_rule": LOOP_RULE_VERSION,
+                "thinking_switches": thinking_switches(self._template.template),
+            },
+        )
+
+    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Answer greedily until an end-of-turn token, the limit, or an endless loop; see Backend."""
+        reply = self.generate_batch([messages], limits)[0]
+        if isinstance(reply, BackendError):
+            raise reply
+        return reply
+
+    def generate_batch(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits
+    ) -> Sequence[Generation | BackendError]:
+        """Answer several prompts together, padded on the left; see BatchBackend.
+
+        The time to the first token is the batch's for each of its prompts; the time of an answer ends with its last
+        token, whatever the others of its batch still have to say.
+        """
+        room = self._context_tokens - limits.max_output_tokens
+        tokens = [self.prompt_tokens(messages) for messages in prompts]
+        fitting = [ids for ids in tokens if len(ids) <= room]
+        answers = iter(self._answers(fitting, limits) if fitting else ())
+        return [next(answers) if len(ids) <= room else PromptTooLongError(len(ids), room) for ids in tokens]
+
+    def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
+        """Return the token ids the model is given for these messages."""
+        assert self._template is not None
+        prompt = self._render(self._template.template, self._template.prepare(messages))
+        ids: list[int] = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def close(self) -> None:
+        """Free the model."""
+        self._model = self._tokenizer = None
+        if self._torch is not None and self._device.startswith("cuda"):
+            self._torch.cuda.empty_cache()
+
+    def _answers(self, prompts: Sequence[Sequence[int]], limits: Limits) -> list[Generation]:
+        torch, watch = self._torch, self._watch
+        assert watch is not None
+        width = max(len(ids) for ids in prompts)
+        padding = self._tokenizer.pad_token_id
+        if padding is None:
+            padding = min(self._ends, default=0)
+        padded = [[padding] * (width - len(ids)) + list(ids) for ids in prompts]
+        mask = [[0] * (width - len(ids)) + [1] * len(ids) for ids in prompts]
+        inputs = torch.tensor(padded, device=self._model.device)
+        watch.reset_peak()
+        watch.synchronize()
+        rows = _Rows(torch, watch, len(prompts), self._ends)
+        settings = _greedy(limits.max_output_tokens, padding)
+        try:
+            with torch.inference_mode():
+                self._model.generate(
+                    inputs,
+                    attention_mask=torch.tensor(mask, device=self._model.device),
+                    generation_config=settings,
+                    stopping_criteria=[rows],
+                )
+            watch.synchronize()
+        except torch.cuda.OutOfMemoryError as error:
+            torch.cuda.empty_cache()
+            raise BackendError(
+                f"out of GPU memory with {len(prompts)} prompts of {width} tokens: {_line(error)}"
+            ) from None
+        peak = watch.peak_bytes()
+        return [
+            Generation(
+                # Control tokens are kept as text: a model that leaks them is to be seen doing so.
+                text=self._tokenizer.decode(row.tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False),
+                finish_reason=row.finish,
+                prompt_tokens=len(ids),
+                completion_tokens=len(row.tokens),
+                prefill_ms=rows.first_ms,
+                decode_ms=row.ended_ms - rows.first_ms,
+                total_ms=row.ended_ms,
+                model=self._name,
+                gpu_peak_bytes=peak,
+            )
+            for ids, row in zip(prompts, rows.rows, strict=True)
+        ]
+
+    def _render(self, template: str, messages: Sequence[Message]) -> str:
+        text = self._tokenizer.apply_chat_template(
+            [{"role": m.role, "content": m.content} for m in messages],
+            chat_template=template,
+            tokenize=False,
+            add_generation_prompt=True,
+            **thinking_switches(template),
+        )
+        return str(text)
+
+    def _has_token(self, text: str) -> bool:
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"]) == 1
+
+    def _end_tokens(self) -> frozenset[int]:
+        configured = self._model.generation_config.eos_token_id
+        ends = {self._tokenizer.eos_token_id, *(configured if isinstance(configured, list) else [configured])}
+        vocabulary = self._tokenizer.get_vocab()
+        ends |= {vocabulary[text] for text in _ENDS if text in vocabulary}
+        return frozenset(token for token in ends if token is not None)
+
+
+class _Row:
+    """One answer of a batch while it grows."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.finish: FinishReason = "length"
+        self.ended_ms = 0.0
+        self.open = True
+        self._loop = LoopDetector()
+
+    def push(self, token: int, now_ms: float, ends: frozenset[int]) -> None:
+        self.ended_ms = now_ms
+        if token in ends:
+            self.finish, self.open = "stop", False
+            return
+        self.tokens.append(token)
+        if self._loop.push(token):
+            self.finish, self.open = "loop", False
+
+
+class _Rows:
+    """Hears of every token of a batch, notes times, and says which rows are done: a stopping criterion."""
+
+    def __init__(self, torch: Any, watch: DeviceWatch, count: int, ends: frozenset[int]) -> None:
+        self._torch, self._watch, self._ends = torch, watch, ends
+        self._started = time.perf_counter()
+        self.rows = [_Row() for _ in range(count)]
+        self.first_ms = 0.0
+
+    def __call__(self, input_ids: Any, *_: Any, **__: Any) -> Any:
+        # Reading the tokens waits for the device, so the clock below is the device's too.
+        newest = input_ids[:, -1].tolist()
+        self._watch.synchronize()
+        now_ms = (time.perf_counter() - self._started) * 1000
+        self.first_ms = self.first_ms or now_ms
+        for row, token in zip(self.rows, newest, strict=True):
+            if row.open:
+                row.push(token, now_ms, self._ends)
+        return self._torch.tensor([not row.open for row in self.rows], device=input_ids.device)
+
+
+def _greedy(max_tokens: int, padding: int) -> Any:
+    """Return settings of our own: those that come with a model often sample, or punish repetition."""
+    from transformers import GenerationConfig
+
+    return GenerationConfig(  # type: ignore[no-untyped-call]
+        do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=padding
+    )
+
+
+def _open(torch: Any, transformers: Any, spec: ModelSpec) -> tuple[Any, Any]:
+    """Return tokenizer and model; raises whatever torch and Transformers raise."""
+    path = Path(spec.path) if spec.path else None
+    source = str(path.parent) if path else spec.model
+    common: dict[str, Any] = {"gguf_file": path.name} if path else {}
+    if spec.options.get("trust_remote_code"):
+        common["trust_remote_code"] = True
+    settings = {name: spec.options.get(name, "auto") for name in ("dtype", "attn_implementation")}
+    attention = (
+        {} if settings["attn_implementation"] == "auto" else {"attn_implementation": settings["attn_implementation"]}
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, padding_side="left", **common)
+    if path:
+        _split_digits(tokenizer, read_header(path).pre_tokenizer)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        source,
+        dtype=settings["dtype"],
+        # With a GPU named, accelerate puts the whole model there or fails; it never spreads parts to slower memory.
+        device_map={"": spec.device} if spec.device.startswith("cuda") else None,
+        **attention,
+        **_quantization(torch, transformers, spec.quantization),
+        **common,
+    )
+    torch.manual_seed(spec.seed)
+    return tokenizer, model
+
+
+def _split_digits(tokenizer: Any, pre_tokenizer: str) -> None:
+    """Give a tokenizer from a GGUF file the splitting of digits that Transformers forgets while converting it."""
+    if pre_tokenizer in _DIGIT_BY_DIGIT:
+        from tokenizers.pre_tokenizers import ByteLevel, Digits, PreTokenizer, Sequence
+
+        steps: list[PreTokenizer] = [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)]
+        tokenizer.backend_tokenizer.pre_tokenizer = Sequence(steps)
+
+
+def _quantization(torch: Any, transformers: Any, mode: str) -> dict[str, Any]:
+    if mode == "none":
+        return {}
+    if mode == "bnb-8bit":
+        config = transformers.BitsAndBytesConfig(load_in_8bit=True)
+    else:
+        config = transformers.BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type=mode.removeprefix("bnb-4bit-"),
+            bnb_4bit_compute_dtype=torch.bfloat16,
+        )
+    return {"quantization_config": config}
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
