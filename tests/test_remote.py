@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -159,6 +160,13 @@ def test_every_attempt_is_in_the_journal(faulty: Any) -> None:
     assert [(line["type"], line["attempt"]) for line in mine] == [("failure", 1), ("failure", 2), ("generation", 3)]
 
 
+def test_nobody_else_talks_on_the_terminal(faulty: Any) -> None:
+    _, _, done, _ = faulty
+    assert "litellm" not in done.stdout.lower()
+    others = [line for line in done.stderr.splitlines() if not re.match(r"remote-test: |\S+: no answer: ", line)]
+    assert others == []
+
+
 def test_concurrency_is_the_number_in_flight(faulty: Any) -> None:
     *_, service = faulty
     # What was given up here may still be in the service's hands.
@@ -170,6 +178,7 @@ def test_what_is_asked(faulty: Any) -> None:
     for body in service.requests:
         assert (body["temperature"], body["seed"], body["max_tokens"], body["model"]) == (0, 0, 512, "m")
         assert [m["role"] for m in body["messages"]] == ["system", "user"]
+        assert set(body) == {"model", "messages", "temperature", "seed", "max_tokens"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.corpus import Case
@@ -80,6 +81,17 @@ class InstrumentFailure:
 
 
 Outcome = Scored | ModelFailure | InstrumentFailure
+
+
+def prepare(cases: Sequence[Case], embedder: Embedder) -> None:
+    """Work out what judging these cases needs, whatever is answered: it is kept, and takes ten times an answer's share.
+
+    Where answers come while others are asked for, that would hold them up.
+    """
+    for case in cases:
+        raw, *_ = examine(case.expected_output, case.request)
+        _scored(raw, case, embedder)
+        embedder.count_tokens(case.raw_input)
 
 
 def judge(

@@ -15,7 +15,7 @@ from benchmark.run.book import Book
 from benchmark.run.environment import Disturbance, DisturbanceMeter
 from benchmark.run.journal import Journal
 from benchmark.run.lanes import Stop
-from benchmark.run.outcome import InstrumentFailure, Outcome
+from benchmark.run.outcome import InstrumentFailure, Outcome, prepare
 from benchmark.run.plan import SEED, RunPlan, backend_name
 from benchmark.run.preflight import Ready
 from benchmark.run.service import ask_service
@@ -117,6 +117,8 @@ def run_scenario(
             listener.loading(scenario)
             if worker is not None:
                 stop.on_request(worker.kill)
+            if ready.service is not None:
+                prepare(plan.cases, embedder)
             load = backend.load(_spec(plan, ready))
             journal.append({"type": "loaded", **asdict(load)})
             listener.started(scenario, load)

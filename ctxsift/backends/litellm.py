@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import json
+import logging
 import os
 import re
 import time
@@ -83,9 +86,13 @@ class LiteLLMBackend:
             import litellm
         except ImportError as error:
             raise LoadError(f"litellm is not installed ({error}); install the extra 'remote'") from error
+        # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+            logging.getLogger(name).disabled = True
         litellm.telemetry = False
         litellm.drop_params = True
         litellm.suppress_debug_info = True
+        _warm_up(litellm, httpx)
         # One client of our own: redirects would carry the key and the corpus elsewhere, pools would queue requests.
         self._client = httpx.AsyncClient(
             follow_redirects=False,
@@ -241,6 +248,30 @@ def _is_listed(litellm: Any, model: str) -> bool:
     except Exception:  # LiteLLM raises a bare Exception for a name it does not know
         return False
     return True
+
+
+def _warm_up(litellm: Any, httpx: Any) -> None:
+    """Ask once without a network: LiteLLM imports half of itself at the first question, which is nobody's latency."""
+    message = {"role": "assistant", "content": "ok"}
+    body = {"id": "0", "object": "chat.completion", "created": 0, "model": "warm-up"}
+    body |= {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+    async def ask() -> None:
+        transport = httpx.MockTransport(lambda _: httpx.Response(200, json=body))
+        async with httpx.AsyncClient(transport=transport) as client:
+            litellm.aclient_session = client
+            # A key of its own, because LiteLLM keeps clients by address and key.
+            await litellm.acompletion(
+                model="openai/warm-up",
+                messages=[{"role": "user", "content": "ok?"}],
+                api_base="http://warm-up.invalid/v1",
+                api_key="warm-up",
+                max_retries=0,
+            )
+
+    # Whatever is wrong will be said when it matters.
+    with contextlib.suppress(Exception):
+        asyncio.run(ask())
 
 
 async def _overhear(response: Any) -> None:
