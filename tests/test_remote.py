@@ -347,6 +347,14 @@ def test_retry_after_may_be_a_date(runner: Run, tmp_path: Path) -> None:
     assert row["elapsed_ms"] > 2000
 
 
+def test_two_scenarios_of_one_run(runner: Run, tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote(name="a"), remote(name="b"))
+    with FaultService() as service:
+        done = runner("--max-cases", "3", "--name", "both", *settings(tmp_path, service.url))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [result.record["summary"]["case_count"] for result in find_results([tmp_path / "results"])] == [3, 3]
+
+
 def test_a_service_that_is_down_ends_the_scenario_not_the_run(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, remote(concurrency=2))
     done = runner("--max-cases", "40", *settings(tmp_path, "http://127.0.0.1:9/v1", RETRIES=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -121,8 +122,9 @@ def run_scenario(
                 prepare(plan.cases, embedder)
             load = backend.load(_spec(plan, ready))
             journal.append({"type": "loaded", **asdict(load)})
-            listener.started(scenario, load)
             book = Book(plan, ready, load, journal, embedder)
+
+            opened = functools.partial(listener.started, scenario, load)
 
             def ended(outcome: Outcome) -> str:
                 outcomes.append(outcome)
@@ -130,8 +132,9 @@ def run_scenario(
                 return _broken(outcomes, MAX_FAILURES_IN_A_ROW if worker else scenario.concurrency + 2)
 
             if ready.service is not None:
-                error = asyncio.run(ask_service(book, ready.service, ended))
+                error = asyncio.run(ask_service(book, ready.service, opened, ended))
             elif worker is not None:
+                opened()
                 error = _LocalCases(book, worker, stop).run(ended)
         except BackendError as problem:
             error = str(problem)

@@ -32,19 +32,22 @@ class _Event:
     final: bool
 
 
-async def ask_service(book: Book, backend: AsyncBackend, ended: Callable[[Outcome], str]) -> str:
+async def ask_service(
+    book: Book, backend: AsyncBackend, opened: Callable[[], None], ended: Callable[[Outcome], str]
+) -> str:
     """Ask about every case of the plan and return why it ended before the last one, or "".
 
     Args:
         book: where attempts are written down; its plan tells cases, retries and timeout.
         backend: loaded already; is closed at the end.
+        opened: called when the first question is about to be asked.
         ended: hears of every case; what it returns, if anything, is the reason to stop.
 
     Raises:
         RefusedError: the service refuses us; nothing more is asked, and what is in flight is dropped.
 
     """
-    return await _Flight(book, backend, ended).run()
+    return await _Flight(book, backend, ended).run(opened)
 
 
 class _Flight:
@@ -55,12 +58,14 @@ class _Flight:
         self._events: asyncio.Queue[_Event | None] = asyncio.Queue()
         self._broken = ""
 
-    async def run(self) -> str:
+    async def run(self, opened: Callable[[], None]) -> str:
         cases = iter(self._book.plan.cases)
         desk = asyncio.create_task(self._desk())
         refusal: BackendError | None = None
         async with aclosing(self._backend):
             try:
+                await self._backend.aopen()
+                opened()
                 async with asyncio.TaskGroup() as slots:
                     for number in range(min(self._book.ready.scenario.concurrency, len(self._book.plan.cases))):
                         slots.create_task(self._slot(number * STAGGER_S, cases))

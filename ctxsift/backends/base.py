@@ -139,6 +139,10 @@ class AsyncBackend(Protocol):
         """Get ready without asking anything. Raises LoadError with one line a person can act on."""
         ...
 
+    async def aopen(self) -> None:
+        """Get ready inside the event loop that will ask, so that no question pays for it. Asks nothing."""
+        ...
+
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Ask once. Raises TransientError, RefusedError, PromptTooLongError or another BackendError."""
         ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import json
@@ -35,6 +34,14 @@ _REFUSALS = {
     404: "knows no such model, or the address (CTXSIFT_LLM_BASE_URL) is wrong",
 }
 _SHOWN_CHARS = 300
+_REHEARSAL_HOST = "rehearsal.invalid"
+_REHEARSED = {
+    "id": "0",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "rehearsal",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}],
+}
 
 
 @dataclass
@@ -92,13 +99,14 @@ class LiteLLMBackend:
         litellm.telemetry = False
         litellm.drop_params = True
         litellm.suppress_debug_info = True
-        _warm_up(litellm, httpx)
+        rehearsal = httpx.MockTransport(lambda _: httpx.Response(200, json=_REHEARSED))
         # One client of our own: redirects would carry the key and the corpus elsewhere, pools would queue requests.
         self._client = httpx.AsyncClient(
             follow_redirects=False,
             timeout=None,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
             event_hooks={"response": [_overhear]},
+            mounts={f"all://{_REHEARSAL_HOST}": rehearsal},
         )
         litellm.aclient_session = self._client
         self._litellm = litellm
@@ -133,6 +141,18 @@ class LiteLLMBackend:
                 "reasoning_budget": budget,
             },
         )
+
+    async def aopen(self) -> None:
+        """Ask once without a network: LiteLLM imports half of itself at the first question; see AsyncBackend."""
+        # Whatever is wrong will be said when it matters.
+        with contextlib.suppress(Exception):
+            await self._litellm.acompletion(
+                model="openai/rehearsal",
+                messages=[{"role": "user", "content": "ok?"}],
+                api_base=f"http://{_REHEARSAL_HOST}/v1",
+                api_key="rehearsal",
+                max_retries=0,
+            )
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Ask once; see AsyncBackend."""
@@ -184,6 +204,8 @@ class LiteLLMBackend:
             await self._client.aclose()
         if self._litellm is not None:
             await self._litellm.close_litellm_async_clients()
+            # It keeps clients by address and key, and would give the next run one of a loop that is gone.
+            self._litellm.in_memory_llm_clients_cache.flush_cache()
 
     def _translated(self, error: Exception, exchange: _Exchange, messages: Sequence[Message]) -> BackendError:
         """Return what an error of LiteLLM means for this run."""
@@ -248,30 +270,6 @@ def _is_listed(litellm: Any, model: str) -> bool:
     except Exception:  # LiteLLM raises a bare Exception for a name it does not know
         return False
     return True
-
-
-def _warm_up(litellm: Any, httpx: Any) -> None:
-    """Ask once without a network: LiteLLM imports half of itself at the first question, which is nobody's latency."""
-    message = {"role": "assistant", "content": "ok"}
-    body = {"id": "0", "object": "chat.completion", "created": 0, "model": "warm-up"}
-    body |= {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-
-    async def ask() -> None:
-        transport = httpx.MockTransport(lambda _: httpx.Response(200, json=body))
-        async with httpx.AsyncClient(transport=transport) as client:
-            litellm.aclient_session = client
-            # A key of its own, because LiteLLM keeps clients by address and key.
-            await litellm.acompletion(
-                model="openai/warm-up",
-                messages=[{"role": "user", "content": "ok?"}],
-                api_base="http://warm-up.invalid/v1",
-                api_key="warm-up",
-                max_retries=0,
-            )
-
-    # Whatever is wrong will be said when it matters.
-    with contextlib.suppress(Exception):
-        asyncio.run(ask())
 
 
 async def _overhear(response: Any) -> None:

@@ -182,11 +182,10 @@ def main() -> int:
         table.add_row(budget.name, *cells, "broken" if used > 1 else "kept")
     console = Console(width=140)
     console.print(table)
+    ideal = service["wall_s"] / service["ideal_s"]
     console.print(
-        "280 answers: {wall_s:.2f} s; a client that only sends and reads bytes: {bare_s:.2f} s; 280/16 x 0.2 s = {ideal_s:.2f} s, "
-        "x {ratio:.3f}; mean latency {mean_latency_ms:.0f} ms".format(
-            **service, ratio=service["wall_s"] / service["ideal_s"]
-        )
+        f"280 answers: {service['wall_s']:.2f} s, x {ideal:.3f} of 280/16 x 0.2 s; a client that only sends and reads "
+        f"bytes: {service['bare_s']:.2f} s; mean latency {service['mean_latency_ms']:.0f} ms"
     )
     return 1 if broken else 0
 
