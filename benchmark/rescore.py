@@ -162,6 +162,7 @@ def _answer(row: dict[str, Any]) -> Answer | None:
         model=row["model"],
         reasoning=row["reasoning"],
         # Not in older files.
+        begins_in_reasoning=row.get("begins_in_reasoning", False),
         reasoning_tokens=row.get("reasoning_tokens"),
         cost_usd=row.get("cost_usd"),
         gpu_peak_bytes=row.get("gpu_peak_bytes"),

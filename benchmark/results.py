@@ -187,6 +187,7 @@ def _case_json(outcome: Outcome) -> dict[str, Any]:
         "input_chars_cut": examined.answer.input_chars_cut,
         "model": generation.model,
         "reasoning": generation.reasoning,
+        "begins_in_reasoning": generation.begins_in_reasoning,
         "reasoning_tokens": generation.reasoning_tokens,
         "cpu_rss_bytes": examined.rss_bytes,
         "gpu_peak_bytes": generation.gpu_peak_bytes,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from ctxsift.errors import InputError
 
@@ -42,6 +43,8 @@ class Settings:
         """Return what is still to be set before a service can be asked, in one line; "" when nothing is."""
         if not self.llm_base_url:
             return "CTXSIFT_LLM_BASE_URL is not set: give the address of the service (see .env.example)"
+        if not _is_address(self.llm_base_url):
+            return "CTXSIFT_LLM_BASE_URL is no address: write it like https://api.openai.com/v1"
         if not self.llm_api_key:
             return "CTXSIFT_LLM_API_KEY is not set: give the service's key, or any word where it wants none"
         return ""
@@ -82,6 +85,14 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1),
         recovery_enabled=_flag(read, "RECOVERY_ENABLED", default=True),
     )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
 
 
 _Given = Mapping[str, tuple[str, str]]

@@ -45,6 +45,16 @@ def refusal(status: int, message: str, **headers: str) -> Fault:
     return reply(status, json.dumps({"error": {"message": message, "type": "x", "code": None}}).encode(), **headers)
 
 
+def slowly(seconds: float, fault: Fault) -> Fault:
+    """Take this long before it happens."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(seconds)
+        await fault(writer)
+
+    return send
+
+
 async def hang(writer: asyncio.StreamWriter) -> None:
     """Take the question and say nothing."""
     await asyncio.sleep(60)
@@ -150,7 +160,7 @@ class FaultService:
             writer.close()
 
     def _fault(self, body: dict[str, Any]) -> Fault:
-        prompt = body["messages"][-1]["content"]
+        prompt = json.dumps(body["messages"][-1], ensure_ascii=False) + str(body["messages"][-1]["content"])
         for script in self._scripts:
             if script.needle in prompt:
                 self._asked[script.needle] += 1

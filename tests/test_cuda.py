@@ -11,7 +11,8 @@ import pytest
 from ctxsift.backends.cuda import DeviceWatch, Gpu, Sight, index_of, look, look_from_outside, problem_of
 
 HERE = {"torch": "2.13.0", "transformers": "5.23.0", "accelerate": "1.15.0"}
-TWO = (Gpu("NVIDIA L4", 24 << 30), Gpu("NVIDIA T4", 16 << 30))
+TWO = (Gpu("NVIDIA L4", 24 << 30, (8, 9)), Gpu("NVIDIA P100", 16 << 30, (6, 0)))
+BNB = HERE | {"bitsandbytes": "0.49"}
 GOOD = Sight(HERE, "12.8", True, TWO)
 
 
@@ -30,10 +31,11 @@ class FakeCuda:
         return 2
 
     def get_device_properties(self, index: int) -> Any:
-        return SimpleNamespace(name=TWO[index].name, total_memory=TWO[index].memory_bytes)
+        major, minor = TWO[index].capability
+        return SimpleNamespace(name=TWO[index].name, total_memory=TWO[index].memory_bytes, major=major, minor=minor)
 
-    def synchronize(self) -> None:
-        self.calls.append("synchronize")
+    def synchronize(self, index: int) -> None:
+        self.calls.append(f"synchronize {index}")
 
     def reset_peak_memory_stats(self, index: int) -> None:
         self.calls.append(f"reset {index}")
@@ -51,10 +53,12 @@ class FakeCuda:
             GOOD,
             "cuda:2",
             "none",
-            "device 'cuda:2' does not exist; torch 2.13.0 sees cuda:0 NVIDIA L4, cuda:1 NVIDIA T4",
+            "device 'cuda:2' does not exist; torch 2.13.0 sees cuda:0 NVIDIA L4 (24 GB), cuda:1 NVIDIA P100 (16 GB)",
         ),
         (GOOD, "cuda", "bnb-8bit", "quantization 'bnb-8bit' needs bitsandbytes: pip install bitsandbytes"),
-        (Sight({**HERE, "bitsandbytes": "0.49"}, "12.8", True, TWO), "cuda", "bnb-4bit-nf4", ""),
+        (Sight(BNB, "12.8", True, TWO), "cuda", "bnb-4bit-nf4", ""),
+        (Sight(BNB, "12.8", True, TWO), "cuda:1", "bnb-4bit-fp4", ""),
+        (Sight(BNB, "12.8", True, TWO), "cuda:1", "bnb-8bit", "needs compute capability 7.5; NVIDIA P100 has 6.0"),
         (Sight(HERE), "cuda", "none", "torch 2.13.0 was built without CUDA; install a build of torch for CUDA"),
         (Sight(HERE, "12.8"), "cuda", "none", "torch 2.13.0 (for CUDA 12.8) sees none; check the driver"),
         (Sight({}), "cuda", "none", "torch, transformers, accelerate is not installed: install the extra 'gpu'"),
@@ -90,13 +94,13 @@ def test_a_torch_that_cannot_be_asked_is_no_crash(monkeypatch: pytest.MonkeyPatc
     assert "torch cannot be used: torch could not be asked" in problem_of(seen, "cuda", "none")
 
 
-def test_the_watch_waits_for_the_device_and_reads_all_its_memory() -> None:
+def test_the_watch_waits_for_the_device_and_reads_its_memory() -> None:
     cuda = FakeCuda()
-    watch = DeviceWatch(SimpleNamespace(cuda=cuda), "cuda:0")
+    watch = DeviceWatch(SimpleNamespace(cuda=cuda), "cuda:1")
     watch.reset_peak()
     watch.synchronize()
-    assert cuda.calls == ["reset 0", "reset 1", "synchronize"]
-    assert watch.peak_bytes() == 3000
+    assert cuda.calls == ["reset 1", "synchronize 1"]
+    assert (watch.peak_bytes(), watch.name()) == (2000, "NVIDIA P100")
 
 
 def test_on_a_cpu_there_is_nothing_to_watch() -> None:

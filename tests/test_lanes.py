@@ -59,7 +59,7 @@ def test_a_failing_lane_ends_the_others() -> None:
         return not ended.wait(10)
 
     with pytest.raises(OSError, match="disk full"):
-        run_in_lanes([ready("good", device="cuda:1"), ready("bad", device="cuda:0")], ["cuda:0", "cuda:1"], run_one)
+        run_in_lanes([ready("good", device="cuda:0"), ready("bad", device="cuda:1")], ["cuda:0", "cuda:1"], run_one)
     assert ended.is_set()
 
 

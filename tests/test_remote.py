@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import resource
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -19,7 +22,7 @@ from benchmark.run.plan import select_cases
 from benchmark.stored import find_results
 from ctxsift.backends.litellm import reasoning_options
 from ctxsift.backends.loops import MIN_TOKENS
-from tests.conftest import Run, scenario, write_matrix
+from tests.conftest import ROOT, Run, heed_interrupts, scenario, write_matrix
 from tests.fault_service import (
     Fault,
     FaultService,
@@ -30,6 +33,7 @@ from tests.fault_service import (
     hang_up,
     refusal,
     reply,
+    slowly,
     trickle,
 )
 
@@ -345,6 +349,106 @@ def test_retry_after_may_be_a_date(runner: Run, tmp_path: Path) -> None:
     (row,) = cases_of(tmp_path).values()
     assert row["attempts"] == 2
     assert row["elapsed_ms"] > 2000
+
+
+def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "benchmark.runner", *arguments]
+    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+
+
+def test_an_interruption_keeps_what_was_answered(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote(concurrency=4))
+    with FaultService(default=slowly(0.2, completion("a"))) as service:
+        process = start(tmp_path, *settings(tmp_path, service.url), preexec_fn=heed_interrupts)
+        deadline = time.monotonic() + 30
+        while len(service.requests) < 20 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+        asked = len(service.requests)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    record = result_of(tmp_path)
+    assert record["run"]["error"] == "interrupted"
+    assert asked - 4 <= record["summary"]["case_count"] <= asked < 280
+
+
+def test_a_full_disk_ends_the_questions(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote(concurrency=4))
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    with FaultService(default=slowly(0.05, completion("a"))) as service:
+        process = start(tmp_path, *settings(tmp_path, service.url), preexec_fn=little_room)
+        _, told = process.communicate(timeout=60)
+        asked = len(service.requests)
+    assert process.returncode == 1
+    assert "File too large; answers so far are in the journals" in told
+    assert "Traceback" not in told
+    assert asked < 140
+
+
+def test_other_providers_use_our_client_too(runner: Run, tmp_path: Path) -> None:
+    claude: dict[str, Any] = {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-x",
+        "stop_reason": "end_turn",
+    }
+    claude |= {"content": [{"type": "text", "text": "hello"}], "usage": {"input_tokens": 5, "output_tokens": 2}}
+    away = reply(307, b"", location="http://localhost:9/v1/messages")
+    faults = [refusal(529, "overloaded", retry_after="1"), reply(200, json.dumps(claude).encode())]
+    write_matrix(tmp_path, remote(model="anthropic/claude-haiku-4-5", concurrency=1))
+    with FaultService(default=away) as service:
+        done = runner("--max-cases", "1", *settings(tmp_path, service.url.removesuffix("/v1")))
+        assert len(service.requests) == 1
+    assert "answered 307" in done.stdout + done.stderr
+    with FaultService(Script("Command", faults)) as service:
+        options = ["--max-cases", "1", "--output-dir", "again", *settings(tmp_path, service.url.removesuffix("/v1"))]
+        done = runner(*options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = (tmp_path / "again").glob("*/*.json")
+    (case,) = find_results([path])[0].record["cases"]
+    assert (case["output"], case["attempts"], case["prompt_tokens"]) == ("hello", 2, 5)
+    assert case["elapsed_ms"] >= 1000
+
+
+def test_an_env_file_that_happens_to_lie_about_is_left_alone(tmp_path: Path) -> None:
+    # LiteLLM would load the nearest .env above its own folder.
+    write_matrix(tmp_path, remote(name="a"), remote(name="b"))
+    decoy = ROOT / ".env"
+    assert not decoy.exists()
+    decoy.write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\nCTXSIFT_LLM_API_KEY=decoy\n")
+    try:
+        with FaultService() as service:
+            process = start(tmp_path, "--max-cases", "2", *settings(tmp_path, service.url))
+            _, told = process.communicate(timeout=60)
+            assert len(service.requests) == 4
+    finally:
+        decoy.unlink()
+    assert process.returncode == 0, told
+
+
+@pytest.mark.parametrize("url", ["http://[oops/v1", "127.0.0.1:8000/v1", "ftp://host/v1", "http://host:99999/v1"])
+def test_an_address_that_is_none_is_named(url: str, runner: Run, tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    done = runner("--max-cases", "2", *settings(tmp_path, url))
+    assert done.returncode == 1
+    assert "CTXSIFT_LLM_BASE_URL is no address" in done.stderr
+    assert url not in done.stderr
+
+
+def test_what_a_service_does_not_tell_is_not_made_up(runner: Run, tmp_path: Path) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "abort"}
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    write_matrix(tmp_path, remote(model="Qwen/Qwen3-8B"))
+    with FaultService(default=reply(200, json.dumps(body).encode())) as service:
+        assert runner("--max-cases", "1", *settings(tmp_path, service.url)).returncode == 0
+        assert service.requests[0]["model"] == "Qwen/Qwen3-8B"
+    (case,) = cases_of(tmp_path).values()
+    assert (case["finish_reason"], case["prompt_tokens"], case["completion_tokens"]) == ("unknown", None, None)
 
 
 def test_two_scenarios_of_one_run(runner: Run, tmp_path: Path) -> None:

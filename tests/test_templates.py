@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jinja2
 import pytest
 
-from ctxsift.backends.templates import FALLBACKS, choose_template, merge_system, thinking_switches
+from ctxsift.backends.templates import FALLBACKS, choose_template, merge_system, opens_reasoning, thinking_switches
 from ctxsift.prompts import Message
 
 OWN = "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}"
@@ -93,10 +93,19 @@ def test_todays_date_is_always_the_same(quote: str) -> None:
 @pytest.mark.parametrize(
     ("template", "switches"),
     [
-        ("{% if enable_thinking is defined %}", {"enable_thinking": False}),
-        ("{% if thinking %}", {"thinking": False}),
+        ("{% if enable_thinking is defined %}{% endif %}", {"enable_thinking": False}),
+        ("{% if thinking %}{% endif %}", {"thinking": False}),
         ("{{ messages }}", {}),
+        ("{% for m in messages %}{{ m.thinking }}{% endfor %} thinking", {}),
+        ("{% if broken", {}),
     ],
 )
 def test_thinking_is_switched_off_where_a_template_can(template: str, switches: dict[str, bool]) -> None:
     assert thinking_switches(template) == switches
+
+
+@pytest.mark.parametrize(
+    ("prompt", "inside"), [("a<think>\n", True), ("<thinking>", True), ("<think></think>\n", False), ("a", False)]
+)
+def test_prompts_that_end_in_thought(prompt: str, inside: bool) -> None:
+    assert opens_reasoning(prompt) is inside

@@ -210,7 +210,34 @@ def test_quantizations_are_those_of_bitsandbytes(mode: str, expected: dict[str, 
     assert {name: getattr(config, name) for name in expected} == expected
 
 
-def test_greedy_means_greedy() -> None:
-    settings = module._greedy(10, 0)
+@pytest.mark.model
+def test_greedy_means_greedy_whatever_comes_with_the_model(backend: TransformersBackend) -> None:
+    settings, _ = backend._model._prepare_generation_config(module._greedy(10, 0))
     assert (settings.do_sample, settings.num_beams, settings.max_new_tokens) == (False, 1, 10)
     assert settings.repetition_penalty in (None, 1.0)
+    assert settings.no_repeat_ngram_size in (None, 0)
+
+
+def test_what_a_model_brings_along_is_replaced_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    import transformers
+
+    brought = transformers.GenerationConfig(repetition_penalty=1.3, no_repeat_ngram_size=3, eos_token_id=[7, 9])  # type: ignore[no-untyped-call]
+    config = SimpleNamespace(model_type="qwen2_text", _attn_implementation="sdpa", max_position_embeddings=4096)
+    config.get_text_config = lambda: config
+    model = SimpleNamespace(
+        generation_config=brought, config=config, eval=lambda: None, device=SimpleNamespace(type="cpu")
+    )
+    model.dtype = "torch.float32"
+    many = {"default": "{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}", "tool_use": "x"}
+
+    def render(messages: list[dict[str, str]], **_: Any) -> str:
+        return "".join(message["role"] + message["content"] for message in messages)
+
+    tokenizer = SimpleNamespace(chat_template=many, apply_chat_template=render)
+    monkeypatch.setattr(module, "_open", lambda *_: (tokenizer, model))
+    backend = TransformersBackend()
+    load = backend.load(ModelSpec("org/m"))
+    assert (load.chat_template, load.architecture, load.context_tokens) == ("model", "qwen2", 4096)
+    assert backend._ends == {7, 9}
+    assert model.generation_config.eos_token_id == [7, 9]
+    assert model.generation_config.repetition_penalty in (None, 1.0)

@@ -31,12 +31,15 @@ class Book:
         """Write down an attempt that brought no answer."""
         self._record(case, attempt, {"type": "failure", "error": str(error)})
 
-    def answered(
-        self, case: Case, attempt: int, answer: Answer, elapsed_ms: float, rss_bytes: int | None = None
-    ) -> Outcome:
-        """Write down an answer, then judge it."""
+    def answered(self, case: Case, attempt: int, answer: Answer, elapsed_ms: float) -> None:
+        """Write down an answer."""
         record = {"type": "generation", "input_chars_cut": answer.input_chars_cut, "elapsed_ms": elapsed_ms}
         self._record(case, attempt, record | answer.generation.to_json())
+
+    def judged(
+        self, case: Case, attempt: int, answer: Answer, elapsed_ms: float, rss_bytes: int | None = None
+    ) -> Outcome:
+        """Judge an answer that has been written down."""
         return judge(
             case,
             answer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from benchmark.matrix import Track
@@ -77,8 +77,10 @@ def run_in_lanes(ready: Sequence[Ready], devices: Sequence[str], run_one: Callab
     with ThreadPoolExecutor(len(devices), thread_name_prefix="gpu") as pool:
         lanes = [pool.submit(lane, device) for device in devices]
         try:
-            for done in lanes:
-                done.result()
+            wait(lanes, return_when=FIRST_EXCEPTION)
+            for ended in lanes:
+                if ended.done():
+                    ended.result()
         except KeyboardInterrupt:
             stop.request()
             return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,6 +81,7 @@ class InstrumentFailure:
     answer: Answer | None = None
 
 
+_END_OF_REASONING = re.compile(r"</(?:think|thinking|reasoning)>")
 Outcome = Scored | ModelFailure | InstrumentFailure
 
 
@@ -122,7 +124,8 @@ def _failure(generation: Generation, raw: View) -> str | None:
     if generation.finish_reason == "length":
         # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
         hidden = silent and (generation.reasoning or not generation.text)
-        return "truncated_reasoning" if hidden or raw.validation.thought.unterminated else "token_limit"
+        begun = generation.begins_in_reasoning and not _END_OF_REASONING.search(generation.text)
+        return "truncated_reasoning" if hidden or begun or raw.validation.thought.unterminated else "token_limit"
     if silent:
         return "empty_answer"
     return "loop" if generation.finish_reason == "loop" else None

@@ -21,8 +21,9 @@ from benchmark.run.plan import SEED, RunPlan, backend_name
 from benchmark.run.preflight import Ready
 from benchmark.run.service import ask_service
 from benchmark.scoring import SCORER_VERSION, Embedder
-from ctxsift.backends.base import LoadInfo, ModelSpec
+from ctxsift.backends.base import BatchBackend, LoadInfo, ModelSpec
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
+from ctxsift.backends.registry import create_backend
 from ctxsift.backends.worker import WorkerBackend
 from ctxsift.compress import Answer, generate, generate_batch
 from ctxsift.errors import BackendError, InstrumentError, LoadError
@@ -168,12 +169,16 @@ class _LocalCases:
     def __init__(self, book: Book, backend: WorkerBackend, stop: Stop) -> None:
         self._book, self._backend, self._stop = book, backend, stop
         self._loaded = True
+        batches = isinstance(create_backend(backend_name(book.ready.scenario)), BatchBackend)
+        self._size = book.ready.scenario.concurrency if batches else 1
 
     def run(self, ended: Callable[[Outcome], str]) -> str:
         """Return why it ended before the last case, or ""."""
-        cases, size = self._book.plan.cases, self._book.ready.scenario.concurrency
-        for start in range(0, len(cases), size):
-            chunk = cases[start : start + size]
+        cases = self._book.plan.cases
+        for start in range(0, len(cases), self._size):
+            if self._stop.requested:
+                raise InstrumentError("interrupted")
+            chunk = cases[start : start + self._size]
             for outcome in self._batch(chunk) if len(chunk) > 1 else (self._one(case) for case in chunk):
                 if broken := ended(outcome):
                     return broken
@@ -192,15 +197,21 @@ class _LocalCases:
             self._note(error)
             answers = [error] * len(cases)
         elapsed_ms = (time.perf_counter() - started) * 1000
+        rss_bytes = self._backend.rss_bytes
+        # All that came is written down before anything else is done.
         for case, answer in zip(cases, answers, strict=True):
             if isinstance(answer, BackendError):
                 self._book.failed(case, 1, answer)
-                yield self._one(case, first=2)
             else:
-                yield self._book.answered(case, 1, answer, elapsed_ms, self._backend.rss_bytes)
+                self._book.answered(case, 1, answer, elapsed_ms)
+        for case, answer in zip(cases, answers, strict=True):
+            if isinstance(answer, BackendError):
+                yield self._one(case, first=2, started=started)
+            else:
+                yield self._book.judged(case, 1, answer, elapsed_ms, rss_bytes)
 
-    def _one(self, case: Case, first: int = 1) -> Outcome:
-        started = time.perf_counter()
+    def _one(self, case: Case, first: int = 1, started: float | None = None) -> Outcome:
+        started = started or time.perf_counter()
         for attempt in range(first, MAX_ATTEMPTS + 1):
             try:
                 self._load_again()
@@ -213,7 +224,8 @@ class _LocalCases:
                 failure = InstrumentFailure(case, str(error), attempt)
             else:
                 elapsed_ms = (time.perf_counter() - started) * 1000
-                return self._book.answered(case, attempt, answer, elapsed_ms, self._backend.rss_bytes)
+                self._book.answered(case, attempt, answer, elapsed_ms)
+                return self._book.judged(case, attempt, answer, elapsed_ms, self._backend.rss_bytes)
         return failure
 
     def _load_again(self) -> None:

@@ -59,24 +59,39 @@ class _Flight:
         self._broken = ""
 
     async def run(self, opened: Callable[[], None]) -> str:
-        cases = iter(self._book.plan.cases)
-        desk = asyncio.create_task(self._desk())
-        refusal: BackendError | None = None
         async with aclosing(self._backend):
+            await self._backend.aopen()
+            opened()
+            desk = asyncio.create_task(self._desk())
+            slots = asyncio.create_task(self._slots())
             try:
-                await self._backend.aopen()
-                opened()
-                async with asyncio.TaskGroup() as slots:
-                    for number in range(min(self._book.ready.scenario.concurrency, len(self._book.plan.cases))):
-                        slots.create_task(self._slot(number * STAGGER_S, cases))
-            except* RefusedError as refused:
-                refusal = next(error for error in refused.exceptions if isinstance(error, RefusedError))
+                # The desk is done first only when it cannot write; then there is no point in asking on.
+                await asyncio.wait((desk, slots), return_when=asyncio.FIRST_COMPLETED)
             finally:
+                # Also when a person interrupts: what has been answered is still written down.
+                slots.cancel()
+                (ending,) = await asyncio.gather(slots, return_exceptions=True)
                 self._events.put_nowait(None)
-                await desk
-        if refusal is not None:
-            raise refusal
+                try:
+                    await asyncio.shield(desk)
+                except asyncio.CancelledError:
+                    await desk
+                    raise
+        if isinstance(ending, Exception):
+            raise ending
         return self._broken
+
+    async def _slots(self) -> None:
+        cases = iter(self._book.plan.cases)
+        try:
+            async with asyncio.TaskGroup() as slots:
+                for number in range(min(self._book.ready.scenario.concurrency, len(self._book.plan.cases))):
+                    slots.create_task(self._slot(number * STAGGER_S, cases))
+        except* RefusedError as group:
+            refusals = group.exceptions
+        else:
+            return
+        raise refusals[0]
 
     async def _slot(self, delay_s: float, cases: Iterator[Case]) -> None:
         await asyncio.sleep(delay_s)
@@ -104,6 +119,8 @@ class _Flight:
             return failed, error
         except BackendError as error:
             return failed + 1, error
+        except Exception as error:  # a backend's mistake costs its case, as it would in a process of its own
+            return failed + 1, BackendError(f"{type(error).__name__}: {error}")
         return attempted.attempts, attempted
 
     async def _desk(self) -> None:
@@ -116,7 +133,8 @@ class _Flight:
     def _settle(self, event: _Event) -> Outcome | None:
         case, result = event.case, event.result
         if isinstance(result, Attempted):
-            return self._book.answered(case, event.attempt, result.value, result.elapsed_ms)
+            self._book.answered(case, event.attempt, result.value, result.elapsed_ms)
+            return self._book.judged(case, event.attempt, result.value, result.elapsed_ms)
         # A last attempt that failed for a passing reason was told when it did.
         if not (event.final and isinstance(result, TransientError)):
             self._book.failed(case, event.attempt, result)

@@ -80,6 +80,7 @@ class Generation:
         total_ms: the generation as a whole, by the engine's or the wall clock; the latency that is scored.
         model: what the engine or provider says the model is.
         reasoning: reasoning that arrived apart from the answer; never scored.
+        begins_in_reasoning: the prompt's template had opened a reasoning block already, so `text` begins inside it.
         reasoning_tokens: tokens of it, as the provider counts them; part of `completion_tokens`.
         cost_usd: what a provider charges for this answer; None where nobody charges or tells.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
@@ -95,6 +96,7 @@ class Generation:
     total_ms: float
     model: str
     reasoning: str = ""
+    begins_in_reasoning: bool = False
     reasoning_tokens: int | None = None
     cost_usd: float | None = None
     gpu_peak_bytes: int | None = None

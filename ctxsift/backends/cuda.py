@@ -13,17 +13,25 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-QUANTIZATIONS = ("none", "bnb-8bit", "bnb-4bit-nf4", "bnb-4bit-fp4")
+# Each with the compute capability it needs, after the installation guide of bitsandbytes.
+_CAPABILITIES = {"none": (0, 0), "bnb-8bit": (7, 5), "bnb-4bit-nf4": (6, 0), "bnb-4bit-fp4": (6, 0)}
+QUANTIZATIONS = tuple(_CAPABILITIES)
 _PACKAGES = ("torch", "transformers", "accelerate", "bitsandbytes")
 _LOOK_TIMEOUT_S = 120
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, its memory in bytes."""
+    """One GPU.
+
+    Attributes:
+        capability: its compute capability, e.g. (8, 9).
+
+    """
 
     name: str
     memory_bytes: int
+    capability: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ def look() -> Sight:
         return Sight(versions, error=f"{type(error).__name__}: {error}")
     available = torch.cuda.is_available()
     seen = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())] if available else []
-    gpus = tuple(Gpu(str(gpu.name), int(gpu.total_memory)) for gpu in seen)
+    gpus = tuple(Gpu(str(gpu.name), int(gpu.total_memory), (int(gpu.major), int(gpu.minor))) for gpu in seen)
     return Sight(versions, torch.version.cuda, available, gpus)
 
 
@@ -75,8 +83,10 @@ def look_from_outside() -> Sight:
         )
         told = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return Sight({}, error=f"torch could not be asked: {' '.join(str(error).split())[:200]}")
-    return Sight(**{**told, "gpus": tuple(Gpu(**gpu) for gpu in told["gpus"])})
+        words = (getattr(error, "stderr", None) or str(error)).split()
+        return Sight({}, error=f"torch could not be asked: {' '.join(words)[-200:]}")
+    gpus = tuple(Gpu(**{**gpu, "capability": tuple(gpu["capability"])}) for gpu in told["gpus"])
+    return Sight(**{**told, "gpus": gpus})
 
 
 def problem_of(sight: Sight, device: str, quantization: str) -> str:
@@ -95,10 +105,14 @@ def problem_of(sight: Sight, device: str, quantization: str) -> str:
         return f"device {device!r} needs a GPU, but {torch} (for CUDA {sight.cuda_build}) sees none; {mend}"
     index = index_of(device)
     if index >= len(sight.gpus):
-        seen = ", ".join(f"cuda:{i} {gpu.name}" for i, gpu in enumerate(sight.gpus))
+        seen = ", ".join(f"cuda:{i} {gpu.name} ({gpu.memory_bytes >> 30} GB)" for i, gpu in enumerate(sight.gpus))
         return f"device {device!r} does not exist; {torch} sees {seen}"
     if quantization != "none" and "bitsandbytes" not in sight.versions:
         return f"quantization {quantization!r} needs bitsandbytes: pip install bitsandbytes"
+    gpu, needed = sight.gpus[index], _CAPABILITIES[quantization]
+    if gpu.capability < needed:
+        has = ".".join(map(str, gpu.capability))
+        return f"quantization {quantization!r} needs compute capability {needed[0]}.{needed[1]}; {gpu.name} has {has}"
     return ""
 
 
@@ -112,23 +126,25 @@ class DeviceWatch:
 
     def __init__(self, torch: Any, device: str) -> None:
         self._cuda = torch.cuda if device.startswith("cuda") else None
+        self._index = index_of(device) if self._cuda else 0
+
+    def name(self) -> str | None:
+        """Return the name of the GPU; None on a CPU."""
+        return str(self._cuda.get_device_properties(self._index).name) if self._cuda is not None else None
 
     def synchronize(self) -> None:
         """Return once everything that was started on the device is done."""
         if self._cuda is not None:
-            self._cuda.synchronize()
+            self._cuda.synchronize(self._index)
 
     def reset_peak(self) -> None:
         """Begin a new peak of memory."""
         if self._cuda is not None:
-            for index in range(self._cuda.device_count()):
-                self._cuda.reset_peak_memory_stats(index)
+            self._cuda.reset_peak_memory_stats(self._index)
 
     def peak_bytes(self) -> int | None:
-        """Return the most bytes that were allocated since, over all devices; None on a CPU."""
-        if self._cuda is None:
-            return None
-        return sum(int(self._cuda.max_memory_allocated(index)) for index in range(self._cuda.device_count()))
+        """Return the most bytes that were allocated since; None on a CPU."""
+        return int(self._cuda.max_memory_allocated(self._index)) if self._cuda is not None else None
 
 
 if __name__ == "__main__":

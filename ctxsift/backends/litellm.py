@@ -52,13 +52,14 @@ class _Exchange:
     headers: Mapping[str, str] | None = None
     body: str | None = None
 
-    def message(self) -> dict[str, Any]:
-        """Return the answer's message as the service sent it; empty where it cannot be seen."""
+    def reply(self) -> dict[str, Any]:
+        """Return the reply as an OpenAI-compatible service sent it; empty where there is none or it cannot be seen."""
         try:
-            message = json.loads(self.body or "")["choices"][0]["message"]
+            reply = json.loads(self.body or "")
+            reply["choices"][0]["message"]["content"]
         except (ValueError, LookupError, TypeError):
             return {}
-        return message if isinstance(message, dict) else {}
+        return dict(reply)
 
 
 _exchange: ContextVar[_Exchange | None] = ContextVar("_exchange", default=None)
@@ -77,6 +78,7 @@ class LiteLLMBackend:
         self._model = ""
         self._seed = 0
         self._request: dict[str, Any] = {}
+        self._handler: dict[str, Any] = {}
         self._budget = 0
 
     def load(self, spec: ModelSpec) -> LoadInfo:
@@ -86,8 +88,8 @@ class LiteLLMBackend:
         self._settings = load_settings(Path(env_file) if env_file else None)
         if missing := self._settings.missing_for_service():
             raise LoadError(missing)
-        # Without this LiteLLM fetches a price list from the network while it is imported.
-        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+        # Without these LiteLLM, while it is imported, fetches a price list and loads whatever .env file is near.
+        os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
         try:
             import httpx
             import litellm
@@ -111,12 +113,17 @@ class LiteLLMBackend:
         litellm.aclient_session = self._client
         self._litellm = litellm
         # A name without a provider means what the service at that address calls its model.
-        self._model = spec.model if "/" in spec.model else f"openai/{spec.model}"
+        provider = spec.model.partition("/")[0]
+        self._model = spec.model if "/" in spec.model and provider in litellm.provider_list else f"openai/{spec.model}"
         self._seed = spec.seed
         settings = self._settings
-        reasoning, budget = reasoning_options(
-            litellm, self._model, settings.llm_reasoning_mode, settings.llm_reasoning_budget
-        )
+        try:
+            self._handler = _handler(litellm, self._model, self._client)
+            reasoning, budget = reasoning_options(
+                litellm, self._model, settings.llm_reasoning_mode, settings.llm_reasoning_budget
+            )
+        except Exception as error:  # LiteLLM raises as many kinds as it knows providers
+            raise LoadError(f"{spec.model}: LiteLLM cannot use this name: {self._shown(str(error))}") from error
         extra = {**reasoning.get("extra_body", {}), **spec.options.get("extra_body", {})}
         self._request = {**reasoning, "extra_body": extra} if extra else reasoning
         self._budget = budget
@@ -132,9 +139,9 @@ class LiteLLMBackend:
             threads=0,
             load_ms=(time.perf_counter() - started) * 1000,
             settings={
-                # The host alone: an address may carry a name and a password.
-                "service": urlsplit(settings.llm_base_url or "").hostname or "",
-                "temperature": 0.0,
+                "service": _address(settings.llm_base_url or ""),
+                "api_version": settings.llm_api_version,
+                "temperature": None if "thinking" in self._request else 0.0,
                 "seed": spec.seed,
                 "reasoning_mode": settings.llm_reasoning_mode,
                 "request": self._request,
@@ -176,25 +183,29 @@ class LiteLLMBackend:
                 num_retries=0,
                 max_retries=0,
                 **self._request,
+                **self._handler,
             )
         except Exception as error:  # every provider has errors of its own; none may carry the key outside
             raise self._translated(error, exchange, messages) from None
         total_ms = (time.perf_counter() - started) * 1000
         if not reply.choices:
             raise InstrumentError(f"the service answered without a choice: {self._shown(exchange.body or '')}")
-        choice, usage = reply.choices[0], reply.get("usage")
-        text, reasoning = _said(choice.message, exchange.message())
+        choice, usage, sent = reply.choices[0], reply.get("usage"), exchange.reply()
+        text, reasoning = _said(choice.message, sent)
+        # LiteLLM calls every reason it does not know "stop", and usage that nobody told 0.
+        finish = sent["choices"][0].get("finish_reason") if sent else choice.finish_reason
+        told = usage if not sent or sent.get("usage") else None
         return Generation(
             text=text,
-            finish_reason=_FINISH.get(choice.finish_reason, "unknown"),
-            prompt_tokens=usage.prompt_tokens if usage else None,
-            completion_tokens=usage.completion_tokens if usage else None,
+            finish_reason=_FINISH.get(finish or "", "unknown"),
+            prompt_tokens=told.prompt_tokens if told else None,
+            completion_tokens=told.completion_tokens if told else None,
             prefill_ms=None,
             decode_ms=None,
             total_ms=total_ms,
             model=reply.model or self._model,
             reasoning=reasoning,
-            reasoning_tokens=_reasoning_tokens(usage),
+            reasoning_tokens=_reasoning_tokens(told),
             cost_usd=reply._hidden_params.get("response_cost") or None,
         )
 
@@ -215,14 +226,15 @@ class LiteLLMBackend:
             # The service does not say by how much; a quarter less, until it fits.
             tokens = sum(len(m.content) for m in messages) // 3
             return PromptTooLongError(tokens, tokens * 3 // 4)
-        if exchange.status is None and isinstance(error, (self._litellm.InternalServerError, self._litellm.Timeout)):
+        headers = exchange.headers or getattr(error, "litellm_response_headers", None)
+        if exchange.status is None and _is_broken_connection(error):
             return TransientError(f"no connection to the service: {said}")
         if exchange.status is not None and exchange.body is None:
             return TransientError("the connection broke in the middle of the answer")
         if status in _REFUSALS:
             return RefusedError(f"the service {_REFUSALS[status]}: {status}, {said}")
         if status in (408, 429) or (isinstance(status, int) and status >= 500):
-            return TransientError(f"the service answered {status}: {said}", _retry_after_s(exchange.headers))
+            return TransientError(f"the service answered {status}: {said}", _retry_after_s(headers))
         if status is not None and 200 <= status < 300:
             return InstrumentError(f"the service answered {status}, but with no chat completion: {said}")
         return InstrumentError(f"the service answered {status or type(error).__name__}: {said}")
@@ -264,6 +276,25 @@ def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int
     return {"reasoning_effort": "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"}, budget
 
 
+def _handler(litellm: Any, model: str, client: Any) -> dict[str, Any]:
+    """Return how LiteLLM is told to use our client where a provider is not asked through OpenAI's library."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    _, provider, _, _ = litellm.get_llm_provider(model)
+    if provider in ("openai", "azure") or provider in litellm.openai_compatible_providers:
+        return {}
+    handler = AsyncHTTPHandler()
+    handler.client = client
+    return {"client": handler}
+
+
+def _address(url: str) -> str:
+    """Return an address without what may be secret in it: name, password and query."""
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+
 def _is_listed(litellm: Any, model: str) -> bool:
     try:
         litellm.get_model_info(model)
@@ -284,9 +315,9 @@ async def _overhear(response: Any) -> None:
 
 def _said(message: Any, sent: dict[str, Any]) -> tuple[str, str]:
     """Return answer and reasoning; by what was sent where it was seen, so that leaked thought stays in the answer."""
-    content = sent.get("content")
-    if isinstance(content, str):
-        return content, str(sent.get("reasoning_content") or sent.get("reasoning") or "")
+    original = sent["choices"][0]["message"] if sent else {}
+    if isinstance(original.get("content"), str):
+        return original["content"], str(original.get("reasoning_content") or original.get("reasoning") or "")
     return message.content or "", getattr(message, "reasoning_content", None) or ""
 
 
@@ -301,7 +332,21 @@ def _error_text(error: Exception, exchange: _Exchange) -> str:
         told = json.loads(exchange.body or "")["error"]["message"]
     except (ValueError, LookupError, TypeError):
         told = None
-    return told if isinstance(told, str) and told else _WRAPPING.sub("", str(error))
+    if isinstance(told, str) and told:
+        return told
+    return _WRAPPING.sub("", str(error)).partition("Traceback (most recent")[0].strip() or type(error).__name__
+
+
+def _is_broken_connection(error: BaseException) -> bool:
+    import httpx
+
+    seen: BaseException | None = error
+    while seen is not None:
+        # Not LiteLLM's own APIConnectionError: it is its name for everything that it did not foresee.
+        if isinstance(seen, (OSError, httpx.TransportError)):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 def _retry_after_s(headers: Mapping[str, str] | None) -> float | None:
@@ -317,4 +362,5 @@ def _retry_after_s(headers: Mapping[str, str] | None) -> float | None:
         then = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(0.0, (then - datetime.now(UTC if then.tzinfo else None)).total_seconds())
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())

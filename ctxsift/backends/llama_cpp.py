@@ -10,7 +10,7 @@ from typing import Any
 from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
-from ctxsift.backends.templates import ChatTemplate, choose_template, thinking_switches
+from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, thinking_switches
 from ctxsift.errors import LoadError, PromptTooLongError
 from ctxsift.prompts import Message
 
@@ -72,7 +72,8 @@ class LlamaCppBackend:
         import llama_cpp
 
         llm = self._llm
-        prompt = self.prompt_tokens(messages)
+        written = self._prompt(messages)
+        prompt = self._tokens(written)
         room = llm.n_ctx() - limits.max_output_tokens
         if len(prompt) > room:
             raise PromptTooLongError(len(prompt), room)
@@ -107,6 +108,7 @@ class LlamaCppBackend:
             decode_ms=clock.t_eval_ms,
             total_ms=total_ms,
             model=self._model,
+            begins_in_reasoning=opens_reasoning(written),
         )
 
     def close(self) -> None:
@@ -117,8 +119,13 @@ class LlamaCppBackend:
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the token ids the model is given for these messages."""
+        return self._tokens(self._prompt(messages))
+
+    def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None
-        prompt = self._render(self._template.template, self._template.prepare(messages))
+        return self._render(self._template.template, self._template.prepare(messages))
+
+    def _tokens(self, prompt: str) -> list[int]:
         bos = self._token_text(self._llm.token_bos())
         tokens: list[int] = self._llm.tokenize(
             prompt.encode("utf-8", errors="replace"),

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from jinja2 import Environment, TemplateSyntaxError, meta
+
 from ctxsift.prompts import Message
 
 Render = Callable[[str, Sequence[Message]], str]
@@ -62,11 +64,14 @@ FALLBACKS: dict[str, tuple[Fallback, ...]] = {
     "granitehybrid": (Fallback("granite", _GRANITE, "<|start_of_role|>"),),
 }
 
+_SYNTAX = Environment(extensions=["jinja2.ext.loopcontrols", "jinja2.ext.do"], autoescape=False)
 # As Qwen, SmolLM and GLM name it; as Granite and DeepSeek do.
 _THINKING_SWITCHES = ("enable_thinking", "thinking")
 
 _FIXED_DATE = datetime(2026, 1, 1)
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+
+_OPENED = re.compile(r"<(?:think|thinking|reasoning)>\s*\Z")
 
 _PROBE = (Message("system", "probe-system-6151"), Message("user", "probe-user-9241"))
 
@@ -99,7 +104,16 @@ class ChatTemplate:
 
 def thinking_switches(template: str) -> dict[str, bool]:
     """Return what a template is told so that the model does not think before it answers; empty where it takes none."""
-    return {name: False for name in _THINKING_SWITCHES if re.search(rf"\b{name}\b", template)}
+    try:
+        taken = meta.find_undeclared_variables(_SYNTAX.parse(template))
+    except TemplateSyntaxError:  # of a dialect that only its own engine reads
+        return {}
+    return {name: False for name in _THINKING_SWITCHES if name in taken}
+
+
+def opens_reasoning(prompt: str) -> bool:
+    """Say whether a rendered prompt ends inside a reasoning block, as templates of models that always think do."""
+    return _OPENED.search(prompt) is not None
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:

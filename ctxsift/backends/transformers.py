@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, Mo
 from ctxsift.backends.cuda import DeviceWatch
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
-from ctxsift.backends.templates import ChatTemplate, choose_template, thinking_switches
-from ctxsift.errors import BackendError, LoadError, PromptTooLongError
+from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, thinking_switches
+from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
 from ctxsift.prompts import Message
 
-# Tokens that end an answer, whatever a model's configuration says; llama.cpp knows the same ones by text.
+# Tokens that end an answer of models whose configuration names none (such as those from GGUF files), by their text.
 _ENDS = (
     *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>"),
     *("<|endofturn|>", "<|return|>", "</s>", "<eos>", "<|eos|>", "<EOT>"),
@@ -60,8 +61,16 @@ class TransformersBackend:
         self._model.eval()
         self._watch = DeviceWatch(torch, spec.device)
         config, tokenizer = self._model.config, self._tokenizer
-        self._template = choose_template(tokenizer.chat_template, config.model_type, self._has_token, self._render)
-        self._ends = self._end_tokens()
+        architecture = config.model_type.removesuffix("_text")
+        own = tokenizer.chat_template
+        if isinstance(own, dict):  # one for each purpose
+            own = own.get("default")
+        self._template = choose_template(own, architecture, self._has_token, self._render)
+        self._ends = self._end_tokens(from_gguf=spec.path is not None)
+        # What comes with a model often samples or punishes repetition, and would fill every gap in our own settings.
+        self._model.generation_config = transformers.GenerationConfig(  # type: ignore[no-untyped-call]
+            eos_token_id=sorted(self._ends)
+        )
         trained = getattr(config.get_text_config(), "max_position_embeddings", None) or spec.context_tokens
         self._context_tokens = min(spec.context_tokens or trained, trained)
         self._name = getattr(config, "_name_or_path", "") or spec.model
@@ -69,7 +78,7 @@ class TransformersBackend:
             backend="transformers",
             engine="transformers",
             engine_version=transformers.__version__,
-            architecture=config.model_type,
+            architecture=architecture,
             chat_template=self._template.name,
             chat_template_note=self._template.note,
             chat_template_sha256=self._template.sha256,
@@ -80,7 +89,8 @@ class TransformersBackend:
                 "temperature": 0.0,
                 "seed": spec.seed,
                 "torch": torch.__version__,
-                "device": str(self._model.device),
+                "device": self._model.device.type,
+                "gpu": self._watch.name(),
                 "dtype": str(self._model.dtype).removeprefix("torch."),
                 "attn_implementation": config._attn_implementation,
                 "quantization": spec.quantization,
@@ -106,15 +116,26 @@ class TransformersBackend:
         token, whatever the others of its batch still have to say.
         """
         room = self._context_tokens - limits.max_output_tokens
-        tokens = [self.prompt_tokens(messages) for messages in prompts]
+        written = [self._prompt(messages) for messages in prompts]
+        tokens = [self._tokens(prompt) for prompt in written]
         fitting = [ids for ids in tokens if len(ids) <= room]
         answers = iter(self._answers(fitting, limits) if fitting else ())
-        return [next(answers) if len(ids) <= room else PromptTooLongError(len(ids), room) for ids in tokens]
+        return [
+            replace(next(answers), begins_in_reasoning=opens_reasoning(prompt))
+            if len(ids) <= room
+            else PromptTooLongError(len(ids), room)
+            for prompt, ids in zip(written, tokens, strict=True)
+        ]
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the token ids the model is given for these messages."""
+        return self._tokens(self._prompt(messages))
+
+    def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None
-        prompt = self._render(self._template.template, self._template.prepare(messages))
+        return self._render(self._template.template, self._template.prepare(messages))
+
+    def _tokens(self, prompt: str) -> list[int]:
         ids: list[int] = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
         return ids
 
@@ -152,6 +173,11 @@ class TransformersBackend:
             raise BackendError(
                 f"out of GPU memory with {len(prompts)} prompts of {width} tokens: {_line(error)}"
             ) from None
+        except RuntimeError as error:
+            if "CUDA" not in str(error):
+                raise
+            # The context of this process is lost with everything on it; only a new process helps.
+            raise InstrumentError(f"the GPU failed: {_line(error)}") from None
         peak = watch.peak_bytes()
         return [
             Generation(
@@ -182,12 +208,14 @@ class TransformersBackend:
     def _has_token(self, text: str) -> bool:
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"]) == 1
 
-    def _end_tokens(self) -> frozenset[int]:
-        configured = self._model.generation_config.eos_token_id
-        ends = {self._tokenizer.eos_token_id, *(configured if isinstance(configured, list) else [configured])}
-        vocabulary = self._tokenizer.get_vocab()
-        ends |= {vocabulary[text] for text in _ENDS if text in vocabulary}
-        return frozenset(token for token in ends if token is not None)
+    def _end_tokens(self, *, from_gguf: bool) -> frozenset[int]:
+        configured = getattr(self._model.generation_config, "eos_token_id", None)
+        ends = set(configured if isinstance(configured, list) else [configured]) - {None}
+        if from_gguf or not ends:
+            vocabulary = self._tokenizer.get_vocab()
+            ends |= {vocabulary[text] for text in _ENDS if text in vocabulary}
+            ends |= {self._tokenizer.eos_token_id} - {None}
+        return frozenset(ends)
 
 
 class _Row:

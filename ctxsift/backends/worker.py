@@ -23,6 +23,7 @@ from ctxsift.backends.base import Backend, BatchBackend, Generation, Limits, Loa
 from ctxsift.backends.registry import create_backend
 from ctxsift.errors import (
     BackendError,
+    InstrumentError,
     LoadError,
     PromptTooLongError,
     WorkerCrashedError,
@@ -200,6 +201,8 @@ def _error(described: dict[str, Any]) -> BackendError:
         return PromptTooLongError(described["prompt_tokens"], described["room"])
     if described["type"] in ("LoadError", "WeightsError"):
         return LoadError(described["message"])
+    if described["type"] == "InstrumentError":
+        return InstrumentError(described["message"])
     return BackendError(f"{described['type']}: {described['message']}")
 
 
