@@ -35,7 +35,7 @@ def test_template_without_system_turn_gets_it_merged_and_says_so() -> None:
     chosen = choose_template(own, "gemma2", has_all, render)
     assert (chosen.name, chosen.merges_system) == ("model", True)
     assert "no system" in chosen.note
-    prompt = render(chosen.template, chosen.prepare([Message("system", "S"), Message("user", "U")]))
+    prompt = chosen.write([Message("system", "S"), Message("user", "U")], render)
     assert prompt == "[user]S\n\nU"
 
 
@@ -58,7 +58,7 @@ def test_every_fallback_renders_both_messages_and_opens_the_answer(architecture:
     chosen = choose_template(None, architecture, has_all, render)
     assert chosen.name.startswith("fallback:")
     assert chosen.note == "the model file has no chat template"
-    prompt = render(chosen.template, chosen.prepare([Message("system", "S-7"), Message("user", "U-8")]))
+    prompt = chosen.write([Message("system", "S-7"), Message("user", "U-8")], render)
     assert prompt.index("S-7") < prompt.index("U-8")
     assert any(
         prompt.rstrip().endswith(end)

@@ -88,28 +88,8 @@ class LiteLLMBackend:
         self._settings = load_settings(Path(env_file) if env_file else None)
         if missing := self._settings.missing_for_service():
             raise LoadError(missing)
-        # Without these LiteLLM, while it is imported, fetches a price list and loads whatever .env file is near.
-        os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
-        try:
-            import httpx
-            import litellm
-        except ImportError as error:
-            raise LoadError(f"litellm is not installed ({error}); install the extra 'remote'") from error
-        # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
-        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-            logging.getLogger(name).disabled = True
-        litellm.telemetry = False
-        litellm.drop_params = True
-        litellm.suppress_debug_info = True
-        rehearsal = httpx.MockTransport(lambda _: httpx.Response(200, json=_REHEARSED))
-        # One client of our own: redirects would carry the key and the corpus elsewhere, pools would queue requests.
-        self._client = httpx.AsyncClient(
-            follow_redirects=False,
-            timeout=None,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            event_hooks={"response": [_overhear]},
-            mounts={f"all://{_REHEARSAL_HOST}": rehearsal},
-        )
+        litellm = _import_litellm()
+        self._client = _new_client()
         litellm.aclient_session = self._client
         self._litellm = litellm
         # A name without a provider means what the service at that address calls its model.
@@ -274,6 +254,37 @@ def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int
         return {"reasoning_effort": "none"}, 0
     # Older models cannot stop reasoning altogether, so it still needs room.
     return {"reasoning_effort": "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"}, budget
+
+
+def _import_litellm() -> Any:
+    """Return LiteLLM, told to keep to itself. Raises LoadError when it is not there."""
+    # Without these it fetches a price list while it is imported, and loads whatever .env file is near.
+    os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+    try:
+        import litellm
+    except ImportError as error:
+        raise LoadError(f"litellm is not installed ({error}); install the extra 'remote'") from error
+    # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).disabled = True
+    litellm.telemetry = False
+    litellm.drop_params = True
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _new_client() -> Any:
+    """Return a client of our own: redirects would carry key and corpus elsewhere, pools would queue requests."""
+    import httpx
+
+    rehearsal = httpx.MockTransport(lambda _: httpx.Response(200, json=_REHEARSED))
+    return httpx.AsyncClient(
+        follow_redirects=False,
+        timeout=None,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        event_hooks={"response": [_overhear]},
+        mounts={f"all://{_REHEARSAL_HOST}": rehearsal},
+    )
 
 
 def _handler(litellm: Any, model: str, client: Any) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class LlamaCppBackend:
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None
-        return self._render(self._template.template, self._template.prepare(messages))
+        return self._template.write(messages, self._render)
 
     def _tokens(self, prompt: str) -> list[int]:
         bos = self._token_text(self._llm.token_bos())

@@ -97,9 +97,9 @@ class ChatTemplate:
         """Hash of the template and of how the system message is passed."""
         return hashlib.sha256(f"{self.merges_system}\n{self.template}".encode()).hexdigest()
 
-    def prepare(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages as this template takes them."""
-        return merge_system(messages) if self.merges_system else messages
+    def write(self, messages: Sequence[Message], render: Render) -> str:
+        """Return the prompt of these messages."""
+        return render(self.template, merge_system(messages) if self.merges_system else messages)
 
 
 def thinking_switches(template: str) -> dict[str, bool]:

@@ -133,7 +133,7 @@ class TransformersBackend:
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None
-        return self._render(self._template.template, self._template.prepare(messages))
+        return self._template.write(messages, self._render)
 
     def _tokens(self, prompt: str) -> list[int]:
         ids: list[int] = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
