@@ -454,7 +454,11 @@ def test_what_a_service_does_not_tell_is_not_made_up(runner: Run, tmp_path: Path
 def test_two_scenarios_of_one_run(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, remote(name="a"), remote(name="b"))
     with FaultService() as service:
-        done = runner("--max-cases", "3", "--name", "both", *settings(tmp_path, service.url))
+        options = settings(tmp_path, service.url, LLM_REASONING_MODE="false")
+        done = runner("--max-cases", "3", "--name", "both", *options)
+        # The second is no better known to LiteLLM than the first was.
+        assert all("chat_template_kwargs" in body for body in service.requests)
+        assert len(service.requests) == 6
     assert done.returncode == 0, done.stdout + done.stderr
     assert [result.record["summary"]["case_count"] for result in find_results([tmp_path / "results"])] == [3, 3]
 

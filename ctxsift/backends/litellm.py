@@ -48,6 +48,7 @@ _REHEARSED = {
 class _Exchange:
     """What went over the wire for one question, where LiteLLM lets us see it."""
 
+    rehearsal: bool = False
     status: int | None = None
     headers: Mapping[str, str] | None = None
     body: str | None = None
@@ -130,16 +131,36 @@ class LiteLLMBackend:
         )
 
     async def aopen(self) -> None:
-        """Ask once without a network: LiteLLM imports half of itself at the first question; see AsyncBackend."""
-        # Whatever is wrong will be said when it matters.
-        with contextlib.suppress(Exception):
-            await self._litellm.acompletion(
-                model="openai/rehearsal",
-                messages=[{"role": "user", "content": "ok?"}],
-                api_base=f"http://{_REHEARSAL_HOST}/v1",
-                api_key="rehearsal",
-                max_retries=0,
-            )
+        """Rehearse: LiteLLM imports half of itself, and makes its clients, at the first question; see AsyncBackend."""
+        import anyio
+
+        # httpx's own first time.
+        await anyio.sleep(0)
+        settings = self._settings
+        for model, base, key in (
+            ("openai/rehearsal", f"http://{_REHEARSAL_HOST}/v1", "rehearsal"),
+            (self._model, settings.llm_base_url, settings.llm_api_key),
+        ):
+            # The second ends before it is sent.
+            _exchange.set(_Exchange(rehearsal=model == self._model))
+            # Whatever is wrong will be said when it matters.
+            with contextlib.suppress(Exception):
+                await self._litellm.acompletion(
+                    model=model,
+                    messages=[{"role": "user", "content": "ok?"}],
+                    api_base=base,
+                    api_key=key,
+                    api_version=settings.llm_api_version,
+                    timeout=self._timeout_s(),
+                    num_retries=0,
+                    max_retries=0,
+                    **(self._handler if model == self._model else {}),
+                )
+        _exchange.set(None)
+
+    def _timeout_s(self) -> float:
+        # Attempts are timed outside; this only keeps LiteLLM's own, shorter default away.
+        return self._settings.timeout_ms / 1000 + 60
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Ask once; see AsyncBackend."""
@@ -158,8 +179,7 @@ class LiteLLMBackend:
                 temperature=None if "thinking" in self._request else 0.0,
                 seed=self._seed,
                 max_tokens=limits.max_output_tokens + self._budget,
-                # Attempts are timed outside; this only keeps LiteLLM's own, shorter default away.
-                timeout=settings.timeout_ms / 1000 + 60,
+                timeout=self._timeout_s(),
                 num_retries=0,
                 max_retries=0,
                 **self._request,
@@ -282,7 +302,7 @@ def _new_client() -> Any:
         follow_redirects=False,
         timeout=None,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-        event_hooks={"response": [_overhear]},
+        event_hooks={"request": [_end_rehearsal], "response": [_overhear]},
         mounts={f"all://{_REHEARSAL_HOST}": rehearsal},
     )
 
@@ -312,6 +332,12 @@ def _is_listed(litellm: Any, model: str) -> bool:
     except Exception:  # LiteLLM raises a bare Exception for a name it does not know
         return False
     return True
+
+
+async def _end_rehearsal(request: Any) -> None:
+    exchange = _exchange.get()
+    if exchange is not None and exchange.rehearsal:
+        raise RuntimeError(f"a rehearsal does not go to {request.url.host}")
 
 
 async def _overhear(response: Any) -> None:
