@@ -22,7 +22,7 @@ from benchmark.run.plan import select_cases
 from benchmark.stored import find_results
 from ctxsift.backends.litellm import reasoning_options
 from ctxsift.backends.loops import MIN_TOKENS
-from tests.conftest import ROOT, Run, heed_interrupts, scenario, write_matrix
+from tests.conftest import Run, heed_interrupts, scenario, write_matrix
 from tests.fault_service import (
     Fault,
     FaultService,
@@ -415,20 +415,21 @@ def test_other_providers_use_our_client_too(runner: Run, tmp_path: Path) -> None
     assert case["elapsed_ms"] >= 1000
 
 
+_WATCHED = """
+import dotenv, runpy
+dotenv.load_dotenv = lambda *_, **__: open("loaded", "w").close()
+runpy.run_module("benchmark.runner", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_an_env_file_that_happens_to_lie_about_is_left_alone(tmp_path: Path) -> None:
-    # LiteLLM would load the nearest .env above its own folder.
-    write_matrix(tmp_path, remote(name="a"), remote(name="b"))
-    decoy = ROOT / ".env"
-    assert not decoy.exists()
-    decoy.write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\nCTXSIFT_LLM_API_KEY=decoy\n")
-    try:
-        with FaultService() as service:
-            process = start(tmp_path, "--max-cases", "2", *settings(tmp_path, service.url))
-            _, told = process.communicate(timeout=60)
-            assert len(service.requests) == 4
-    finally:
-        decoy.unlink()
-    assert process.returncode == 0, told
+    # LiteLLM would load the nearest .env above its own folder, and its address would be the next scenario's.
+    write_matrix(tmp_path, remote())
+    with FaultService() as service:
+        command = [sys.executable, "-c", _WATCHED, "--max-cases", "2", *settings(tmp_path, service.url)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "loaded").exists()
 
 
 @pytest.mark.parametrize("url", ["http://[oops/v1", "127.0.0.1:8000/v1", "ftp://host/v1", "http://host:99999/v1"])
