@@ -137,12 +137,12 @@ class LiteLLMBackend:
         # httpx's own first time.
         await anyio.sleep(0)
         settings = self._settings
-        for model, base, key in (
-            ("openai/rehearsal", f"http://{_REHEARSAL_HOST}/v1", "rehearsal"),
-            (self._model, settings.llm_base_url, settings.llm_api_key),
-        ):
-            # The second ends before it is sent.
-            _exchange.set(_Exchange(rehearsal=model == self._model))
+        plays = [("openai/rehearsal", f"http://{_REHEARSAL_HOST}/v1", "rehearsal")]
+        # Where our client surely carries the question, its own address too; that ends before it is sent.
+        if self._model.startswith("openai/"):
+            plays.append((self._model, settings.llm_base_url or "", settings.llm_api_key or ""))
+        for model, base, key in plays:
+            _exchange.set(_Exchange(rehearsal=base == settings.llm_base_url))
             # Whatever is wrong will be said when it matters.
             with contextlib.suppress(Exception):
                 await self._litellm.acompletion(
@@ -154,7 +154,6 @@ class LiteLLMBackend:
                     timeout=self._timeout_s(),
                     num_retries=0,
                     max_retries=0,
-                    **(self._handler if model == self._model else {}),
                 )
         _exchange.set(None)
 
