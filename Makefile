@@ -1,7 +1,7 @@
 # make bench            the packaged models over 16 cases (about ten minutes after the build)
 # make bench ARGS=      the same over the whole corpus
 # make test             every check that CI runs
-# make perf             the measured budgets: scoring, statistics, loading, asking services
+# make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer
 
 PYTHON ?= python3
 ARGS ?= --max-cases 16

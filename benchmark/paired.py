@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from benchmark.scoring import bootstrap_final_scores, scenario_score
+from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
 from benchmark.statistics import Difference, Floats, bootstrap_means, difference_of, holm, mean
 from benchmark.stored import StoredCase, StoredResult
 from ctxsift.errors import InputError
@@ -77,65 +77,111 @@ class Comparison:
 
 def compare(a: StoredResult, b: StoredResult) -> Comparison:
     """Compare two results case by case. Raises InputError when they share no case."""
-    shared = tuple(sorted(a.cases.keys() & b.cases.keys()))
-    if not shared:
+    found = Comparisons().of(a, b)
+    if found is None:
         raise InputError(f"{a.path} and {b.path}", "share no answered case", "compare runs over the same corpus")
-    ours, theirs = [a.cases[case] for case in shared], [b.cases[case] for case in shared]
-    gains = [y.score - x.score for x, y in zip(ours, theirs, strict=True)]
-    return Comparison(
-        a=a,
-        b=b,
-        shared=shared,
-        only_a=len(a.cases) - len(shared),
-        only_b=len(b.cases) - len(shared),
-        figures=_figures(ours, theirs),
-        wins=sum(gain >= TIE for gain in gains),
-        losses=sum(gain <= -TIE for gain in gains),
-        ties=sum(abs(gain) < TIE for gain in gains),
-        won=tuple(y.case_id for x, y in zip(ours, theirs, strict=True) if y.passed and not x.passed),
-        lost=tuple(x.case_id for x, y in zip(ours, theirs, strict=True) if x.passed and not y.passed),
-        intents=_intents(ours, theirs),
-    )
+    return found
 
 
-def _figures(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[Figure, ...]:
-    finals = [_score(cases) for cases in (ours, theirs)]
-    raws = [_score(cases, raw=True) for cases in (ours, theirs)]
-    lifts = [(final[0] - raw[0], final[1] - raw[1]) for final, raw in zip(finals, raws, strict=True)]
-    qualities = [_score(cases, timed=False) for cases in (ours, theirs)]
-    named = {"final": finals, "raw": raws, "lift": lifts, "quality": qualities}
-    return tuple(
-        Figure(name, a, b, difference_of(b - a, b_draws - a_draws, len(ours)))
-        for name, ((a, a_draws), (b, b_draws)) in named.items()
-    )
+# A figure, and its values in draws of the cases, shape (draws,).
+_Drawn = tuple[float, Floats]
+_Shared = tuple[str, ...]
 
 
-def _score(cases: Sequence[StoredCase], *, raw: bool = False, timed: bool = True) -> tuple[float, Floats]:
-    """Return a final score, with or without its latency factor, and its bootstrap distribution."""
-    scores = [case.raw_score if raw else case.score for case in cases]
-    times_ms = [case.time_ms if timed else 0.0 for case in cases]
-    return _observed(cases, raw=raw, timed=timed), bootstrap_final_scores(scores, times_ms)
+class Comparisons:
+    """Results against each other; what is drawn of one for the same cases is drawn once for all its pairs.
+
+    Results are told apart by identity and must outlive this.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, _Shared, str], _Drawn] = {}
+
+    def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
+        """Return `b` against `a`; None when they share no case."""
+        shared = _shared(a, b)
+        if not shared:
+            return None
+        pairs = [(a.cases[case], b.cases[case]) for case in shared]
+        gains = [y.score - x.score for x, y in pairs]
+        return Comparison(
+            a=a,
+            b=b,
+            shared=shared,
+            only_a=len(a.cases) - len(shared),
+            only_b=len(b.cases) - len(shared),
+            figures=tuple(self._figure(name, a, b, shared) for name in ("final", "raw", "lift", "quality")),
+            wins=sum(gain >= TIE for gain in gains),
+            losses=sum(gain <= -TIE for gain in gains),
+            ties=sum(abs(gain) < TIE for gain in gains),
+            won=tuple(y.case_id for x, y in pairs if y.passed and not x.passed),
+            lost=tuple(x.case_id for x, y in pairs if x.passed and not y.passed),
+            intents=self._intents(a, b, shared),
+        )
+
+    def difference(self, a: StoredResult, b: StoredResult, *, timed: bool) -> Difference | None:
+        """Return the score of `b` minus that of `a`, with or without latency; None when they share no case."""
+        shared = _shared(a, b)
+        return self._figure("final" if timed else "quality", a, b, shared).difference if shared else None
+
+    def _figure(self, name: str, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
+        (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
+        return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, len(shared)))
+
+    def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
+        key = id(result), shared, name
+        if key not in self._known:
+            self._known[key] = self._draw(result, shared, name)
+        return self._known[key]
+
+    def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
+        """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
+        if name == "factor":
+            times_ms = [result.cases[case].time_ms for case in shared]
+            return latency_factor(mean(times_ms)), bootstrap_factors(times_ms)
+        if name in ("core", "raw core"):
+            cases = [result.cases[case] for case in shared]
+            scores = [case.raw_score if name == "raw core" else case.score for case in cases]
+            return scenario_score(scores, 0.0).quality_core, bootstrap_cores(scores)
+        if name == "lift":
+            (final, final_draws), (raw, raw_draws) = (self._drawn(result, shared, of) for of in ("final", "raw"))
+            return final - raw, final_draws - raw_draws
+        core, core_draws = self._drawn(result, shared, "raw core" if name == "raw" else "core")
+        factor, factor_draws = (1.0, 1.0) if name == "quality" else self._drawn(result, shared, "factor")
+        return 100 * core * factor, 100 * core_draws * factor_draws
+
+    def _intents(self, a: StoredResult, b: StoredResult, shared: _Shared) -> tuple[Group, ...]:
+        members: dict[str, list[str]] = {}
+        for case in shared:
+            group = a.cases[case].group
+            if "intent" in group:
+                members.setdefault(group["intent"], []).append(case)
+        found = []
+        for name, cases in sorted(members.items()):
+            (ours, our_draws), (theirs, their_draws) = self._mean(a, tuple(cases)), self._mean(b, tuple(cases))
+            difference = difference_of(theirs - ours, their_draws - our_draws, len(cases))
+            found.append(Group(name, len(cases), ours, theirs, difference))
+        corrected = holm([group.difference.p for group in found])
+        return tuple(
+            replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
+        )
+
+    def _mean(self, result: StoredResult, cases: _Shared) -> _Drawn:
+        """Return the mean score of cases, 0 to 100."""
+        key = id(result), cases, "mean"
+        if key not in self._known:
+            scores = [100 * result.cases[case].score for case in cases]
+            self._known[key] = mean(scores), bootstrap_means(scores)
+        return self._known[key]
 
 
-def _observed(cases: Sequence[StoredCase], *, raw: bool = False, timed: bool = True) -> float:
-    scores = [case.raw_score if raw else case.score for case in cases]
-    return scenario_score(scores, mean([case.time_ms if timed else 0.0 for case in cases])).final_score
+def _shared(a: StoredResult, b: StoredResult) -> _Shared:
+    return tuple(sorted(a.cases.keys() & b.cases.keys()))
 
 
-def _intents(ours: Sequence[StoredCase], theirs: Sequence[StoredCase]) -> tuple[Group, ...]:
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for x, y in zip(ours, theirs, strict=True):
-        if "intent" in x.group:
-            groups.setdefault(x.group["intent"], []).append((100 * x.score, 100 * y.score))
-    found: list[Group] = []
-    for name, pairs in sorted(groups.items()):
-        a, b = mean([x for x, _ in pairs]), mean([y for _, y in pairs])
-        gains = bootstrap_means([y - x for x, y in pairs])
-        found.append(Group(name, len(pairs), a, b, difference_of(b - a, gains, len(pairs))))
-    corrected = holm([group.difference.p for group in found])
-    return tuple(
-        replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
-    )
+def _observed(cases: Sequence[StoredCase], timed: bool) -> float:
+    observed_ms = mean([case.time_ms for case in cases]) if timed else 0.0
+    return scenario_score([case.score for case in cases], observed_ms).final_score
 
 
 @dataclass(frozen=True)
@@ -173,14 +219,20 @@ class Leaderboard:
     differences: dict[tuple[int, int], Difference]
 
 
-def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leaderboard:
+def leaderboard(
+    results: Sequence[StoredResult], *, timed: bool = True, comparisons: Comparisons | None = None
+) -> Leaderboard:
     """Rank results by final score (without latency unless `timed`); who cannot be told apart on shared cases ties.
 
-    Results that share no case are not compared, and so tie.
+    Results that share no case are not compared, and so tie. `comparisons` may know some of them already.
     """
-    draws = _Draws(results, timed)
+    comparisons = comparisons or Comparisons()
     pairs = list(itertools.combinations(range(len(results)), 2))
-    alone = {pair: found for pair in pairs if (found := draws.difference(*pair)) is not None}
+    alone = {
+        (i, j): found
+        for i, j in pairs
+        if (found := comparisons.difference(results[i], results[j], timed=timed)) is not None
+    }
     corrected = holm([difference.p for difference in alone.values()])
     differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
     places, tied = [1] * len(results), [False] * len(results)
@@ -191,26 +243,5 @@ def leaderboard(results: Sequence[StoredResult], *, timed: bool = True) -> Leade
         else:
             places[i if difference.value > 0 else j] += 1
     ranks = tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))
-    scores = tuple(_observed(list(result.cases.values()), timed=timed) if result.cases else 0.0 for result in results)
+    scores = tuple(_observed(list(result.cases.values()), timed) if result.cases else 0.0 for result in results)
     return Leaderboard(tuple(results), scores, ranks, differences)
-
-
-class _Draws:
-    """Bootstrap distributions of final scores, drawn once for all results with the same cases."""
-
-    def __init__(self, results: Sequence[StoredResult], timed: bool) -> None:
-        self._results, self._timed = results, timed
-        self._known: dict[tuple[int, tuple[str, ...]], tuple[float, Floats]] = {}
-
-    def difference(self, i: int, j: int) -> Difference | None:
-        shared = tuple(sorted(self._results[i].cases.keys() & self._results[j].cases.keys()))
-        if not shared:
-            return None
-        (a, a_draws), (b, b_draws) = self._of(i, shared), self._of(j, shared)
-        return difference_of(b - a, b_draws - a_draws, len(shared))
-
-    def _of(self, index: int, shared: tuple[str, ...]) -> tuple[float, Floats]:
-        if (index, shared) not in self._known:
-            cases = [self._results[index].cases[case] for case in shared]
-            self._known[index, shared] = _score(cases, timed=self._timed)
-        return self._known[index, shared]

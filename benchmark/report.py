@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmark.console import reader_may_go, terminal
-from benchmark.paired import leaderboard
+from benchmark.paired import Comparisons, leaderboard
 from benchmark.stored import StoredResult, find_results, labels
 from ctxsift.errors import InputError
 from ctxsift.terminal import one_line
@@ -90,10 +90,10 @@ def order_by_score(results: Sequence[StoredResult]) -> list[StoredResult]:
     return sorted(results, key=lambda r: (-r.record["summary"].get("final_score", -1.0), r.name, r.timestamp))
 
 
-def ranks(results: Sequence[StoredResult]) -> list[str]:
+def ranks(results: Sequence[StoredResult], comparisons: Comparisons | None = None) -> list[str]:
     """Return for each result its rank, with `=` where it ties; `ref` for reference rows, a dash without answers."""
     rivals = [i for i, result in enumerate(results) if result.cases and not is_reference(result)]
-    board = leaderboard([results[i] for i in rivals])
+    board = leaderboard([results[i] for i in rivals], comparisons=comparisons)
     places = dict(zip(rivals, map(str, board.ranks), strict=True))
     return [places.get(i, "ref" if is_reference(result) else "-") for i, result in enumerate(results)]
 

@@ -6,12 +6,12 @@ import functools
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+import jsonschema_rs
 
 from benchmark.fields import Fields
 from ctxsift.errors import InputError
@@ -21,6 +21,7 @@ from ctxsift.terminal import one_line
 SCHEMA_VERSION = 2
 SCHEMA_PATH = Path(__file__).parent / "schemas" / "result.schema.json"
 _SUFFIXES = (".json", ".json.gz")
+_MEND = "name a results tree, a run folder or a result"
 
 
 @dataclass(frozen=True)
@@ -72,21 +73,47 @@ def find_results(paths: Iterable[Path], *, any_version: bool = False) -> list[St
         InputError: a path is missing or holds no result, or a file is damaged.
 
     """
-    found: dict[Path, StoredResult] = {}
+    return list(iterate_results(paths, any_version=any_version))
+
+
+def iterate_results(
+    paths: Iterable[Path], *, any_version: bool = False, skip: Callable[[InputError], None] | None = None
+) -> Iterator[StoredResult]:
+    """Yield the results below `paths` one at a time: hundreds of them do not fit into memory together.
+
+    Args:
+        paths: result files, run folders, results trees; what is named twice comes once.
+        any_version: also take files of older schema versions, which only `rescore` understands.
+        skip: called with what is wrong with a file that is then left out; without it the first one is raised, and
+            foreign JSON in a tree is left out without a word.
+
+    Raises:
+        InputError: a path is missing or holds no result, or a file is damaged.
+
+    """
+    seen: set[Path] = set()
     for path in paths:
-        if path.is_dir():
-            parsed = [(file, _parse(file)) for file in sorted(path.rglob("*")) if _may_be_result(file)]
-            below = [
-                as_result(file, document, any_version=any_version) for file, document in parsed if _is_result(document)
-            ]
-            if not below:
-                raise InputError(str(path), "holds no result file", "name a results tree, a run folder or a result")
-            found |= {result.path.resolve(): result for result in below}
-        elif path.exists():
-            found[path.resolve()] = as_result(path, _parse(path), any_version=any_version)
-        else:
-            raise InputError(str(path), "no such file or folder", "name a results tree, a run folder or a result")
-    return list(found.values())
+        if not path.exists():
+            raise InputError(str(path), "no such file or folder", _MEND)
+        found = False
+        for file in [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _may_be_result(file)]:
+            try:
+                document = _parse(file)
+                if file is not path and not _is_result(document):
+                    if skip:
+                        skip(InputError(str(file), "is no result file (no scenario, summary and cases)"))
+                    continue
+                found = True
+                if file.resolve() not in seen:
+                    result = as_result(file, document, any_version=any_version)
+                    seen.add(file.resolve())
+                    yield result
+            except InputError as error:
+                if not skip:
+                    raise
+                skip(error)
+        if not found and not skip:
+            raise InputError(str(path), "holds no result file", _MEND)
 
 
 def _may_be_result(file: Path) -> bool:
@@ -145,14 +172,17 @@ def as_result(path: Path, document: object, *, any_version: bool = False, check:
 
 
 @functools.cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
 
 
 def _check_schema(path: Path, document: object) -> None:
-    error = next(_validator().iter_errors(document), None)
+    try:
+        error = next(_validator().iter_errors(document), None)
+    except ValueError as fault:  # half a character in a key
+        raise InputError(str(path), f"cannot be read ({fault})", "the file is damaged") from fault
     if error is not None:
-        place = "/" + "/".join(map(str, error.absolute_path))
+        place = "/" + "/".join(map(str, error.instance_path))
         raise InputError(f"{path}: {place}", error.message[:200], "the file is damaged; take it from a backup")
 
 

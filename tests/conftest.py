@@ -131,3 +131,25 @@ def published_layout(path: Path, name: str, scores: dict[str, float]) -> Path:
     record = {"scenario": {"name": name, "track": "remote"}, "warmup": {}, "summary": summary, "cases": cases}
     path.write_text(json.dumps(record))
     return path
+
+
+@pytest.fixture(scope="session")
+def results_tree(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, embedder: Embedder) -> Path:
+    """Six results of models from bad to good over 40 cases, and all reference rows."""
+    from tests.results import synthesise, template, write_results
+
+    folder = tmp_path_factory.mktemp("results")
+    record = template(tmp_path_factory.mktemp("template"), "--max-cases", "40")
+    write_results(synthesise(record, corpus, embedder, 6), folder)
+    command = [sys.executable, "-m", "benchmark.runner", "--phase", "control", "--max-cases", "40", "--output-dir"]
+    subprocess.run([*command, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def results_page(results_tree: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of `results_tree`."""
+    page = tmp_path_factory.mktemp("page") / "page.html"
+    command = [sys.executable, "-m", "benchmark.viewer", str(results_tree), "-o", str(page)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return page.read_text(encoding="utf-8")

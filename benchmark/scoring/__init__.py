@@ -1,7 +1,14 @@
 """Scores, as pure functions. The formulas are in docs/scoring.md."""
 
 from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, score_view
-from benchmark.scoring.scenario import ScenarioScore, bootstrap_final_scores, latency_factor, scenario_score
+from benchmark.scoring.scenario import (
+    ScenarioScore,
+    bootstrap_cores,
+    bootstrap_factors,
+    bootstrap_final_scores,
+    latency_factor,
+    scenario_score,
+)
 from benchmark.scoring.semantic import Embedder
 
 __all__ = [
@@ -9,6 +16,8 @@ __all__ = [
     "Embedder",
     "ScenarioScore",
     "Scores",
+    "bootstrap_cores",
+    "bootstrap_factors",
     "bootstrap_final_scores",
     "case_score",
     "latency_factor",

@@ -42,14 +42,18 @@ def has_token(text: str, token: str) -> bool:
 
 def token_place(text: str, token: str) -> int:
     """Return where `token` first stands in `text` as a whole, or -1."""
+    return next((start for start, _ in token_spans(text, token)), -1)
+
+
+def token_spans(text: str, token: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each place where `token` stands in `text` as a whole."""
     needle, offset, pattern = _pattern(token)
     place = text.find(needle)
     while place >= 0:
         # The pattern costs a hundred times what finding its first word does.
-        if place >= offset and pattern.match(text, place - offset):
-            return place - offset
+        if place >= offset and (match := pattern.match(text, place - offset)):
+            yield match.span()
         place = text.find(needle, place + 1)
-    return -1
 
 
 @functools.lru_cache(maxsize=8192)

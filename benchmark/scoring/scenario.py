@@ -47,10 +47,19 @@ def bootstrap_final_scores(case_scores: Sequence[float] | Floats, times_ms: Sequ
         times_ms: the generation latency of the same cases, in the same order.
 
     """
-    drawn = resamples(len(case_scores))
-    scores = np.asarray(case_scores, dtype=np.float64)[drawn]
-    core = 0.80 * scores.mean(axis=1) + 0.20 * row_percentile(scores, 10)
-    observed_ms = np.maximum(1.0, bootstrap_means(times_ms))
-    factors = np.clip((FREE_LATENCY_MS / observed_ms) ** 0.15, 0.85, 1.00)
-    finals: Floats = 100 * core * factors
+    finals: Floats = 100 * bootstrap_cores(case_scores) * bootstrap_factors(times_ms)
     return finals
+
+
+def bootstrap_cores(case_scores: Sequence[float] | Floats) -> Floats:
+    """Return the quality core of every bootstrap sample of the cases, shape (draws,), in [0, 1]."""
+    scores = np.asarray(case_scores, dtype=np.float64)[resamples(len(case_scores))]
+    cores: Floats = 0.80 * scores.mean(axis=1) + 0.20 * row_percentile(scores, 10)
+    return cores
+
+
+def bootstrap_factors(times_ms: Sequence[float] | Floats) -> Floats:
+    """Return the latency factor of every bootstrap sample of the cases, shape (draws,), in [0.85, 1]."""
+    observed_ms = np.maximum(1.0, bootstrap_means(times_ms))
+    factors: Floats = np.clip((FREE_LATENCY_MS / observed_ms) ** 0.15, 0.85, 1.00)
+    return factors

@@ -139,9 +139,9 @@ def load_all() -> float:
     return time.process_time() - started
 
 
-def ask_a_service() -> dict[str, float]:
-    """Return what 280 questions to a service took, 16 in flight; measured in a process of its own."""
-    done = subprocess.run([sys.executable, "-m", "tests.perf.remote"], capture_output=True, text=True, check=True)
+def measured_by(module: str) -> dict[str, float]:
+    """Return what a module of this package measured in a process of its own."""
+    done = subprocess.run([sys.executable, "-m", f"tests.perf.{module}"], capture_output=True, text=True, check=True)
     told: dict[str, float] = json.loads(done.stdout)
     return told
 
@@ -151,10 +151,15 @@ def main() -> int:
     corpus = load_corpus()
     views = answers(corpus)
     service: dict[str, float] = {}
+    page: dict[str, float] = {}
 
     def slower_than_bare() -> float:
-        service.update(ask_a_service())
+        service.update(measured_by("remote"))
         return service["wall_s"] / service["bare_s"]
+
+    def build_page() -> float:
+        page.update(measured_by("viewer"))
+        return page["build_s"]
 
     budgets = (
         Budget(f"scoring {len(views):,} stored views, embeddings included", 4.0, lambda: score_all(corpus, views)),
@@ -167,8 +172,15 @@ def main() -> int:
         Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
         Budget("280 answers of a service in 200 ms each, 16 in flight", 1.1, slower_than_bare, "x bare client", 1.0),
         Budget("... memory of the runner meanwhile", 300, lambda: service["peak_bytes"] / 1e6, "MB", 300),
+        Budget("page of 28 results x 280 cases, the whole command", 5.0, build_page, "s of the clock"),
+        Budget("... its size", 4.0, lambda: page["bytes"] / 1e6, "MB", 4.0),
+        Budget("... until the leaderboard answers", 0.6, lambda: page["board_s"], "s of the clock"),
+        Budget("... opening a case", 0.1, lambda: page["case_s"], "s of the clock"),
+        Budget("page of 300 results, until the leaderboard answers", 2.0, lambda: page["many_s"], "s of the clock"),
     )
-    table = Table(title="Budgets: CPU seconds on one core, limits scaled to what this machine is worth right now")
+    table = Table(
+        title="Budgets: s is CPU seconds on one core; limits are scaled to what this machine is worth right now"
+    )
     for title in ("what", "measured", "machine", "limit", "", "used", ""):
         table.add_column(title, justify="left" if title in ("what", "") else "right")
     broken = 0
@@ -185,7 +197,8 @@ def main() -> int:
     ideal = service["wall_s"] / service["ideal_s"]
     console.print(
         f"280 answers: {service['wall_s']:.2f} s, x {ideal:.3f} of 280/16 x 0.2 s; a client that only sends and reads "
-        f"bytes: {service['bare_s']:.2f} s; mean latency {service['mean_latency_ms']:.0f} ms"
+        f"bytes: {service['bare_s']:.2f} s; mean latency {service['mean_latency_ms']:.0f} ms\n"
+        f"300 results: {page['many_bytes'] / 1e6:.1f} MB, built in {page['many_build_s']:.0f} s"
     )
     return 1 if broken else 0
 

@@ -1,0 +1,134 @@
+"""Gathered results -> one HTML file: styles, scripts and libraries inlined, data packed, a strict security policy.
+
+Scripts and styles run only if their hash is in the policy, so nothing that a result file says can ever run, and nothing
+can be fetched. What is not needed at once is gzip in base64, unpacked by the browser when a view asks for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from benchmark.viewer.charts import chart_rows, reference_lines, specifications
+from benchmark.viewer.gather import Gathered, catalog, overview, pairs
+from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
+
+FOLDER = Path(__file__).parent / "static"
+_LIBRARIES = ("preact", "preact-hooks", "htm", "diff")
+_ENTRY = "app.js"
+_BUNDLE = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+\.js)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (\{[^}]*\};)$", re.MULTILINE)
+
+
+def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str) -> str:
+    """Return the page.
+
+    Args:
+        gathered: what to show.
+        skipped: files that were left out; the page names them.
+        title: of the document.
+
+    """
+    # Bundling takes a second and holds Python's lock, so it is done beside this process.
+    drawing = subprocess.Popen([sys.executable, "-c", _BUNDLE], stdout=subprocess.PIPE)
+    packs = _packs(gathered)
+    # An inline script tells nobody when it has run.
+    vega = drawing.communicate()[0].decode() + '\nwindow.dispatchEvent(new Event("vega"));\n'
+    packs["vega"] = _packed(vega.encode())
+    summary = overview(gathered) | {
+        "lines": reference_lines(gathered.results),
+        "skipped": [one_line(str(error)) for error in skipped],
+        "built": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "title": title,
+    }
+    style = (FOLDER / "style.css").read_text(encoding="utf-8")
+    scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
+    hashes = " ".join(_hash(script) for script in [*scripts, vega])
+    page = Template((FOLDER / "index.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        title=html.escape(title),
+        policy=f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        summary=_data(summary),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+        packs="\n".join(f'<script type="text/plain" id="pack-{name}">{text}</script>' for name, text in packs.items()),
+    )
+
+
+def _packs(gathered: Gathered) -> dict[str, str]:
+    """Return what is unpacked on demand, by name."""
+    shelves = _shelves(gathered.bodies)
+    place = {id(body): (shelf, row) for shelf, some in enumerate(shelves) for row, body in enumerate(some)}
+    packs: dict[str, Any] = {
+        "catalog": [[*row, *place[id(body)]] for row, body in zip(catalog(gathered), gathered.bodies, strict=True)],
+        "pairs": pairs(gathered),
+        "charts": {"specifications": specifications(), "rows": chart_rows(gathered)},
+    }
+    packs |= {f"result-{shown.key}": shown.detail for shown in gathered.shown}
+    for number, some in enumerate(shelves):
+        bodies = [{name: value for name, value in body.items() if name != "raw_input"} for body in some]
+        packs[f"cases-{number}"] = {"raw_input": some[0]["raw_input"], "cases": bodies}
+    return {name: _packed(_compact(value).encode("utf-8", "surrogatepass")) for name, value in packs.items()}
+
+
+def _shelves(bodies: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the bodies, those about the same output together, so that it is packed once."""
+    shelves: dict[object, list[dict[str, Any]]] = {}
+    for number, body in enumerate(bodies):
+        shelves.setdefault(number if body["raw_input"] is None else body["raw_input"], []).append(body)
+    return list(shelves.values())
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _data(value: object) -> str:
+    """Return JSON that cannot end the element it stands in."""
+    return _compact(value).replace("<", "\\u003c")
+
+
+def _script_text(library: str) -> str:
+    return (FOLDER / "vendor" / f"{library}.js").read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _application() -> str:
+    """Return all modules as one script, each in a scope of its own.
+
+    Hashes allow scripts, but not what a module imports; and a page from disk cannot import. Modules therefore import by
+    name from modules beside them, and export by name at their end.
+    """
+    done: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        text = (FOLDER / name).read_text(encoding="utf-8")
+        for _, imported in _IMPORT.findall(text):
+            if imported not in done:
+                add(imported)
+        body = _EXPORT.sub(r"return \1", _IMPORT.sub(r'const \1 = modules["\2"];', text))
+        done[name] = f'modules["{name}"] = (() => {{\n{body}}})();'
+
+    add(_ENTRY)
+    return "\n".join(['"use strict";', "(() => {", "const modules = {};", *done.values(), "})();"])

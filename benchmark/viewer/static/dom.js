@@ -1,0 +1,16 @@
+// Preact and its templates: whatever is put into `html` as a value is text, never markup.
+const html = htm.bind(preact.h);
+const { render } = preact;
+const { useEffect, useLayoutEffect, useRef, useState } = preactHooks;
+
+const siteTitle = document.title;
+
+// The heading of a view names the page, too.
+function Heading({ title }) {
+  useEffect(() => {
+    document.title = `${title} · ${siteTitle}`;
+  }, [title]);
+  return html`<h1 tabindex="-1">${title}</h1>`;
+}
+
+export { Heading, html, render, useEffect, useLayoutEffect, useRef, useState };
