@@ -1,5 +1,5 @@
 // The page: one view at a time, by the address.
-import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
+import { html, render, useLayoutEffect, useRef, useState } from "./dom.js";
 import { Board } from "./board.js";
 import { CaseView } from "./case.js";
 import { Pictures } from "./pictures.js";
@@ -54,7 +54,8 @@ function App() {
   const [where, setWhere] = useState("");
   const first = useRef(true);
   const place = [route.view, ...route.parts, route.query.case ?? ""].join("\n");
-  useEffect(() => {
+  // At once, not after the next frame: keys may follow each other quickly.
+  useLayoutEffect(() => {
     const listener = (event) => pressed(event, route);
     addEventListener("keydown", listener);
     return () => removeEventListener("keydown", listener);

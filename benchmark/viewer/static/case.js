@@ -1,5 +1,5 @@
 // One case of one scenario: what was asked, what came, what became of it, and why it scored what it scored.
-import { Heading, html, useEffect } from "./dom.js";
+import { Heading, html, useLayoutEffect } from "./dom.js";
 import { fixed, seconds, signed, whole, words } from "./format.js";
 import { answerOf, detailOf, questionOf, resultOf, useLoaded } from "./store.js";
 import { Status, chosenCases } from "./cases.js";
@@ -104,7 +104,7 @@ function Times({ row, answer }) {
 function Steps({ cases, index, to }) {
   const before = cases[index - 1];
   const after = cases[index + 1];
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, [role=dialog]")) return;
       const back = event.key === "k" || event.key === "ArrowLeft";

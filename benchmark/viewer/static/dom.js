@@ -7,7 +7,7 @@ const siteTitle = document.title;
 
 // The heading of a view names the page, too.
 function Heading({ title }) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · ${siteTitle}`;
   }, [title]);
   return html`<h1 tabindex="-1">${title}</h1>`;

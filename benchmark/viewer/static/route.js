@@ -1,5 +1,5 @@
 // Every view has an address in the fragment: #/view/part/part?name=value
-import { useEffect, useState } from "./dom.js";
+import { useLayoutEffect, useState } from "./dom.js";
 
 const decoded = (text) => {
   try {
@@ -33,7 +33,7 @@ function changeQuery(changes) {
 
 function useRoute() {
   const [route, setRoute] = useState(readRoute);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const changed = () => setRoute(readRoute());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
