@@ -89,13 +89,16 @@ _Shared = tuple[str, ...]
 
 
 class Comparisons:
-    """Results against each other; what is drawn of one for the same cases is drawn once for all its pairs.
+    """Results against each other; what is drawn of one for all its cases is drawn once for all its pairs.
 
     Results are told apart by identity and must outlive this.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, _Shared, str], _Drawn] = {}
+        # Of a part of its cases, for one pair only: hundreds of pairs that share different cases would fill memory.
+        self._passing: dict[tuple[int, _Shared, str], _Drawn] = {}
+        self._passing_cases: _Shared = ()
 
     def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
         """Return `b` against `a`; None when they share no case."""
@@ -129,10 +132,18 @@ class Comparisons:
         return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, len(shared)))
 
     def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
+        known = self._kept_for(result, shared)
         key = id(result), shared, name
-        if key not in self._known:
-            self._known[key] = self._draw(result, shared, name)
-        return self._known[key]
+        if key not in known:
+            known[key] = self._draw(result, shared, name)
+        return known[key]
+
+    def _kept_for(self, result: StoredResult, shared: _Shared) -> dict[tuple[int, _Shared, str], _Drawn]:
+        if len(shared) == len(result.cases):
+            return self._known
+        if shared != self._passing_cases:
+            self._passing, self._passing_cases = {}, shared
+        return self._passing
 
     def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
@@ -158,7 +169,7 @@ class Comparisons:
                 members.setdefault(group["intent"], []).append(case)
         found = []
         for name, cases in sorted(members.items()):
-            (ours, our_draws), (theirs, their_draws) = self._mean(a, tuple(cases)), self._mean(b, tuple(cases))
+            (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, cases) for r in (a, b))
             difference = difference_of(theirs - ours, their_draws - our_draws, len(cases))
             found.append(Group(name, len(cases), ours, theirs, difference))
         corrected = holm([group.difference.p for group in found])
@@ -166,13 +177,14 @@ class Comparisons:
             replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
         )
 
-    def _mean(self, result: StoredResult, cases: _Shared) -> _Drawn:
-        """Return the mean score of cases, 0 to 100."""
-        key = id(result), cases, "mean"
-        if key not in self._known:
+    def _mean(self, result: StoredResult, shared: _Shared, intent: str, cases: Sequence[str]) -> _Drawn:
+        """Return the mean score of the cases of an intent, 0 to 100."""
+        known = self._kept_for(result, shared)
+        key = id(result), tuple(cases), f"intent {intent}"
+        if key not in known:
             scores = [100 * result.cases[case].score for case in cases]
-            self._known[key] = mean(scores), bootstrap_means(scores)
-        return self._known[key]
+            known[key] = mean(scores), bootstrap_means(scores)
+        return known[key]
 
 
 def _shared(a: StoredResult, b: StoredResult) -> _Shared:

@@ -75,9 +75,10 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | bytes) -> None:
     """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError."""
-    content = gzip.compress(encoded(text), mtime=0) if path.suffix == ".gz" else encoded(text)
+    content = encoded(text) if isinstance(text, str) else text
+    content = gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:

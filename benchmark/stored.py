@@ -21,6 +21,10 @@ from ctxsift.terminal import one_line
 SCHEMA_VERSION = 2
 SCHEMA_PATH = Path(__file__).parent / "schemas" / "result.schema.json"
 _SUFFIXES = (".json", ".json.gz")
+_PUBLISHED_TEXTS = (
+    *("phase", "model", "title", "tool", "family", "intent", "difficulty", "output_mode", "domain", "instruction"),
+    *("raw_input", "expected_output", "output", "error"),
+)
 _MEND = "name a results tree, a run folder or a result"
 
 
@@ -112,8 +116,11 @@ def iterate_results(
                 if not skip:
                     raise
                 skip(error)
-        if not found and not skip:
-            raise InputError(str(path), "holds no result file", _MEND)
+        if not found:
+            nothing = InputError(str(path), "holds no result file", _MEND)
+            if not skip:
+                raise nothing
+            skip(nothing)
 
 
 def _may_be_result(file: Path) -> bool:
@@ -157,18 +164,35 @@ def as_result(path: Path, document: object, *, any_version: bool = False, check:
         raise InputError(f"{path}: /schema_version", f"{str(version)[:20]} is not {SCHEMA_VERSION}", mend)
     scenario, summary = fields.inner("scenario"), fields.inner("summary")
     if version is None:
-        summary.number("final_score", least=0, most=100)
-        summary.whole("case_count")
+        _check_published(fields, scenario, summary)
     cases: dict[str, StoredCase] = {}
+    seen: set[str] = set()
     for row in fields.rows("cases"):
+        case_id = row.text("case_id")
+        if case_id in seen:
+            raise InputError(row.place("case_id"), f"{case_id!r} stands there twice", "remove one")
+        seen.add(case_id)
         # The published layout has no outcome: whatever came was scored.
-        if row.text("outcome", "scored") == "instrument_failure":
-            continue
-        case = _case(row)
-        if case.case_id in cases:
-            raise InputError(row.place("case_id"), f"{case.case_id!r} stands there twice", "remove one")
-        cases[case.case_id] = case
+        if row.text("outcome", "scored") != "instrument_failure":
+            cases[case_id] = _case(row)
     return StoredResult(path, scenario.text("name"), scenario.text("track"), cases, fields.as_dict())
+
+
+def _check_published(fields: Fields, scenario: Fields, summary: Fields) -> None:
+    """Refuse what is not of the published layout in a file that names no schema version; no schema checks it."""
+    for name in ("run", "breakdowns"):
+        if fields.has(name):
+            raise InputError(fields.place(name), "stands in a file without a schema_version", "take it from a backup")
+    summary.number("final_score", least=0, most=100)
+    summary.whole("case_count")
+    for figures in [summary, summary.inner("raw_view")] if summary.has("raw_view") else [summary]:
+        for name, value in figures.as_dict().items():
+            if name != "raw_view" and value is not None:
+                figures.number(name)
+    for texts in (scenario, *fields.rows("cases")):
+        for name in _PUBLISHED_TEXTS:
+            if texts.has(name) and texts.raw(name) is not None:
+                texts.text(name, "")
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import pytest
 
 from benchmark.corpus import Corpus
 from benchmark.scoring.anchors import missing_anchors
-from benchmark.stored import iterate_results, labels, read_result
+from benchmark.stored import as_result, iterate_results, labels, read_result
 from benchmark.viewer.__main__ import main
-from benchmark.viewer.gather import MOST_COMPARED, gather, pairs
+from benchmark.viewer.charts import chart_rows, reference_lines
+from benchmark.viewer.gather import MOST_COMPARED, gather, overview, pairs
 from benchmark.viewer.marks import Mark, anchor_places, flat, removed_marks
+from ctxsift.errors import InputError
 from ctxsift.recovery import recover
 from tests.conftest import ROOT, published_layout
 from tests.results import Answers, many
@@ -183,6 +186,99 @@ def test_too_many_results_for_all_pairs_say_so(results_tree: Path) -> None:
     gathered = gather(many(records, MOST_COMPARED + 1))
     assert pairs(gathered) is None
     assert len(set(labels(gathered.results))) == MOST_COMPARED + 1
+
+
+def altered(tree: Path, name: str) -> dict[str, Any]:
+    """Return a record of the tree, to be altered."""
+    record: dict[str, Any] = json.loads(one_of(tree).read_text(encoding="utf-8"))
+    record["scenario"]["name"] = name
+    return record
+
+
+def test_what_only_the_recovered_answer_lacks_is_not_said_of_the_raw_one(results_tree: Path) -> None:
+    record = altered(results_tree, "x")
+    row = next(row for row in record["cases"] if row.get("case_score") is not None)
+    row |= {"missing_tokens": row["required_anchors"][:1], "reasons": {"preserve": ["gone"]}, "ungrounded_facts": ["f"]}
+    row["raw_view"] |= {"missing_tokens": [], "reasons": {}, "ungrounded_facts": []}
+    (shown,) = (gathered := gather([as_result(Path("x.json"), record)])).shown
+    body = next(body for body in gathered.bodies if body["case_id"] == row["case_id"])
+    answer = body["answers"][shown.key]
+    assert (answer["missing_tokens"], answer["raw_missing_tokens"]) == ([0], [])
+    assert (answer["reasons"], answer["raw_reasons"]) == ({"preserve": ["gone"]}, {})
+    assert answer["raw_ungrounded_facts"] == []
+
+
+def test_cases_that_were_never_asked_are_not_scored(results_tree: Path) -> None:
+    record = altered(results_tree, "x")
+    record["summary"]["planned_count"] += 100
+    rows = chart_rows(gather([as_result(Path("x.json"), record)]))["verdicts"]
+    assert {row["verdict"]: row["count"] for row in rows}["not scored"] == 100
+    assert sum(row["count"] for row in rows) == record["summary"]["planned_count"]
+
+
+def test_the_best_are_only_those_that_were_compared(results_tree: Path, tmp_path: Path) -> None:
+    other = published_layout(tmp_path / "theirs.json", "theirs", {"python-01": 0.9})
+    gathered = gather(iterate_results([results_tree, other]))
+    names = {shown.key: shown.result.name for shown in gathered.shown}
+    ranked = {row["name"]: row["rank"] for row in overview(gathered)["rows"]}
+    # Nobody can say that it is worse, so it shares the first rank; it is not called the best.
+    assert (ranked["model-05"], ranked["theirs"]) == ("1=", "1=")
+    best = [names[key] for key in overview(gathered)["best"]]
+    assert best[0] == "model-05"
+    assert "theirs" not in best
+
+
+def test_lines_are_those_of_most_results(results_tree: Path) -> None:
+    shown = gather(iterate_results([results_tree])).shown
+    lines = reference_lines(shown)
+    names = {s.key: s.result.name for s in shown}
+    # One of the six is incomplete, and has a floor of its own.
+    assert [names[line["key"]] for line in lines] == ["control-gold", "control-tf-idf"]
+    own = next(s for s in shown if s.result.name == "model-05").result.record["summary"]["reference"]
+    assert [line["score"] for line in lines] == [own["ceiling_score"], own["floor_score"]]
+
+
+def spoiled(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def spoil(record: dict[str, Any]) -> None:
+        *path, last = place.split("/")
+        inner: Any = record
+        for name in path:
+            inner = inner[int(name)] if isinstance(inner, list) else inner[name]
+        inner[last] = value
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoiled("run", {}), "/run: stands in a file without a schema_version"),
+        (spoiled("breakdowns", {"intent": [{}]}), "/breakdowns: stands in a file without"),
+        (spoiled("summary/avg_inference_ms", "fast"), "/summary/avg_inference_ms: a string stands where a number"),
+        (spoiled("summary/raw_view/final_score", []), "/summary/raw_view/final_score: a list stands where a number"),
+        (spoiled("cases/0/title", {}), "/cases/0/title: a mapping stands where a string"),
+        (spoiled("cases/0/output", 3), "/cases/0/output: a whole number stands where a string"),
+        (spoiled("scenario/phase", 3), "/scenario/phase: a whole number stands where a string"),
+        (lambda record: record["cases"].append(record["cases"][0]), "/cases/1/case_id: 'python-01' stands there twice"),
+    ],
+)
+def test_odd_files_of_the_published_layout_are_skipped_with_their_place(
+    tmp_path: Path, spoil: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    file = published_layout(tmp_path / "odd.json", "odd", {"python-01": 0.5})
+    record = json.loads(file.read_text())
+    spoil(record)
+    file.write_text(json.dumps(record))
+    skipped: list[InputError] = []
+    assert not list(iterate_results([tmp_path], skip=skipped.append))
+    assert len(skipped) == 1
+    assert said in str(skipped[0])
+
+
+def test_a_root_without_results_is_named(results_tree: Path, tmp_path: Path) -> None:
+    done = run(tmp_path, one_of(results_tree), "-o", tmp_path / "page.html")
+    assert done.returncode == 0
+    assert f"skipped: {tmp_path}: holds no result file" in done.stderr
 
 
 # The command ------------------------------------------------------------------------------------------------------

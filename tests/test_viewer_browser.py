@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 import subprocess
 import sys
@@ -36,6 +37,10 @@ VIEWS = {
     "incomplete": "#/scenario/model-03",
     "unknown": "#/scenario/nobody",
 }
+COLOURS = """() => {
+    const style = getComputedStyle(document.body);
+    return [style.backgroundColor, style.color, style.getPropertyValue("--missing").trim()];
+}"""
 Open = Callable[..., Page]
 
 
@@ -118,8 +123,12 @@ def test_every_view_is_drawn_and_accessible(show: Open, view: str, scheme: str) 
 def test_every_view_fits_a_phone_and_prints(show: Open, view: str) -> None:
     page = show(VIEWS[view], viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="switch to dark").click()
+    dark = page.evaluate(COLOURS)
     page.emulate_media(media="print")
     expect(page.locator("header nav")).to_be_hidden()
+    # Paper is light, whatever the screen was.
+    assert page.evaluate(COLOURS) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)", "#ffd9d3"] != dark
     assert page.pdf().startswith(b"%PDF")
 
 
@@ -183,7 +192,7 @@ def test_floor_and_ceiling_are_lines_and_doubts_are_marked(show: Open) -> None:
     expect(page.get_by_role("row", name="model-02")).to_contain_text("disturbed")
     incomplete = page.get_by_role("row", name="model-03")
     expect(incomplete).to_contain_text("incomplete")
-    expect(incomplete).to_contain_text("78%")
+    expect(incomplete).to_contain_text("77%")
 
 
 def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path) -> None:
@@ -200,7 +209,7 @@ def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path
         assert cells["lift"] == shown(summary["recovery_lift"], "+.1f")
         assert cells["norm"] == shown(summary["normalised_score"], ".1f")
         assert cells["quality core"] == f"{100 * summary['quality_core']:.1f}"
-        assert cells["coverage"] == f"{100 * summary['coverage']:.0f}%"
+        assert cells["coverage"] == f"{math.floor(100 * summary['coverage'])}%"
         verdicts = (summary[f"{name}_count"] for name in ("accepted", "soft_accepted", "rejected"))
         assert cells["acc/soft/rej"] == "/".join(map(str, verdicts))
         assert cells["avg s"] == f"{summary['avg_inference_ms'] / 1000:.2f}"
@@ -275,6 +284,43 @@ def test_four_are_compared_and_a_case_side_by_side(show: Open) -> None:
     expect(page.get_by_role("heading", name=re.compile("[BCD] against A"))).to_have_count(2)
 
 
+def test_answers_to_different_questions_are_not_mixed_up(show: Open, results_tree: Path, tmp_path: Path) -> None:
+    record = copy.deepcopy(next(r.record for r in iterate_results([results_tree]) if r.name == "model-05"))
+    for name in ("one", "two"):
+        record["scenario"]["name"] = name
+        for case in record["cases"]:
+            case["title"] = f"title of {name}"
+            case["output"] = case["raw_view"]["output"] = f"answer of {name}"
+        write_result(tmp_path / f"{name}.json", record)
+    page_file = tmp_path / "page.html"
+    command = [sys.executable, "-m", "benchmark.viewer", str(tmp_path), "-o", str(page_file)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    page = show(f"#/compare/one/two?case={CASE}", file=page_file)
+    expect(page.locator(".answers .card").nth(1)).to_contain_text("answer of one")
+    expect(page.locator(".answers .card").nth(2)).to_contain_text("answer of two")
+    expect(page.get_by_text("B was asked something else")).to_be_visible()
+
+
+def test_a_case_without_a_score_says_so_side_by_side(show: Open, results_tree: Path) -> None:
+    record = next(r.record for r in iterate_results([results_tree]) if r.name == "model-03")
+    lost = next(case["case_id"] for case in record["cases"] if case["outcome"] == "instrument_failure")
+    page = show(f"#/compare/model-05/model-03?case={lost}")
+    expect(page.locator(".answers .card").nth(2)).to_contain_text("no scored answer")
+    page.get_by_role("link", name="model-05").click()
+    expect(page.locator(".answers .card")).to_have_count(3)
+
+
+def test_a_fault_takes_its_view_down_and_not_the_page(browser: Browser, page_file: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(page_file.as_uri() + "#/scenario/model-05")
+    expect(page.locator("h1")).to_have_text("This view cannot be shown")
+    expect(page.locator(".fault")).to_contain_text("DecompressionStream")
+    page.get_by_role("link", name="To the leaderboard").click()
+    expect(page.locator("main > .scroll tbody tr").first).to_be_visible()
+    page.close()
+
+
 # Scenario and case ------------------------------------------------------------------------------------------------
 
 
@@ -300,8 +346,18 @@ def test_cases_are_sorted_filtered_and_stepped_through(show: Open) -> None:
         page.keyboard.press(key)
         expect(code).to_have_text(ordered[place])
     expect(page.get_by_text(f"1 of {len(ordered)}", exact=True)).to_be_visible()
+    # Who opens a case hears and stands at its heading.
+    expect(page.locator("h1")).to_be_focused()
+    expect(page.locator("#announced")).to_have_text(page.locator("h1").inner_text())
+    # Behind the help, keys do nothing.
+    page.keyboard.press("?")
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(code).to_have_text(ordered[0])
     page.keyboard.press("u")
     expect(page.locator("h1")).to_have_text("model-03")
+    # The way up keeps filter and order.
+    expect(page.get_by_label("Intent")).to_have_value("json")
 
 
 def test_reasons_for_rejection_lead_to_their_cases(show: Open) -> None:

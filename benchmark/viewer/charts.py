@@ -14,7 +14,7 @@ from benchmark.report import is_reference
 from benchmark.results import write_atomically
 from benchmark.statistics import percentile
 from benchmark.stored import StoredResult, labels
-from benchmark.viewer.gather import Gathered, Shown
+from benchmark.viewer.gather import Gathered, Shown, lift_of
 
 Json = dict[str, Any]
 Rows = list[Json]
@@ -45,7 +45,7 @@ def chart_rows(gathered: Gathered) -> dict[str, Rows]:
         one = {"key": shown.key, "label": label, "track": shown.result.track}
         summary = shown.result.record["summary"]
         rows["points"].append(one | _point(shown.result))
-        rows["cells"] += [one | cell for cell in _cells(shown.detail["breakdowns"] or {})]
+        rows["cells"] += [_placed(one | cell) for cell in _cells(shown.detail["breakdowns"] or {})]
         rows["verdicts"] += [one | verdict for verdict in _verdicts(summary)]
         rows["bins"] += [one | bin_ for bin_ in _bins(shown)]
         rows["times"].append(one | _times(shown))
@@ -54,20 +54,32 @@ def chart_rows(gathered: Gathered) -> dict[str, Rows]:
     return rows
 
 
-def reference_lines(results: Sequence[StoredResult]) -> Rows:
-    """Return floor and ceiling: of the control rows, or else of the results' own references where they agree."""
-    controls = {r.name: r.record["summary"]["final_score"] for r in results if is_reference(r) and r.cases}
-    gold = {name: score for name, score in controls.items() if name.endswith("gold")}
-    floors = {name: score for name, score in controls.items() if name not in gold}
-    if gold and floors:
-        ceiling, floor = max(gold, key=lambda name: gold[name]), max(floors, key=lambda name: floors[name])
-        return [{"label": ceiling, "score": gold[ceiling]}, {"label": f"floor: {floor}", "score": floors[floor]}]
-    own = [r.record["summary"]["reference"] for r in results if r.record["summary"].get("reference")]
-    if len({(o["ceiling_score"], o["floor"], o["floor_score"]) for o in own}) != 1:
-        return []
+def reference_lines(shown: Sequence[Shown]) -> Rows:
+    """Return ceiling and floor as label, score and the key of their own row, if it is here.
+
+    They are what most results say of themselves: a result over other cases has lines of its own. Where none says it,
+    they are the best control rows.
+    """
+    controls = [s for s in shown if is_reference(s.result) and s.result.cases]
+    rivals = [s.result for s in shown if not is_reference(s.result) and s.result.record["summary"].get("reference")]
+    if not rivals:
+        gold = [s for s in controls if s.result.name.endswith("gold")][:1]
+        floor = [s for s in controls if not s.result.name.endswith("gold")][:1]
+        scores = [(s, s.result.record["summary"]["final_score"]) for s in gold + floor]
+        return [{"label": s.result.name, "score": score, "key": s.key} for s, score in scores]
+    over: dict[frozenset[str], list[StoredResult]] = {}
+    for rival in rivals:
+        over.setdefault(frozenset(rival.cases), []).append(rival)
+    cases, alike = max(over.items(), key=lambda item: len(item[1]))
+    own = alike[0].record["summary"]["reference"]
+    keys = {s.result.name: s.key for s in controls if s.result.cases.keys() == cases}
+
+    def key(name: str) -> int | None:
+        return next((key for control, key in keys.items() if control.endswith(name)), None)
+
     return [
-        {"label": "gold", "score": own[0]["ceiling_score"]},
-        {"label": f"floor: {own[0]['floor']}", "score": own[0]["floor_score"]},
+        {"label": "gold", "score": own["ceiling_score"], "key": key("gold")},
+        {"label": f"floor: {own['floor']}", "score": own["floor_score"], "key": key(own["floor"])},
     ]
 
 
@@ -77,14 +89,13 @@ def _point(result: StoredResult) -> Json:
     raw = summary.get("raw_view", {}).get("final_score")
     low, high = ends("final_score") or (None, None)
     lift_low, lift_high = ends("recovery_lift") or (None, None)
-    lift = summary.get("recovery_lift")
     run = result.record.get("run")
     return {
         "score": summary.get("final_score"),
         "low": low,
         "high": high,
         "raw": raw,
-        "lift": summary["final_score"] - raw if lift is None and raw is not None else lift,
+        "lift": lift_of(result),
         "lift_low": lift_low,
         "lift_high": lift_high,
         "seconds": summary["avg_inference_ms"] / 1000 if "avg_inference_ms" in summary else None,
@@ -109,8 +120,8 @@ def _cells(breakdowns: Json) -> Rows:
 
 
 def _verdicts(summary: Json) -> Rows:
-    names = ("accepted_count", "soft_accepted_count", "rejected_count", "instrument_failure_count")
-    counts = [summary.get(name) for name in names]
+    counts = [summary.get(name) for name in ("accepted_count", "soft_accepted_count", "rejected_count")]
+    counts.append(summary.get("planned_count", summary["case_count"]) - summary["case_count"])
     return [
         {"verdict": verdict, "count": count, "order": place}
         for place, (verdict, count) in enumerate(zip(_VERDICTS, counts, strict=True))
@@ -141,10 +152,7 @@ def write_pictures(gathered: Gathered, folder: Path, form: str) -> list[Path]:
     for name, specification in _pictures(gathered).items():
         file = folder / f"{name}.{form}"
         picture = render(specification, **({"scale": 2} if form == "png" else {}))
-        if isinstance(picture, str):
-            write_atomically(file, picture)
-        else:
-            file.write_bytes(picture)
+        write_atomically(file, picture)
         written.append(file)
     return written
 
@@ -154,7 +162,7 @@ def _pictures(gathered: Gathered) -> dict[str, Json]:
     rivals = [s.key for s in gathered.shown if not is_reference(s.result)] or [s.key for s in gathered.shown]
     chosen = set(rivals[:_MOST_ROWS])
     rows = {name: [r for r in some if r["key"] in chosen] for name, some in chart_rows(gathered).items()}
-    rows["lines"] = reference_lines(gathered.results)
+    rows["lines"] = reference_lines(gathered.shown)
     known = specifications()
     config = known["theme"]["light"] | {"background": "white", "padding": 16}
     cells = rows.pop("cells")
@@ -163,13 +171,13 @@ def _pictures(gathered: Gathered) -> dict[str, Json]:
         for name in ("score-latency", "lift", "verdicts", "case-scores", "latency")
     }
     for dimension in dict.fromkeys(cell["dimension"] for cell in cells):
-        shown = [heat_cell(cell) for cell in cells if cell["dimension"] == dimension]
+        shown = [cell for cell in cells if cell["dimension"] == dimension]
         found[f"heat-{dimension.replace('_', '-')}"] = _complete(known["heat"], {"cells": shown}, config)
     return found
 
 
-def heat_cell(cell: Json) -> Json:
-    """Return a cell with its place: groups are columns, tools rows, for there are a hundred of them."""
+def _placed(cell: Json) -> Json:
+    # Groups are columns; tools are rows, for there are a hundred of them.
     across = cell["dimension"] == "tool"
     row, column = (cell["group"], cell["label"]) if across else (cell["label"], cell["group"])
     return cell | {"row": row, "column": column}

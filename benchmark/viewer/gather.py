@@ -20,13 +20,13 @@ _Identity = tuple[Any, ...]
 # Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
 MOST_COMPARED = 64
 _CATALOG = ("case_id", "title", "intent", "family", "tool", "difficulty", "output_mode")
+_LABELS = ("title", "tool", "family", "difficulty", "domain")
 _QUESTION = (*_CATALOG, "domain", "instruction", "raw_input", "expected_output")
 _VIEW_FIGURES = (
     *("case_score", "exact_preservation_ratio", "summary_quality_ratio", "format_adherence_score", "brevity_ratio"),
     *("instruction_following_score", "thought_leakage_density", "thought_marker_count", "output_tokens"),
     *("validation_status", "validation_flags"),
 )
-_VIEW_TEXTS = ("output", "reasons", "ungrounded_facts", "missing_tokens")
 _FIGURES = (
     *("outcome", "failure_reason", "attempts", "elapsed_ms", "inference_ms", "prefill_ms", "decode_ms"),
     *("prompt_tokens", "completion_tokens", "input_tokens", "reasoning_tokens", "input_chars_cut", "finish_reason"),
@@ -103,8 +103,8 @@ def overview(gathered: Gathered) -> Json:
             "key": shown.key,
             "name": result.name,
             "track": result.track,
-            "phase": result.record["scenario"].get("phase"),
-            "model": result.record["scenario"].get("model"),
+            "phase": one_line(result.record["scenario"].get("phase") or ""),
+            "model": one_line(result.record["scenario"].get("model") or ""),
             "timestamp": result.timestamp,
             "rank": rank,
             "reference": is_reference(result),
@@ -112,11 +112,28 @@ def overview(gathered: Gathered) -> Json:
             "notes": [one_line(note) for note in notes(result)],
             "latency_clean": _latency_clean(result),
             "complete": (result.record.get("run") or {}).get("complete"),
+            "lift": lift_of(result),
             "summary": result.record["summary"],
         }
         for shown, result, name, rank in zip(gathered.shown, results, names, places, strict=True)
     ]
-    return {"rows": rows, "notes": notes_together(results)}
+    return {"rows": rows, "notes": notes_together(results), "best": _best(gathered, places)}
+
+
+def _best(gathered: Gathered, places: Sequence[str]) -> list[int]:
+    """Return the keys of the best result and of those of its rank that were compared with it, on shared cases."""
+    rivals = [(shown, place) for shown, place in zip(gathered.shown, places, strict=True) if place[:1].isdigit()]
+    first = min((int(place.rstrip("=")) for _, place in rivals), default=0)
+    best = [shown for shown, place in rivals if int(place.rstrip("=")) == first]
+    return [shown.key for shown in best if shown.result.cases.keys() & best[0].result.cases.keys()]
+
+
+def lift_of(result: StoredResult) -> float | None:
+    """Return recovered minus raw score; the published layout does not say it."""
+    summary = result.record["summary"]
+    raw = summary.get("raw_view", {}).get("final_score")
+    lift: float | None = summary.get("recovery_lift")
+    return summary["final_score"] - raw if lift is None and raw is not None else lift
 
 
 def _latency_clean(result: StoredResult) -> bool | None:
@@ -168,6 +185,7 @@ def _case(key: int, row: Json, result: StoredResult, bodies: list[Json], known: 
     figures = {"body": place} | {name: _figure(row.get(name)) for name in _FIGURES}
     texts = {name: row.get(name) for name in _TEXTS}
     stored = result.cases.get(row["case_id"])
+    raw_texts: Json = {}
     if stored is None:
         texts["unscored"] = row.get("unscored_answer", {}).get("text")
     else:
@@ -176,10 +194,12 @@ def _case(key: int, row: Json, result: StoredResult, bodies: list[Json], known: 
         figures |= {name: _figure(row.get(name)) for name in _VIEW_FIGURES}
         figures |= {f"raw_{name}": _figure(raw.get(name)) for name in _VIEW_FIGURES}
         seen = _view_texts(row, body)
-        seen_raw = {f"raw_{name}": value for name, value in _view_texts(raw, body).items() if value != seen.get(name)}
+        # Also when it is empty: that is not what the recovered view says.
+        raw_texts = {f"raw_{name}": value for name, value in _view_texts(raw, body).items() if value != seen[name]}
         steps = [(step["name"], step["removed"]) for step in row.get("recovery_steps", [])]
-        texts |= seen | seen_raw | _marks(row, body, steps)
-    body["answers"][key] = {name: value for name, value in texts.items() if value not in (None, "", [])}
+        texts |= seen | _marks(row, body, steps)
+    kept = {name: value for name, value in texts.items() if value not in (None, "", [], {})}
+    body["answers"][key] = kept | raw_texts
     return {name: value for name, value in figures.items() if value is not None}
 
 
@@ -190,6 +210,7 @@ def _place(row: Json, bodies: list[Json], known: dict[_Identity, int]) -> int:
     if identity not in known:
         known[identity] = len(bodies)
         body = {name: row.get(name) for name in _QUESTION} | {"anchors": anchors, "answers": {}}
+        body |= {name: one_line(label) for name in _LABELS if (label := body[name])}
         if body["intent"] in set(Intent):
             body["contract"] = CONTRACTS[Intent(body["intent"])].words
         if body["raw_input"] is not None and anchors:
@@ -199,21 +220,22 @@ def _place(row: Json, bodies: list[Json], known: dict[_Identity, int]) -> int:
 
 
 def _figure(value: Any) -> Any:
-    # Six digits are more than anybody reads, and half of what is written.
+    # Six decimals are more than anybody reads, and half of what is written.
     return round(value, 6) if isinstance(value, float) else value
 
 
 def _view_texts(view: Json, body: Json) -> Json:
     """Return the texts of one view; what repeats the anchors says so by their places."""
-    texts = {name: view.get(name) for name in _VIEW_TEXTS}
-    missing, anchors = texts["missing_tokens"] or [], body["anchors"] or []
-    if set(missing) <= set(anchors):
-        texts["missing_tokens"] = [anchors.index(anchor) for anchor in missing]
-    reasons = dict(texts["reasons"] or {})
+    missing, anchors = view.get("missing_tokens") or [], body["anchors"] or []
+    reasons = dict(view.get("reasons") or {})
     if reasons.get("preserve") == [f"missing {anchor}" for anchor in missing]:
         del reasons["preserve"]
-    texts["reasons"] = reasons or None
-    return texts
+    return {
+        "output": view.get("output") or "",
+        "reasons": reasons,
+        "ungrounded_facts": view.get("ungrounded_facts") or [],
+        "missing_tokens": [anchors.index(a) for a in missing] if set(missing) <= set(anchors) else missing,
+    }
 
 
 def _marks(row: Json, body: Json, steps: Sequence[tuple[str, str]]) -> Json:
@@ -222,11 +244,11 @@ def _marks(row: Json, body: Json, steps: Sequence[tuple[str, str]]) -> Json:
         return {}
 
     def thought(view: Json) -> list[Mark]:
-        if not view["thought_marker_count"]:
+        if not view.get("thought_marker_count"):
             return []
         return thought_marks(view["output"], body["raw_input"], body["instruction"], Intent(body["intent"]))
 
-    raw, recovered = row["raw_view"]["output"], row["output"]
+    raw, recovered = row["raw_view"].get("output") or "", row.get("output") or ""
     return {
         "raw_marks": flat([*removed_marks(raw, recovered, steps), *thought(row["raw_view"])], raw),
         "marks": flat(thought(row), recovered),

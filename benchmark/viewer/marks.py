@@ -14,7 +14,7 @@ from benchmark.scoring.anchors import token_spans
 from ctxsift.contracts import Intent
 from ctxsift.thought import find_thought
 
-# A number that stands everywhere marks nothing.
+# A number may stand everywhere; the first places show that it does.
 _MOST_PLACES = 50
 
 

@@ -43,13 +43,20 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
 
     """
     # Bundling takes a second and holds Python's lock, so it is done beside this process.
-    drawing = subprocess.Popen([sys.executable, "-c", _BUNDLE], stdout=subprocess.PIPE)
-    packs = _packs(gathered)
+    with subprocess.Popen([sys.executable, "-c", _BUNDLE], stdout=subprocess.PIPE) as drawing:
+        try:
+            packs = _packs(gathered)
+        except BaseException:
+            drawing.kill()
+            raise
+        bundle = drawing.communicate()[0].decode()
+    if drawing.returncode:
+        raise subprocess.CalledProcessError(drawing.returncode, drawing.args)
     # An inline script tells nobody when it has run.
-    vega = drawing.communicate()[0].decode() + '\nwindow.dispatchEvent(new Event("vega"));\n'
+    vega = bundle + '\nwindow.dispatchEvent(new Event("vega"));\n'
     packs["vega"] = _packed(vega.encode())
     summary = overview(gathered) | {
-        "lines": reference_lines(gathered.results),
+        "lines": reference_lines(gathered.shown),
         "skipped": [one_line(str(error)) for error in skipped],
         "built": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,

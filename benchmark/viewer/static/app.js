@@ -1,11 +1,12 @@
 // The page: one view at a time, by the address.
-import { html, render, useLayoutEffect, useRef, useState } from "./dom.js";
+import { Component, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { Board } from "./board.js";
 import { CaseView } from "./case.js";
 import { Pictures } from "./pictures.js";
 import { Scenario, Unknown } from "./scenario.js";
 import { Versus } from "./versus.js";
 import { address, go, useRoute } from "./route.js";
+import { isForPage } from "./keys.js";
 import { toggleTheme, useTheme } from "./theme.js";
 
 const VIEWS = [["board", "Leaderboard"], ["pictures", "Pictures"], ["compare", "Head to head"]];
@@ -16,6 +17,25 @@ const KEYS = [
   ["u", "up: from a case to its scenario, from there to the leaderboard"],
   ["?", "this list"],
 ];
+
+// A fault takes its view down, not the page, and says what it was.
+class Boundary extends Component {
+  constructor() {
+    super();
+    this.state = { fault: null };
+  }
+
+  static getDerivedStateFromError(fault) {
+    return { fault };
+  }
+
+  render({ children }, { fault }) {
+    if (!fault) return children;
+    return html`<${Heading} title="This view cannot be shown" />
+      <p class="fault">${String(fault)}</p>
+      <p>The browser may be too old, or a result file odd. <a href=${address("board")}>To the leaderboard</a></p>`;
+  }
+}
 
 function View({ route: { view, parts, query } }) {
   if (view === "board") return html`<${Board} query=${query} />`;
@@ -36,12 +56,12 @@ function Help() {
 
 const showHelp = () => document.getElementById("help").showModal();
 
-function pressed(event, { view, parts }) {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, dialog")) return;
+function pressed(event) {
+  if (!isForPage(event)) return;
   const place = ["1", "2", "3"].indexOf(event.key);
   if (place >= 0) go(address(VIEWS[place][0]));
   else if (event.key === "?") showHelp();
-  else if (event.key === "u" && view !== "board") go(view === "case" ? address("scenario", [parts[0]]) : address("board"));
+  else if (event.key === "u") go(document.querySelector(".crumbs a")?.getAttribute("href") ?? address("board"));
   else if (event.key === "/" && document.getElementById("filter")) {
     event.preventDefault();
     document.getElementById("filter").focus();
@@ -51,17 +71,13 @@ function pressed(event, { view, parts }) {
 function App() {
   const route = useRoute();
   const theme = useTheme();
-  const [where, setWhere] = useState("");
   const first = useRef(true);
   const place = [route.view, ...route.parts, route.query.case ?? ""].join("\n");
-  // At once, not after the next frame: keys may follow each other quickly.
   useLayoutEffect(() => {
-    const listener = (event) => pressed(event, route);
-    addEventListener("keydown", listener);
-    return () => removeEventListener("keydown", listener);
-  });
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
   useLayoutEffect(() => {
-    setWhere(document.querySelector("main h1")?.textContent ?? "");
     // A new view begins at its heading, for eyes and for screen readers alike; the first one at the top of the page.
     if (!first.current) {
       scrollTo(0, 0);
@@ -81,9 +97,9 @@ function App() {
       <button type="button" onClick=${toggleTheme} aria-label=${`switch to ${theme === "dark" ? "light" : "dark"}`}>${theme === "dark" ? "☀" : "☾"}</button>
       <button type="button" onClick=${showHelp} aria-label="keys">?</button>
     </header>
-    <main id="main" tabindex="-1"><${View} route=${route} /></main>
+    <main id="main" tabindex="-1"><${Boundary} key=${place}><${View} route=${route} /><//></main>
     <${Help} />
-    <div class="hidden" aria-live="polite">${where}</div>`;
+    <div class="hidden" aria-live="polite" id="announced"></div>`;
 }
 
 render(html`<${App} />`, document.getElementById("app"));

@@ -1,29 +1,26 @@
 // The leaderboard: who is best, how sure that is, and what else is to be known of each.
 import { Heading, html, useState } from "./dom.js";
-import { dollars, fixed, interval, percent, plural, seconds, signed, times, whole } from "./format.js";
+import { dollars, fixed, interval, plural, seconds, share, signed, times, whole } from "./format.js";
 import { results, summary } from "./store.js";
 import { address, changeQuery } from "./route.js";
 import { Choice, Filter, Table, holds, sortRows } from "./table.js";
 
-const MOST_COMPARED = 4;
+const MOST_CHOSEN = 4;
 
-// Reference rows are lines to measure by: gold, and the best that needs no model.
-const lineIds = (() => {
-  const answered = results.filter((row) => row.reference && row.summary.case_count);
-  const isGold = (row) => row.name.endsWith("gold");
-  return { ceiling: answered.find(isGold)?.id, floor: answered.find((row) => !isGold(row))?.id };
-})();
-
-const isLine = (row) => row.id === lineIds.ceiling || row.id === lineIds.floor;
+// Gold, and the best that needs no model: lines to measure by.
+const lineKeys = summary.lines.map((line) => line.key);
+const isLine = (row) => lineKeys.includes(row.key);
 
 function Bar({ row }) {
   const { final_score: score, intervals } = row.summary;
   if (score === undefined) return null;
   const [low, high] = intervals?.final_score ?? [null, null];
+  const own = row.summary.reference;
+  const lines = own ? [own.floor_score, own.ceiling_score] : summary.lines.map((line) => line.score);
   return html`<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true" focusable="false">
     <rect class="track" width="100" height="12" />
     ${!isLine(row) && html`<rect class="fill" y="3" width=${score} height="6" />`}
-    ${summary.lines.map((line) => html`<line class="line" x1=${line.score} x2=${line.score} y1="0" y2="12" />`)}
+    ${lines.map((score) => html`<line class="line" x1=${score} x2=${score} y1="0" y2="12" />`)}
     ${low !== null && html`<line class="whisker" x1=${low} x2=${high} y1="6" y2="6" />`}
     <line class="point" x1=${score} x2=${score} y1="1" y2="11" />
   </svg>`;
@@ -53,12 +50,12 @@ function Name({ row, chosen, toggle }) {
       type="checkbox"
       aria-label=${`compare ${row.id}`}
       checked=${chosen.includes(row.id)}
-      disabled=${!row.summary.case_count || (!chosen.includes(row.id) && chosen.length >= MOST_COMPARED)}
+      disabled=${!row.summary.case_count || (!chosen.includes(row.id) && chosen.length >= MOST_CHOSEN)}
       onChange=${() => toggle(row.id)}
     />`}
     <span>
       <a href=${address("scenario", [row.id])}>${row.id}</a>${isLine(row) &&
-      html` <span class="flag line">${row.id === lineIds.ceiling ? "ceiling" : "floor"}</span>`}
+      html` <span class="flag line">${row.key === lineKeys[0] ? "ceiling" : "floor"}</span>`}
       <${Marks} row=${row} />
     </span>
   </span>`;
@@ -74,10 +71,10 @@ function columns(chosen, toggle) {
     { key: "track", title: "track", hint: "cpu: llama.cpp, gpu: Transformers, remote: a service", kind: "aside", value: (row) => row.track, cell: (row) => row.track },
     number("score", "recovered", "the headline, 0 to 100, after wrappers were removed, with its 95 % interval", figure("final_score"), (value, row) => html`<span class="score"><${Bar} row=${row} /><b>${fixed(value)}</b><small>${interval(...(row.summary.intervals?.final_score ?? []))}</small></span>`),
     number("raw", "raw", "the score without removing wrappers", (row) => row.summary.raw_view?.final_score, fixed1),
-    number("lift", "lift", "recovered minus raw", liftOf, signed1),
+    number("lift", "lift", "recovered minus raw", (row) => row.lift, signed1),
     number("norm", "norm", "0 is the best compressor without a model, 100 is gold", figure("normalised_score"), fixed1),
     number("quality", "quality core", "the score without latency", (row) => scaled(row.summary.quality_core), fixed1),
-    number("coverage", "coverage", "share of the planned cases that have an answer that could be scored", figure("coverage"), (value, row) => html`<span title=${plural(row.summary.case_count ?? 0, "case")}>${percent(value)}</span>`),
+    number("coverage", "coverage", "share of the planned cases that have an answer that could be scored", figure("coverage"), (value, row) => html`<span title=${plural(row.summary.case_count ?? 0, "case")}>${share(value)}</span>`),
     { key: "verdicts", title: "acc/soft/rej", hint: "answers accepted, accepted with flaws, rejected; sorts by accepted", kind: "number", value: figure("accepted_count"), cell: (row) => html`<${Verdicts} row=${row} />` },
     number("thought", "thought", "share of the answers that is leaked reasoning", figure("avg_thought_leakage_density"), (value) => fixed(value, 2)),
     number("latency", "avg s", "mean generation time; no loading, no waiting", figure("avg_inference_ms"), (value, row) => html`<span class=${row.latency_clean === false ? "unsure" : undefined}>${seconds(value)}</span>`),
@@ -94,8 +91,6 @@ const fixed1 = (value) => fixed(value);
 const signed1 = (value) => signed(value);
 const seconds1 = (value) => seconds(value);
 const scaled = (value) => (value === undefined || value === null ? value : 100 * value);
-const liftOf = ({ summary: { recovery_lift: lift, final_score: final, raw_view: raw } }) =>
-  lift ?? (raw?.final_score === undefined || final === undefined ? undefined : final - raw.final_score);
 
 // The results that the filters leave; all views of many results share them.
 function chosenResults(query) {
@@ -125,10 +120,10 @@ function ResultFilters({ query }) {
 const isRival = (row) => !row.reference;
 
 function Headline() {
-  const rivals = results.filter((row) => isRival(row) && parseInt(row.rank, 10));
-  if (!rivals.length) return html`<p class="lead">Reference rows only: no model has been measured here yet.</p>`;
-  const first = Math.min(...rivals.map((row) => parseInt(row.rank, 10)));
-  const best = rivals.filter((row) => parseInt(row.rank, 10) === first);
+  const rivals = results.filter((row) => isRival(row) && row.summary.case_count);
+  const best = results.filter((row) => summary.best.includes(row.key));
+  if (!results.some(isRival)) return html`<p class="lead">Reference rows only: no model has been measured here yet.</p>`;
+  if (!best.length) return html`<p class="lead">None of the results has an answer that could be scored.</p>`;
   const names = best.slice(0, 5).map((row, index) => html`${index > 0 && ", "}<a href=${address("scenario", [row.id])}>${row.id}</a>`);
   const useful = rivals.some((row) => !row.marks.includes("!"));
   return html`<p class="lead">
@@ -158,7 +153,7 @@ function Board({ query }) {
       >
     </div>
     <${Table} label="Leaderboard" columns=${all} rows=${sortRows(shown, all, sort)} sort=${sort} keyOf=${(row) => row.id} classOf=${(row) => (isLine(row) ? "line" : row.reference ? "reference" : undefined)} />
-    <p class="legend">Scores are 0 to 100 with 95 % intervals. The dashed lines in the bars are gold and the best compressor without a model; ranks with = cannot be told from at least one other (paired bootstrap, corrected for all pairs).</p>
+    <p class="legend">Scores are 0 to 100 with 95 % intervals. ${(summary.lines.length > 0 || results.some((row) => row.summary.reference)) && "The dashed lines in the bars are gold and the best compressor without a model on the same cases. "}Ranks with = cannot be told from at least one other (paired bootstrap, corrected for all pairs).</p>
     ${(notes.length > 0 || summary.notes.length > 0) &&
     html`<section><h2>To be known before comparing</h2>
       <ul class="notes">
@@ -173,4 +168,4 @@ function Board({ query }) {
     <p class="legend">${whole(results.reduce((sum, row) => sum + (row.summary.case_count ?? 0), 0))} answers; built ${summary.built}.</p>`;
 }
 
-export { Board, MOST_COMPARED, Marks, ResultFilters, chosenResults, isRival, liftOf };
+export { Board, MOST_CHOSEN, Marks, ResultFilters, chosenResults, isRival };

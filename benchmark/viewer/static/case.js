@@ -2,10 +2,11 @@
 import { Heading, html, useLayoutEffect } from "./dom.js";
 import { fixed, seconds, signed, whole, words } from "./format.js";
 import { answerOf, detailOf, questionOf, resultOf, useLoaded } from "./store.js";
-import { Status, chosenCases } from "./cases.js";
+import { Status, chosenCases, isScored } from "./cases.js";
 import { COMPONENTS, Unknown } from "./scenario.js";
 import { Marked, markLayer, visible, wordDifference } from "./text.js";
 import { address, go } from "./route.js";
+import { isForPage } from "./keys.js";
 
 function Question({ question }) {
   return html`<section class="card">
@@ -64,17 +65,22 @@ const inputLayer = (question, answer) => {
   return (question.places ?? []).map(([start, end, index]) => [start, end, missed.has(question.anchors[index]) ? "lost|missed" : "kept|found"]);
 };
 
-function GoldAndAnswer({ gold, answer, marks, difference, title }) {
-  return html`<section class="card"><h2>${title}</h2><${Marked} text=${answer} label=${title} layers=${[markLayer(marks), difference?.extra ?? []]} /></section>`;
+// Gold with what an answer lacks of it, and the answer with what it has beyond.
+function Gold({ text, difference }) {
+  return html`<section class="card"><h2>Gold</h2>${text === null ? html`<p class="empty">unknown</p>` : html`<${Marked} text=${text} label="Gold" layers=${[difference?.missing ?? []]} />`}</section>`;
+}
+
+function Answer({ title, text, marks, difference }) {
+  return html`<section class="card"><h2>${title}</h2><${Marked} text=${text} label=${title} layers=${[markLayer(marks), difference?.extra ?? []]} /></section>`;
 }
 
 function Answers({ question, answer }) {
   const gold = question.expected_output;
-  const difference = gold === null ? null : wordDifference(gold, answer.recovered.output);
+  const difference = wordDifference(gold, answer.recovered.output);
   return html`<div class="answers">
-      <section class="card"><h2>Gold</h2>${gold === null ? html`<p class="empty">unknown</p>` : html`<${Marked} text=${gold} label="Gold" layers=${[difference?.missing ?? []]} />`}</section>
-      <${GoldAndAnswer} title="Recovered" answer=${answer.recovered.output} marks=${answer.marks} difference=${difference} />
-      <section class="card"><h2>Raw</h2><${Marked} text=${answer.raw.output} label="Raw answer" layers=${[markLayer(answer.raw_marks)]} /></section>
+      <${Gold} text=${gold} difference=${difference} />
+      <${Answer} title="Recovered" text=${answer.recovered.output} marks=${answer.marks} difference=${difference} />
+      <${Answer} title="Raw" text=${answer.raw.output} marks=${answer.raw_marks} />
     </div>
     <p class="legend"><mark class="missing">in gold only</mark> <mark class="extra">in the answer only</mark> <mark class="wrapper gone">wrapper that was removed</mark> <mark class="thought">leaked thought</mark>
       ${!difference && gold !== null && " The texts are too long to compare word by word."}</p>`;
@@ -94,7 +100,7 @@ function Times({ row, answer }) {
     ["ended", words(row.finish_reason)],
     ["characters of input left out", row.input_chars_cut || null],
     ["cost", row.cost_usd && `$${row.cost_usd}`],
-    ["model", answer.model],
+    ["model", answer.model && visible(answer.model)],
     ["memory", row.cpu_rss_bytes && `${whole(row.cpu_rss_bytes / 1e6)} MB`],
   ].filter(([, value]) => value !== null && value !== undefined && value !== 0);
   return html`<section><h2>Times and tokens</h2><dl class="pairs">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
@@ -106,7 +112,7 @@ function Steps({ cases, index, to }) {
   const after = cases[index + 1];
   useLayoutEffect(() => {
     const pressed = (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, [role=dialog]")) return;
+      if (!isForPage(event)) return;
       const back = event.key === "k" || event.key === "ArrowLeft";
       const on = event.key === "j" || event.key === "ArrowRight";
       // Arrows belong to what scrolls sideways.
@@ -131,20 +137,22 @@ function CaseView({ id, caseId, query }) {
     const row = detail?.byId.get(caseId);
     return { detail, row, question: row && (await questionOf(row)) };
   }, [id, caseId]);
-  if (!loaded) return result ? html`<${Heading} title=${caseId} /><p role="status">Unpacking…</p>` : html`<${Unknown} id=${id} />`;
+  if (!result) return html`<${Unknown} id=${id} />`;
+  const head = (title) => html`<p class="crumbs"><a href=${address("scenario", [id], query)}>${id}</a></p>
+    <${Heading} title=${title} />`;
+  if (!loaded) return html`${head(caseId)}<p role="status">Unpacking…</p>`;
   const { detail, row, question } = loaded;
   if (!row) return html`<${Unknown} id=${`${id} / ${caseId}`} />`;
   const answer = answerOf(question, result);
   const chosen = chosenCases(detail, id, query);
   const index = chosen.indexOf(row);
   const cases = index < 0 ? detail.cases : chosen;
-  return html`<${Steps} cases=${cases} index=${cases.indexOf(row)} to=${(next) => address("case", [id, next], query)} />
-    <p class="crumbs"><a href=${address("scenario", [id], query)}>${id}</a></p>
-    <${Heading} title=${row.title || caseId} />
-    <p class="lead"><code>${caseId}</code></p>
+  return html`${head(row.title || caseId)}
+    <p class="lead"><code>${visible(caseId)}</code></p>
+    <${Steps} cases=${cases} index=${cases.indexOf(row)} to=${(next) => address("case", [id, next], query)} />
     <${Chips} row=${row} />
     <${Question} question=${question} />
-    ${row.case_score === undefined || row.case_score === null
+    ${!isScored(row)
       ? html`<section class="card"><h2>Not scored</h2><p>${visible(answer.error ?? "unknown")}</p>${answer.unscored && html`<${Marked} text=${answer.unscored} label="Answer that could not be scored" />`}</section>`
       : html`<${Answers} question=${question} answer=${answer} />
           <${Components} row=${row} answer=${answer} />
@@ -156,4 +164,4 @@ function CaseView({ id, caseId, query }) {
     </section>`;
 }
 
-export { CaseView, Chips, GoldAndAnswer, Question };
+export { Answer, CaseView, Chips, Gold, Question };

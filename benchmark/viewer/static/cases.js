@@ -2,7 +2,11 @@
 import { html } from "./dom.js";
 import { fixed, seconds, signed, whole, words } from "./format.js";
 import { address } from "./route.js";
+import { visible } from "./text.js";
 import { holds, sortRows } from "./table.js";
+
+// Cases without an answer that could be scored have no score in their columns.
+const isScored = (row) => row?.case_score !== undefined && row?.case_score !== null;
 
 const STATUS = { accepted: "good", soft_accepted: "fair", rejected: "bad" };
 
@@ -12,16 +16,16 @@ function Status({ row }) {
 }
 
 // What a recovery changed in a case, in points of a hundred.
-const lift = (row) => (row.case_score === undefined || row.case_score === null ? null : 100 * (row.case_score - row.raw_case_score));
+const lift = (row) => (isScored(row) ? 100 * (row.case_score - row.raw_case_score) : null);
 const hundred = (value) => (value === undefined || value === null ? value : 100 * value);
 const number = (key, title, hint, value, cell = (shown) => fixed(shown, 2)) => ({ key, title, hint, kind: "number", value, cell: (row) => cell(value(row)) });
 
 function caseColumns(id, query) {
   return [
-    { key: "case", title: "case", hint: "opens the case", kind: "name", value: (row) => row.case_id, cell: (row) => html`<a href=${address("case", [id, row.case_id], query)}>${row.case_id}</a>` },
+    { key: "case", title: "case", hint: "opens the case", kind: "name", value: (row) => row.case_id, cell: (row) => html`<a href=${address("case", [id, row.case_id], query)}>${visible(row.case_id)}</a>` },
     { key: "intent", title: "intent", kind: "", value: (row) => row.intent, cell: (row) => words(row.intent) },
     { key: "tool", title: "tool", kind: "", value: (row) => row.tool, cell: (row) => row.tool ?? "–" },
-    { key: "difficulty", title: "difficulty", kind: "", value: (row) => ["easy", "medium", "hard"].indexOf(row.difficulty), cell: (row) => words(row.difficulty) },
+    { key: "difficulty", title: "difficulty", kind: "", value: (row) => row.difficulty && ["easy", "medium", "hard"].indexOf(row.difficulty), cell: (row) => words(row.difficulty) },
     number("score", "score", "case score of the recovered answer, 0 to 100", (row) => hundred(row.case_score), (value) => fixed(value)),
     number("lift", "lift", "recovered minus raw", lift, (value) => signed(value)),
     { key: "verdict", title: "verdict", kind: "", value: (row) => row.validation_status ?? row.outcome, cell: (row) => html`<${Status} row=${row} />` },
@@ -53,4 +57,4 @@ function chosenCases(detail, id, query) {
   return sortRows(wanted, caseColumns(id, query), query.sort ?? CASE_SORT);
 }
 
-export { CASE_SORT, STATUS, Status, caseColumns, chosenCases, why };
+export { CASE_SORT, Status, caseColumns, chosenCases, isScored };

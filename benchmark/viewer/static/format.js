@@ -17,6 +17,9 @@ const signed = (value, digits = 1) => {
 
 const percent = (value, digits = 0) => (known(value) ? `${(100 * value).toFixed(digits)}%` : UNKNOWN);
 
+// A share of cases, rounded down: 279 of 280 is not all.
+const share = (value) => (known(value) ? `${Math.floor(100 * value + 1e-9)}%` : UNKNOWN);
+
 const seconds = (ms) => (known(ms) ? (ms / 1000).toFixed(2) : UNKNOWN);
 
 const times = (value) => (known(value) ? `${value.toFixed(0)}×` : UNKNOWN);
@@ -34,4 +37,4 @@ const interval = (low, high, form = fixed) =>
 
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 
-export { dollars, fixed, interval, pValue, percent, plural, seconds, signed, times, whole, words };
+export { dollars, fixed, interval, pValue, percent, plural, seconds, share, signed, times, whole, words };

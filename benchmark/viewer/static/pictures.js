@@ -1,6 +1,6 @@
 // Pictures: the same specifications that are drawn into files, with the rows that the filters leave.
 import { Heading, html, useEffect, useRef, useState } from "./dom.js";
-import { fixed, words } from "./format.js";
+import { fixed } from "./format.js";
 import { pack, packedText, results, summary, useLoaded } from "./store.js";
 import { ResultFilters, chosenResults, isRival } from "./board.js";
 import { address, changeQuery, go } from "./route.js";
@@ -32,7 +32,7 @@ const narrowed = (config, width) => (width > 560 ? config : { ...config, axis: {
 
 function DataTable({ rows }) {
   const names = Object.keys(rows[0] ?? {}).filter((name) => !["key", "order", "row", "column", "dimension"].includes(name));
-  const shown = (value) => (typeof value === "number" ? fixed(value, Number.isInteger(value) ? 0 : 3) : words(value));
+  const shown = (value) => (typeof value === "number" ? fixed(value, Number.isInteger(value) ? 0 : 3) : (value ?? "–"));
   return html`<div class="scroll" role="region" aria-label="figures of the picture" tabindex="0">
     <table>
       <thead><tr>${names.map((name) => html`<th scope="col">${name.replaceAll("_", " ")}</th>`)}</tr></thead>
@@ -53,6 +53,8 @@ function Picture({ name, data, title, note }) {
   const text = JSON.stringify(data);
   useEffect(() => {
     if (!specification || !rows.length) return undefined;
+    // An axis over nothing has no end.
+    const layer = specification.layer?.filter(({ data: own }) => !own?.name || data[own.name].length);
     // A height by rows and a width by the page do not go together in Vega-Lite, so rows are counted here.
     const { step } = specification.height;
     const height = step ? step * new Set(rows.map((row) => row.row ?? row.label)).size : specification.height;
@@ -60,7 +62,7 @@ function Picture({ name, data, title, note }) {
     let wanted = true;
     loadVega()
       .then((embed) =>
-        embed(target.current, { ...specification, description: undefined, height, datasets: JSON.parse(text) }, {
+        embed(target.current, { ...specification, layer, description: undefined, height, datasets: JSON.parse(text) }, {
           actions: false,
           ast: true,
           config: narrowed(charts.specifications.theme[theme], target.current.clientWidth),
@@ -106,24 +108,24 @@ function Pictures({ query }) {
   const measured = new Map(chosen.filter((row) => isRival(row) || !rivals.some(isRival)).map((row) => [row.key, row]));
   const dimensions = [...new Set((charts?.rows.cells ?? []).map((cell) => cell.dimension))];
   const by = dimensions.includes(query.by) ? query.by : (dimensions[0] ?? "intent");
-  const cells = of("cells")
-    .filter((cell) => cell.dimension === by)
-    .map((cell) => (by === "tool" ? { ...cell, row: cell.group, column: cell.label } : { ...cell, row: cell.label, column: cell.group }));
+  const cells = of("cells").filter((cell) => cell.dimension === by);
+  const points = of("points", measured);
   const ready = charts !== undefined;
   return html`<${Heading} title="Pictures" />
     <${ResultFilters} query=${query} />
     ${!ready && html`<p role="status">Unpacking…</p>`}
     ${ready &&
-    html`<${Picture} name="score-latency" title="Score against latency" data=${{ points: of("points", measured), lines: summary.lines }} />
-      <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: of("points", measured) }} />
-      <div class="choices" role="group" aria-label="heat map by">
+    html`<${Picture} name="score-latency" title="Score against latency" data=${{ points: points.filter((row) => row.seconds > 0), lines: summary.lines }} />
+      <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: points.filter((row) => row.lift !== null) }} />
+      ${dimensions.length > 0 &&
+      html`<div class="choices" role="group" aria-label="heat map by">
         <span>Heat map by</span>
         ${dimensions.map((name) => html`<button type="button" aria-pressed=${name === by} onClick=${() => changeQuery({ by: name })}>${name.replaceAll("_", " ")}</button>`)}
-      </div>
+      </div>`}
       <${Picture} key=${by} name="heat" title=${`Scores by ${by.replaceAll("_", " ")}`} data=${{ cells }} note=${note} />
       <${Picture} name="verdicts" title="Verdicts" data=${{ verdicts: of("verdicts") }} note=${note} />
       <${Picture} name="case-scores" title="Case scores" data=${{ bins: of("bins"), tails: of("tails") }} note=${note} />
-      <${Picture} name="latency" title="Latency" data=${{ times: of("times") }} note=${note} />`}`;
+      <${Picture} name="latency" title="Latency" data=${{ times: of("times").filter((row) => row.p5 > 0) }} note=${note} />`}`;
 }
 
-export { Picture, Pictures, loadVega };
+export { Picture, Pictures };

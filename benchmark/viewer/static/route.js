@@ -9,6 +9,9 @@ const decoded = (text) => {
   }
 };
 
+// Half a character cannot stand in an address.
+const wellFormed = (text) => text.replace(/\p{Cs}/gu, "\ufffd");
+
 function readRoute() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
   const [view = "board", ...parts] = path.split("/").filter(Boolean).map(decoded);
@@ -18,7 +21,7 @@ function readRoute() {
 function address(view, parts = [], query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const tail = new URLSearchParams(given).toString();
-  return `#/${[view, ...parts].map(encodeURIComponent).join("/")}${tail ? `?${tail}` : ""}`;
+  return `#/${[view, ...parts].map((part) => encodeURIComponent(wellFormed(part))).join("/")}${tail ? `?${tail}` : ""}`;
 }
 
 const go = (to) => {
@@ -41,4 +44,4 @@ function useRoute() {
   return route;
 }
 
-export { address, changeQuery, go, readRoute, useRoute };
+export { address, changeQuery, go, useRoute };

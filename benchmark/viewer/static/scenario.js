@@ -1,8 +1,8 @@
 // One scenario: what it is good at, why its answers were rejected, what it ran on, and all its cases.
 import { Heading, html } from "./dom.js";
-import { fixed, interval, percent, plural, seconds, signed, whole, words } from "./format.js";
+import { fixed, interval, percent, plural, seconds, share, signed, whole, words } from "./format.js";
 import { detailOf, pack, resultOf, useLoaded } from "./store.js";
-import { Marks, liftOf } from "./board.js";
+import { Marks } from "./board.js";
 import { CASE_SORT, caseColumns, chosenCases } from "./cases.js";
 import { Picture } from "./pictures.js";
 import { address } from "./route.js";
@@ -87,9 +87,9 @@ function Figures({ row }) {
   const tiles = [
     ["recovered", fixed(summary.final_score), interval(...(summary.intervals?.final_score ?? []))],
     ["raw", fixed(summary.raw_view?.final_score), interval(...(summary.raw_view?.intervals?.final_score ?? []))],
-    ["lift", signed(liftOf(row)), interval(...(summary.intervals?.recovery_lift ?? []), signed)],
+    ["lift", signed(row.lift), interval(...(summary.intervals?.recovery_lift ?? []), signed)],
     ["norm", fixed(summary.normalised_score), summary.reference ? `0 is ${summary.reference.floor} (${fixed(summary.reference.floor_score)})` : ""],
-    ["coverage", percent(summary.coverage), `${whole(summary.case_count)} of ${plural(summary.planned_count ?? summary.case_count, "case")}`],
+    ["coverage", share(summary.coverage), summary.planned_count === undefined ? plural(summary.case_count, "case") : `${whole(summary.case_count)} of ${plural(summary.planned_count, "case")}`],
     ["latency", `${seconds(summary.avg_inference_ms)} s`, `p95 ${seconds(summary.p95_inference_ms)} s`],
     ["tokens/s", fixed(summary.decode_tokens_per_s, 0), summary.prefill_tokens_per_s ? `reading ${fixed(summary.prefill_tokens_per_s, 0)}` : ""],
     ["saved", percent(summary.tokens_saved_share), "of the input, without losing an anchor"],

@@ -20,11 +20,10 @@ function sortRows(rows, columns, sort) {
     .map(({ row }) => row);
 }
 
-function Heading({ column, sort }) {
+function ColumnHeading({ column, sort }) {
   const active = sort.replace(/^-/, "") === column.key;
   const down = sort.startsWith("-");
   const name = html`<span>${column.title}</span>`;
-  if (!column.value) return html`<th scope="col" class=${column.kind}>${name}</th>`;
   // The first click shows what is of interest: high figures, names from A.
   const next = active ? (down ? column.key : `-${column.key}`) : column.kind === "number" ? `-${column.key}` : column.key;
   return html`<th scope="col" class=${column.kind} aria-sort=${active ? (down ? "descending" : "ascending") : undefined}>
@@ -34,14 +33,14 @@ function Heading({ column, sort }) {
   </th>`;
 }
 
-// Columns: key, title, hint, kind ("number", "name" or none), value(row) to sort by, cell(row) to show.
+// Columns: key, title, hint, kind ("number", "name", "aside" or none), value(row) to sort by, cell(row) to show.
 function Table({ label, columns, rows, sort, keyOf, classOf }) {
   return html`<div class="scroll" role="region" aria-label=${label} tabindex="0">
     <table>
       <caption class="hidden">${label}</caption>
       <thead>
         <tr>
-          ${columns.map((column) => html`<${Heading} key=${column.key} column=${column} sort=${sort} />`)}
+          ${columns.map((column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} />`)}
         </tr>
       </thead>
       <tbody>
@@ -59,25 +58,25 @@ function Table({ label, columns, rows, sort, keyOf, classOf }) {
   </div>`;
 }
 
-function Filter({ label, value, name = "q" }) {
+function Filter({ label, value }) {
   return html`<label class="field"
     ><span>${label}</span>
     <input
       type="search"
-      id=${name === "q" ? "filter" : undefined}
+      id="filter"
       value=${value ?? ""}
       autocomplete="off"
       spellcheck=${false}
-      onInput=${(event) => changeQuery({ [name]: event.target.value })}
+      onInput=${(event) => changeQuery({ q: event.target.value })}
     />
   </label>`;
 }
 
-function Choice({ label, name, value, options, all = "all" }) {
+function Choice({ label, name, value, options }) {
   return html`<label class="field"
     ><span>${label}</span>
     <select value=${value ?? ""} onChange=${(event) => changeQuery({ [name]: event.target.value })}>
-      ${all && html`<option value="">${all}</option>`}
+      <option value="">all</option>
       ${options.map((option) => html`<option key=${option} value=${option}>${option.replaceAll("_", " ")}</option>`)}
     </select>
   </label>`;

@@ -3,7 +3,7 @@ import { html, useState } from "./dom.js";
 import { whole } from "./format.js";
 
 const MOST_SHOWN = 20_000;
-const MOST_COMPARED = 20_000;
+const MOST_DIFFED = 20_000;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 const SPLIT = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])/u;
 
@@ -38,7 +38,7 @@ function pieces(text, layers) {
   });
 }
 
-// A text with marks; `layers` hold [start, end, class], `titles` say what a class means.
+// A text with marks; `layers` hold [start, end, "class|title"].
 function Marked({ text, layers = [], label }) {
   const [all, setAll] = useState(false);
   if (!text) return html`<p class="empty">(empty)</p>`;
@@ -57,9 +57,9 @@ function Marked({ text, layers = [], label }) {
     </p>`}`;
 }
 
-// What of gold is missing in an answer, and what of the answer is not in gold, word by word; null when it is too long.
+// What of gold is missing in an answer, and what of the answer is not in gold, word by word; null when gold is unknown or one is too long.
 function wordDifference(gold, answer) {
-  if (gold.length > MOST_COMPARED || answer.length > MOST_COMPARED) return null;
+  if (gold === null || gold.length > MOST_DIFFED || answer.length > MOST_DIFFED) return null;
   const parts = Diff.diffWordsWithSpace(gold, answer, { timeout: 250 });
   if (!parts) return null;
   const missing = [];

@@ -4,23 +4,27 @@ import { useEffect, useState } from "./dom.js";
 const system = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set();
 
-const currentTheme = () => document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light");
+const root = document.documentElement;
 
-function toggleTheme() {
-  document.documentElement.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
-  listeners.forEach((listener) => listener());
+const currentTheme = () => root.dataset.theme;
+
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  listeners.forEach((listener) => listener(theme));
 }
 
-system.addEventListener("change", () => listeners.forEach((listener) => listener()));
+const toggleTheme = () => setTheme(currentTheme() === "dark" ? "light" : "dark");
+
+setTheme(system.matches ? "dark" : "light");
+system.addEventListener("change", () => setTheme(system.matches ? "dark" : "light"));
 
 function useTheme() {
-  const [theme, setTheme] = useState(currentTheme);
+  const [theme, heard] = useState(currentTheme);
   useEffect(() => {
-    const changed = () => setTheme(currentTheme());
-    listeners.add(changed);
-    return () => listeners.delete(changed);
+    listeners.add(heard);
+    return () => listeners.delete(heard);
   }, []);
   return theme;
 }
 
-export { currentTheme, toggleTheme, useTheme };
+export { toggleTheme, useTheme };

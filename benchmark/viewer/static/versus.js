@@ -2,11 +2,11 @@
 import { Heading, html } from "./dom.js";
 import { fixed, interval, pValue, plural, signed, words } from "./format.js";
 import { answerOf, detailOf, pack, positionOf, questionOf, resultOf, results, useLoaded } from "./store.js";
-import { MOST_COMPARED, isRival } from "./board.js";
-import { Chips, GoldAndAnswer, Question } from "./case.js";
-import { Status } from "./cases.js";
+import { MOST_CHOSEN, isRival } from "./board.js";
+import { Answer, Chips, Gold, Question } from "./case.js";
+import { Status, isScored } from "./cases.js";
 import { Unknown } from "./scenario.js";
-import { Marked, wordDifference } from "./text.js";
+import { visible, wordDifference } from "./text.js";
 import { address, changeQuery, go } from "./route.js";
 import { Choice, Filter, Table, holds, sortRows } from "./table.js";
 
@@ -37,7 +37,7 @@ function Choose({ ids }) {
       (id, index) => html`<span class="chosen"><b>${LETTERS[index]}</b> <a href=${address("scenario", [id])}>${id}</a>
         <button type="button" aria-label=${`remove ${id}`} onClick=${() => go(address("compare", ids.filter((other) => other !== id)))}>×</button></span>`,
     )}
-    ${ids.length < MOST_COMPARED &&
+    ${ids.length < MOST_CHOSEN &&
     html`<label class="field"><span>Add</span>
       <select value="" onChange=${(event) => go(address("compare", [...ids, event.target.value]))}>
         <option value="">choose…</option>
@@ -82,7 +82,7 @@ function sharedCases(details, ids) {
   const [first, ...others] = details;
   return first.cases.flatMap((row) => {
     const rows = [row, ...others.map((detail) => detail.byId.get(row.case_id))];
-    if (rows.some((one) => one?.case_score === undefined || one.case_score === null)) return [];
+    if (!rows.every(isScored)) return [];
     const scores = rows.map((one) => 100 * one.case_score);
     const passed = rows.map((one) => one.passed);
     return [{ ...row, rows, scores, passed, ids, gap: Math.max(...scores) - Math.min(...scores), flip: passed.some(Boolean) && !passed.every(Boolean) }];
@@ -91,7 +91,7 @@ function sharedCases(details, ids) {
 
 function caseColumns(ids) {
   return [
-    { key: "case", title: "case", kind: "name", value: (row) => row.case_id, cell: (row) => html`<a href=${address("compare", ids, { case: row.case_id })}>${row.case_id}</a>` },
+    { key: "case", title: "case", kind: "name", value: (row) => row.case_id, cell: (row) => html`<a href=${address("compare", ids, { case: row.case_id })}>${visible(row.case_id)}</a>` },
     { key: "intent", title: "intent", kind: "", value: (row) => row.intent, cell: (row) => words(row.intent) },
     { key: "flip", title: "passed by", hint: "usable, with every anchor; flips come first", kind: "number", value: (row) => (row.flip ? 1000 : 0) + row.gap, cell: (row) => html`<span class=${row.flip ? "flip" : ""}>${row.passed.map((passed, index) => (passed ? LETTERS[index] : "")).join(" ").trim() || "none"}</span>` },
     ...ids.map((_, index) => ({ key: LETTERS[index], title: LETTERS[index], hint: ids[index], kind: "number", value: (row) => row.scores[index], cell: (row) => html`<span class=${row.passed[index] ? "passed" : ""}>${fixed(row.scores[index])}</span>` })),
@@ -115,25 +115,28 @@ function CaseByCase({ details, ids, query }) {
 }
 
 function SideBySide({ details, ids, caseId }) {
-  const row = details[0].byId.get(caseId);
-  const question = useLoaded(() => (row ? questionOf(row) : Promise.resolve(null)), [caseId, ids.join("\n")]);
-  if (!row) return html`<${Unknown} id=${caseId} />`;
-  if (!question) return html`<p role="status">Unpacking…</p>`;
-  return html`<p class="crumbs"><a href=${address("compare", ids)}>Head to head</a></p>
-    <${Heading} title=${row.title || caseId} />
-    <p class="lead"><code>${caseId}</code></p>
-    <${Chips} row=${row} />
-    <${Question} question=${question} />
+  const rows = details.map((detail) => detail.byId.get(caseId));
+  const questions = useLoaded(() => Promise.all(rows.map((row) => row && questionOf(row))), [caseId, ids.join("\n")]);
+  if (!rows[0]) return html`<${Unknown} id=${caseId} />`;
+  const head = html`<p class="crumbs"><a href=${address("compare", ids)}>Head to head</a></p>
+    <${Heading} title=${rows[0].title || caseId} />
+    <p class="lead"><code>${visible(caseId)}</code></p>
+    <${Chips} row=${rows[0]} />`;
+  if (!questions) return html`${head}<p role="status">Unpacking…</p>`;
+  const gold = questions[0].expected_output;
+  return html`${head}
+    <${Question} question=${questions[0]} />
     <div class="answers">
-      <section class="card"><h2>Gold</h2><${Marked} text=${question.expected_output} label="Gold" /></section>
+      <${Gold} text=${gold} />
       ${ids.map((id, index) => {
-        const own = details[index].byId.get(caseId);
-        if (own?.case_score === undefined) return html`<section class="card"><h2>${LETTERS[index]}</h2><p class="empty">no scored answer</p></section>`;
+        const [row, question] = [rows[index], questions[index]];
+        if (!isScored(row)) return html`<section class="card"><h2>${LETTERS[index]}</h2><p class="empty">no scored answer</p></section>`;
         const answer = answerOf(question, resultOf(id));
-        const title = `${LETTERS[index]} ${fixed(100 * own.case_score)}`;
+        const anchors = question.anchors && `${question.anchors.length - answer.recovered.missing.length} of ${plural(question.anchors.length, "anchor")}`;
         return html`<div>
-          <${GoldAndAnswer} title=${title} answer=${answer.recovered.output} marks=${answer.marks} difference=${wordDifference(question.expected_output ?? "", answer.recovered.output)} />
-          <p><${Status} row=${own} />${question.anchors && ` ${question.anchors.length - answer.recovered.missing.length} of ${plural(question.anchors.length, "anchor")} `} <a href=${address("case", [id, caseId])}>${id}</a></p>
+          <${Answer} title=${`${LETTERS[index]} ${fixed(100 * row.case_score)}`} text=${answer.recovered.output} marks=${answer.marks} difference=${wordDifference(question.expected_output, answer.recovered.output)} />
+          <p><${Status} row=${row} /> ${anchors} <a href=${address("case", [id, caseId])}>${id}</a></p>
+          ${row.body !== rows[0].body && html`<p class="fault">${LETTERS[index]} was asked something else: its corpus has another state of this case.</p>`}
         </div>`;
       })}
     </div>
@@ -141,7 +144,7 @@ function SideBySide({ details, ids, caseId }) {
 }
 
 function Versus({ ids: given, query }) {
-  const ids = given.filter((id, index) => given.indexOf(id) === index).slice(0, MOST_COMPARED);
+  const ids = given.filter((id, index) => given.indexOf(id) === index).slice(0, MOST_CHOSEN);
   const unknown = ids.find((id) => !resultOf(id));
   const loaded = useLoaded(() => Promise.all([pack("pairs"), ...ids.map((id) => resultOf(id) && detailOf(resultOf(id)))]), [ids.join("\n")]);
   if (unknown) return html`<${Unknown} id=${unknown} />`;
@@ -157,4 +160,4 @@ function Versus({ ids: given, query }) {
     <${CaseByCase} details=${details} ids=${ids} query=${query} />`;
 }
 
-export { Versus, comparison };
+export { Versus };
