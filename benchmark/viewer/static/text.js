@@ -10,7 +10,8 @@ const SPLIT = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])/u;
 function sign(character) {
   const code = character.codePointAt(0);
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  const shown = code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? "␡" : name;
+  // As terminals show it: ^[ for escape.
+  const shown = code < 0x20 ? `^${String.fromCodePoint(0x40 + code)}` : name;
   return html`<span class="sign" title=${name}>${shown}</span>`;
 }
 
