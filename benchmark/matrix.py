@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -13,6 +14,7 @@ from typing import Any
 from benchmark.fields import Fields
 from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.files import read_text
 
 DEFAULT_MATRIX = Path("matrix.json")
 DEFAULT_MAX_OUTPUT_TOKENS = 768
@@ -108,17 +110,11 @@ def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
 
 
 def _parse(path: Path) -> object:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(str(path), "no such matrix file", "name one with --matrix") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), f"cannot be read ({error})", "name a UTF-8 file with --matrix") from error
+    text = read_text(path, "name a matrix with --matrix", most_mb=5)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
+        ((twice, times),) = Counter(key for key, _ in pairs).most_common(1) or [("", 0)]
+        if times > 1:
             raise InputError(str(path), f"the field {twice!r} stands twice in one object", "remove one of them")
         return dict(pairs)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
 from benchmark.statistics import Difference, Floats, bootstrap_means, difference_of, holm, mean
-from benchmark.stored import StoredCase, StoredResult
+from benchmark.stored import StoredResult
 from ctxsift.errors import InputError
 
 # One point of a hundred: closer scores of a case are a tie.
@@ -148,7 +148,7 @@ class Comparisons:
     def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
         if name == "factor":
-            times_ms = [result.cases[case].time_ms for case in shared]
+            times_ms = [0.0 if result.latency_ignored else result.cases[case].time_ms for case in shared]
             return latency_factor(mean(times_ms)), bootstrap_factors(times_ms)
         if name in ("core", "raw core"):
             cases = [result.cases[case] for case in shared]
@@ -191,8 +191,9 @@ def _shared(a: StoredResult, b: StoredResult) -> _Shared:
     return tuple(sorted(a.cases.keys() & b.cases.keys()))
 
 
-def _observed(cases: Sequence[StoredCase], timed: bool) -> float:
-    observed_ms = mean([case.time_ms for case in cases]) if timed else 0.0
+def _observed(result: StoredResult, timed: bool) -> float:
+    cases = result.cases.values()
+    observed_ms = mean([case.time_ms for case in cases]) if timed and not result.latency_ignored else 0.0
     return scenario_score([case.score for case in cases], observed_ms).final_score
 
 
@@ -255,5 +256,5 @@ def leaderboard(
         else:
             places[i if difference.value > 0 else j] += 1
     ranks = tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))
-    scores = tuple(_observed(list(result.cases.values()), timed) if result.cases else 0.0 for result in results)
+    scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
     return Leaderboard(tuple(results), scores, ranks, differences)

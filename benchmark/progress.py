@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -74,8 +74,16 @@ class ScenarioProgress:
         self._scores: list[float] = []
         self._times_ms: list[float] = []
         self._tokens, self._decode_ms = 0, 0.0
-        self._failures = self._done = 0
+        self._failures = self._done = self._kept = 0
         self._started = self._last_line = time.monotonic()
+
+    def kept(self, scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+        """Tell what is there already."""
+        self._kept = len(outcomes)
+        for outcome in outcomes:
+            self._count(outcome)
+        self._bars.update(self._task, advance=self._kept)
+        self._say(f"{scenario.name}: {self._kept}/{self._cases} cases are there already")
 
     def loading(self, scenario: Scenario) -> None:
         """Begin a scenario."""
@@ -98,27 +106,31 @@ class ScenarioProgress:
 
     def finished_case(self, outcome: Outcome) -> None:
         """Count one case."""
-        self._done += 1
+        self._count(outcome)
         if isinstance(outcome, InstrumentFailure):
-            self._failures += 1
             self._say(f"{outcome.case.case_id}: no answer: {outcome.error}")
-        else:
-            examined = outcome.examined
-            generation = examined.answer.generation
-            self._scores.append(examined.recovered.scores.case_score)
-            self._times_ms.append(generation.total_ms)
-            self._tokens += generation.completion_tokens or 0
-            self._decode_ms += generation.decode_ms or 0.0
-            if self._show_output:
-                self._output(outcome.case.case_id, examined.recovered.view.text, examined.recovered.scores.case_score)
+        elif self._show_output:
+            recovered = outcome.examined.recovered
+            self._output(outcome.case.case_id, recovered.view.text, recovered.scores.case_score)
         self._bars.update(self._task, advance=1, note=self._note())
         now = time.monotonic()
         if now - self._last_line >= _LINE_EVERY_S or self._done == self._cases:
             self._last_line = now
             elapsed = now - self._started
-            remaining = elapsed / self._done * (self._cases - self._done)
+            remaining = elapsed / (self._done - self._kept) * (self._cases - self._done)
             done = f"{self._done}/{self._cases} cases"
             self._line(f"{self._name}: {done}, {elapsed:.0f} s, {remaining:.0f} s left, {self._note()}")
+
+    def _count(self, outcome: Outcome) -> None:
+        self._done += 1
+        if isinstance(outcome, InstrumentFailure):
+            self._failures += 1
+            return
+        generation = outcome.examined.answer.generation
+        self._scores.append(outcome.examined.recovered.scores.case_score)
+        self._times_ms.append(generation.total_ms)
+        self._tokens += generation.completion_tokens or 0
+        self._decode_ms += generation.decode_ms or 0.0
 
     def _note(self) -> str:
         if not self._scores:

@@ -114,7 +114,10 @@ def notes(result: StoredResult) -> list[str]:
         return found
     if not run["disturbance"]["latency_clean"]:
         share = run["disturbance"]["other_cpu_share"]
-        found.append(f"latency is not clean: other processes used {share:.0%} of the machine")
+        # Older files only know of other processes.
+        reasons = run["disturbance"].get("reasons") or [f"other processes used {share:.0%} of the machine"]
+        left_out = "; left out of the score" if run.get("latency_ignored") else ""
+        found.append(f"latency is not clean: {', '.join(reasons)}{left_out}")
     backend = run["backend"]
     if backend and backend["chat_template_note"]:
         found.append(f"chat template {backend['chat_template']}: {backend['chat_template_note']}")

@@ -54,7 +54,13 @@ def assemble(
         "scenario": scenario,
         "warmup": warmup,
         "run": run,
-        "summary": summarise(len(run["case_ids"]), outcomes, references, recovery_enabled=run["recovery_enabled"]),
+        "summary": summarise(
+            len(run["case_ids"]),
+            outcomes,
+            references,
+            recovery_enabled=run["recovery_enabled"],
+            latency_ignored=run.get("latency_ignored", False),
+        ),
         "breakdowns": break_down(outcomes),
         "cases": [_case_json(outcome) for outcome in outcomes],
     }
@@ -133,11 +139,8 @@ def _run_json(plan: RunPlan, run: ScenarioRun) -> dict[str, Any]:
             "settings": load.settings,
         },
         "environment": describe_environment(),
-        "disturbance": {
-            "other_cpu_share": run.disturbance.other_cpu_share,
-            "load_average": list(run.disturbance.load_average),
-            "latency_clean": run.disturbance.clean,
-        },
+        "disturbance": run.disturbance.to_json(),
+        "latency_ignored": plan.forgive_latency and bool(run.disturbance.reasons),
     }
 
 

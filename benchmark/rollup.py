@@ -59,9 +59,17 @@ class References:
 
 
 def summarise(
-    planned_count: int, outcomes: Sequence[Outcome], references: References, *, recovery_enabled: bool
+    planned_count: int,
+    outcomes: Sequence[Outcome],
+    references: References,
+    *,
+    recovery_enabled: bool,
+    latency_ignored: bool = False,
 ) -> dict[str, Any]:
-    """Return the summary of a scenario: scores with intervals, verdicts, axes beside the score, reference rows."""
+    """Return the summary of a scenario: scores with intervals, verdicts, axes beside the score, reference rows.
+
+    With `latency_ignored` the latency factor is 1; the times themselves are still told.
+    """
     scored = [o for o in outcomes if not isinstance(o, InstrumentFailure)]
     counts: dict[str, Any] = {
         "planned_count": planned_count,
@@ -76,7 +84,7 @@ def summarise(
         return counts | {"raw_view": {}}
     examined = [o.examined for o in scored]
     generations = [e.answer.generation for e in examined]
-    times_ms = [g.total_ms for g in generations]
+    times_ms = [0.0 if latency_ignored else g.total_ms for g in generations]
     recovered, recovered_draws = _view(examined, lambda e: e.recovered, times_ms)
     raw, raw_draws = _view(examined, lambda e: e.raw, times_ms)
     recovered["intervals"]["recovery_lift"] = _pair(recovered_draws - raw_draws, len(examined))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
+import shlex
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -19,6 +22,7 @@ from ctxsift.errors import InputError
 if TYPE_CHECKING:
     from benchmark.rollup import References
     from benchmark.run.plan import RunPlan
+    from benchmark.run.preflight import Ready
     from benchmark.run.schedule import ScenarioRun
     from benchmark.stored import StoredResult
 
@@ -29,6 +33,7 @@ examples:
   python -m benchmark.runner --list-scenarios
   python -m benchmark.runner --phase cpu-screen --max-cases 8
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
+  python -m benchmark.runner --resume results/
   python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
 
@@ -57,6 +62,17 @@ def build_parser() -> argparse.ArgumentParser:
     what.add_argument("--max-cases", type=int, metavar="N", help="only the first N cases; 8 already show all intents")
     what.add_argument("--case-id", action="append", default=[], metavar="ID", help="only this case (repeatable)")
     what.add_argument("--list-scenarios", action="store_true", help="show the matrix and stop")
+    what.add_argument(
+        "--resume",
+        type=Path,
+        metavar="PATH",
+        help="go on with the unfinished runs below PATH (run folder or results tree): ask what has no answer yet",
+    )
+    what.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help="with --resume: ask again, too, where the model answered with nothing or was cut off",
+    )
     where = parser.add_argument_group("where things are")
     where.add_argument("--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="default: %(default)s")
     where.add_argument(
@@ -72,6 +88,17 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="LIST",
         help="GPUs to use, e.g. cuda:0,cuda:1: one scenario on each at a time; default: the first",
     )
+    how.add_argument(
+        "--case-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="how long one answer of a local model may take; default: 60 s and what its tokens take on a slow machine",
+    )
+    how.add_argument(
+        "--forgive-latency",
+        action="store_true",
+        help="leave latency out of the score of a scenario while which the machine was disturbed; reports say so",
+    )
     how.add_argument("--show-output", action="store_true", help="print every answer as it comes")
     return parser
 
@@ -85,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _list_scenarios(scenarios)
             sys.stdout.flush()
             return EXIT_COMPLETE
-        return _run(options, select_scenarios(scenarios, names=options.scenario, phases=options.phase))
+        return _run(options, scenarios)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -95,7 +122,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_COMPLETE
     except OSError as error:
         # A full or vanished disk: what was written before is whole, and is all there is.
-        print(f"error: {error}; answers so far are in the journals below {options.output_dir}", file=sys.stderr)
+        folder = options.resume or options.output_dir
+        so_far = f"answers so far are in the journals below {folder}"
+        print(f"error: {error}; {so_far}; once that is mended, go on: {_go_on(options, folder)}", file=sys.stderr)
         return EXIT_INCOMPLETE
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -110,29 +139,127 @@ def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
+def _run(options: argparse.Namespace, scenarios: Sequence[Scenario]) -> int:
+    from benchmark.rollup import References
+    from benchmark.run.signals import heed_termination
+    from benchmark.scoring import Embedder
+
+    heed_termination()
+    codes = [EXIT_COMPLETE]
+
+    def tell(error: InputError) -> None:
+        """Leave one run out, and go on with the others."""
+        print(f"error: {error}", file=sys.stderr)
+        codes.append(EXIT_USAGE)
+
+    if options.resume:
+        plans = _plans_to_resume(options, scenarios, tell)
+        if not plans and codes == [EXIT_COMPLETE]:
+            print(f"nothing to go on with below {options.resume}: every run has all its answers", file=sys.stderr)
+    else:
+        plans = [_plan(options, _selected(options, scenarios))]
+    # All of them are checked before the first runs.
+    checked = []
+    for plan in plans:
+        try:
+            checked.append((plan, *_ready(plan, options)))
+        except InputError as error:
+            tell(error)
+    references = References(Embedder())
+    for plan, ready, complete in checked:
+        try:
+            codes.append(_run_plan(plan, ready, references, options) if ready else EXIT_INCOMPLETE)
+        except InputError as error:
+            tell(error)
+        if codes[-1] == EXIT_INTERRUPTED:
+            break
+        codes.append(EXIT_COMPLETE if complete else EXIT_INCOMPLETE)
+    return max(codes)
+
+
+def _selected(options: argparse.Namespace, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
+    return select_scenarios(scenarios, names=options.scenario, phases=options.phase)
+
+
+def _plans_to_resume(
+    options: argparse.Namespace, scenarios: Sequence[Scenario], tell: Callable[[InputError], None]
+) -> list[RunPlan]:
+    """Return a plan for each unfinished run below --resume; one that cannot be gone on with is told."""
+    from benchmark.run.resume import cases_of, find_journals, finished, read_past, scenario_of
+
+    chosen = {
+        "--scenario": options.scenario,
+        "--phase": options.phase,
+        "--case-id": options.case_id,
+        "--max-cases": options.max_cases,
+        "--name": options.name,
+    }
+    for option, value in chosen.items():
+        if value:
+            raise InputError(option, "cannot be used with --resume", "the run that is gone on with has its own")
+    journals = [j for j in find_journals(options.resume) if not finished(j, retry_failed=options.retry_failed)]
+    plan = _plan(options, ())
+    plans = []
+    for journal in journals:
+        try:
+            past = read_past(journal)
+            _check_writable(journal.parent, "--resume")
+            scenario, cases = scenario_of(past, scenarios, options.matrix), cases_of(past, plan.corpus)
+        except InputError as error:
+            tell(error)
+            continue
+        timestamp = past.identity["timestamp"]
+        run = {"timestamp": timestamp, "output_dir": journal.parent, "past": past}
+        plans.append(replace(plan, scenarios=(scenario,), cases=cases, **run))
+    return plans
+
+
+def _ready(plan: RunPlan, options: argparse.Namespace) -> tuple[list[Ready], bool]:
+    """Return the scenarios that can run, and whether these are all; what is wrong with the others is told."""
+    from benchmark.run.preflight import Ready, preflight
+    from benchmark.run.resume import check_identity, unfinished
+    from benchmark.run.schedule import identity_of
+
+    checked = preflight(plan, remote=options.remote)
+    ready = [entry for entry in checked if isinstance(entry, Ready)]
+    for gap in checked:
+        if not isinstance(gap, Ready):
+            print(f"not ready: {gap.scenario.name}: {gap.problem}", file=sys.stderr)
+    for entry in ready:
+        identity = identity_of(plan, entry)
+        if plan.past is not None:
+            check_identity(plan.past, identity)
+            continue
+        for folder, answers in unfinished(plan.output_dir, identity):
+            note = f"{entry.scenario.name}: an unfinished run of the same has {answers} of {len(plan.cases)} answers"
+            print(f"{note}; to go on with it: {_go_on(options, folder)}", file=sys.stderr)
+    return ready, len(ready) == len(checked)
+
+
+def _go_on(options: argparse.Namespace, folder: Path) -> str:
+    """Return the command that goes on with what is in a folder."""
+    words = ["python -m benchmark.runner --resume", shlex.quote(str(folder))]
+    given = (("--matrix", options.matrix, DEFAULT_MATRIX), ("--dataset", options.dataset, None))
+    words += [f"{name} {shlex.quote(str(value))}" for name, value, usual in given if value != usual]
+    words += ["--remote"] if options.remote else []
+    words += [f"--env-file {shlex.quote(str(options.env_file))}"] if options.env_file else []
+    words += [f"--devices {shlex.quote(options.devices)}"] if options.devices else []
+    words += [f"--case-timeout {options.case_timeout:g}"] if options.case_timeout else []
+    words += ["--forgive-latency"] if options.forgive_latency else []
+    words += ["--retry-failed"] if options.retry_failed else []
+    return " ".join(words)
+
+
+def _run_plan(plan: RunPlan, ready: Sequence[Ready], references: References, options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.progress import RunProgress
-    from benchmark.rollup import References
     from benchmark.run.lanes import Stop, run_in_lanes
-    from benchmark.run.preflight import Ready, preflight
     from benchmark.run.schedule import run_scenario
-    from benchmark.scoring import Embedder
 
-    plan = _plan(options, scenarios)
-    console = Console(stderr=True)
-    checked = preflight(plan, remote=options.remote)
-    ready = [entry for entry in checked if isinstance(entry, Ready)]
-    missing = [entry for entry in checked if not isinstance(entry, Ready)]
-    for gap in missing:
-        print(f"not ready: {gap.scenario.name}: {gap.problem}", file=sys.stderr)
-    if not ready:
-        return EXIT_INCOMPLETE
-    references = References(Embedder())
     results: list[StoredResult] = []
     lock = threading.Lock()
-    with RunProgress(console, len(ready), len(plan.cases), show_output=plan.show_output) as progress:
+    with RunProgress(Console(stderr=True), len(ready), len(plan.cases), show_output=plan.show_output) as progress:
 
         def run_one(entry: Ready, stop: Stop) -> bool:
             with progress.scenario() as listener:
@@ -144,9 +271,16 @@ def _run(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> int:
         interrupted = run_in_lanes(ready, plan.devices, run_one)
     _report(plan, results)
     if interrupted:
-        print(f"interrupted; the answers so far are below {plan.output_dir}", file=sys.stderr)
+        done = sum(len(result.cases) for result in results)
+        folders = {plan.folder(entry.scenario) for entry in ready}
+        folder = options.resume or (folders.pop() if len(folders) == 1 else plan.output_dir)
+        so_far = f"interrupted; {done} of {len(plan.cases) * len(ready)} answers are in {folder}"
+        print(f"{so_far}; to go on: {_go_on(options, folder)}", file=sys.stderr)
+        begun = {result.name for result in results}
+        if waiting := [entry.scenario.name for entry in ready if entry.scenario.name not in begun]:
+            print(f"not begun: {', '.join(waiting)}; they have nothing to go on with, run them anew", file=sys.stderr)
         return EXIT_INTERRUPTED
-    complete = not missing and all(result.record["run"]["complete"] for result in results)
+    complete = all(result.record["run"]["complete"] for result in results)
     return EXIT_COMPLETE if complete else EXIT_INCOMPLETE
 
 
@@ -157,10 +291,15 @@ def _plan(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> RunPl
 
     if options.name is not None and (not options.name or Path(options.name).name != options.name):
         raise InputError(f"--name {options.name}", "is no folder name", "leave out slashes")
+    if options.retry_failed and not options.resume:
+        raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
+    if options.case_timeout is not None and not 0 < options.case_timeout < math.inf:
+        raise InputError(f"--case-timeout {options.case_timeout}", "is no time", "give seconds above 0")
     settings = load_settings(options.env_file)
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
     cases = select_cases(corpus, case_ids=options.case_id, max_cases=options.max_cases)
-    _check_writable(options.output_dir)
+    if not options.resume:
+        _check_writable(options.output_dir, "--output-dir")
     return RunPlan(
         scenarios=scenarios,
         cases=cases,
@@ -172,6 +311,9 @@ def _plan(options: argparse.Namespace, scenarios: tuple[Scenario, ...]) -> RunPl
         show_output=options.show_output,
         env_file=options.env_file.resolve() if options.env_file else None,
         devices=_devices(options.devices),
+        retry_failed=options.retry_failed,
+        case_timeout_s=options.case_timeout,
+        forgive_latency=options.forgive_latency,
     )
 
 
@@ -183,14 +325,14 @@ def _devices(listed: str | None) -> tuple[str, ...]:
     return devices
 
 
-def _check_writable(folder: Path) -> None:
+def _check_writable(folder: Path, option: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable."):
             pass
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"--output-dir {folder}", f"cannot be written ({reason})", "name another folder") from error
+        raise InputError(f"{option} {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
 def _write(plan: RunPlan, run: ScenarioRun, references: References) -> StoredResult:
@@ -211,10 +353,14 @@ def _report(plan: RunPlan, results: Sequence[StoredResult]) -> None:
     from benchmark.documents import CASES_NAME, REPORT_NAME, case_csv, run_markdown
     from benchmark.report import print_summary
     from benchmark.results import write_atomically
+    from benchmark.stored import find_results
 
     if not results:
         return
     folders = {plan.folder(scenario) for scenario in plan.scenarios}
+    if plan.past is not None:
+        # Of a run of several scenarios, the others belong to the report, too.
+        results = find_results(folders)
     report, cases = plan.output_dir / f"report-{plan.timestamp}.md", plan.output_dir / f"cases-{plan.timestamp}.csv"
     if len(folders) == 1:
         report, cases = (folder / name for folder in folders for name in (REPORT_NAME, CASES_NAME))

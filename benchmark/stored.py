@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import json
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import jsonschema_rs
 
 from benchmark.fields import Fields
 from ctxsift.errors import InputError
+from ctxsift.files import exists, read_text
 from ctxsift.payloads import refuse_constant
 from ctxsift.terminal import one_line
 
@@ -65,6 +64,11 @@ class StoredResult:
     record: dict[str, Any]
 
     @property
+    def latency_ignored(self) -> bool:
+        """Whether its score leaves latency out, since the machine was disturbed."""
+        return bool(self.record.get("run", {}).get("latency_ignored", False))
+
+    @property
     def timestamp(self) -> str:
         """When the run began; empty in files of the published layout."""
         return str(self.record.get("run", {}).get("timestamp", ""))
@@ -97,7 +101,7 @@ def iterate_results(
     """
     seen: set[Path] = set()
     for path in paths:
-        if not path.exists():
+        if not exists(path):
             raise InputError(str(path), "no such file or folder", _MEND)
         found = False
         for file in [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _may_be_result(file)]:
@@ -239,12 +243,9 @@ def _case(row: Fields) -> StoredCase:
 
 
 def _parse(path: Path) -> object:
+    text = read_text(path, "name a result file", most_mb=500)
     try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8-sig")
         return json.loads(text, parse_constant=refuse_constant)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InputError(str(path), f"cannot be read ({error})", "name a result file") from error
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}:{error.lineno}:{error.colno}", f"no JSON: {error.msg}", "the file is damaged"

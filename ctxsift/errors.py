@@ -19,6 +19,10 @@ import difflib
 import signal
 from collections.abc import Iterable
 
+from ctxsift.terminal import one_line
+
+_MOST_SHOWN = 800
+
 
 class CtxsiftError(Exception):
     """The root of the tree."""
@@ -36,9 +40,9 @@ class InputError(CtxsiftError):
 
     def __init__(self, where: str, problem: str, mend: str = "") -> None:
         self.where, self.problem, self.mend = where, problem, mend
-        text = f"{where}: {problem}" + (f"; {mend}" if mend else "")
-        # One line, whatever a file name or a library's message brought along.
-        super().__init__(" ".join(text.split()))
+        # One line that a terminal can bear, whatever a file name or a library's message brought along.
+        parts = (f"{where}: {problem}", mend)
+        super().__init__("; ".join(one_line(part[:_MOST_SHOWN]) for part in parts if part))
 
 
 class BackendError(CtxsiftError):
@@ -114,7 +118,7 @@ class WorkerTimeoutError(InstrumentError):
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
     """Return 'did you mean a, b?' for the known words nearest to `word`, or what there is."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(word, names, n=limit, cutoff=0.5)
+    near = difflib.get_close_matches(word[:100], names, n=limit, cutoff=0.5)
     if near:
         return f"did you mean {', '.join(near)}?"
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

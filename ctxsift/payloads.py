@@ -6,6 +6,7 @@ import datetime
 import functools
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -59,20 +60,28 @@ def parse_yaml(text: str) -> Any | None:
     if len(text) > MAX_CHARS or "\x00" in text:
         return None
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                return None
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if depth > _MAX_DEPTH:
-                return None
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml_events(text)):
+            return None
         value = yaml.load(text, Loader=_Loader)
     except Exception:  # a bad tagged scalar (`!!bool maybe`) raises whatever its constructor stumbles over
         return None
     return value if isinstance(value, dict | list) and value and _is_plain(value) else None
+
+
+def yaml_events(text: str) -> Iterator[yaml.Event]:
+    """Yield the events of a YAML text, to be looked at before it is loaded: libyaml's composer has no limit of depth.
+
+    Raises:
+        ValueError: it is nested too deeply.
+        yaml.YAMLError: it is no YAML.
+
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise ValueError(f"nested more than {_MAX_DEPTH} deep")
+        yield event
 
 
 def _is_plain(value: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from ctxsift.errors import InputError
+from ctxsift.files import read_text
 
 PREFIX = "CTXSIFT_"
 ReasoningMode = Literal["auto", "true", "false"]
@@ -65,10 +66,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
     if env_file is not None:
         from dotenv import dotenv_values
 
-        try:
-            text = env_file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(str(env_file), f"cannot be read ({error})", "check --env-file") from error
+        text = read_text(env_file, "check --env-file", most_mb=0.1)
         values = dotenv_values(stream=io.StringIO(text), interpolate=False)
         given |= {k: (str(env_file), v) for k, v in values.items() if v}
     given |= {k: ("environment", v) for k, v in (os.environ if environ is None else environ).items() if v}

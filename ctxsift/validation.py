@@ -66,6 +66,7 @@ _OUTRO = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = " \t\"'`*"
+_MOST_LABELLED = 2000
 _LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
 _FACT = re.compile(
     r"""(?x)
@@ -249,7 +250,9 @@ def _long_lines(raw_input: str) -> frozenset[str]:
 def is_prose(line: str) -> bool:
     """Say whether one line is a sentence rather than a value."""
     # Quotes and a label around a value neither make nor unmake a sentence.
-    line = _LABEL.sub("", line.strip(_QUOTES))
+    line = line.strip(_QUOTES)
+    # Looking for labels takes the square of a word's length; no value is that long.
+    line = _LABEL.sub("", line) if len(line) <= _MOST_LABELLED else line
     words = line.split()
     if re.match(r"(?i)(?:the|it|this|there|here|based on|according to|sure|yes|no|i|we|in)\b,? ", line):
         return len(words) >= 4

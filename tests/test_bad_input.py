@@ -24,7 +24,7 @@ def refused(runner: Run, *arguments: str) -> str:
 
 
 def test_missing_matrix(runner: Run) -> None:
-    assert "nowhere.json: no such matrix file; name one with --matrix" in refused(runner, "--matrix", "nowhere.json")
+    assert "nowhere.json: no such file; name a matrix with --matrix" in refused(runner, "--matrix", "nowhere.json")
 
 
 def test_matrix_that_is_no_json(runner: Run, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_duplicate_field_in_a_row(runner: Run, tmp_path: Path) -> None:
         (["--max-cases", "0"], "--max-cases: 0 is below 1; give 1 or more"),
         (["--max-cases", "-3"], "--max-cases: -3 is below 1"),
         (["--name", "../elsewhere"], "--name ../elsewhere: is no folder name"),
-        (["--env-file", "missing.env"], "missing.env: cannot be read"),
+        (["--env-file", "missing.env"], "missing.env: no such file; check --env-file"),
         (["--dataset", "missing"], "missing: no such dataset"),
     ],
 )

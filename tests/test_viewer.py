@@ -275,6 +275,19 @@ def test_odd_files_of_the_published_layout_are_skipped_with_their_place(
     assert said in str(skipped[0])
 
 
+def test_a_run_without_a_result_is_named(results_tree: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / "x.journal.jsonl").write_text("{}\n")
+    (cut / "one.json").write_bytes(one_of(results_tree).read_bytes())
+    done = run(cut)
+    assert done.returncode == 0
+    assert (
+        f"x.journal.jsonl: is of a run without a result; go on with it: python -m benchmark.runner --resume {cut}"
+        in done.stderr
+    )
+
+
 def test_a_root_without_results_is_named(results_tree: Path, tmp_path: Path) -> None:
     done = run(tmp_path, one_of(results_tree), "-o", tmp_path / "page.html")
     assert done.returncode == 0

@@ -14,6 +14,7 @@ from benchmark.corpus.cases import Capture, Case, Difficulty, Family, Rules
 from benchmark.fields import Fields
 from ctxsift.contracts import Intent, OutputMode, contract_of
 from ctxsift.errors import InputError
+from ctxsift.files import read_bytes
 from ctxsift.payloads import refuse_constant
 
 # Older rows name two fields otherwise.
@@ -62,10 +63,10 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
         InputError: naming file, line and field.
 
     """
+    content = read_bytes(path, "give --dataset a .jsonl file", most_mb=64)
     try:
-        content = path.read_bytes()
         lines = content.decode("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(str(path), f"cannot be read as UTF-8 ({error})", "save it as UTF-8") from error
     cases = [_case(_parse(line, f"{path}:{n}"), f"{path}:{n}") for n, line in enumerate(lines, 1) if line.strip()]
     if not cases:

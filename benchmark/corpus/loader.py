@@ -15,6 +15,8 @@ from benchmark.corpus.jsonl import read_jsonl
 from benchmark.fields import Fields
 from ctxsift.contracts import Intent, OutputMode, contract_of
 from ctxsift.errors import InputError
+from ctxsift.files import exists, read_text
+from ctxsift.payloads import yaml_events
 
 DEFAULT_CORPUS = Path(__file__).parent / "data"
 _SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
@@ -43,7 +45,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
         InputError: naming the file, the place in it and the mend.
 
     """
-    if not path.exists():
+    if not exists(path):
         raise InputError(str(path), "no such dataset", "give --dataset the folder of a corpus, or a .jsonl file")
     if path.is_file():
         cases, sha256 = read_jsonl(path)
@@ -74,6 +76,8 @@ def _load_file(file: Path, digest: Any) -> list[Case]:
     for part in (text, raw_input):
         digest.update(hashlib.sha256(part.encode()).digest())
     try:
+        for _ in yaml_events(text):
+            pass
         document = yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -90,13 +94,9 @@ def _load_file(file: Path, digest: Any) -> list[Case]:
 
 
 def _read(file: Path) -> str:
-    try:
-        # Bytes, not text mode: carriage returns are part of what a tool printed.
-        return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise InputError(str(file), "no such file", "every case file needs its capture as .txt beside it") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(file), f"cannot be read as UTF-8 ({error})", "save it as UTF-8") from error
+    # Carriage returns and a mark at the beginning are part of what a tool printed.
+    mend = "every case file needs its capture as .txt beside it"
+    return read_text(file, mend, most_mb=2 if file.suffix == ".yaml" else 20, encoding="utf-8")
 
 
 def _capture(fields: Fields, file: Path) -> Capture:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from benchmark.matrix import Track
 from benchmark.run.preflight import Ready
+from benchmark.run.signals import stop_at_once_next_time
 
 
 class Stop:
@@ -82,6 +83,7 @@ def run_in_lanes(ready: Sequence[Ready], devices: Sequence[str], run_one: Callab
                 if ended.done():
                     ended.result()
         except KeyboardInterrupt:
+            stop_at_once_next_time()
             stop.request()
             return True
         except BaseException:

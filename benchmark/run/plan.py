@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmark.corpus import Case, Corpus
 from benchmark.matrix import Scenario, Track
+from benchmark.run.resume import Past
 from ctxsift.backends.base import Limits, LoadInfo
 from ctxsift.contracts import Intent
 from ctxsift.errors import InputError, did_you_mean
@@ -41,6 +42,10 @@ class RunPlan:
         timestamp: UTC, e.g. 20260518T065257Z; part of folder names.
         env_file: where a remote backend reads the same settings again, key included.
         devices: GPUs that scenarios of device `cuda` are spread over; empty for the first one alone.
+        past: what is there already of the one scenario; its folder and timestamp are gone on with.
+        retry_failed: ask again what the model failed at, too.
+        case_timeout_s: how long one answer of a local model may take; None for a limit that follows from its tokens.
+        forgive_latency: leave the latency factor out where the machine was disturbed.
 
     """
 
@@ -54,10 +59,25 @@ class RunPlan:
     show_output: bool = False
     env_file: Path | None = None
     devices: tuple[str, ...] = ()
+    past: Past | None = None
+    retry_failed: bool = False
+    case_timeout_s: float | None = None
+    forgive_latency: bool = False
 
     def folder(self, scenario: Scenario) -> Path:
         """Return the folder this scenario's files go to."""
+        if self.past is not None:
+            return self.past.path.parent
         return self.output_dir / f"{self.folder_name or scenario.name}-{self.timestamp}"
+
+    def timeout_s(self, scenario: Scenario) -> float:
+        """Return how long one answer of a local model may take before its process is ended, in seconds.
+
+        Generous on purpose (20 tokens/s read, 1 token/s written): a slow machine is no instrument failure.
+        """
+        if self.case_timeout_s is not None:
+            return self.case_timeout_s
+        return 60 + self.context_tokens(scenario) / 20 + self.limits(scenario).max_output_tokens
 
     def limits(self, scenario: Scenario) -> Limits:
         """Return the token limit of one answer; for remote scenarios CTXSIFT_MAX_OUTPUT_TOKENS wins over the matrix."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -33,12 +33,17 @@ class _Event:
 
 
 async def ask_service(
-    book: Book, backend: AsyncBackend, opened: Callable[[], None], ended: Callable[[Outcome], str]
+    book: Book,
+    cases: Sequence[Case],
+    backend: AsyncBackend,
+    opened: Callable[[], None],
+    ended: Callable[[Outcome], str],
 ) -> str:
-    """Ask about every case of the plan and return why it ended before the last one, or "".
+    """Ask about every case and return why it ended before the last one, or "".
 
     Args:
-        book: where attempts are written down; its plan tells cases, retries and timeout.
+        book: where attempts are written down; its plan tells retries and timeout.
+        cases: what to ask.
         backend: loaded already; is closed at the end.
         opened: called when the first question is about to be asked.
         ended: hears of every case; what it returns, if anything, is the reason to stop.
@@ -47,14 +52,16 @@ async def ask_service(
         RefusedError: the service refuses us; nothing more is asked, and what is in flight is dropped.
 
     """
-    return await _Flight(book, backend, ended).run(opened)
+    return await _Flight(book, cases, backend, ended).run(opened)
 
 
 class _Flight:
     """The questions in flight. Slots ask; one desk writes down and judges, so that no slot waits for the disk."""
 
-    def __init__(self, book: Book, backend: AsyncBackend, ended: Callable[[Outcome], str]) -> None:
-        self._book, self._backend, self._ended = book, backend, ended
+    def __init__(
+        self, book: Book, cases: Sequence[Case], backend: AsyncBackend, ended: Callable[[Outcome], str]
+    ) -> None:
+        self._book, self._cases, self._backend, self._ended = book, cases, backend, ended
         self._events: asyncio.Queue[_Event | None] = asyncio.Queue()
         self._broken = ""
 
@@ -82,10 +89,10 @@ class _Flight:
         return self._broken
 
     async def _slots(self) -> None:
-        cases = iter(self._book.plan.cases)
+        cases = iter(self._cases)
         try:
             async with asyncio.TaskGroup() as slots:
-                for number in range(min(self._book.ready.scenario.concurrency, len(self._book.plan.cases))):
+                for number in range(min(self._book.ready.scenario.concurrency, len(self._cases))):
                     slots.create_task(self._slot(number * STAGGER_S, cases))
         except* RefusedError as group:
             refusals = group.exceptions

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.results import write_atomically
+from benchmark.run.journal import SUFFIX
 from benchmark.stored import iterate_results
 from benchmark.viewer.gather import Gathered, gather
 from ctxsift.errors import InputError
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> None:
     skipped: list[InputError] = []
     gathered = gather(iterate_results(options.paths, skip=skipped.append))
+    skipped += _without_result(options.paths)
     for error in skipped:
         print(f"skipped: {one_line(str(error))}", file=sys.stderr)
     if not gathered.shown:
@@ -83,6 +85,16 @@ def _run(options: argparse.Namespace) -> None:
     print(f"{target}: {_count(len(gathered.shown), 'result')}, {_count(cases, 'answer')}, {size:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
         print(f"no browser could be started; open {target.resolve().as_uri()}", file=sys.stderr)
+
+
+def _without_result(paths: Sequence[Path]) -> list[InputError]:
+    """Return a word on each run below `paths` that ended without a result."""
+    journals = [journal for path in paths if path.is_dir() for journal in sorted(path.rglob(f"*{SUFFIX}"))]
+    cut = [
+        journal for journal in journals if not journal.with_name(f"{journal.name.removesuffix(SUFFIX)}.json").exists()
+    ]
+    mend = "go on with it: python -m benchmark.runner --resume"
+    return [InputError(str(journal), "is of a run without a result", f"{mend} {journal.parent}") for journal in cut]
 
 
 def _draw(gathered: Gathered, options: argparse.Namespace) -> None:

@@ -29,6 +29,9 @@ class ScriptedBackend:
         crash_first_decode: kill the process at the first generation, unless use_extra_bufts is False.
         crash_always: kill the process at every generation.
         hang_on: text that, standing in the prompt, makes the answer never come.
+        kill_on: text that, standing in the prompt, kills the process with SIGKILL, as a system out of memory does.
+        babble_on: text that, standing in the prompt, writes what is no reply to where replies go.
+        log: file that gets a line, the SHA-256 of the prompt, before each answer.
         fail_load: message of a LoadError.
     """
 
@@ -47,7 +50,7 @@ class ScriptedBackend:
         return LoadInfo(
             backend="scripted",
             engine="scripted",
-            engine_version="1",
+            engine_version=str(script.get("engine_version", "1")),
             architecture="scripted",
             chat_template="model",
             chat_template_note="",
@@ -66,6 +69,14 @@ class ScriptedBackend:
         if crash_first or options.get("crash_always") or _stands_in(prompt, options.get("crash_on")):
             print("scripted crash: this is the last line of stderr", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGSEGV)
+        if _stands_in(prompt, options.get("kill_on")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if _stands_in(prompt, options.get("babble_on")):
+            # The reply channel is the copy of stdout that the worker took.
+            os.write(3, b"\x00\xff this is no reply\n")
+        if "log" in options:
+            with Path(options["log"]).open("a", encoding="utf-8") as log:
+                log.write(hashlib.sha256(prompt.encode()).hexdigest() + "\n")
         if _stands_in(prompt, options.get("hang_on")):
             time.sleep(3600)
         words = len(prompt.split())

@@ -11,6 +11,8 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from ctxsift.backends.gguf import read_header
 from ctxsift.errors import WeightsError
 
@@ -50,9 +52,19 @@ def _find(model: str, filename: str) -> Weights:
     else:
         path = _from_hub(model, filename)
     header = read_header(path)
+    size, memory = path.stat().st_size, psutil.virtual_memory()
+    if size > memory.total:
+        raise WeightsError(f"{path}: {memory_needed(size)}; take a smaller quantization")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Weights(path, digest, path.stat().st_size, header.architecture)
+    return Weights(path, digest, size, header.architecture)
+
+
+def memory_needed(size: int) -> str:
+    """Return in words how much memory weights of `size` bytes need, and how much there is."""
+    memory = psutil.virtual_memory()
+    there = f"of {memory.total / 1e9:.1f} GB of memory {memory.available / 1e9:.1f} GB are free"
+    return f"the weights alone need {size / 1e9:.1f} GB, {there}"
 
 
 def _from_package(package: str, filename: str) -> Path:

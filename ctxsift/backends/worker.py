@@ -32,6 +32,7 @@ from ctxsift.errors import (
 from ctxsift.prompts import Message
 
 _TAIL_BYTES = 2000
+_WATCH_S = 0.3
 
 
 class WorkerBackend:
@@ -261,8 +262,16 @@ def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
         backend.close()
 
 
+def _leave_with(parent: int) -> None:
+    """End this process when its parent is gone: an answer that nobody waits for would take the machine from others."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH_S)
+    os._exit(1)
+
+
 def main() -> None:
     """Keep the real stdout for replies and send everything else that is printed to stderr."""
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]

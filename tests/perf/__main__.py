@@ -152,10 +152,15 @@ def main() -> int:
     views = answers(corpus)
     service: dict[str, float] = {}
     page: dict[str, float] = {}
+    runner: dict[str, float] = {}
 
     def slower_than_bare() -> float:
         service.update(measured_by("remote"))
         return service["wall_s"] / service["bare_s"]
+
+    def list_scenarios() -> float:
+        runner.update(measured_by("runner"))
+        return runner["list_s"]
 
     def build_page() -> float:
         page.update(measured_by("viewer"))
@@ -170,6 +175,13 @@ def main() -> int:
         ),
         Budget(f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, bootstrap_all),
         Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
+        Budget("start-up: listing scenarios", 0.5, list_scenarios, "s of the clock"),
+        Budget("... a run of one case, from the command to the report", 3.0, lambda: runner["one_s"], "s of the clock"),
+        Budget("what the runner adds to a case", 20.0, lambda: 1000 * runner["case_s"], "ms of the clock"),
+        Budget(
+            "going on with a run: a case that is there already", 15.0, lambda: 1000 * runner["resumed_case_s"], "ms"
+        ),
+        Budget("memory of the runner over 280 cases", 300, lambda: runner["peak_bytes"] / 1e6, "MB", 300),
         Budget("280 answers of a service in 200 ms each, 16 in flight", 1.1, slower_than_bare, "x bare client", 1.0),
         Budget("... memory of the runner meanwhile", 300, lambda: service["peak_bytes"] / 1e6, "MB", 300),
         Budget("page of 28 results x 280 cases, the whole command", 5.0, build_page, "s of the clock"),

@@ -12,7 +12,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -108,6 +108,9 @@ class _Stopwatch:
     def __init__(self) -> None:
         self.began = self.ended = 0.0
         self.answers = 0
+
+    def kept(self, scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+        pass
 
     def loading(self, scenario: Scenario) -> None:
         """Nothing is measured yet."""
