@@ -48,3 +48,15 @@ def test_listing_scenarios_imports_nothing_heavy() -> None:
     assert "cpu-smollm2-135m-q4_1" in listing
     heavy = {"torch", "transformers", "litellm", "llama_cpp", "numpy", "rich", "tokenizers", "huggingface_hub"}
     assert not heavy & set(loaded.split())
+
+
+def test_commands_need_no_extra() -> None:
+    extras = ["litellm", "torch", "transformers", "accelerate", "gguf", "llama_cpp", "playwright", "fastapi", "pytest"]
+    commands = ["runner", "report", "compare", "rescore", "corpus.__main__", "viewer.__main__", "viewer.page"]
+    modules = ", ".join(["ctxsift.cli", "benchmark.run.schedule", *(f"benchmark.{command}" for command in commands)])
+    code = f"import sys; sys.modules.update(dict.fromkeys({extras})); import {modules}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    core = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("[project.optional-dependencies]")[0]
+    # What `ctxsift` and `benchmark` import as they start is a dependency of its own, not of an extra.
+    assert '"tenacity"' in core

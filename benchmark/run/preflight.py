@@ -78,7 +78,7 @@ def _check_service(scenario: Scenario, plan: RunPlan, name: str) -> Ready | NotR
     if name == "litellm":
         if missing := plan.settings.missing_for_service():
             return NotReady(scenario, missing)
-        if importlib.util.find_spec("litellm") is None or importlib.util.find_spec("tenacity") is None:
+        if importlib.util.find_spec("litellm") is None:
             return NotReady(scenario, "litellm is not installed: install the extra 'remote': pip install '.[remote]'")
     try:
         backend = create_backend(name)
