@@ -2,48 +2,112 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from benchmark.fields import Fields
+from msgspec import Meta
+
+from benchmark.typed_input import place_in, read_object, refuse_unknown
+from ctxsift.backends.base import Device
 from ctxsift.backends.cuda import QUANTIZATIONS
+from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
 
 DEFAULT_MATRIX = Path("matrix.json")
 DEFAULT_MAX_OUTPUT_TOKENS = 768
-DEFAULT_REMOTE_CONCURRENCY = 8
+_ROWS = "scenarios"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
+# Problem and hint.
+_Fault = tuple[str, str] | None
 
 
 class Track(StrEnum):
     """Where a model runs."""
 
-    CPU = "cpu"
-    GPU = "gpu"
-    REMOTE = "remote"
-    CONTROL = "control"
+    CPU = auto()
+    GPU = auto()
+    REMOTE = auto()
+    CONTROL = auto()
 
 
-_DEVICES = {Track.CPU: "cpu", Track.GPU: "cuda", Track.REMOTE: "remote", Track.CONTROL: "cpu"}
-_FIELDS = (
-    *("name", "track", "phase", "model", "quantization", "device", "gguf_filename", "dtype"),
-    *(
-        "attn_implementation",
-        "max_output_tokens",
-        "concurrency",
-        "enabled",
-        "backend",
-        "trust_remote_code",
-        "extra_body",
-    ),
-)
+@dataclass(frozen=True)
+class TrackInfo:
+    """What a track means for its scenarios.
+
+    Attributes:
+        device: what `device` has to be.
+        backend: registered name of the backend that runs them.
+        concurrency: unless the row says otherwise.
+        leaves_machine: the corpus goes to a provider, which a person has to allow.
+        meaning: in words.
+
+    """
+
+    device: Device
+    backend: str
+    meaning: str
+    concurrency: int = 1
+    leaves_machine: bool = False
+
+
+TRACKS: dict[Track, TrackInfo] = {
+    Track.CPU: TrackInfo(Device.CPU, GGUF, "GGUF models through llama.cpp"),
+    Track.GPU: TrackInfo(Device.CUDA, TRANSFORMERS, "Transformers on CUDA"),
+    Track.REMOTE: TrackInfo(Device.REMOTE, SERVICE, "services through LiteLLM", concurrency=8, leaves_machine=True),
+    Track.CONTROL: TrackInfo(Device.CPU, BASELINES, "baselines, and gold"),
+}
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a field of the matrix must keep.
+
+    Attributes:
+        tracks: where it may be given; None for all.
+        required: ... and must be.
+        fault: returns problem and hint, or None.
+
+    """
+
+    tracks: frozenset[Track] | None = None
+    required: bool = False
+    fault: Callable[[Scenario], _Fault] = lambda _: None
+
+
+def _only(*tracks: Track, required: bool = False) -> dict[str, _Rule]:
+    return {"rule": _Rule(frozenset(tracks), required)}
+
+
+def _checked(fault: Callable[[Scenario], _Fault]) -> dict[str, _Rule]:
+    return {"rule": _Rule(fault=fault)}
+
+
+def _name_fault(row: Scenario) -> _Fault:
+    if _SAFE_NAME.match(row.name) and len(row.name) <= 120:
+        return None
+    hint = "use letters, digits, dots, dashes and underscores, and begin with a letter or digit"
+    return f"{row.name!r} is not a safe file name", hint
+
+
+def _device_fault(row: Scenario) -> _Fault:
+    wanted = TRACKS[row.track].device
+    if row.device == wanted or (row.track is Track.GPU and re.fullmatch(r"cuda:\d+", row.device)):
+        return None
+    return f"{row.device!r} does not go with track {row.track}", f"write '{wanted}'"
+
+
+def _quantization_fault(row: Scenario) -> _Fault:
+    if row.track is not Track.GPU or row.quantization in QUANTIZATIONS:
+        return None
+    return f"{row.quantization!r} is unknown", did_you_mean(row.quantization, QUANTIZATIONS)
 
 
 @dataclass(frozen=True)
@@ -52,60 +116,71 @@ class Scenario:
 
     Attributes:
         concurrency: questions in flight to a service; prompts a local model reads together.
+        backend: registered name of a backend other than the track's own (third-party ones, tests).
         trust_remote_code: run Python code that comes with the weights; gpu only.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
-        backend: registered name of a backend other than the track's own (third-party ones, tests).
 
     """
 
-    name: str
+    name: str = field(metadata=_checked(_name_fault))
     track: Track
     phase: str
     model: str
-    quantization: str
-    device: str
-    gguf_filename: str | None = None
+    quantization: str = field(metadata=_checked(_quantization_fault))
+    device: str = field(metadata=_checked(_device_fault))
+    gguf_filename: str | None = field(default=None, metadata=_only(Track.CPU, required=True))
     dtype: str = "auto"
     attn_implementation: str = "auto"
-    max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
-    concurrency: int = 1
+    max_output_tokens: Annotated[int, Meta(ge=1)] = DEFAULT_MAX_OUTPUT_TOKENS
+    concurrency: Annotated[int, Meta(ge=1)] = 1
     enabled: bool = True
     backend: str | None = None
-    trust_remote_code: bool = False
-    extra_body: dict[str, Any] = field(default_factory=dict)
+    trust_remote_code: bool = field(default=False, metadata=_only(Track.GPU))
+    extra_body: dict[str, Any] = field(default_factory=dict, metadata=_only(Track.REMOTE))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the row as plain JSON values."""
-        return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(self).items()}
+    @property
+    def backend_name(self) -> str:
+        """The registered name of the backend that runs it."""
+        return self.backend or TRACKS[self.track].backend
+
+
+@dataclass(frozen=True)
+class _Row(Scenario):
+    """A row as it is written; a concurrency of 0 stands for the track's own."""
+
+    concurrency: Annotated[int, Meta(ge=1)] = 0
 
 
 def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
     """Return all rows, disabled ones included.
 
     Raises:
-        InputError: naming the file, the place in it (line or JSON pointer) and the mend.
+        InputError: naming the file, the place in it (line or JSON pointer) and the hint.
 
     """
-    fields = Fields(_parse(path), str(path))
-    fields.refuse_unknown(("scenarios",))
-    rows = fields.raw("scenarios")
+    document = _parse(path)
+    example = 'write {"scenarios": [...]}'
+    if not isinstance(document, dict):
+        raise InputError(str(path), "is not a mapping", example)
+    refuse_unknown(document, [_ROWS], str(path))
+    where = place_in(str(path), _ROWS)
+    rows = document.get(_ROWS)
     if not isinstance(rows, list):
-        raise InputError(fields.place("scenarios"), "is no list", 'write {"scenarios": [...]}')
+        problem = "is not a list" if _ROWS in document else "required field is missing"
+        raise InputError(where, problem, example)
     if not rows:
-        raise InputError(fields.place("scenarios"), "is empty", "add a scenario")
-    scenarios = []
+        raise InputError(where, "is empty", "add a scenario")
+    scenarios = [_scenario(row, f"{where}/{index}") for index, row in enumerate(rows)]
     seen: dict[str, int] = {}
-    for index, row in enumerate(rows):
-        scenario = _scenario(Fields(row, f"{fields.place('scenarios')}/{index}"))
+    for index, scenario in enumerate(scenarios):
         # Names become file names, and some file systems fold case.
         first = seen.setdefault(scenario.name.lower(), index)
         if first != index:
             raise InputError(
-                f"{fields.place('scenarios')}/{index}/name",
+                f"{where}/{index}/name",
                 f"{scenario.name!r} is the name of /scenarios/{first} too",
                 "give every scenario its own name",
             )
-        scenarios.append(scenario)
     return tuple(scenarios)
 
 
@@ -115,71 +190,41 @@ def _parse(path: Path) -> object:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         ((twice, times),) = Counter(key for key, _ in pairs).most_common(1) or [("", 0)]
         if times > 1:
-            raise InputError(str(path), f"the field {twice!r} stands twice in one object", "remove one of them")
+            raise InputError(str(path), f"the field {twice!r} appears twice in one object", "remove one of them")
         return dict(pairs)
 
     try:
         return json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}:{error.lineno}:{error.colno}", f"no JSON: {error.msg}", "mend the syntax there"
-        ) from error
+        where = f"{path}:{error.lineno}:{error.colno}"
+        raise InputError(where, f"not valid JSON: {error.msg}", "fix the syntax there") from error
     except (RecursionError, ValueError) as error:
         raise InputError(str(path), f"cannot be read ({error})", 'write {"scenarios": [...]}') from None
 
 
-def _scenario(fields: Fields) -> Scenario:
-    fields.refuse_unknown(_FIELDS)
-    name = fields.text("name")
-    if not _SAFE_NAME.match(name) or len(name) > 120:
-        raise InputError(
-            fields.place("name"),
-            f"{name!r} is no safe file name",
-            "use letters, digits, dots, dashes and underscores, and begin with a letter or digit",
-        )
-    track = fields.choice("track", Track)
-    device = fields.text("device")
-    wanted = _DEVICES[track]
-    if device != wanted and not (track is Track.GPU and re.fullmatch(r"cuda:\d+", device)):
-        raise InputError(fields.place("device"), f"{device!r} does not go with track {track}", f"write {wanted!r}")
-    filename = fields.text("gguf_filename") if fields.has("gguf_filename") else None
-    if track is Track.CPU and filename is None:
-        raise InputError(
-            fields.place("gguf_filename"), "required field is missing", "track cpu needs the name of a .gguf file"
-        )
-    if track is not Track.CPU and filename is not None:
-        raise InputError(fields.place("gguf_filename"), f"does not go with track {track}", "remove it")
-    quantization = fields.text("quantization")
-    if track is Track.GPU and quantization not in QUANTIZATIONS:
-        raise InputError(
-            fields.place("quantization"), f"{quantization!r} is unknown", did_you_mean(quantization, QUANTIZATIONS)
-        )
-    trust_remote_code = fields.flag("trust_remote_code", False)
-    if trust_remote_code and track is not Track.GPU:
-        raise InputError(fields.place("trust_remote_code"), f"does not go with track {track}", "remove it")
-    extra_body = fields.raw("extra_body") if fields.has("extra_body") else {}
-    if not isinstance(extra_body, dict):
-        raise InputError(fields.place("extra_body"), "is no object", 'write e.g. {"repeat_penalty": 1.0}')
-    if extra_body and track is not Track.REMOTE:
-        raise InputError(fields.place("extra_body"), f"does not go with track {track}", "remove it")
-    concurrency = DEFAULT_REMOTE_CONCURRENCY if track is Track.REMOTE else 1
-    return Scenario(
-        name=name,
-        track=track,
-        phase=fields.text("phase"),
-        model=fields.text("model"),
-        quantization=quantization,
-        device=device,
-        gguf_filename=filename,
-        dtype=fields.text("dtype", "auto"),
-        attn_implementation=fields.text("attn_implementation", "auto"),
-        max_output_tokens=fields.whole("max_output_tokens", least=1) or DEFAULT_MAX_OUTPUT_TOKENS,
-        concurrency=fields.whole("concurrency", least=1) or concurrency,
-        enabled=fields.flag("enabled", True),
-        backend=fields.text("backend") if fields.has("backend") else None,
-        trust_remote_code=trust_remote_code,
-        extra_body=extra_body,
-    )
+def _scenario(row: object, where: str) -> Scenario:
+    written = read_object(_Row, row, where)
+    values = {each.name: getattr(written, each.name) for each in dataclasses.fields(Scenario)}
+    scenario = Scenario(**values)
+    assert isinstance(row, dict)
+    for each in dataclasses.fields(Scenario):
+        value = values[each.name]
+        if isinstance(value, str) and not isinstance(value, StrEnum) and not value.strip():
+            raise InputError(place_in(where, each.name), "is empty", "write something there")
+        if fault := _fault(each, scenario, given=each.name in row):
+            raise InputError(place_in(where, each.name), *fault)
+    if scenario.concurrency:
+        return scenario
+    return dataclasses.replace(scenario, concurrency=TRACKS[scenario.track].concurrency)
+
+
+def _fault(each: dataclasses.Field[Any], scenario: Scenario, *, given: bool) -> _Fault:
+    rule: _Rule = each.metadata.get("rule", _Rule())
+    if rule.tracks is not None and given and scenario.track not in rule.tracks:
+        return f"does not go with track {scenario.track}", "remove it"
+    if rule.tracks is not None and rule.required and not given and scenario.track in rule.tracks:
+        return "required field is missing", f"track {scenario.track} needs it"
+    return rule.fault(scenario)
 
 
 def select_scenarios(

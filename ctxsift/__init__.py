@@ -1,3 +1,89 @@
-"""ctxsift: one request for a few lines of noisy command output becomes one checked answer."""
+r"""ctxsift: one request for a few lines of noisy command output becomes one checked answer.
+
+Everything to embed it is here; what is not in `__all__` may change.
+
+>>> from ctxsift import Intent, Limits, ModelSpec, Request, compress, create_backend
+>>> backend = create_backend("controls")  # compressors without a model; see docs/adding-a-model.md for models
+>>> info = backend.load(ModelSpec("error-lines"))
+>>> request = Request("3 passed\nFAILED test_cart.py::test_total\n", "Which test failed?", Intent.EXACT_LINES)
+>>> compress(request, backend, Limits(max_output_tokens=64)).recovered.text
+'FAILED test_cart.py::test_total'
+
+`compress` raises a BackendError when no answer came. An answer that came is never an error: look at
+`recovered.validation.status`, and keep the original output where it is Status.REJECTED.
+"""
+
+from ctxsift.backends.base import (
+    AsyncBackend,
+    Backend,
+    BatchBackend,
+    Generation,
+    Limits,
+    LoadInfo,
+    ModelOptions,
+    ModelSpec,
+    Traits,
+)
+from ctxsift.backends.registry import create_backend
+from ctxsift.compression import Answer, Compression, View, compress, examine, generate
+from ctxsift.contracts import Intent
+from ctxsift.errors import (
+    BackendError,
+    CtxsiftError,
+    InputError,
+    InstrumentError,
+    LoadError,
+    PromptTooLongError,
+    RefusedError,
+    TransientError,
+    WeightsError,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
+from ctxsift.prompts import Message, Request
+from ctxsift.recovery import Recovery, recover
+from ctxsift.settings import Settings, load_settings
+from ctxsift.validation import Status, Validation, validate
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "AsyncBackend",
+    "Backend",
+    "BackendError",
+    "BatchBackend",
+    "Compression",
+    "CtxsiftError",
+    "Generation",
+    "InputError",
+    "InstrumentError",
+    "Intent",
+    "Limits",
+    "LoadError",
+    "LoadInfo",
+    "Message",
+    "ModelOptions",
+    "ModelSpec",
+    "PromptTooLongError",
+    "Recovery",
+    "RefusedError",
+    "Request",
+    "Settings",
+    "Status",
+    "Traits",
+    "TransientError",
+    "Validation",
+    "View",
+    "WeightsError",
+    "WorkerCrashedError",
+    "WorkerTimeoutError",
+    "__version__",
+    "compress",
+    "create_backend",
+    "examine",
+    "generate",
+    "load_settings",
+    "recover",
+    "validate",
+]

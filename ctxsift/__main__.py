@@ -2,6 +2,6 @@
 
 import sys
 
-from ctxsift.cli import main
+from ctxsift.cli.main import main
 
 sys.exit(main())

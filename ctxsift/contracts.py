@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
 
 
 class Intent(StrEnum):
     """What a caller wants back; it alone decides the scoring contract."""
 
-    SUMMARY = "summary"
-    RECALL = "recall"
+    SUMMARY = auto()
+    RECALL = auto()
     EXACT_LINES = "exact-lines"
     EXACT_FORMAT = "exact-format"
-    JSON = "json"
-    YAML = "yaml"
-    TABLE = "table"
+    JSON = auto()
+    YAML = auto()
+    TABLE = auto()
     BULLET_LIST = "bullet-list"
 
 

@@ -1,9 +1,9 @@
 """Every error this project raises on purpose.
 
 CtxsiftError
-├── InputError              what a person gave is wrong: names file, place and mend
+├── InputError              what a person gave is wrong: names file, place and hint
 └── BackendError            a model could not be used
-    ├── WeightsError        its weights are missing, incomplete or no GGUF
+    ├── WeightsError        its weights are missing, incomplete or not GGUF
     ├── LoadError           the engine refused them
     ├── PromptTooLongError  the prompt does not fit the context
     ├── RefusedError        a service refuses every request of this kind: wrong key, no such model
@@ -34,14 +34,14 @@ class InputError(CtxsiftError):
     Args:
         where: the file and the place in it (JSON pointer, line) or the option.
         problem: what is wrong, in a few words.
-        mend: what to do about it.
+        hint: what to do about it.
 
     """
 
-    def __init__(self, where: str, problem: str, mend: str = "") -> None:
-        self.where, self.problem, self.mend = where, problem, mend
-        # One line that a terminal can bear, whatever a file name or a library's message brought along.
-        parts = (f"{where}: {problem}", mend)
+    def __init__(self, where: str, problem: str, hint: str = "") -> None:
+        self.where, self.problem, self.hint = where, problem, hint
+        # One line that is safe for a terminal, whatever a file name or a library's message contains.
+        parts = (f"{where}: {problem}", hint)
         super().__init__("; ".join(one_line(part[:_MOST_SHOWN]) for part in parts if part))
 
 
@@ -66,7 +66,7 @@ class PromptTooLongError(BackendError):
 
 
 class RefusedError(BackendError):
-    """A service will refuse the next request as it refused this one; asking on only costs time."""
+    """A service will refuse the next request as it refused this one; asking again only costs time."""
 
 
 class InstrumentError(BackendError):
@@ -74,7 +74,7 @@ class InstrumentError(BackendError):
 
 
 class TransientError(InstrumentError):
-    """An answer did not come for a reason that may pass: too many requests, a fault of the server, a broken line.
+    """An answer did not come for a reason that may pass: too many requests, a fault of the server, a lost connection.
 
     Attributes:
         retry_after_s: how long the service asks to wait, in seconds; None when it does not say.
@@ -116,7 +116,7 @@ class WorkerTimeoutError(InstrumentError):
 
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
-    """Return 'did you mean a, b?' for the known words nearest to `word`, or what there is."""
+    """Return 'did you mean a, b?' for the known words nearest to `word`, or else what is known."""
     names = sorted(set(known))
     near = difflib.get_close_matches(word[:100], names, n=limit, cutoff=0.5)
     if near:

@@ -1,4 +1,4 @@
-"""Parsers of the structured contracts: text -> value, or None when the text is not that and nothing else."""
+"""Parsers of the structured contracts: text -> value, or None when the text is anything else, or more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 
 from ctxsift.contracts import Intent
 
-# Far above any honest answer; a bound for hostile ones.
+# Far above any honest answer; it bounds hostile ones.
 MAX_CHARS = 50_000
 _MAX_DEPTH = 40
 # Python refuses to print integers of more than 4,300 digits.
@@ -51,8 +51,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(constant: str) -> Any:
-    """Refuse NaN and Infinity, which are no JSON; for `parse_constant`. Raises ValueError."""
-    raise ValueError(f"{constant} is no JSON")
+    """Refuse NaN and Infinity, which are not JSON; for `parse_constant`. Raises ValueError."""
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def parse_yaml(text: str) -> Any | None:
@@ -63,7 +63,7 @@ def parse_yaml(text: str) -> Any | None:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml_events(text)):
             return None
         value = yaml.load(text, Loader=_Loader)
-    except Exception:  # a bad tagged scalar (`!!bool maybe`) raises whatever its constructor stumbles over
+    except Exception:  # a bad tagged scalar (`!!bool maybe`) raises whatever its constructor trips over
         return None
     return value if isinstance(value, dict | list) and value and _is_plain(value) else None
 
@@ -73,7 +73,7 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
 
     Raises:
         ValueError: it is nested too deeply.
-        yaml.YAMLError: it is no YAML.
+        yaml.YAMLError: it is not YAML.
 
     """
     depth = 0
@@ -85,7 +85,7 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Say whether a document holds what JSON could hold, dates aside: no sets, no bytes, no numbers without end."""
+    """Say whether a document contains only what JSON could, dates aside: no sets, no bytes, no endless numbers."""
     if isinstance(value, dict):
         return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
     if isinstance(value, list | tuple):
@@ -131,11 +131,24 @@ PARSERS = {
 }
 
 
-@functools.lru_cache(maxsize=1024)
 def parse_payload(intent: Intent, text: str) -> Any | None:
-    """Return what `text` holds under a structured contract; None when it is broken or the contract is not.
+    """Return the value of `text` under a structured contract; None when it is broken, or the contract is another.
 
-    Validation and every component of the score ask for the same answer: it is shared, and not to be changed.
+    Validation and every component of the score parse the same answer, so it is parsed once; each gets its own copy.
     """
+    return _copy(_parse(intent, text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse(intent: Intent, text: str) -> Any | None:
     parser = PARSERS.get(intent)
     return parser(text) if parser is not None else None
+
+
+def _copy(value: Any) -> Any:
+    """Return a copy of a parsed document; copy.deepcopy takes three times as long."""
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_copy, value))
+    return value

@@ -68,7 +68,7 @@ def read_messages(messages: Sequence[Message]) -> tuple[str, str]:
 
 
 def scaffold_lines() -> tuple[str, ...]:
-    """Return the lines of our own prompt that a model may echo, without those a caller wrote."""
+    """Return the lines of our own prompt that a model may echo; what a caller wrote is not among them."""
     formats = tuple(f"{FORMAT_HEADING} {contract_of(intent).words}" for intent in Intent)
     words = tuple(contract_of(intent).words for intent in Intent)
     return (_SYSTEM, INPUT_HEADING, _OPEN, _CLOSE, *formats, *words)
@@ -82,7 +82,7 @@ def cut_middle(text: str, keep: int) -> str:
     if keep >= len(text):
         return text
     head, tail = text[: keep // 2], text[len(text) - (keep - keep // 2) :]
-    # ... but not at the price of most of a side: one line may be the whole output.
+    # ... but not if that costs most of a side: one line may be the whole output.
     if (end := head.rfind("\n")) >= len(head) * 3 // 4:
         head = head[:end]
     if 0 <= (start := tail.find("\n")) <= len(tail) // 4:

@@ -20,13 +20,13 @@ _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 @dataclass(frozen=True)
 class Settings:
-    """What the product and a run can be told by environment; see .env.example for the words.
+    """What can be set through the environment; .env.example explains each.
 
     Attributes:
         llm_api_key: kept out of every representation.
         llm_reasoning_budget: tokens a model may reason before its answer, beside the answer's own limit.
         timeout_ms: milliseconds one remote attempt may take.
-        retries: further remote attempts after the first.
+        retries: remote attempts after the first.
 
     """
 
@@ -40,15 +40,15 @@ class Settings:
     max_output_tokens: int | None = None
     recovery_enabled: bool = True
 
-    def missing_for_service(self) -> str:
-        """Return what is still to be set before a service can be asked, in one line; "" when nothing is."""
+    def missing_for_service(self) -> str | None:
+        """Return what has to be set before a service can be asked, in one line; None when nothing is missing."""
         if not self.llm_base_url:
             return "CTXSIFT_LLM_BASE_URL is not set: give the address of the service (see .env.example)"
         if not _is_address(self.llm_base_url):
-            return "CTXSIFT_LLM_BASE_URL is no address: write it like https://api.openai.com/v1"
+            return "CTXSIFT_LLM_BASE_URL is not an address: write it like https://api.openai.com/v1"
         if not self.llm_api_key:
-            return "CTXSIFT_LLM_API_KEY is not set: give the service's key, or any word where it wants none"
-        return ""
+            return "CTXSIFT_LLM_API_KEY is not set: give the service's key, or any word if it needs none"
+        return None
 
 
 def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -59,7 +59,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         environ: the environment; the process's own when None.
 
     Raises:
-        InputError: the file cannot be read, or a value is none that its setting takes.
+        InputError: the file cannot be read, or a value is not one its setting accepts.
 
     """
     given: dict[str, tuple[str, str]] = {}
@@ -69,7 +69,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         text = read_text(env_file, "check --env-file", most_mb=0.1)
         values = dotenv_values(stream=io.StringIO(text), interpolate=False)
         given |= {k: (str(env_file), v) for k, v in values.items() if v}
-    given |= {k: ("environment", v) for k, v in (os.environ if environ is None else environ).items() if v}
+    given |= {k: ("the environment", v) for k, v in (os.environ if environ is None else environ).items() if v}
     read = {name.removeprefix(PREFIX): value for name, value in given.items() if name.startswith(PREFIX)}
     mode = _choice(read, "LLM_REASONING_MODE", ("auto", "true", "false"), "auto")
     return Settings(
@@ -114,7 +114,7 @@ def _whole(read: _Given, name: str, least: int) -> int | None:
     except ValueError:
         number = least - 1
     if number < least:
-        raise InputError(f"{where}: {PREFIX}{name}", f"{value!r} is no whole number", f"give {least} or more")
+        raise InputError(f"{where}: {PREFIX}{name}", f"{value!r} is not a whole number", f"give {least} or more")
     return number
 
 

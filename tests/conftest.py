@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchmark.corpus import Corpus, load_corpus
+from benchmark.cases import Corpus
+from benchmark.corpus import load_corpus
 from benchmark.scoring import Embedder
 from ctxsift.backends.weights import find_weights
 
@@ -61,7 +62,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = probe.getsockname()[1]
     log = (tmp_path_factory.mktemp("service") / "log").open("wb")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.llama_service", "--model", str(weights.path), "--port", str(port)],
+        [sys.executable, "-m", "tests.support.llama_service", "--model", str(weights.path), "--port", str(port)],
         cwd=ROOT,
         stdout=log,
         stderr=log,
@@ -113,30 +114,44 @@ def scripted(folder: Path, name: str = "scripted", **script: Any) -> dict[str, A
 
 
 def published_layout(path: Path, name: str, scores: dict[str, float]) -> Path:
-    """Write a result in the published layout, as far as its fields are read here, and return its path."""
-    cases = [
-        {
-            "case_id": case,
-            "family": "recall",
-            "case_score": score,
-            "inference_ms": 1500.0,
-            "error": None,
-            "validation_status": "accepted",
-            "exact_preservation_ratio": 1.0,
-            "raw_view": {"case_score": score},
-        }
-        for case, score in scores.items()
-    ]
-    summary = {"case_count": len(cases), "final_score": 50.0, "raw_view": {"final_score": 50.0}}
-    record = {"scenario": {"name": name, "track": "remote"}, "warmup": {}, "summary": summary, "cases": cases}
-    path.write_text(json.dumps(record))
+    """Write a result in the published layout, with every field it has, and return its path."""
+    components = {
+        "exact_preservation_ratio": 1.0,
+        "summary_quality_ratio": 0.5,
+        "format_adherence_score": 1.0,
+        "instruction_following_score": 1.0,
+        "brevity_ratio": 1.0,
+        "thought_leakage_density": 0.0,
+        "thought_marker_count": 0,
+    }
+    answer = {"output": "The build failed.", "validation_status": "accepted", "validation_flags": []}
+    asked = {"title": "A case", "domain": "python", "instruction": "What failed?", "expected_output": "The build."}
+    cases = []
+    for case, score in scores.items():
+        view = {**answer, "missing_tokens": [], **components, "case_score": score}
+        spent = {"inference_ms": 1500.0, "cpu_rss_bytes": None, "gpu_peak_bytes": None, "error": None}
+        cases.append({"case_id": case, "family": "recall", **asked, **spent, **view, "raw_view": view})
+    average = sum(scores.values()) / len(scores)
+    counts = ("case_count", "success_count", "accepted_count", "exact_pass_count")
+    view = {
+        **dict.fromkeys(counts, len(cases)),
+        **dict.fromkeys(("soft_accepted_count", "rejected_count"), 0),
+        **{f"avg_{component}": value for component, value in components.items()},
+        **dict.fromkeys(("avg_case_score", "p10_case_score", "quality_core"), average),
+        "final_score": 100 * average,
+    }
+    times = {"avg_inference_ms": 1500.0, "p95_inference_ms": 1500.0, "latency_factor": 1.0}
+    peaks = {"peak_cpu_rss_bytes": None, "peak_gpu_bytes": None}
+    summary = {**view, **times, **peaks, "raw_view": view}
+    row = {"name": name, "track": "remote", "phase": "remote-screen", "model": name, "device": "remote"}
+    path.write_text(json.dumps({"scenario": row, "warmup": {}, "summary": summary, "cases": cases}))
     return path
 
 
 @pytest.fixture(scope="session")
 def results_tree(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, embedder: Embedder) -> Path:
     """Six results of models from bad to good over 40 cases, and all reference rows."""
-    from tests.results import synthesise, template, write_results
+    from tests.support.results import synthesise, template, write_results
 
     folder = tmp_path_factory.mktemp("results")
     record = template(tmp_path_factory.mktemp("template"), "--max-cases", "40")

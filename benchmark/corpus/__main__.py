@@ -5,83 +5,68 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 from rich.table import Table
 
-from benchmark.console import reader_may_go, terminal
-from benchmark.corpus.cases import Case
-from benchmark.corpus.loader import DEFAULT_CORPUS, Corpus, load_corpus
-from benchmark.corpus.shape import Quota, quotas
+from benchmark.cases import Case, Corpus
+from benchmark.cli.command import (
+    EXIT_FAILED,
+    EXIT_OK,
+    Parser,
+    add_dataset,
+    add_json,
+    command_parser,
+    print_json,
+    run_command,
+)
+from benchmark.cli.console import reader_may_go, terminal
+from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
+from benchmark.corpus.quotas import Quota, quotas
 from ctxsift.errors import InputError, did_you_mean
 
 _EXAMPLES = """\
-examples:
   python -m benchmark.corpus check                          prove the packaged corpus
   python -m benchmark.corpus check --dataset mine.jsonl     say what is wrong with another one
   python -m benchmark.corpus stats
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
-
-exit codes: 0 all is well, 1 findings, 2 bad usage or input
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of this command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmark.corpus",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "corpus",
+        "Prove, measure, export and read the corpus.",
+        examples=_EXAMPLES,
+        exit_codes="0 no findings, 1 findings (check), 2 bad usage or input",
     )
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, words in (
-        (
-            "check",
-            "prove every case (anchors, rules, gold at 1.0, controls kept low), and the packaged corpus's shape",
-        ),
-        ("stats", "show the shape: cases by intent, family, difficulty, length, tools"),
-        ("export", "print JSON lines in the published field names"),
-        ("show", "show one case to read"),
-    ):
-        command = commands.add_parser(name, help=words, description=words)
-        command.add_argument(
-            "--dataset",
-            type=Path,
-            default=DEFAULT_CORPUS,
-            metavar="PATH",
-            help="corpus folder or JSONL file (default: the packaged corpus)",
-        )
-        if name == "show":
-            command.add_argument("case_id", metavar="ID")
+    commands = parser.add_subparsers(dest=_COMMAND, required=True, metavar="COMMAND")
+    for name, command in _COMMANDS.items():
+        sub = commands.add_parser(name, help=command.summary, description=command.summary)
+        add_dataset(sub)
+        if command.case:
+            sub.add_argument(_CASE, metavar="ID", help="which case")
+        if command.figures:
+            add_json(sub)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return 0 when all is well, 1 with findings, 2 on bad input."""
-    options = build_parser().parse_args(argv)
-    try:
-        corpus = load_corpus(options.dataset)
-        if options.command == "check":
-            return _check(corpus)
-        with reader_may_go():
-            if options.command == "stats":
-                _stats(corpus)
-            elif options.command == "export":
-                _export(corpus)
-            else:
-                _show(corpus, options.case_id)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """Run the command and return its exit code."""
+    return run_command(build_parser(), _run, argv)
 
 
-def _check(corpus: Corpus) -> int:
+def _run(options: argparse.Namespace) -> int:
+    command = _COMMANDS[getattr(options, _COMMAND)]
+    return command.run(load_corpus(options.dataset or DEFAULT_CORPUS), options)
+
+
+def _check(corpus: Corpus, _: argparse.Namespace) -> int:
     """Print findings and quotas; return the verdict, whoever reads along."""
-    from benchmark.corpus.check import check_corpus
+    from benchmark.corpus.checks import check_corpus
     from benchmark.scoring import Embedder
     from ctxsift.terminal import one_line
 
@@ -97,45 +82,53 @@ def _check(corpus: Corpus) -> int:
         if found:
             _print_quotas(found)
         print(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
-    return 1 if findings or missed else 0
+    return EXIT_FAILED if findings or missed else EXIT_OK
 
 
-def _stats(corpus: Corpus) -> None:
+def _stats(corpus: Corpus, options: argparse.Namespace) -> int:
     from benchmark.scoring import Embedder
 
-    _print_quotas(list(quotas(corpus.cases, Embedder().count_tokens)))
+    found = list(quotas(corpus.cases, Embedder().count_tokens))
+    if options.json:
+        print_json([{"quota": q.name, "value": q.value, "least": q.least, "most": q.most, "met": q.met} for q in found])
+    else:
+        _print_quotas(found)
+    return EXIT_OK
 
 
 def _print_quotas(found: Sequence[Quota]) -> None:
-    table = Table(title="The shape of the corpus, and what the packaged one has to have")
-    for title in ("what", "value", "wanted", ""):
+    table = Table(title="What the corpus contains, and what the packaged one must contain")
+    for title in ("what", "value", "required", ""):
         table.add_column(title, justify="right" if title == "value" else "left")
     for quota in found:
         table.add_row(quota.name, f"{quota.value:.4g}", quota.wanted, "" if quota.met else "missed")
     terminal().print(table)
 
 
-def _export(corpus: Corpus) -> None:
+def _export(corpus: Corpus, _: argparse.Namespace) -> int:
     from benchmark.corpus.jsonl import case_row
 
     for case in corpus.cases:
         print(json.dumps(case_row(case), ensure_ascii=False))
+    return EXIT_OK
 
 
-def _show(corpus: Corpus, case_id: str) -> None:
+def _show(corpus: Corpus, options: argparse.Namespace) -> int:
     from ctxsift.terminal import printable
 
+    case_id: str = getattr(options, _CASE)
     by_id = {case.case_id: case for case in corpus.cases}
     if case_id not in by_id:
         raise InputError(case_id, "is not in the corpus", did_you_mean(case_id, by_id))
     print(printable(_readable(by_id[case_id]), limit=1_000_000))
+    return EXIT_OK
 
 
 def _readable(case: Case) -> str:
     capture = case.capture
     rules = [
-        f"{name.replace('_', ' ')}: {value if isinstance(value, int | str) else ', '.join(value)}"
-        for name, value in vars(case.rules).items()
+        f"{rule.replace('_', ' ')}: {value if isinstance(value, int | str) else ', '.join(value)}"
+        for rule, value in asdict(case.rules).items()
         if value
     ]
     parts = [
@@ -151,6 +144,36 @@ def _readable(case: Case) -> str:
         f"-- input, {len(case.raw_input.splitlines())} lines\n{case.raw_input}",
     ]
     return "\n".join(parts)
+
+
+@dataclass(frozen=True)
+class _Command:
+    """One thing the command does.
+
+    Attributes:
+        case: it takes the id of a case.
+        figures: it takes --json.
+
+    """
+
+    run: Callable[[Corpus, argparse.Namespace], int]
+    summary: str
+    case: bool = False
+    figures: bool = False
+
+
+_COMMAND, _CASE = "command", "case"
+_COMMANDS = {
+    "check": _Command(
+        _check,
+        "prove every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the packaged corpus",
+    ),
+    "stats": _Command(
+        _stats, "show what it contains: cases by intent, family, difficulty, length, tools", figures=True
+    ),
+    "export": _Command(_export, "print it as JSON lines, with the published field names"),
+    "show": _Command(_show, "print one case for reading", case=True),
+}
 
 
 if __name__ == "__main__":

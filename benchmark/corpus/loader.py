@@ -4,45 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmark.corpus.cases import Capture, Case, Difficulty, Family, Rules
+from benchmark.cases import Capture, Case, Corpus
 from benchmark.corpus.jsonl import read_jsonl
-from benchmark.fields import Fields
-from ctxsift.contracts import Intent, OutputMode, contract_of
+from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
+from benchmark.typed_input import place_in, read_object
+from ctxsift.contracts import contract_of
 from ctxsift.errors import InputError
 from ctxsift.files import exists, read_text
 from ctxsift.payloads import yaml_events
 
 DEFAULT_CORPUS = Path(__file__).parent / "data"
 _SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
-_CAPTURE_FIELDS = ("tool", "version", "command", "exit_code", "origin", "normalised")
-_CASE_FIELDS = (
-    *("id", "title", "family", "intent", "output_mode", "difficulty", "instruction", "expected_output"),
-    *("alternatives", "required_anchors", "derived_anchors", "rules", "tags", "rationale"),
-)
-_RULE_FIELDS = ["max_lines", "max_words", "max_sentences", "max_items", "forbidden", "pattern", "order"]
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """All cases, sorted by id, and the hash of everything in them."""
-
-    path: Path
-    cases: tuple[Case, ...]
-    sha256: str
 
 
 def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
     """Load the corpus in the folder or JSONL file `path`.
 
     Raises:
-        InputError: naming the file, the place in it and the mend.
+        InputError: naming the file, the place in it and the hint.
 
     """
     if not exists(path):
@@ -54,7 +39,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
     seen: dict[str, str] = {}
     for case in cases:
         if case.case_id in seen:
-            raise InputError(case.where, f"the id {case.case_id} stands also in {seen[case.case_id]}", "rename one")
+            raise InputError(case.where, f"the id {case.case_id} is used in {seen[case.case_id]} too", "rename one")
         seen[case.case_id] = case.where
     return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), sha256)
 
@@ -62,7 +47,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
 def _load_folder(path: Path) -> tuple[list[Case], str]:
     files = sorted(path.rglob("*.yaml"))
     if not files:
-        raise InputError(str(path), "holds no .yaml file", "give --dataset the folder of a corpus, or a .jsonl file")
+        raise InputError(str(path), "has no .yaml files", "give --dataset the folder of a corpus, or a .jsonl file")
     cases: list[Case] = []
     digest = hashlib.sha256()
     for file in files:
@@ -81,80 +66,57 @@ def _load_file(file: Path, digest: Any) -> list[Case]:
         document = yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{file}:{line}", f"no YAML: {error.problem}", "mend the syntax there") from error
-    except Exception as error:  # a bad tagged scalar raises whatever its constructor stumbles over
-        raise InputError(str(file), f"no YAML: {error}", "mend the syntax") from error
-    fields = Fields(document, str(file))
-    fields.refuse_unknown(("capture", "cases"))
-    capture = _capture(fields.inner("capture"), file)
-    rows = fields.raw("cases")
-    if not isinstance(rows, list) or not rows:
-        raise InputError(fields.place("cases"), "is no list of cases", "add at least one")
-    return [_case(Fields(row, f"{fields.place('cases')}/{i}"), capture, raw_input) for i, row in enumerate(rows)]
+        raise InputError(f"{file}:{line}", f"not valid YAML: {error.problem}", "fix the syntax there") from error
+    except Exception as error:  # a bad tagged scalar raises whatever its constructor trips over
+        raise InputError(str(file), f"not valid YAML: {error}", "fix the syntax") from error
+    found = read_object(CaptureFile, document, str(file))
+    capture = _capture(found.capture, file)
+    return [_case(entry, capture, raw_input, f"{file}: /cases/{index}") for index, entry in enumerate(found.cases)]
 
 
 def _read(file: Path) -> str:
-    # Carriage returns and a mark at the beginning are part of what a tool printed.
-    mend = "every case file needs its capture as .txt beside it"
-    return read_text(file, mend, most_mb=2 if file.suffix == ".yaml" else 20, encoding="utf-8")
+    # Carriage returns and a byte order mark are part of what a tool printed.
+    hint = "every case file needs its capture as .txt beside it"
+    return read_text(file, hint, most_mb=2 if file.suffix == ".yaml" else 20, encoding="utf-8")
 
 
-def _capture(fields: Fields, file: Path) -> Capture:
-    fields.refuse_unknown(_CAPTURE_FIELDS)
-    origin = fields.text("origin")
-    if origin not in ("captured", "written"):
-        raise InputError(fields.place("origin"), f"{origin!r} is unknown", "say captured or written")
+def _capture(entry: CaptureEntry, file: Path) -> Capture:
     return Capture(
         name=f"{file.parent.name}/{file.stem}",
         ecosystem=file.parent.name,
-        tool=fields.text("tool"),
-        version=fields.text("version"),
-        command=fields.text("command"),
-        exit_code=fields.whole("exit_code", 0) or 0,
-        origin=origin,
-        normalised=fields.texts("normalised"),
+        tool=entry.tool,
+        version=entry.version,
+        command=entry.command,
+        exit_code=entry.exit_code,
+        origin=entry.origin.value,
+        normalised=entry.normalised,
     )
 
 
-def _case(fields: Fields, capture: Capture, raw_input: str) -> Case:
-    fields.refuse_unknown(_CASE_FIELDS)
-    case_id = fields.text("id")
-    if not _SAFE_ID.match(case_id):
-        raise InputError(fields.place("id"), f"{case_id!r} is no id", "use a-z, 0-9, dot, dash, underscore")
-    intent = fields.choice("intent", Intent)
-    mode = fields.choice("output_mode", OutputMode)
-    modes = contract_of(intent).modes
-    if mode not in modes:
-        raise InputError(fields.place("output_mode"), f"{mode} does not go with {intent}", f"use {', '.join(modes)}")
+def _case(entry: CaseEntry, capture: Capture, raw_input: str, where: str) -> Case:
+    if not _SAFE_ID.match(entry.case_id):
+        problem = f"{entry.case_id!r} is not a usable id"
+        raise InputError(place_in(where, "id"), problem, "use a-z, 0-9, dots, dashes and underscores")
+    modes = contract_of(entry.intent).modes
+    if entry.output_mode not in modes:
+        problem = f"{entry.output_mode} does not go with {entry.intent}"
+        raise InputError(f"{where}/output_mode", problem, f"use {', '.join(modes)}")
     return Case(
-        case_id=case_id,
-        title=fields.text("title"),
+        case_id=entry.case_id,
+        title=entry.title,
         capture=capture,
-        family=fields.choice("family", Family),
-        intent=intent,
-        output_mode=mode,
-        difficulty=fields.choice("difficulty", Difficulty),
-        instruction=fields.text("instruction"),
+        family=entry.family,
+        intent=entry.intent,
+        output_mode=entry.output_mode,
+        difficulty=entry.difficulty,
+        instruction=entry.instruction,
         raw_input=raw_input,
-        expected_output=fields.text("expected_output"),
-        alternatives=fields.texts("alternatives"),
-        required_anchors=fields.texts("required_anchors"),
-        derived_anchors=fields.texts("derived_anchors"),
-        rules=_rules(fields.inner("rules")) if fields.has("rules") else Rules(),
-        tags=fields.texts("tags"),
-        rationale=fields.text("rationale", ""),
-        where=fields.where,
-    )
-
-
-def _rules(fields: Fields) -> Rules:
-    fields.refuse_unknown(_RULE_FIELDS)
-    return Rules(
-        max_lines=fields.whole("max_lines", least=1),
-        max_words=fields.whole("max_words", least=1),
-        max_sentences=fields.whole("max_sentences", least=1),
-        max_items=fields.whole("max_items", least=1),
-        forbidden=fields.texts("forbidden"),
-        pattern=fields.text("pattern") if fields.has("pattern") else None,
-        order=fields.texts("order"),
+        expected_output=entry.expected_output,
+        alternatives=entry.alternatives,
+        required_anchors=entry.required_anchors,
+        derived_anchors=entry.derived_anchors,
+        rules=entry.rules,
+        tags=entry.tags,
+        rationale=entry.rationale,
+        where=where,
     )

@@ -1,4 +1,4 @@
-"""The journal of a scenario: append-only JSON lines, each on disk before the next case begins."""
+"""Writes the journal of a scenario: append-only JSON lines, each on disk before its answer is graded."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
+from msgspec.structs import replace
+
+from benchmark.record.base import to_json
+from benchmark.record.journal import (
+    JOURNAL_VERSION,
+    JournalLine,
+    Owner,
+    ResumedLine,
+    RunIdentity,
+    RunLine,
+    read_journal,
+)
 from ctxsift.errors import InputError
-from ctxsift.files import read_bytes
-
-JOURNAL_VERSION = 2
-SUFFIX = ".journal.jsonl"
 
 
 class Journal:
-    """Appends records to `path`, one line each, with the seconds since it was opened.
+    """Appends lines to `path`, with the seconds since it was opened.
 
-    The first record is the identity of the run, or, when the journal is gone on with, says so. While it is open, the
-    file is locked; the lock ends with its process, however that ends, so it is never stale.
+    The first line is the identity of the run, or, when the run is resumed, says so. While it is open, the file is
+    locked; the lock ends with its process, however that ends, so it is never stale.
 
     Args:
         path: the file; made where it is missing.
@@ -35,15 +42,15 @@ class Journal:
 
     Raises:
         InputError: another process writes to the file.
-        OSError: the record could not be written; nothing is swallowed.
+        OSError: the line could not be written; nothing is swallowed.
 
     """
 
-    def __init__(self, path: Path, identity: dict[str, Any], *, resumed: bool = False) -> None:
+    def __init__(self, path: Path, identity: RunIdentity, *, resumed: bool = False) -> None:
         try:
             self._file = path.open("r+b" if resumed else "xb")
         except FileExistsError:
-            what = f"is there already, written by {_owner(path)}"
+            what = f"already exists, written by {_owner(path)}"
             raise InputError(str(path), what, "wait a second, or give another --name") from None
         try:
             _lock(self._file.fileno(), path)
@@ -55,21 +62,19 @@ class Journal:
             self._file.close()
             raise
         self._path, self._opened = path, time.monotonic()
-        owner = {
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "began": time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
-        }
+        began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        owner = Owner(pid=os.getpid(), host=socket.gethostname(), began=began)
         if resumed:
-            self.append({"type": "resumed", **owner})
+            self.append(ResumedLine(owner=owner))
         else:
-            self.append({"type": "run", "journal_version": JOURNAL_VERSION, **identity, **owner})
+            self.append(RunLine(journal_version=JOURNAL_VERSION, identity=identity, owner=owner))
 
-    def append(self, record: dict[str, Any]) -> None:
+    def append(self, line: JournalLine) -> None:
         """Write one line and wait until it is on disk; Ctrl-C waits that long."""
-        line = json.dumps(record | {"at_s": round(time.monotonic() - self._opened, 3)}, ensure_ascii=True)
+        written = to_json(replace(line, at_s=round(time.monotonic() - self._opened, 3)))
+        text = json.dumps(written, ensure_ascii=True)
         with _undisturbed():
-            self._file.write(line.encode() + b"\n")
+            self._file.write(text.encode() + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
             if not os.fstat(self._file.fileno()).st_nlink:
@@ -107,33 +112,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 def _owner(path: Path) -> str:
     try:
-        record = [record for record in read_journal(path) if "pid" in record][-1]
-    except (InputError, OSError, IndexError):
-        return "another process"
-    return f"process {record['pid']} on {record['host']} since {record['began']}"
-
-
-def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a journal; a last line that was torn by a crash is left out.
-
-    Raises:
-        InputError: it cannot be read, a line before the last is damaged, or the first is no run identity.
-
-    """
-    lines = read_bytes(path, "name another", most_mb=500).split(b"\n")
-    complete = lines[:-1]  # a line without its newline was never finished
-    records: list[dict[str, Any]] = []
-    for number, line in enumerate(complete, 1):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            # A file system may have torn a line that it had made room for.
-            if number == len(complete) and not line.strip(b"\0"):
-                break
-            raise InputError(f"{path}:{number}", "the journal is damaged", "move it away and run again") from error
-        if not isinstance(record, dict):
-            raise InputError(f"{path}:{number}", "the journal is damaged", "move it away and run again")
-        records.append(record)
-    if not records or records[0].get("type") != "run":
-        raise InputError(f"{path}:1", "is no journal of a run", "name another file")
-    return records
+        owners = [line.owner for line in read_journal(path) if isinstance(line, RunLine | ResumedLine) and line.owner]
+    except (InputError, OSError):
+        owners = []
+    return f"process {owners[-1].pid} on {owners[-1].host} since {owners[-1].began}" if owners else "another process"

@@ -1,6 +1,8 @@
 """Scores, as pure functions. The formulas are in docs/scoring.md."""
 
 from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, score_view
+from benchmark.scoring.components import COMPONENTS, Component
+from benchmark.scoring.embedder import Embedder
 from benchmark.scoring.scenario import (
     ScenarioScore,
     bootstrap_cores,
@@ -9,10 +11,11 @@ from benchmark.scoring.scenario import (
     latency_factor,
     scenario_score,
 )
-from benchmark.scoring.semantic import Embedder
 
 __all__ = [
+    "COMPONENTS",
     "SCORER_VERSION",
+    "Component",
     "Embedder",
     "ScenarioScore",
     "Scores",

@@ -1,4 +1,4 @@
-"""preserve: the share of anchors that survived, to the letter."""
+"""preserve: the share of anchors that survived verbatim."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmark.scoring.component import Component
+from benchmark.scoring.component_score import ComponentScore
 from ctxsift.contracts import Intent
 from ctxsift.payloads import parse_payload
 
 
-def score_anchors(text: str, anchors: Sequence[str], intent: Intent) -> Component:
+def score_preserve(text: str, anchors: Sequence[str], intent: Intent) -> ComponentScore:
     """Return the share of `anchors` found in `text`; 1.0 for a case without any (unless the text is empty)."""
     if not text.strip():
-        return Component(0.0, tuple(f"missing {a}" for a in anchors))
+        return ComponentScore(0.0, tuple(f"missing {a}" for a in anchors))
     haystack = text
     if intent in (Intent.JSON, Intent.YAML):
         # Quoting and escaping belong to the format, not to the token.
@@ -24,16 +24,16 @@ def score_anchors(text: str, anchors: Sequence[str], intent: Intent) -> Componen
         haystack += "\n" + "\n".join(_scalars(payload)) if payload is not None else ""
     missing = missing_anchors(haystack, anchors)
     score = 1.0 - len(missing) / len(anchors) if anchors else 1.0
-    return Component(score, tuple(f"missing {anchor}" for anchor in missing))
+    return ComponentScore(score, tuple(f"missing {anchor}" for anchor in missing))
 
 
 def missing_anchors(text: str, anchors: Sequence[str]) -> list[str]:
-    """Return the anchors that do not stand in `text`."""
+    """Return the anchors that are not in `text`."""
     return [anchor for anchor in anchors if not has_token(text, anchor)]
 
 
 def has_token(text: str, token: str) -> bool:
-    """Say whether `token` stands in `text` as a whole: `E1` is not in `E10`, `1.2` is not in `1.2.3`.
+    """Say whether `text` contains `token` as a whole: `E1` is not in `E10`, `1.2` is not in `1.2.3`.
 
     White space may be folded differently. A path may be prefixed by its folders and followed by `:line`.
     """
@@ -41,16 +41,16 @@ def has_token(text: str, token: str) -> bool:
 
 
 def token_place(text: str, token: str) -> int:
-    """Return where `token` first stands in `text` as a whole, or -1."""
+    """Return where `text` first contains `token` as a whole, or -1."""
     return next((start for start, _ in token_spans(text, token)), -1)
 
 
 def token_spans(text: str, token: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place where `token` stands in `text` as a whole."""
+    """Yield start and end of each place where `text` contains `token` as a whole."""
     needle, offset, pattern = _pattern(token)
     place = text.find(needle)
     while place >= 0:
-        # The pattern costs a hundred times what finding its first word does.
+        # Matching the pattern costs a hundred times what finding its first word does.
         if place >= offset and (match := pattern.match(text, place - offset)):
             yield match.span()
         place = text.find(needle, place + 1)
@@ -58,15 +58,15 @@ def token_spans(text: str, token: str) -> Iterator[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=8192)
 def _pattern(token: str) -> tuple[str, int, re.Pattern[str]]:
-    """Return a text that every match holds, how far behind the match's start it stands, and the pattern."""
+    """Return a text that every match contains, its offset from the start of the match, and the pattern."""
     first = token.split(maxsplit=1)[0] if token.split() else token
     words = [re.escape(word) for word in token.split()]
-    # A name may stand behind its package (`app.store.Error`), a number not behind other digits (`1.2`).
+    # A name may follow its package (`app.store.Error`), but a number may not follow other digits (`1.2`).
     if re.match(r"\d", token):
         before = r"(?<!\w)(?<!\w[.\-])(?<!\d,)"
     else:
         before = r"(?<!\w)(?<!\w-)" if re.match(r"\w", token) else r"(?<![\w.])" if token[:1] in "-./" else ""
-    # A dot, a dash or a decimal comma binds only when the word goes on behind it.
+    # A dot, a dash or a decimal comma belongs to the word only when the word continues after it.
     after = r"(?!\w)(?![.\-]\w)(?!,\d)" if re.search(r"\w\Z", token) else ""
     offset = 0
     if re.match(r"[a-z]{2,}(?:\s|\Z)", token):

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmark.corpus.cases import Case
-from benchmark.scoring.anchors import score_anchors
-from benchmark.scoring.brevity import score_brevity
-from benchmark.scoring.component import clamp
-from benchmark.scoring.formats import score_format
-from benchmark.scoring.instruction import score_instruction
-from benchmark.scoring.semantic import Embedder, score_semantic
+from benchmark.cases import Case
+from benchmark.scoring.component_score import ComponentScore, clamp
+from benchmark.scoring.components import COMPONENTS, ComponentName, Subject
+from benchmark.scoring.embedder import Embedder
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.validation import Status, Validation
 
 SCORER_VERSION = "2"
-
-# anchor, semantic, format, brevity; each row sums to 1.
-_STRUCTURED_WEIGHTS = (0.20, 0.30, 0.40, 0.10)
-WEIGHTS: dict[Intent, tuple[float, float, float, float]] = {
-    Intent.RECALL: (0.45, 0.25, 0.20, 0.10),
-    Intent.SUMMARY: (0.25, 0.40, 0.20, 0.15),
-    Intent.EXACT_LINES: (0.45, 0.10, 0.40, 0.05),
-    Intent.EXACT_FORMAT: (0.15, 0.10, 0.70, 0.05),
-    Intent.JSON: _STRUCTURED_WEIGHTS,
-    Intent.YAML: _STRUCTURED_WEIGHTS,
-    Intent.TABLE: _STRUCTURED_WEIGHTS,
-    Intent.BULLET_LIST: _STRUCTURED_WEIGHTS,
-}
 _VALIDATION_FACTOR = {Status.ACCEPTED: 1.00, Status.SOFT_ACCEPTED: 0.85, Status.REJECTED: 0.00}
 
 
@@ -37,23 +22,22 @@ class Scores:
     """The figures of one view, each in [0, 1].
 
     Attributes:
+        parts: component -> its score and reasons, in the order of COMPONENTS.
         missing: anchors that did not survive.
-        reasons: component name -> what is missing from 1, for a person.
 
     """
 
-    preserve: float
-    quality: float
-    format: float
-    brevity: float
-    instruction: float
     case_score: float
+    parts: dict[ComponentName, ComponentScore]
     missing: tuple[str, ...]
-    reasons: dict[str, tuple[str, ...]]
+
+    def figure(self, component: str) -> float:
+        """Return the score of a component by its name. Raises ValueError when there is none of that name."""
+        return self.parts[ComponentName(component)].score
 
 
 def thought_penalty(density: float) -> float:
-    """Return 1 for an answer without visible thought, else 1 - 0.6 * density, at least 0.65."""
+    """Return the factor for visible thought: 1 without any, else 1 - 0.6 * density, at least 0.65."""
     return 1.0 if density == 0 else max(0.65, 1 - 0.60 * density)
 
 
@@ -81,50 +65,43 @@ def case_score(
         ValueError: unknown intent or validation status.
 
     """
-    intent = Intent(intent)
-    weights = WEIGHTS[intent]
+    figures = {
+        ComponentName.PRESERVE: preserve,
+        ComponentName.QUALITY: quality,
+        ComponentName.FORMAT: format,
+        ComponentName.BREVITY: brevity,
+        ComponentName.INSTRUCTION: instruction,
+    }
+    return _blended(Intent(intent), Status(validation_status), thought_density, figures)
+
+
+def _blended(intent: Intent, status: Status, thought_density: float, figures: Mapping[ComponentName, float]) -> float:
+    """Return the case score from the figures of all components."""
+    instruction, shape = figures[ComponentName.INSTRUCTION], figures[ComponentName.FORMAT]
     # fsum, so that four perfect components make exactly 1.
-    blended = math.fsum(w * c for w, c in zip(weights, (preserve, quality, format, brevity), strict=True))
+    blended = math.fsum(c.weights[intent] * figures[c.name] for c in COMPONENTS if c.weights)
     return (
-        _VALIDATION_FACTOR[Status(validation_status)]
+        _VALIDATION_FACTOR[status]
         * thought_penalty(thought_density)
-        * instruction_penalty(intent, instruction, format)
+        * instruction_penalty(intent, instruction, shape)
         * blended
     )
 
 
 def score_view(text: str, validation: Validation, case: Case, embedder: Embedder) -> Scores:
-    """Score one view against gold and its alternatives; the best one counts."""
+    """Return the scores of one view against gold or an alternative of it, whichever it fits best."""
     scored = [_score_against(text, reference, validation, case, embedder) for reference in case.references]
     return max(scored, key=lambda s: s.case_score)
 
 
 def _score_against(text: str, reference: str, validation: Validation, case: Case, embedder: Embedder) -> Scores:
-    anchors = score_anchors(text, case.anchors, case.intent)
-    semantic = score_semantic(text, reference, case.intent, embedder)
-    shape = score_format(text, reference, case)
-    brevity = score_brevity(text, reference)
-    instruction = score_instruction(text, case, shape.score)
-    score = case_score(
-        case.intent,
-        validation_status=validation.status,
-        thought_density=validation.thought.density,
-        preserve=anchors.score,
-        quality=semantic.score,
-        format=shape.score,
-        brevity=brevity.score,
-        instruction=instruction.score,
-    )
-    parts = {
-        "preserve": anchors,
-        "quality": semantic,
-        "format": shape,
-        "brevity": brevity,
-        "instruction": instruction,
-    }
+    parts: dict[ComponentName, ComponentScore] = {}
+    for component in COMPONENTS:
+        parts[component.name] = component.score(Subject(text, reference, case, embedder, parts))
+    figures = {name: part.score for name, part in parts.items()}
+    score = _blended(case.intent, validation.status, validation.thought.density, figures)
     return Scores(
-        **{name: part.score for name, part in parts.items()},
         case_score=clamp(score),
-        missing=tuple(reason.removeprefix("missing ") for reason in anchors.reasons),
-        reasons={name: part.reasons for name, part in parts.items() if part.reasons},
+        parts=parts,
+        missing=tuple(reason.removeprefix("missing ") for reason in parts[ComponentName.PRESERVE].reasons),
     )

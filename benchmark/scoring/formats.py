@@ -10,11 +10,11 @@ import regex
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
-from benchmark.corpus.cases import Case
-from benchmark.scoring.claims import numbers
-from benchmark.scoring.component import Component, clamp
-from benchmark.scoring.schema import keep_schema
-from benchmark.scoring.semantic import payload_agreement, value_similarity
+from benchmark.cases import Case
+from benchmark.scoring.component_score import ComponentScore, clamp
+from benchmark.scoring.gold_schema import keep_schema
+from benchmark.scoring.prose_facts import numbers
+from benchmark.scoring.quality import payload_agreement, value_similarity
 from ctxsift.contracts import Intent, Kind, OutputMode, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.validation import excerpt_lines, outer_fence
@@ -27,12 +27,12 @@ _EMPTY_FORM = 0.3
 _SAME_ITEM = 50
 
 
-def score_format(text: str, reference: str, case: Case) -> Component:
+def score_format(text: str, reference: str, case: Case) -> ComponentScore:
     """Return how well `text` keeps the contract of `case`, with `reference` as its right shape."""
     if not text.strip():
-        return Component(0.0, ("empty",))
+        return ComponentScore(0.0, ("empty",))
     if text == reference:
-        return Component(1.0)
+        return ComponentScore(1.0)
     kind = contract_of(case.intent).kind
     if kind is Kind.PLAIN:
         return _plain(text, case)
@@ -41,20 +41,20 @@ def score_format(text: str, reference: str, case: Case) -> Component:
     return _exact_lines(text, reference, case) if case.intent is Intent.EXACT_LINES else _value(text, reference, case)
 
 
-def _plain(text: str, case: Case) -> Component:
+def _plain(text: str, case: Case) -> ComponentScore:
     lines = [line for line in text.splitlines() if line.strip()]
     if excerpt_lines(text, case.raw_input) >= max(2, len(lines) / 3):
-        return Component(0.0, ("a verbatim excerpt, no prose",))
+        return ComponentScore(0.0, ("a verbatim excerpt, not prose",))
     if parse_payload(Intent.JSON, text) is not None:
-        return Component(0.0, ("JSON, no prose",))
+        return ComponentScore(0.0, ("JSON, not prose",))
     marked = sum(bool(_MARKUP.match(line)) for line in lines)
     if not marked:
-        return Component(1.0)
+        return ComponentScore(1.0)
     # By count and not by share, which more text would only dilute.
-    return Component(clamp(0.7 - 0.2 * marked, 0.1), (f"{marked} lines of markup in plain text",))
+    return ComponentScore(clamp(0.7 - 0.2 * marked, 0.1), (f"{marked} lines of markup in plain text",))
 
 
-def _exact_lines(text: str, reference: str, case: Case) -> Component:
+def _exact_lines(text: str, reference: str, case: Case) -> ComponentScore:
     known = {line.rstrip("\r") for line in case.raw_input.split("\n")}
     stripped = {line.strip() for line in known}
     said = [line for line in text.splitlines() if line.strip()]
@@ -66,43 +66,43 @@ def _exact_lines(text: str, reference: str, case: Case) -> Component:
     overlap = right / (len(said) + len(wanted) - right)
     verbatim = clamp(1 - (len(foreign) + 0.2 * len(respaced)) / len(wanted))
     reasons = [f"{len(foreign)} lines are not in the input"] if foreign else []
-    reasons += [f"{len(respaced)} lines have other blanks"] if respaced else []
+    reasons += [f"{len(respaced)} lines have different white space"] if respaced else []
     if len(said) != len(wanted):
         reasons.append(f"{len(said)} lines instead of {len(wanted)}")
     score = verbatim * (0.3 * min(1.0, len(wanted) / len(said)) + 0.7 * overlap)
-    return Component(min(0.999 if said != wanted else 1.0, score), tuple(reasons))
+    return ComponentScore(min(0.999 if said != wanted else 1.0, score), tuple(reasons))
 
 
-def _value(text: str, reference: str, case: Case) -> Component:
+def _value(text: str, reference: str, case: Case) -> ComponentScore:
     said, wanted = text.strip(), reference.strip()
     if said == wanted:
-        return Component(0.98, ("blanks around the value",))
+        return ComponentScore(0.98, ("white space around the value",))
     lines = [line for line in said.splitlines() if line.strip()]
     matches = case.output_mode is OutputMode.REGEX_CONSTRAINED and matches_pattern(said, case.rules.pattern)
     near = value_similarity(said[:2000], wanted)
     if len(lines) > 1 or len(said) > 4 * len(wanted) + 40:
         # The value somewhere in a longer text is not the value.
-        return Component(0.1 if wanted in said else 0.05 * near, ("more than the value",))
+        return ComponentScore(0.1 if wanted in said else 0.05 * near, ("more than the value",))
     # A missing prefix is a near miss; another digit is another value.
     close = 0.85 * near if near >= 0.75 and numbers(said) == numbers(wanted) else 0.5 * near * near
     if wanted in said:
         around = 0.6 * clamp(len(wanted) / len(said), 0.3)
-        return Component(max(close, around), ("the value with something around it",))
-    return Component(max(close, 0.25 if matches else 0.0), (f"another value (similarity {near:.2f})",))
+        return ComponentScore(max(close, around), ("the value with something around it",))
+    return ComponentScore(max(close, 0.25 if matches else 0.0), (f"another value (similarity {near:.2f})",))
 
 
-def _structured(text: str, reference: str, intent: Intent) -> Component:
+def _structured(text: str, reference: str, intent: Intent) -> ComponentScore:
     fence = outer_fence(text)
     body = fence if fence is not None else text
     said, wanted = parse_payload(intent, body), parse_payload(intent, reference)
     if said is None:
-        return Component(_broken(text, intent), (f"does not parse as {intent}",))
+        return ComponentScore(_broken(text, intent), (f"does not parse as {intent}",))
     shape, reasons = _SHAPES[intent](said, wanted)
     # The right keys around wrong values are an empty form.
     score = shape * (_EMPTY_FORM + (1 - _EMPTY_FORM) * payload_agreement(body, reference, intent)[0])
     if fence is not None:
         score, reasons = 0.6 * score, [*reasons, "inside a code fence"]
-    return Component(score, tuple(reasons[:6]))
+    return ComponentScore(score, tuple(reasons[:6]))
 
 
 def _broken(text: str, intent: Intent) -> float:
@@ -145,9 +145,7 @@ def _items(said: list[str], wanted: list[str], name: str) -> tuple[float, list[s
             matched += 1
             del left[best[2]]
     overlap = matched / (len(said) + len(wanted) - matched)
-    return overlap, [
-        f"{len(said)} {name}, of which {matched} are among the {len(wanted)} of gold"
-    ] if overlap < 1 else []
+    return overlap, [f"{len(said)} {name}, {matched} of the {len(wanted)} in gold"] if overlap < 1 else []
 
 
 _SHAPES: dict[Intent, Callable[[Any, Any], tuple[float, list[str]]]] = {

@@ -6,9 +6,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from benchmark.corpus.cases import Case, Rules
+from benchmark.cases import Case, Rules
 from benchmark.scoring.anchors import has_token, token_place
-from benchmark.scoring.component import Component
+from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.formats import matches_pattern
 from ctxsift.contracts import Intent
 from ctxsift.payloads import parse_payload
@@ -16,13 +16,13 @@ from ctxsift.payloads import parse_payload
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z\"'`(\[]|\s*\Z)")
 
 
-def score_instruction(text: str, case: Case, format_score: float) -> Component:
+def score_instruction(text: str, case: Case, format_score: float) -> ComponentScore:
     """Return the mean of the format score and of every rule's fulfilment in [0, 1]."""
     if not text.strip():
-        return Component(0.0, ("empty",))
+        return ComponentScore(0.0, ("empty",))
     checks = list(check_rules(text, case.rules, case.intent))
     score = (format_score + sum(kept for kept, _ in checks)) / (1 + len(checks))
-    return Component(score, tuple(reason for kept, reason in checks if kept < 1))
+    return ComponentScore(score, tuple(reason for kept, reason in checks if kept < 1))
 
 
 def check_rules(text: str, rules: Rules, intent: Intent) -> Iterator[tuple[float, str]]:
@@ -35,11 +35,11 @@ def check_rules(text: str, rules: Rules, intent: Intent) -> Iterator[tuple[float
     )
     for unit, most, found in counts:
         if most is not None:
-            # Half a limit over it, nothing of the rule is left.
+            # At one and a half times the limit, nothing of the rule is left.
             kept = 1.0 if found <= most else max(0.0, 1 - 2 * (found - most) / most)
             yield min(kept, 0.9) if found > most else kept, f"{found} {unit}, at most {most} allowed"
     for token in rules.forbidden:
-        yield float(not has_token(text, token)), f"holds {token}, which was to be left out"
+        yield float(not has_token(text, token)), f"contains {token}, which was to be left out"
     if rules.pattern is not None:
         yield float(matches_pattern(text.strip(), rules.pattern)), f"does not match {rules.pattern}"
     if rules.order:
@@ -68,7 +68,7 @@ def count_items(text: str, intent: Intent) -> int:
 
 
 def in_order(text: str, tokens: tuple[str, ...]) -> float:
-    """Return the share of neighbouring pairs of `tokens` that stand in the asked order."""
+    """Return the share of neighbouring pairs of `tokens` that are in the order asked for."""
     places = [token_place(text, token) for token in tokens]
     pairs = list(itertools.pairwise(places))
     return sum(-1 < a < b for a, b in pairs) / len(pairs) if pairs else float(places[0] >= 0)

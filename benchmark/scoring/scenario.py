@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.scoring.component import clamp
+from benchmark.scoring.component_score import clamp
 from benchmark.statistics import Floats, bootstrap_means, mean, percentile, resamples, row_percentile
 
 FREE_LATENCY_MS = 2000.0

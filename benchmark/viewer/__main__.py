@@ -8,33 +8,32 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.results import write_atomically
-from benchmark.run.journal import SUFFIX
-from benchmark.stored import iterate_results
-from benchmark.viewer.gather import Gathered, gather
+from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
+from benchmark.record.paths import journals_below, result_beside
+from benchmark.record.read import iterate_results
+from benchmark.viewer.page_data import Gathered, gather
 from ctxsift.errors import InputError
+from ctxsift.files import write_atomically
 from ctxsift.terminal import one_line
 
 _EXAMPLES = """\
-examples:
   python -m benchmark.viewer --open results/
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
 
-The page is one file without any request to a network: it works from disk, by e-mail, as a CI artifact.
-exit codes: 0 built, 2 bad usage or input
+The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of this command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmark.viewer",
-        description="Show results as one self-contained HTML page, or its pictures as files.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "viewer",
+        "Show results as one self-contained HTML page, or its pictures as files.",
+        examples=_EXAMPLES,
+        exit_codes="0 built, 2 bad usage or input",
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results tree, run folder or result file")
+    add_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: viewer.html in the first PATH, or beside that file"
@@ -47,26 +46,20 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 2 on bad usage or input."""
-    parser = build_parser()
-    options = parser.parse_args(argv)
+    return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
+
+
+def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int]:
+    target = options.png or options.svg or _target(options)
+    return f"{target}: cannot be written ({error.strerror or error}); name another", EXIT_USAGE
+
+
+def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
-        parser.error("--png and --svg write pictures, no page: leave out --open and -o, or run it twice")
-    try:
-        _run(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        target = options.png or options.svg or _target(options)
-        print(f"error: {target}: cannot be written ({error.strerror or error}); name another", file=sys.stderr)
-        return 2
-    return 0
-
-
-def _run(options: argparse.Namespace) -> None:
+        raise InputError("--png and --svg", "write pictures instead of a page", "leave out --open and -o")
     skipped: list[InputError] = []
     gathered = gather(iterate_results(options.paths, skip=skipped.append))
-    skipped += _without_result(options.paths)
+    skipped += _unfinished(options.paths)
     for error in skipped:
         print(f"skipped: {one_line(str(error))}", file=sys.stderr)
     if not gathered.shown:
@@ -74,27 +67,32 @@ def _run(options: argparse.Namespace) -> None:
         raise InputError(names, "no result file that can be shown", "run a benchmark first: make bench")
     if options.png or options.svg:
         _draw(gathered, options)
-        return
+    else:
+        _build(gathered, skipped, options)
+    return EXIT_OK
+
+
+def _unfinished(paths: Sequence[Path]) -> list[InputError]:
+    """Return a word on each run below `paths` that ended without a result."""
+    journals = [journal for path in paths if path.is_dir() for journal in journals_below(path)]
+    hint = "resume it: python -m benchmark.runner --resume"
+    return [
+        InputError(str(journal), "the run has no result yet", f"{hint} {journal.parent}")
+        for journal in journals
+        if not result_beside(journal).exists()
+    ]
+
+
+def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.Namespace) -> None:
     from benchmark.viewer.page import build_page
 
     target = _target(options)
-    page = build_page(gathered, skipped, title=f"CtxSift Bench: {_count(len(gathered.shown), 'result')}")
-    write_atomically(target, page)
-    cases = sum(len(result.cases) for result in gathered.results)
-    size = target.stat().st_size / 1e6
-    print(f"{target}: {_count(len(gathered.shown), 'result')}, {_count(cases, 'answer')}, {size:.1f} MB")
+    results = _count(len(gathered.shown), "result")
+    write_atomically(target, build_page(gathered, skipped, title=f"CtxSift Bench: {results}"))
+    answers = sum(len(result.cases) for result in gathered.results)
+    print(f"{target}: {results}, {_count(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
         print(f"no browser could be started; open {target.resolve().as_uri()}", file=sys.stderr)
-
-
-def _without_result(paths: Sequence[Path]) -> list[InputError]:
-    """Return a word on each run below `paths` that ended without a result."""
-    journals = [journal for path in paths if path.is_dir() for journal in sorted(path.rglob(f"*{SUFFIX}"))]
-    cut = [
-        journal for journal in journals if not journal.with_name(f"{journal.name.removesuffix(SUFFIX)}.json").exists()
-    ]
-    mend = "go on with it: python -m benchmark.runner --resume"
-    return [InputError(str(journal), "is of a run without a result", f"{mend} {journal.parent}") for journal in cut]
 
 
 def _draw(gathered: Gathered, options: argparse.Namespace) -> None:

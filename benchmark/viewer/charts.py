@@ -3,145 +3,224 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
+import msgspec
 import numpy as np
 import vl_convert
 
-from benchmark.report import is_reference
-from benchmark.results import write_atomically
+from benchmark.grading.baselines import GOLD
+from benchmark.record.base import Interval, known
+from benchmark.record.read import StoredResult
+from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.statistics import percentile
-from benchmark.stored import StoredResult, labels
-from benchmark.viewer.gather import Gathered, Shown, lift_of
+from benchmark.viewer.chart_records import (
+    UNLISTED,
+    Bin,
+    Cell,
+    ChartPack,
+    ChartRow,
+    ChartRows,
+    Point,
+    TableColumn,
+    Tail,
+    Times,
+    VerdictCount,
+)
+from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
+from benchmark.viewer.page_records import ReferenceLine
+from ctxsift.files import write_atomically
+from ctxsift.validation import Status
 
 Json = dict[str, Any]
-Rows = list[Json]
 FOLDER = Path(__file__).parent / "charts"
+_THEME = "theme"
 _BINS = 20
-_PERCENTS = (5, 25, 50, 75, 95)
-_VERDICTS = ("accepted", "soft accepted", "rejected", "not scored")
+_VERDICTS = (*map(words, Status), NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
 _MOST_ROWS = 60
 _WIDTH = 760
+Row = TypeVar("Row", bound=ChartRow)
 
 
-def specifications() -> Json:
-    """Return the Vega-Lite specifications by name, and under `theme` what makes them light and dark."""
-    found = {file.name.split(".")[0]: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
-    return dict(sorted(found.items()))
+def specifications() -> dict[str, Json]:
+    """Return the Vega-Lite specifications by name."""
+    return {name: found for name, found in _files().items() if name != _THEME}
 
 
-def chart_rows(gathered: Gathered) -> dict[str, Rows]:
-    """Return for each data set of the specifications its rows, best result first; `key` says whose a row is.
-
-    `cells` holds all dimensions; a picture shows one.
-    """
-    rows: dict[str, Rows] = {name: [] for name in ("points", "cells", "verdicts", "bins", "tails", "times")}
-    for shown, label in zip(gathered.shown, labels(gathered.results), strict=True):
-        if not shown.result.cases:
-            continue
-        one = {"key": shown.key, "label": label, "track": shown.result.track}
-        summary = shown.result.record["summary"]
-        rows["points"].append(one | _point(shown.result))
-        rows["cells"] += [_placed(one | cell) for cell in _cells(shown.detail["breakdowns"] or {})]
-        rows["verdicts"] += [one | verdict for verdict in _verdicts(summary)]
-        rows["bins"] += [one | bin_ for bin_ in _bins(shown)]
-        rows["times"].append(one | _times(shown))
-        if "p10_case_score" in summary:
-            rows["tails"].append(one | {"p10": summary["p10_case_score"]})
-    return rows
+def _files() -> dict[str, Json]:
+    files = {file.name.split(".")[0]: file for file in FOLDER.glob("*.json")}
+    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in sorted(files.items())}
 
 
-def reference_lines(shown: Sequence[Shown]) -> Rows:
-    """Return ceiling and floor as label, score and the key of their own row, if it is here.
+def chart_pack(gathered: Gathered) -> ChartPack:
+    """Return everything that the page draws pictures from."""
+    return ChartPack(
+        specifications=specifications(),
+        themes=_files()[_THEME],
+        tables={name: table_columns(kind) for name, kind in data_sets().items()},
+        rows=chart_rows(gathered),
+    )
+
+
+def data_sets() -> dict[str, type[ChartRow]]:
+    """Return the kind of the rows of each data set, by its name in the specifications; lines are not among them."""
+    return {each.name: get_args(each.type)[0] for each in msgspec.structs.fields(ChartRows)}
+
+
+def table_columns(kind: type[ChartRow]) -> list[TableColumn]:
+    """Return the columns of the table of a data set."""
+    hints = get_type_hints(kind, include_extras=True)
+    about = {name: next(iter(getattr(hints[name], "__metadata__", ())), None) for name in kind.__struct_fields__}
+    return [
+        TableColumn(field=name, title=words(name) if meta is None else meta.title)
+        for name, meta in about.items()
+        if meta is not UNLISTED
+    ]
+
+
+def chart_rows(gathered: Gathered) -> ChartRows:
+    """Return the data sets of the specifications, best result first; `key` says whose a row is."""
+    sources = [
+        _Source(shown, row.label)
+        for shown, row in zip(gathered.shown, gathered.board.rows, strict=True)
+        if shown.result.cases
+    ]
+    return ChartRows(
+        points=[source.point() for source in sources],
+        cells=[cell for source in sources for cell in source.cells()],
+        verdicts=[count for source in sources for count in source.verdicts()],
+        bins=[bin_ for source in sources for bin_ in source.bins()],
+        tails=[tail for source in sources for tail in source.tails()],
+        times=[source.times() for source in sources],
+    )
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One result, as rows of each data set."""
+
+    shown: Shown
+    label: str
+
+    @property
+    def result(self) -> StoredResult:
+        return self.shown.result
+
+    @property
+    def summary(self) -> Summary:
+        return self.result.record.summary
+
+    def row(self, kind: Callable[..., Row], **values: Any) -> Row:
+        return kind(key=self.shown.key, label=self.label, track=self.result.track, **values)
+
+    def point(self) -> Point:
+        summary = self.summary
+        low, high = (summary.recovered and summary.recovered.intervals.final_score) or (None, None)
+        lift_low, lift_high = lift_interval(summary) or (None, None)
+        clean = self.result.record.latency_clean
+        return self.row(
+            Point,
+            score=summary.final_score,
+            low=low,
+            high=high,
+            raw=summary.raw_view and summary.raw_view.final_score,
+            lift=summary.lift,
+            lift_low=lift_low,
+            lift_high=lift_high,
+            seconds=summary.latency and summary.latency.avg_inference_ms / 1000,
+            latency="unknown" if clean is None else "clean" if clean else "disturbed",
+        )
+
+    def cells(self) -> Iterator[Cell]:
+        for dimension, groups in (self.result.record.breakdowns or {}).items():
+            yield from (self._cell(dimension, group) for group in groups if group.case_count)
+
+    def _cell(self, dimension: Dimension, group: Group) -> Cell:
+        low, high = known(group.avg_case_score_interval) or (None, None)
+        # Groups are columns; tools are rows, for there are a hundred of them.
+        turned = dimension is Dimension.TOOL
+        return self.row(
+            Cell,
+            dimension=dimension.words,
+            row=group.group if turned else self.label,
+            column=self.label if turned else group.group,
+            group=group.group,
+            score=100 * (known(group.avg_case_score) or 0.0),
+            low=None if low is None else 100 * low,
+            high=None if high is None else 100 * high,
+            cases=group.case_count,
+        )
+
+    def verdicts(self) -> Iterator[VerdictCount]:
+        counts = Counter(case.verdict for case in self.shown.cases)
+        planned = self.summary.planned_count
+        counts[NOT_SCORED] = 0 if planned is None else planned - self.summary.case_count
+        for order, verdict in enumerate(_VERDICTS):
+            if counts[verdict]:
+                yield self.row(VerdictCount, verdict=verdict, count=counts[verdict], order=order)
+
+    def bins(self) -> Iterator[Bin]:
+        scores = [case.score for case in self.result.cases.values()]
+        counts, edges = np.histogram(scores, bins=_BINS, range=(0, 1))
+        for start, end, count in zip(edges, edges[1:], counts.tolist(), strict=False):
+            if count:
+                yield self.row(Bin, start=float(start), end=float(end), cases=count, share=count / len(scores))
+
+    def tails(self) -> Iterator[Tail]:
+        if self.summary.recovered:
+            yield self.row(Tail, p10=self.summary.recovered.p10_case_score)
+
+    def times(self) -> Times:
+        seconds = [case.time_ms / 1000 for case in self.result.cases.values()]
+        p5, p25, p50, p75, p95 = (percentile(seconds, percent) for percent in (5, 25, 50, 75, 95))
+        return self.row(Times, p5=p5, p25=p25, p50=p50, p75=p75, p95=p95)
+
+
+def lift_interval(summary: Summary) -> Interval | None:
+    """Return the interval of recovered minus raw score."""
+    return known(summary.recovered.intervals.recovery_lift) if summary.recovered else None
+
+
+def reference_lines(shown: Sequence[Shown]) -> list[ReferenceLine]:
+    """Return gold and the best baseline, with the keys of their own rows, if they are here.
 
     They are what most results say of themselves: a result over other cases has lines of its own. Where none says it,
-    they are the best control rows.
+    they are the best reference rows.
     """
-    controls = [s for s in shown if is_reference(s.result) and s.result.cases]
-    rivals = [s.result for s in shown if not is_reference(s.result) and s.result.record["summary"].get("reference")]
-    if not rivals:
-        gold = [s for s in controls if s.result.name.endswith("gold")][:1]
-        floor = [s for s in controls if not s.result.name.endswith("gold")][:1]
-        scores = [(s, s.result.record["summary"]["final_score"]) for s in gold + floor]
-        return [{"label": s.result.name, "score": score, "key": s.key} for s, score in scores]
+    rows = [each for each in shown if each.result.is_reference and each.result.cases]
     over: dict[frozenset[str], list[StoredResult]] = {}
-    for rival in rivals:
-        over.setdefault(frozenset(rival.cases), []).append(rival)
+    for each in shown:
+        if not each.result.is_reference and each.result.record.summary.reference:
+            over.setdefault(frozenset(each.result.cases), []).append(each.result)
+    if not over:
+        best = {_is_gold(each): each for each in reversed(rows)}
+        return [_own_line(best[is_gold]) for is_gold in (True, False) if is_gold in best]
     cases, alike = max(over.items(), key=lambda item: len(item[1]))
-    own = alike[0].record["summary"]["reference"]
-    keys = {s.result.name: s.key for s in controls if s.result.cases.keys() == cases}
-
-    def key(name: str) -> int | None:
-        return next((key for control, key in keys.items() if control.endswith(name)), None)
-
+    own = alike[0].record.summary.reference
+    assert own is not None
+    keys = {each.result.record.scenario.model: each.key for each in reversed(rows) if each.result.cases.keys() == cases}
     return [
-        {"label": "gold", "score": own["ceiling_score"], "key": key("gold")},
-        {"label": f"floor: {own['floor']}", "score": own["floor_score"], "key": key(own["floor"])},
+        ReferenceLine(label=GOLD, score=own.ceiling_score, is_ceiling=True, key=keys.get(GOLD)),
+        ReferenceLine(label=f"floor: {own.floor}", score=own.floor_score, is_ceiling=False, key=keys.get(own.floor)),
     ]
 
 
-def _point(result: StoredResult) -> Json:
-    summary = result.record["summary"]
-    ends = (summary.get("intervals") or {}).get
-    raw = summary.get("raw_view", {}).get("final_score")
-    low, high = ends("final_score") or (None, None)
-    lift_low, lift_high = ends("recovery_lift") or (None, None)
-    run = result.record.get("run")
-    return {
-        "score": summary.get("final_score"),
-        "low": low,
-        "high": high,
-        "raw": raw,
-        "lift": lift_of(result),
-        "lift_low": lift_low,
-        "lift_high": lift_high,
-        "seconds": summary["avg_inference_ms"] / 1000 if "avg_inference_ms" in summary else None,
-        "latency": "unknown" if run is None else "clean" if run["disturbance"]["latency_clean"] else "disturbed",
-    }
+def _is_gold(shown: Shown) -> bool:
+    return shown.result.record.scenario.model == GOLD
 
 
-def _cells(breakdowns: Json) -> Rows:
-    return [
-        {
-            "dimension": dimension,
-            "group": row["group"],
-            "value": 100 * row["avg_case_score"],
-            "low": 100 * ends[0] if (ends := row["avg_case_score_interval"]) else None,
-            "high": 100 * ends[1] if ends else None,
-            "cases": row["case_count"],
-        }
-        for dimension, groups in breakdowns.items()
-        for row in groups
-        if row["case_count"]
-    ]
+def _own_line(shown: Shown) -> ReferenceLine:
+    score = shown.result.record.summary.final_score
+    assert score is not None
+    return ReferenceLine(label=shown.result.name, score=score, is_ceiling=_is_gold(shown), key=shown.key)
 
 
-def _verdicts(summary: Json) -> Rows:
-    counts = [summary.get(name) for name in ("accepted_count", "soft_accepted_count", "rejected_count")]
-    counts.append(summary.get("planned_count", summary["case_count"]) - summary["case_count"])
-    return [
-        {"verdict": verdict, "count": count, "order": place}
-        for place, (verdict, count) in enumerate(zip(_VERDICTS, counts, strict=True))
-        if count
-    ]
-
-
-def _bins(shown: Shown) -> Rows:
-    scores = [case.score for case in shown.result.cases.values()]
-    counts, edges = np.histogram(scores, bins=_BINS, range=(0, 1))
-    return [
-        {"from": float(edges[i]), "to": float(edges[i + 1]), "cases": int(count), "share": int(count) / len(scores)}
-        for i, count in enumerate(counts)
-        if count
-    ]
-
-
-def _times(shown: Shown) -> Json:
-    seconds = [case.time_ms / 1000 for case in shown.result.cases.values()]
-    return {f"p{percent}": percentile(seconds, percent) for percent in _PERCENTS}
+# Pictures as files --------------------------------------------------------------------------------------------------
 
 
 def write_pictures(gathered: Gathered, folder: Path, form: str) -> list[Path]:
@@ -159,30 +238,45 @@ def write_pictures(gathered: Gathered, folder: Path, form: str) -> list[Path]:
 
 def _pictures(gathered: Gathered) -> dict[str, Json]:
     """Return complete specifications by file name: the results that compete, or all if none does."""
-    rivals = [s.key for s in gathered.shown if not is_reference(s.result)] or [s.key for s in gathered.shown]
-    chosen = set(rivals[:_MOST_ROWS])
-    rows = {name: [r for r in some if r["key"] in chosen] for name, some in chart_rows(gathered).items()}
-    rows["lines"] = reference_lines(gathered.shown)
-    known = specifications()
-    config = known["theme"]["light"] | {"background": "white", "padding": 16}
-    cells = rows.pop("cells")
-    found = {
-        name: _complete(known[name], rows, config)
-        for name in ("score-latency", "lift", "verdicts", "case-scores", "latency")
-    }
-    for dimension in dict.fromkeys(cell["dimension"] for cell in cells):
-        shown = [cell for cell in cells if cell["dimension"] == dimension]
-        found[f"heat-{dimension.replace('_', '-')}"] = _complete(known["heat"], {"cells": shown}, config)
+    rivals = [each.key for each in gathered.shown if not each.result.is_reference]
+    chosen = set((rivals or [each.key for each in gathered.shown])[:_MOST_ROWS])
+    rows = chart_rows(gathered)
+    data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name != "cells"}
+    data["lines"] = reference_lines(gathered.shown)
+    drawn = specifications()
+    heat, _ = drawn.pop("heat"), drawn.pop("histogram")
+    found = {name: _complete(specification, data) for name, specification in drawn.items()}
+    cells = _of(chosen, rows.cells)
+    for dimension in dict.fromkeys(cell.dimension for cell in cells):
+        shown = [cell for cell in cells if cell.dimension == dimension]
+        found[f"heat-{dimension.replace(' ', '-')}"] = _complete(heat, {"cells": shown})
     return found
 
 
-def _placed(cell: Json) -> Json:
-    # Groups are columns; tools are rows, for there are a hundred of them.
-    across = cell["dimension"] == "tool"
-    row, column = (cell["group"], cell["label"]) if across else (cell["label"], cell["group"])
-    return cell | {"row": row, "column": column}
+def _of(keys: set[int], rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if row.key in keys]
 
 
-def _complete(specification: Json, rows: dict[str, Rows], config: Json) -> Json:
-    title = {"text": specification["description"], "anchor": "start", "fontWeight": "normal", "limit": _WIDTH + 200}
-    return specification | {"width": _WIDTH, "datasets": rows, "config": config, "title": title}
+class _Heading(msgspec.Struct, rename="camel"):
+    """A title as Vega-Lite takes it."""
+
+    text: str
+    anchor: str = "start"
+    font_weight: str = "normal"
+    limit: int = _WIDTH + 200
+
+
+class _Frame(msgspec.Struct):
+    """What a picture in a file has that the page gives by itself."""
+
+    title: _Heading
+    datasets: dict[str, Any]
+    config: Json
+    width: int = _WIDTH
+
+
+def _complete(specification: Json, data: dict[str, Any]) -> Json:
+    config = _files()[_THEME]["light"] | {"background": "white", "padding": 16}
+    frame = _Frame(_Heading(specification["description"]), data, config)
+    placed: Json = msgspec.to_builtins(frame)
+    return specification | placed

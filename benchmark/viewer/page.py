@@ -15,15 +15,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from benchmark.viewer.charts import chart_rows, reference_lines, specifications
-from benchmark.viewer.gather import Gathered, catalog, overview, pairs
+import msgspec
+
+from benchmark.viewer.board_data import detail, overview
+from benchmark.viewer.charts import chart_pack
+from benchmark.viewer.page_data import Gathered, pairs, shelve
+from benchmark.viewer.page_records import Pairs
 from ctxsift.errors import InputError
-from ctxsift.terminal import one_line
 
 FOLDER = Path(__file__).parent / "static"
 _LIBRARIES = ("preact", "preact-hooks", "htm", "diff")
@@ -55,12 +58,6 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
     # An inline script tells nobody when it has run.
     vega = bundle + '\nwindow.dispatchEvent(new Event("vega"));\n'
     packs["vega"] = _packed(vega.encode())
-    summary = overview(gathered) | {
-        "lines": reference_lines(gathered.shown),
-        "skipped": [one_line(str(error)) for error in skipped],
-        "built": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "title": title,
-    }
     style = (FOLDER / "style.css").read_text(encoding="utf-8")
     scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
     hashes = " ".join(_hash(script) for script in [*scripts, vega])
@@ -70,7 +67,7 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
         policy=f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'",
         style=style,
-        summary=_data(summary),
+        overview=_data(overview(gathered, skipped)),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
         packs="\n".join(f'<script type="text/plain" id="pack-{name}">{text}</script>' for name, text in packs.items()),
     )
@@ -78,26 +75,18 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
 
 def _packs(gathered: Gathered) -> dict[str, str]:
     """Return what is unpacked on demand, by name."""
-    shelves = _shelves(gathered.bodies)
-    place = {id(body): (shelf, row) for shelf, some in enumerate(shelves) for row, body in enumerate(some)}
+    catalog, shelves = shelve(gathered.asked)
     packs: dict[str, Any] = {
-        "catalog": [[*row, *place[id(body)]] for row, body in zip(catalog(gathered), gathered.bodies, strict=True)],
-        "pairs": pairs(gathered),
-        "charts": {"specifications": specifications(), "rows": chart_rows(gathered)},
+        "catalog": catalog,
+        "pairs": Pairs(found=pairs(gathered)),
+        "charts": chart_pack(gathered),
     }
-    packs |= {f"result-{shown.key}": shown.detail for shown in gathered.shown}
-    for number, some in enumerate(shelves):
-        bodies = [{name: value for name, value in body.items() if name != "raw_input"} for body in some]
-        packs[f"cases-{number}"] = {"raw_input": some[0]["raw_input"], "cases": bodies}
-    return {name: _packed(_compact(value).encode("utf-8", "surrogatepass")) for name, value in packs.items()}
-
-
-def _shelves(bodies: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return the bodies, those about the same output together, so that it is packed once."""
-    shelves: dict[object, list[dict[str, Any]]] = {}
-    for number, body in enumerate(bodies):
-        shelves.setdefault(number if body["raw_input"] is None else body["raw_input"], []).append(body)
-    return list(shelves.values())
+    packs |= {f"result-{shown.key}": detail(shown) for shown in gathered.shown}
+    packs |= {f"shelf-{number}": shelf for number, shelf in enumerate(shelves)}
+    # Packing frees Python's lock, so it goes on beside what is still to be written.
+    with ThreadPoolExecutor() as pool:
+        packed = pool.map(_packed, (_compact(value).encode("ascii") for value in packs.values()))
+        return dict(zip(packs, packed, strict=True))
 
 
 def _packed(content: bytes) -> str:
@@ -105,7 +94,8 @@ def _packed(content: bytes) -> str:
 
 
 def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # Half characters, which a model may write, are beyond msgspec's own encoder.
+    return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def _data(value: object) -> str:

@@ -1,39 +1,77 @@
 """The seam: what a backend is, what it is given and what it gives back.
 
-A backend answers what it is asked, once. Retries, timeouts, concurrency and journaling live outside.
+A backend answers what it is asked, once. Retries, timeouts, concurrency and journaling live outside. What it wants of
+whoever runs it, its class says as `traits`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from ctxsift.errors import BackendError
 from ctxsift.prompts import Message
+from ctxsift.settings import Settings
+
+# Key in a model's settings of why it was loaded in another way than it was asked for; it explains, and changes nothing.
+CANARY = "canary"
 
 FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
 
 
 @dataclass(frozen=True)
+class ModelOptions:
+    """What else may be said of a model; each backend reads what it knows.
+
+    Attributes:
+        dtype, attn_implementation: `auto` leaves them to the model.
+        trust_remote_code: run Python code that comes with the weights.
+        extra_body: what each request to a service says beside the question.
+        env_file: where a service's settings are read, key included; the environment wins.
+        dataset: the corpus whose gold the oracle gives.
+        use_extra_bufts: let llama.cpp repack weights for this CPU.
+        threads: None for one a physical core.
+
+    """
+
+    dtype: str = "auto"
+    attn_implementation: str = "auto"
+    trust_remote_code: bool = False
+    extra_body: dict[str, Any] = field(default_factory=dict)
+    env_file: str | None = None
+    dataset: str | None = None
+    use_extra_bufts: bool = True
+    threads: int | None = None
+
+
+class Device(StrEnum):
+    """Where a model runs; one of several GPUs is `cuda:N`."""
+
+    CPU = auto()
+    CUDA = auto()
+    REMOTE = auto()
+
+
+@dataclass(frozen=True)
 class ModelSpec:
-    """Which model to load and how; all that a backend may know of a scenario.
+    """Which model to load and how; all that a backend may know of a scenario. Holds no secret.
 
     Attributes:
         model: hub id, local path, `package:NAME` or provider model name, as the person wrote it.
         path: the verified local file of local weights, else None.
         context_tokens: the context the caller needs (prompt and answer together); 0 = what the model was trained for.
-        options: backend-specific settings (dtype, attn_implementation, script of the scripted backend).
 
     """
 
     model: str
     path: str | None = None
-    device: str = "cpu"
+    device: str = Device.CPU
     quantization: str = "none"
     context_tokens: int = 0
     seed: int = 0
-    options: dict[str, Any] = field(default_factory=dict)
+    options: ModelOptions = ModelOptions()
 
 
 @dataclass(frozen=True)
@@ -51,6 +89,7 @@ class LoadInfo:
         chat_template: name of the template in use, e.g. `model` or `fallback:gemma`.
         chat_template_note: why the model's own template is not used; empty when it is.
         load_ms: milliseconds from the call to readiness.
+        environment: variables set for the model's process; they change its speed, never an answer.
 
     """
 
@@ -65,6 +104,7 @@ class LoadInfo:
     threads: int
     load_ms: float
     settings: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,13 +141,41 @@ class Generation:
     cost_usd: float | None = None
     gpu_peak_bytes: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values."""
-        return asdict(self)
+
+def _nothing_missing(specs: Sequence[ModelSpec], settings: Settings) -> Sequence[str | None]:
+    del settings
+    return [None] * len(specs)
+
+
+def _no_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    del environ
+    return {}
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a backend wants of whoever runs it; a class without `traits` gets these defaults.
+
+    Attributes:
+        reads_gguf: it loads `spec.path`, where that names a GGUF file that its caller has found and checked.
+        reads_only_gguf: ... and nothing else.
+        missing: returns for each model what is missing before it can be loaded (a package, a setting, a GPU), in one
+            line; None where nothing is. Must not load anything itself, nor ask a service.
+        worker: the class that runs it in a process of its own, where the usual one (`WorkerBackend`) will not do.
+        environment: returns variables for that process, given those of the caller; they may change its speed, never
+            an answer.
+
+    """
+
+    reads_gguf: bool = False
+    reads_only_gguf: bool = False
+    missing: Callable[[Sequence[ModelSpec], Settings], Sequence[str | None]] = _nothing_missing
+    worker: Callable[..., Any] | None = None
+    environment: Callable[[Mapping[str, str]], dict[str, str]] = _no_variables
 
 
 class Backend(Protocol):
-    """A model that answers."""
+    """A model that answers. It is run in a process of its own: it may crash, hang or take all memory."""
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load the model. Raises LoadError with one line a person can act on."""
@@ -135,7 +203,7 @@ class BatchBackend(Backend, Protocol):
 
 @runtime_checkable
 class AsyncBackend(Protocol):
-    """A service that is asked several things at the same time, from one event loop."""
+    """A service that is asked several things at the same time, from one event loop, without a process of its own."""
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Get ready without asking anything. Raises LoadError with one line a person can act on."""
@@ -151,4 +219,15 @@ class AsyncBackend(Protocol):
 
     async def aclose(self) -> None:
         """Close what is open. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class AsyncBatchBackend(AsyncBackend, Protocol):
+    """An AsyncBackend that reads several prompts at once."""
+
+    async def agenerate_batch(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits
+    ) -> Sequence[Generation | BackendError]:
+        """Answer every prompt, in order; what fails for one prompt alone stands in its place."""
         ...

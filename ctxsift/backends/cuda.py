@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import msgspec
+
 # Each with the compute capability it needs, after the installation guide of bitsandbytes.
 _CAPABILITIES = {"none": (0, 0), "bnb-8bit": (7, 5), "bnb-4bit-nf4": (6, 0), "bnb-4bit-fp4": (6, 0)}
 QUANTIZATIONS = tuple(_CAPABILITIES)
@@ -42,7 +44,8 @@ class Sight:
         versions: of the packages the gpu track needs; those that are not installed are not in it.
         cuda_build: the CUDA version torch was built for; None for a build without.
         available: torch can use a GPU now.
-        error: why torch could not even be asked, or "".
+        unasked: what `versions` says is unknown, since the process that looks failed.
+        error: why torch could not even be asked; None when it could.
 
     """
 
@@ -50,7 +53,8 @@ class Sight:
     cuda_build: str | None = None
     available: bool = False
     gpus: tuple[Gpu, ...] = ()
-    error: str = ""
+    error: str | None = None
+    unasked: bool = False
 
 
 def look() -> Sight:
@@ -84,25 +88,25 @@ def look_from_outside() -> Sight:
         told = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         words = (getattr(error, "stderr", None) or str(error)).split()
-        return Sight({}, error=f"torch could not be asked: {' '.join(words)[-200:]}")
-    gpus = tuple(Gpu(**{**gpu, "capability": tuple(gpu["capability"])}) for gpu in told["gpus"])
-    return Sight(**{**told, "gpus": gpus})
+        return Sight({}, error=f"torch could not be asked: {' '.join(words)[-200:]}", unasked=True)
+    sight: Sight = msgspec.convert(told, Sight)
+    return sight
 
 
-def problem_of(sight: Sight, device: str, quantization: str) -> str:
-    """Return why `device` cannot run a model of this quantization, in one line; "" when it can."""
+def problem_of(sight: Sight, device: str, quantization: str) -> str | None:
+    """Return why `device` cannot run a model of this quantization, in one line; None when it can."""
     missing = [name for name in ("torch", "transformers", "accelerate") if name not in sight.versions]
-    if missing and not sight.error.startswith("torch could"):
+    if missing and not sight.unasked:
         return f"{', '.join(missing)} is not installed: install the extra 'gpu': pip install '.[gpu]'"
     if sight.error:
         return f"torch cannot be used: {sight.error}"
     torch = f"torch {sight.versions['torch']}"
     if not sight.available:
         if sight.cuda_build is None:
-            mend = "install a build of torch for CUDA (https://pytorch.org/get-started)"
-            return f"device {device!r} needs a GPU, but {torch} was built without CUDA; {mend}"
-        mend = "check the driver with nvidia-smi"
-        return f"device {device!r} needs a GPU, but {torch} (for CUDA {sight.cuda_build}) sees none; {mend}"
+            hint = "install a build of torch for CUDA (https://pytorch.org/get-started)"
+            return f"device {device!r} needs a GPU, but {torch} was built without CUDA; {hint}"
+        hint = "check the driver with nvidia-smi"
+        return f"device {device!r} needs a GPU, but {torch} (for CUDA {sight.cuda_build}) sees none; {hint}"
     index = index_of(device)
     if index >= len(sight.gpus):
         seen = ", ".join(f"cuda:{i} {gpu.name} ({gpu.memory_bytes >> 30} GB)" for i, gpu in enumerate(sight.gpus))
@@ -113,7 +117,7 @@ def problem_of(sight: Sight, device: str, quantization: str) -> str:
     if gpu.capability < needed:
         has = ".".join(map(str, gpu.capability))
         return f"quantization {quantization!r} needs compute capability {needed[0]}.{needed[1]}; {gpu.name} has {has}"
-    return ""
+    return None
 
 
 def index_of(device: str) -> int:

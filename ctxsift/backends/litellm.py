@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -11,18 +12,22 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
+import msgspec
+
+from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends.litellm_reasoning import THINKING, reasoning_options
+from ctxsift.backends.registry import SERVICE
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError, RefusedError, TransientError
 from ctxsift.prompts import Message
-from ctxsift.settings import ReasoningMode, Settings, load_settings
+from ctxsift.settings import Settings, load_settings
 
 _FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
 # LiteLLM puts its own class names, twice, before what the service said.
@@ -34,14 +39,36 @@ _REFUSALS = {
     404: "knows no such model, or the address (CTXSIFT_LLM_BASE_URL) is wrong",
 }
 _SHOWN_CHARS = 300
+_NOT_INSTALLED = "litellm is not installed: install the extra 'remote': pip install '.[remote]'"
 _REHEARSAL_HOST = "rehearsal.invalid"
-_REHEARSED = {
-    "id": "0",
-    "object": "chat.completion",
-    "created": 0,
-    "model": "rehearsal",
-    "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}],
-}
+_REHEARSED_CHOICE = dict(index=0, message={"role": "assistant", "content": "ok"}, finish_reason="stop")
+_REHEARSED = dict(id="0", object="chat.completion", created=0, model="rehearsal", choices=[_REHEARSED_CHOICE])
+
+
+class _SentMessage(msgspec.Struct):
+    content: Any
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+
+class _SentChoice(msgspec.Struct):
+    message: _SentMessage
+    finish_reason: Any = None
+
+
+class _Sent(msgspec.Struct):
+    """The part of a chat completion that LiteLLM changes."""
+
+    choices: Annotated[list[_SentChoice], msgspec.Meta(min_length=1)]
+    usage: Any = None
+
+
+class _SentProblem(msgspec.Struct):
+    message: str
+
+
+class _SentRefusal(msgspec.Struct):
+    error: _SentProblem
 
 
 @dataclass
@@ -53,24 +80,28 @@ class _Exchange:
     headers: Mapping[str, str] | None = None
     body: str | None = None
 
-    def reply(self) -> dict[str, Any]:
-        """Return the reply as an OpenAI-compatible service sent it; empty where there is none or it cannot be seen."""
+    def reply(self) -> _Sent | None:
+        """Return the reply as an OpenAI-compatible service sent it; None where there is none or it cannot be seen."""
         try:
-            reply = json.loads(self.body or "")
-            reply["choices"][0]["message"]["content"]
-        except (ValueError, LookupError, TypeError):
-            return {}
-        return dict(reply)
+            return msgspec.convert(json.loads(self.body or ""), _Sent)
+        except (ValueError, RecursionError):
+            return None
 
 
 _exchange: ContextVar[_Exchange | None] = ContextVar("_exchange", default=None)
 
 
-class LiteLLMBackend:
-    """One remote model. Address and key come from the environment or `spec.options["env_file"]`, never in a spec.
+def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]:
+    problem = settings.missing_for_service()
+    if problem is None and importlib.util.find_spec("litellm") is None:
+        problem = _NOT_INSTALLED
+    return [problem] * len(specs)
 
-    Options: env_file, and extra_body: what else each request says.
-    """
+
+class LiteLLMBackend:
+    """One remote model. Address and key come from the environment or `spec.options.env_file`, never in a spec."""
+
+    traits = Traits(missing=_missing)
 
     def __init__(self) -> None:
         self._litellm: Any = None
@@ -81,11 +112,12 @@ class LiteLLMBackend:
         self._request: dict[str, Any] = {}
         self._handler: dict[str, Any] = {}
         self._budget = 0
+        self._temperature: float | None = 0.0
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Read the settings and import LiteLLM; no request is made. See AsyncBackend."""
         started = time.perf_counter()
-        env_file = spec.options.get("env_file")
+        env_file = spec.options.env_file
         self._settings = load_settings(Path(env_file) if env_file else None)
         if missing := self._settings.missing_for_service():
             raise LoadError(missing)
@@ -100,18 +132,19 @@ class LiteLLMBackend:
         settings = self._settings
         try:
             self._handler = _handler(litellm, self._model, self._client)
-            reasoning, budget = reasoning_options(
+            reasoning = reasoning_options(
                 litellm, self._model, settings.llm_reasoning_mode, settings.llm_reasoning_budget
             )
         except Exception as error:  # LiteLLM raises as many kinds as it knows providers
             raise LoadError(f"{spec.model}: LiteLLM cannot use this name: {self._shown(str(error))}") from error
-        extra = {**reasoning.get("extra_body", {}), **spec.options.get("extra_body", {})}
-        self._request = {**reasoning, "extra_body": extra} if extra else reasoning
-        self._budget = budget
+        reasoning = replace(reasoning, extra_body={**reasoning.extra_body, **spec.options.extra_body})
+        self._request, self._budget = reasoning.request, reasoning.budget
+        # Providers refuse a temperature together with an explicit budget of thought.
+        self._temperature = None if THINKING in self._request else 0.0
         return LoadInfo(
-            backend="litellm",
-            engine="litellm",
-            engine_version=version("litellm"),
+            backend=SERVICE,
+            engine=litellm.__name__,
+            engine_version=version(litellm.__name__),
             architecture="",
             chat_template="provider",
             chat_template_note="",
@@ -119,15 +152,15 @@ class LiteLLMBackend:
             context_tokens=spec.context_tokens,
             threads=0,
             load_ms=(time.perf_counter() - started) * 1000,
-            settings={
-                "service": _address(settings.llm_base_url or ""),
-                "api_version": settings.llm_api_version,
-                "temperature": None if "thinking" in self._request else 0.0,
-                "seed": spec.seed,
-                "reasoning_mode": settings.llm_reasoning_mode,
-                "request": self._request,
-                "reasoning_budget": budget,
-            },
+            settings=dict(
+                service=_address(settings.llm_base_url or ""),
+                api_version=settings.llm_api_version,
+                temperature=self._temperature,
+                seed=spec.seed,
+                reasoning_mode=settings.llm_reasoning_mode,
+                request=self._request,
+                reasoning_budget=reasoning.budget,
+            ),
         )
 
     async def aopen(self) -> None:
@@ -174,8 +207,7 @@ class LiteLLMBackend:
                 api_base=settings.llm_base_url,
                 api_key=settings.llm_api_key,
                 api_version=settings.llm_api_version,
-                # Providers refuse a temperature together with an explicit budget of thought.
-                temperature=None if "thinking" in self._request else 0.0,
+                temperature=self._temperature,
                 seed=self._seed,
                 max_tokens=limits.max_output_tokens + self._budget,
                 timeout=self._timeout_s(),
@@ -192,11 +224,11 @@ class LiteLLMBackend:
         choice, usage, sent = reply.choices[0], reply.get("usage"), exchange.reply()
         text, reasoning = _said(choice.message, sent)
         # LiteLLM calls every reason it does not know "stop", and usage that nobody told 0.
-        finish = sent["choices"][0].get("finish_reason") if sent else choice.finish_reason
-        told = usage if not sent or sent.get("usage") else None
+        finish = sent.choices[0].finish_reason if sent else choice.finish_reason
+        told = usage if not sent or sent.usage else None
         return Generation(
             text=text,
-            finish_reason=_FINISH.get(finish or "", "unknown"),
+            finish_reason=_FINISH.get(str(finish), "unknown"),
             prompt_tokens=told.prompt_tokens if told else None,
             completion_tokens=told.completion_tokens if told else None,
             prefill_ms=None,
@@ -245,36 +277,6 @@ class LiteLLMBackend:
         return (shown.replace(key, "***") if key else shown)[:_SHOWN_CHARS]
 
 
-def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int) -> tuple[dict[str, Any], int]:
-    """Return what a request says of reasoning, and the tokens that are allowed for it beside the answer's.
-
-    `auto` says nothing and leaves room where LiteLLM's list knows the model to reason by itself. A model that is not in
-    the list runs behind somebody's own server; those take the switch of the chat template.
-    """
-    if not _is_listed(litellm, model):
-        switch = {"extra_body": {"chat_template_kwargs": {"enable_thinking": mode == "true"}}}
-        return ({}, 0) if mode == "auto" else (switch, budget if mode == "true" else 0)
-    if not litellm.supports_reasoning(model=model):
-        return {}, 0
-    name, provider, _, _ = litellm.get_llm_provider(model)
-    entry = litellm.model_cost.get(model) or litellm.model_cost.get(name) or {}
-    if mode != "true" and ("claude" in name or entry.get("default_reasoning_effort") == "none"):
-        return {}, 0  # reasons only when it is told to
-    known = litellm.get_supported_openai_params(model=name, custom_llm_provider=provider) or []
-    if mode == "auto":
-        return {}, budget
-    if mode == "true" and "thinking" in known:
-        return {"thinking": {"type": "enabled", "budget_tokens": budget}}, budget
-    if "reasoning_effort" not in known:
-        return {}, budget
-    if mode == "true":
-        return {"reasoning_effort": "medium"}, budget
-    if provider not in ("openai", "azure") or entry.get("supports_none_reasoning_effort"):
-        return {"reasoning_effort": "none"}, 0
-    # Older models cannot stop reasoning altogether, so it still needs room.
-    return {"reasoning_effort": "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"}, budget
-
-
 def _import_litellm() -> Any:
     """Return LiteLLM, told to keep to itself. Raises LoadError when it is not there."""
     # Without these it fetches a price list while it is imported, and loads whatever .env file is near.
@@ -282,7 +284,7 @@ def _import_litellm() -> Any:
     try:
         import litellm
     except ImportError as error:
-        raise LoadError(f"litellm is not installed ({error}); install the extra 'remote'") from error
+        raise LoadError(f"{_NOT_INSTALLED} ({error})") from error
     # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True
@@ -325,14 +327,6 @@ def _address(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
 
-def _is_listed(litellm: Any, model: str) -> bool:
-    try:
-        litellm.get_model_info(model)
-    except Exception:  # LiteLLM raises a bare Exception for a name it does not know
-        return False
-    return True
-
-
 async def _end_rehearsal(request: Any) -> None:
     exchange = _exchange.get()
     if exchange is not None and exchange.rehearsal:
@@ -349,26 +343,28 @@ async def _overhear(response: Any) -> None:
     exchange.body = response.text
 
 
-def _said(message: Any, sent: dict[str, Any]) -> tuple[str, str]:
+def _said(message: Any, sent: _Sent | None) -> tuple[str, str]:
     """Return answer and reasoning; by what was sent where it was seen, so that leaked thought stays in the answer."""
-    original = sent["choices"][0]["message"] if sent else {}
-    if isinstance(original.get("content"), str):
-        return original["content"], str(original.get("reasoning_content") or original.get("reasoning") or "")
+    original = sent.choices[0].message if sent else None
+    if original is not None and isinstance(original.content, str):
+        return original.content, str(original.reasoning_content or original.reasoning or "")
     return message.content or "", getattr(message, "reasoning_content", None) or ""
 
 
 def _reasoning_tokens(usage: Any) -> int | None:
-    details = getattr(usage, "completion_tokens_details", None)
-    found = getattr(details, "reasoning_tokens", None)
+    try:
+        found = usage.completion_tokens_details.reasoning_tokens
+    except AttributeError:
+        return None
     return found if isinstance(found, int) else None
 
 
 def _error_text(error: Exception, exchange: _Exchange) -> str:
     try:
-        told = json.loads(exchange.body or "")["error"]["message"]
-    except (ValueError, LookupError, TypeError):
-        told = None
-    if isinstance(told, str) and told:
+        told = msgspec.convert(json.loads(exchange.body or ""), _SentRefusal).error.message
+    except (ValueError, RecursionError):
+        told = ""
+    if told:
         return told
     return _WRAPPING.sub("", str(error)).partition("Traceback (most recent")[0].strip() or type(error).__name__
 

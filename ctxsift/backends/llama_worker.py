@@ -7,13 +7,20 @@ On CPUs with AMX (seen under virtualization) llama.cpp can die in its repacked b
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 
-from ctxsift.backends.base import Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import CANARY, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.registry import GGUF
 from ctxsift.backends.worker import WorkerBackend
 from ctxsift.errors import LoadError, WorkerCrashedError
 from ctxsift.prompts import Message
 
+# How often an OpenMP thread looks whether there is work before it sleeps. The default spins for milliseconds, which
+# on a busy machine takes the core from the thread it waits for. Measured: docs/footguns.md, "A busy machine".
+SPIN_COUNT = 2000
+_SPIN_COUNT, _WAIT_POLICY, _BLOCK_TIME = "GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME"
 _CANARY = (Message("user", "Say ok."),)
 _CANARY_LIMITS = Limits(max_output_tokens=1)
 
@@ -23,7 +30,7 @@ class LlamaWorkerBackend(WorkerBackend):
 
     def __init__(
         self,
-        name: str = "llama_cpp",
+        name: str = GGUF,
         *,
         load_timeout_s: float | None = None,
         generate_timeout_s: float | None = None,
@@ -40,21 +47,32 @@ class LlamaWorkerBackend(WorkerBackend):
         try:
             return self._load_and_decode(spec)
         except WorkerCrashedError as first:
-            if not spec.options.get("use_extra_bufts", True):
+            if not spec.options.use_extra_bufts:
                 raise LoadError(_advice(spec, first)) from first
-            options = spec.options | {"use_extra_bufts": False}
+            options = replace(spec.options, use_extra_bufts=False)
             try:
                 info = self._load_and_decode(replace(spec, options=options))
             except WorkerCrashedError as second:
                 raise LoadError(_advice(spec, second)) from second
             how = signal.Signals(first.signal_number).name if first.signal_number else "an error"
             note = f"first decode died with {how}, reloaded with use_extra_bufts=False (docs/footguns.md, AMX)"
-            return replace(info, settings=info.settings | {"canary": note})
+            return replace(info, settings=info.settings | {CANARY: note})
 
     def _load_and_decode(self, spec: ModelSpec) -> LoadInfo:
         info = super().load(spec)
         super().generate(_CANARY, _CANARY_LIMITS)
         return info
+
+
+def short_spins(environ: Mapping[str, str], platform: str = sys.platform) -> dict[str, str]:
+    """Return what makes OpenMP threads spin less, where the caller's environment says nothing of it.
+
+    GNU's library reads the count; LLVM's, which clang uses on macOS, a time in milliseconds.
+    """
+    if _WAIT_POLICY in environ:
+        return {}
+    ours = {_BLOCK_TIME: "0"} if platform == "darwin" else {_SPIN_COUNT: str(SPIN_COUNT)}
+    return {variable: value for variable, value in ours.items() if variable not in environ}
 
 
 def _advice(spec: ModelSpec, error: WorkerCrashedError) -> str:

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from typing import Any
 
-from ctxsift.backends.base import Backend
+from ctxsift.backends.base import AsyncBackend, Backend, Traits
 from ctxsift.errors import LoadError, did_you_mean
 
 GROUP = "ctxsift.backends"
+# The backends that come with the product; nothing outside this package knows their registered names.
+GGUF, TRANSFORMERS, SERVICE, BASELINES = "llama_cpp", "transformers", "litellm", "controls"
+
+# Distributions that hold their engines.
+ENGINES = ("llama-cpp-python", "litellm", "torch", "transformers")
 
 
-def create_backend(name: str) -> Backend:
-    """Return a new backend registered as `name`. Raises LoadError when there is none or it cannot be imported."""
+def backend_class(name: str) -> Any:
+    """Return the class registered as `name`. Raises LoadError when there is none or it cannot be imported."""
     found = {point.name: point for point in entry_points(group=GROUP)}
     if name not in found:
         raise LoadError(f"no backend is registered as {name!r}; {did_you_mean(name, found)}")
     try:
-        backend: Backend = found[name].load()()
-    except ImportError as error:
+        return found[name].load()
+    except Exception as error:  # other people's code
         raise LoadError(f"backend {name!r} cannot be imported: {error}") from error
+
+
+def create_backend(name: str) -> Backend:
+    """Return a new backend registered as `name`. Raises LoadError as `backend_class` does."""
+    backend: Backend = backend_class(name)()
     return backend
+
+
+def traits_of(name: str) -> Traits:
+    """Return what the backend wants of whoever runs it. Raises LoadError as `backend_class` does."""
+    traits: Traits = getattr(backend_class(name), "traits", Traits())
+    return traits
+
+
+def is_service(name: str) -> bool:
+    """Say whether the backend is an AsyncBackend. Raises LoadError as `backend_class` does."""
+    return issubclass(backend_class(name), AsyncBackend)

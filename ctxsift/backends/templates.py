@@ -32,6 +32,10 @@ _GRANITE = (
 _PLAIN = "{{ bos_token }}" + _TURNS + "{{ m['role'] | capitalize }}:\n{{ m['content'] }}\n\n{% endfor %}Assistant:\n"
 
 
+# Name of a template that the model itself has.
+OWN_TEMPLATE = "model"
+
+
 @dataclass(frozen=True)
 class Fallback:
     """A template by name, the control token its vocabulary must hold, and whether a system turn is known."""
@@ -142,10 +146,10 @@ def choose_template(
         own = _dated(own)
         problem = _problem(own, _PROBE, render)
         if problem is None:
-            return ChatTemplate("model", "", own, merges_system=False)
+            return ChatTemplate(OWN_TEMPLATE, "", own, merges_system=False)
         merged = _problem(own, merge_system(_PROBE), render)
         if merged is None:
-            return ChatTemplate("model", f"system message merged into the user's: {problem}", own, True)
+            return ChatTemplate(OWN_TEMPLATE, f"system message merged into the user's: {problem}", own, True)
         note = f"the model's chat template is broken: {merged}"
     for fallback in (*FALLBACKS.get(architecture, ()), PLAIN_FALLBACK):
         if not fallback.needs or has_token(fallback.needs):

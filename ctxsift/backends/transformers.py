@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
-from ctxsift.backends.cuda import DeviceWatch
+from ctxsift.backends.base import Device, FinishReason, Generation, Limits, LoadInfo, ModelOptions, ModelSpec, Traits
+from ctxsift.backends.cuda import DeviceWatch, look_from_outside, problem_of
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
+from ctxsift.backends.registry import TRANSFORMERS
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, thinking_switches
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
 from ctxsift.prompts import Message
+from ctxsift.settings import Settings
 
 # Tokens that end an answer of models whose configuration names none (such as those from GGUF files), by their text.
 _ENDS = (
@@ -22,12 +24,29 @@ _ENDS = (
     *("<|endofturn|>", "<|return|>", "</s>", "<eos>", "<|eos|>", "<EOT>"),
 )
 
+# Leaves a choice to the model.
+_AUTO = ModelOptions().attn_implementation
 # Values of `tokenizer.ggml.pre` that stand for GPT-2's splitting with every digit on its own.
 _DIGIT_BY_DIGIT = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell"})
 
 
+def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]:
+    del settings
+    on_gpu = [spec.device.startswith("cuda") for spec in specs]
+    if not any(on_gpu):
+        return [None] * len(specs)
+    # Once for all of them: it takes seconds.
+    sight = look_from_outside()
+    return [
+        problem_of(sight, spec.device, spec.quantization) if needs_gpu else None
+        for spec, needs_gpu in zip(specs, on_gpu, strict=True)
+    ]
+
+
 class TransformersBackend:
     """One model of the hub, of a local folder, or of a GGUF file; reads several prompts at once."""
+
+    traits = Traits(reads_gguf=True, missing=_missing)
 
     def __init__(self) -> None:
         self._torch: Any = None
@@ -35,7 +54,7 @@ class TransformersBackend:
         self._tokenizer: Any = None
         self._template: ChatTemplate | None = None
         self._watch: DeviceWatch | None = None
-        self._device = "cpu"
+        self._device: str = Device.CPU
         self._ends: frozenset[int] = frozenset()
         self._context_tokens = 0
         self._name = ""
@@ -75,8 +94,8 @@ class TransformersBackend:
         self._context_tokens = min(spec.context_tokens or trained, trained)
         self._name = getattr(config, "_name_or_path", "") or spec.model
         return LoadInfo(
-            backend="transformers",
-            engine="transformers",
+            backend=TRANSFORMERS,
+            engine=transformers.__name__,
             engine_version=transformers.__version__,
             architecture=architecture,
             chat_template=self._template.name,
@@ -85,19 +104,19 @@ class TransformersBackend:
             context_tokens=self._context_tokens,
             threads=torch.get_num_threads(),
             load_ms=(time.perf_counter() - started) * 1000,
-            settings={
-                "temperature": 0.0,
-                "seed": spec.seed,
-                "torch": torch.__version__,
-                "device": self._model.device.type,
-                "gpu": self._watch.name(),
-                "dtype": str(self._model.dtype).removeprefix("torch."),
-                "attn_implementation": config._attn_implementation,
-                "quantization": spec.quantization,
-                "revision": getattr(config, "_commit_hash", None),
-                "loop_rule": LOOP_RULE_VERSION,
-                "thinking_switches": thinking_switches(self._template.template),
-            },
+            settings=dict(
+                temperature=0.0,
+                seed=spec.seed,
+                torch=str(torch.__version__),
+                device=self._model.device.type,
+                gpu=self._watch.name(),
+                dtype=str(self._model.dtype).removeprefix("torch."),
+                attn_implementation=config._attn_implementation,
+                quantization=spec.quantization,
+                revision=getattr(config, "_commit_hash", None),
+                loop_rule=LOOP_RULE_VERSION,
+                thinking_switches=thinking_switches(self._template.template),
+            ),
         )
 
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
@@ -273,21 +292,19 @@ def _open(torch: Any, transformers: Any, spec: ModelSpec) -> tuple[Any, Any]:
     path = Path(spec.path) if spec.path else None
     source = str(path.parent) if path else spec.model
     common: dict[str, Any] = {"gguf_file": path.name} if path else {}
-    if spec.options.get("trust_remote_code"):
-        common["trust_remote_code"] = True
-    settings = {name: spec.options.get(name, "auto") for name in ("dtype", "attn_implementation")}
-    attention = (
-        {} if settings["attn_implementation"] == "auto" else {"attn_implementation": settings["attn_implementation"]}
-    )
+    options = spec.options
+    if options.trust_remote_code:
+        common |= dict(trust_remote_code=True)
+    attention = options.attn_implementation
     tokenizer = transformers.AutoTokenizer.from_pretrained(source, padding_side="left", **common)
     if path:
         _split_digits(tokenizer, read_header(path).pre_tokenizer)
     model = transformers.AutoModelForCausalLM.from_pretrained(
         source,
-        dtype=settings["dtype"],
+        dtype=options.dtype,
         # With a GPU named, accelerate puts the whole model there or fails; it never spreads parts to slower memory.
         device_map={"": spec.device} if spec.device.startswith("cuda") else None,
-        **attention,
+        **({} if attention == _AUTO else dict(attn_implementation=attention)),
         **_quantization(torch, transformers, spec.quantization),
         **common,
     )

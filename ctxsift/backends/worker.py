@@ -1,6 +1,7 @@
 """Runs a backend in a child process, so that a native crash or a hang costs one answer, never the caller.
 
-Parent and child exchange one JSON object a line: requests on the child's stdin, replies on its first stdout.
+Parent and child exchange one JSON object a line, in the form of the records below: requests on the child's stdin,
+replies on its first stdout.
 Whatever libraries print goes to stderr, whose last lines are quoted when the child dies.
 """
 
@@ -16,16 +17,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import IO, Any
+from dataclasses import replace
+from typing import IO
+
+import msgspec
 
 from ctxsift.backends.base import Backend, BatchBackend, Generation, Limits, LoadInfo, ModelSpec
-from ctxsift.backends.registry import create_backend
+from ctxsift.backends.registry import create_backend, traits_of
 from ctxsift.errors import (
     BackendError,
     InstrumentError,
     LoadError,
     PromptTooLongError,
+    WeightsError,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
@@ -33,6 +37,56 @@ from ctxsift.prompts import Message
 
 _TAIL_BYTES = 2000
 _WATCH_S = 0.3
+
+
+class _Load(msgspec.Struct, tag=True, frozen=True):
+    spec: ModelSpec
+
+
+class _Ask(msgspec.Struct, tag=True, frozen=True):
+    prompts: list[list[Message]]
+    limits: Limits
+
+
+class _Fault(msgspec.Struct, tag=True, frozen=True):
+    """A BackendError on its way: name of its class, message, and both figures of a PromptTooLongError."""
+
+    kind: str
+    message: str
+    figures: tuple[int, int] | None = None
+
+
+class _Loaded(msgspec.Struct, tag=True, frozen=True):
+    load: LoadInfo
+
+
+class _Answer(msgspec.Struct, tag=True, frozen=True):
+    generation: Generation
+
+
+class _Answers(msgspec.Struct, tag=True, frozen=True):
+    each: list[_Answer | _Fault]
+
+
+class _Reply(msgspec.Struct, frozen=True):
+    """What the child says, and what it has used up to then."""
+
+    content: _Loaded | _Answers | _Fault
+    rss_bytes: int
+    cpu_s: float
+
+
+def _line(message: msgspec.Struct) -> str:
+    # Not by msgspec: text may hold half characters, which are no UTF-8.
+    return json.dumps(msgspec.to_builtins(message, enc_hook=_plain)) + "\n"
+
+
+def _plain(value: object) -> object:
+    """Return a value of a library's own kind as a plain one: torch tells its version as a kind of string."""
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
 class WorkerBackend:
@@ -54,6 +108,7 @@ class WorkerBackend:
         self._stderr: IO[bytes] | None = None
         self._cpu_s_of_the_dead = 0.0
         self._cpu_s = 0.0
+        self._killed = False
         self.rss_bytes: int | None = None
 
     @property
@@ -64,13 +119,15 @@ class WorkerBackend:
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Start the child and load the model in it; see Backend."""
         self.close()
-        self._start()
+        environment = traits_of(self._name).environment(os.environ)
+        self._start(environment)
         try:
-            reply = self._ask({"op": "load", "spec": asdict(spec)}, self._load_timeout_s)
+            content = self._ask(_Load(spec), self._load_timeout_s)
         except BackendError:
             self.close()
             raise
-        return LoadInfo(**reply)
+        assert isinstance(content, _Loaded)
+        return replace(content.load, environment=environment)
 
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Let the child answer; see Backend.
@@ -79,11 +136,10 @@ class WorkerBackend:
             WorkerCrashedError, WorkerTimeoutError: the child is gone and `load` has to be called again.
 
         """
-        reply = self._ask(
-            {"op": "generate", "messages": [asdict(m) for m in messages], "limits": asdict(limits)},
-            self._generate_timeout_s,
-        )
-        return Generation(**reply)
+        (reply,) = self.generate_batch([messages], limits)
+        if isinstance(reply, BackendError):
+            raise reply
+        return reply
 
     def generate_batch(
         self, prompts: Sequence[Sequence[Message]], limits: Limits
@@ -95,12 +151,13 @@ class WorkerBackend:
 
         """
         timeout_s = self._generate_timeout_s and self._generate_timeout_s * len(prompts)
-        batch = [[asdict(m) for m in messages] for messages in prompts]
-        reply = self._ask({"op": "generate_batch", "prompts": batch, "limits": asdict(limits)}, timeout_s)
-        return [_error(r["error"]) if "error" in r else Generation(**r["ok"]) for r in reply["replies"]]
+        content = self._ask(_Ask([list(messages) for messages in prompts], limits), timeout_s)
+        assert isinstance(content, _Answers)
+        return [_error(each) if isinstance(each, _Fault) else each.generation for each in content.each]
 
     def kill(self) -> None:
-        """End the child at once, from another thread; whoever waits for its answer gets WorkerCrashedError."""
+        """End the child at once and for good, from another thread; whoever waits for it gets WorkerCrashedError."""
+        self._killed = True
         process = self._process
         if process is not None:
             process.kill()
@@ -117,11 +174,11 @@ class WorkerBackend:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._stderr is not None:
-            self._stderr.close()
-            self._stderr = None
+        stderr, self._stderr = self._stderr, None
+        if stderr is not None:
+            stderr.close()
 
-    def _start(self) -> None:
+    def _start(self, environment: dict[str, str]) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._replies = queue.Queue()
         self._cpu_s_of_the_dead, self._cpu_s = self.cpu_s, 0.0
@@ -134,17 +191,21 @@ class WorkerBackend:
             text=True,
             encoding="utf-8",
             errors="replace",
+            env={**os.environ, **environment},
             # Ctrl-C belongs to the caller, which decides what happens to the answer being written.
             start_new_session=True,
         )
         threading.Thread(target=_pump, args=(self._process.stdout, self._replies), daemon=True).start()
+        if self._killed:
+            # It was told to end while it was not there yet.
+            self._process.kill()
 
-    def _ask(self, request: dict[str, Any], timeout_s: float | None) -> dict[str, Any]:
+    def _ask(self, request: _Load | _Ask, timeout_s: float | None) -> _Loaded | _Answers:
         process = self._process
         if process is None or process.stdin is None:
             raise WorkerCrashedError(None, "the model process was not started")
         try:
-            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.write(_line(request))
             process.stdin.flush()
             line = self._replies.get(timeout=timeout_s)
         except queue.Empty:
@@ -159,18 +220,18 @@ class WorkerBackend:
             self._discard()
             raise WorkerCrashedError(returncode, tail)
         try:
-            reply = json.loads(line)
-            self.rss_bytes, self._cpu_s = reply["rss_bytes"], reply["cpu_s"]
-        except (ValueError, TypeError, KeyError):
+            reply = msgspec.convert(json.loads(line), _Reply)
+        except (ValueError, RecursionError):
             # Something else wrote to the reply channel; nothing that follows can be trusted.
             process.kill()
             tail = self._stderr_tail() or f"garbage on its reply channel: {line[:80]!r}"
             returncode = process.wait()
             self._discard()
             raise WorkerCrashedError(returncode, tail) from None
-        if "error" in reply:
-            raise _error(reply["error"])
-        return dict(reply["ok"])
+        self.rss_bytes, self._cpu_s = reply.rss_bytes, reply.cpu_s
+        if isinstance(reply.content, _Fault):
+            raise _error(reply.content)
+        return reply.content
 
     def _discard(self) -> None:
         process = self._process
@@ -187,6 +248,15 @@ class WorkerBackend:
         return " | ".join(line.strip() for line in lines[-3:])
 
 
+def start_worker(
+    name: str, *, load_timeout_s: float | None = None, generate_timeout_s: float | None = None
+) -> WorkerBackend:
+    """Return the worker that the backend `name` wants. Raises LoadError when there is no such backend."""
+    kind = traits_of(name).worker or WorkerBackend
+    worker: WorkerBackend = kind(name, load_timeout_s=load_timeout_s, generate_timeout_s=generate_timeout_s)
+    return worker
+
+
 def _pump(stream: IO[str] | None, replies: queue.Queue[str | None]) -> None:
     assert stream is not None
     try:
@@ -197,27 +267,25 @@ def _pump(stream: IO[str] | None, replies: queue.Queue[str | None]) -> None:
         replies.put(None)
 
 
-def _error(described: dict[str, Any]) -> BackendError:
-    if described["type"] == "PromptTooLongError":
-        return PromptTooLongError(described["prompt_tokens"], described["room"])
-    if described["type"] in ("LoadError", "WeightsError"):
-        return LoadError(described["message"])
-    if described["type"] == "InstrumentError":
-        return InstrumentError(described["message"])
-    return BackendError(f"{described['type']}: {described['message']}")
+def _error(fault: _Fault) -> BackendError:
+    if fault.figures is not None:
+        return PromptTooLongError(*fault.figures)
+    if fault.kind in (LoadError.__name__, WeightsError.__name__):
+        return LoadError(fault.message)
+    if fault.kind == InstrumentError.__name__:
+        return InstrumentError(fault.message)
+    return BackendError(f"{fault.kind}: {fault.message}")
 
 
-def _describe(error: Exception) -> dict[str, Any]:
-    described: dict[str, Any] = {"type": type(error).__name__, "message": " ".join(str(error).split())[:500]}
-    if isinstance(error, PromptTooLongError):
-        described |= {"prompt_tokens": error.prompt_tokens, "room": error.room}
-    return described
+def _fault(error: Exception) -> _Fault:
+    figures = (error.prompt_tokens, error.room) if isinstance(error, PromptTooLongError) else None
+    return _Fault(type(error).__name__, " ".join(str(error).split())[:500], figures)
 
 
 def _batch(
     backend: Backend, prompts: Sequence[Sequence[Message]], limits: Limits
 ) -> Sequence[Generation | BackendError]:
-    if isinstance(backend, BatchBackend):
+    if isinstance(backend, BatchBackend) and len(prompts) > 1:
         return backend.generate_batch(prompts, limits)
     replies: list[Generation | BackendError] = []
     for messages in prompts:
@@ -228,8 +296,9 @@ def _batch(
     return replies
 
 
-def _reply(reply: Generation | BackendError) -> dict[str, Any]:
-    return {"error": _describe(reply)} if isinstance(reply, BackendError) else {"ok": reply.to_json()}
+def _answers(backend: Backend, ask: _Ask) -> _Answers:
+    replies = _batch(backend, ask.prompts, ask.limits)
+    return _Answers([_fault(reply) if isinstance(reply, BackendError) else _Answer(reply) for reply in replies])
 
 
 def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
@@ -239,24 +308,19 @@ def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
     me = psutil.Process()
     backend = None
     for line in requests:
-        request = json.loads(line)
         try:
-            if request["op"] == "load":
+            request: _Load | _Ask = msgspec.convert(json.loads(line), _Load | _Ask)
+            content: _Loaded | _Answers | _Fault
+            if isinstance(request, _Load):
                 backend = create_backend(name)
-                reply = {"ok": asdict(backend.load(ModelSpec(**request["spec"])))}
+                content = _Loaded(backend.load(request.spec))
             else:
                 assert backend is not None
-                limits = Limits(**request["limits"])
-                if request["op"] == "generate_batch":
-                    prompts = [[Message(**m) for m in messages] for messages in request["prompts"]]
-                    reply = {"ok": {"replies": [_reply(r) for r in _batch(backend, prompts, limits)]}}
-                else:
-                    messages = [Message(**m) for m in request["messages"]]
-                    reply = {"ok": backend.generate(messages, limits).to_json()}
+                content = _answers(backend, request)
+            reply = _line(_Reply(content, me.memory_info().rss, time.process_time()))
         except Exception as error:
-            reply = {"error": _describe(error)}
-        usage = {"rss_bytes": me.memory_info().rss, "cpu_s": time.process_time()}
-        replies.write(json.dumps(reply | usage) + "\n")
+            reply = _line(_Reply(_fault(error), me.memory_info().rss, time.process_time()))
+        replies.write(reply)
         replies.flush()
     if backend is not None:
         backend.close()

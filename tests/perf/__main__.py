@@ -19,14 +19,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmark.corpus import Corpus, load_corpus
-from benchmark.paired import leaderboard
+from benchmark.analysis.ranking import rank_results
+from benchmark.cases import Corpus
+from benchmark.corpus import load_corpus
+from benchmark.matrix import Scenario, Track
+from benchmark.record.read import CaseFigures, StoredResult
+from benchmark.record.result import Result
+from benchmark.record.summary import Summary
 from benchmark.scoring import Embedder, bootstrap_final_scores, score_view
 from benchmark.statistics import bootstrap_means, interval_of
-from benchmark.stored import StoredCase, StoredResult
-from ctxsift.backends.controls import CONTROLS, control_answer
-from ctxsift.compress import View, examine
-from tests.damage import DAMAGES
+from ctxsift.backends.baselines import BASELINES, baseline_answer
+from ctxsift.compression import View, examine
+from tests.support.damage import DAMAGES
 
 SCENARIOS = 28
 CASES = 280
@@ -74,7 +78,7 @@ def answers(corpus: Corpus) -> list[tuple[int, View]]:
     for index, case in enumerate(corpus.cases):
         texts = [case.expected_output]
         # 768 tokens at most, as a model is allowed.
-        texts += [control_answer(name, case.request)[:3000] for name in CONTROLS]
+        texts += [baseline_answer(name, case.request)[:3000] for name in BASELINES]
         texts += [text for damage in DAMAGES if (text := damage.apply(case.expected_output, case)) is not None]
         gold = corpus.cases
         texts += [gold[(index + shift) % len(gold)].expected_output for shift in range(1, SCENARIOS)]
@@ -120,16 +124,19 @@ def bootstrap_all() -> float:
         for members in itertools.chain.from_iterable(groups):
             for values in (scores[number][0], scores[number][1], scores[number][0] - scores[number][1]):
                 interval_of(bootstrap_means(values[members]), len(members))
-    leaderboard([_result(number, scores[number], times[number]) for number in range(SCENARIOS)])
+    rank_results([_result(number, scores[number], times[number]) for number in range(SCENARIOS)])
     return time.process_time() - started
 
 
 def _result(number: int, scores: np.ndarray, times: np.ndarray) -> StoredResult:
     cases = {
-        str(case): StoredCase(str(case), scores[0][case], scores[1][case], times[case], True, {})
+        str(case): CaseFigures(str(case), scores[0][case], scores[1][case], times[case], True, {})
         for case in range(CASES)
     }
-    return StoredResult(Path(f"{number}.json"), str(number), "cpu", cases, {})
+    scenario = Scenario(str(number), Track.CPU, "perf", "m", "none", "cpu")
+    return StoredResult(
+        Path(f"{number}.json"), Result(scenario=scenario, summary=Summary(case_count=CASES), cases=[]), cases
+    )
 
 
 def load_all() -> float:

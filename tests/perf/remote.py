@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 
 from benchmark.corpus import load_corpus
 from benchmark.matrix import Scenario, Track
-from benchmark.run.outcome import Outcome, Scored
-from benchmark.run.plan import RunPlan
-from benchmark.run.preflight import Ready, preflight
-from benchmark.run.schedule import run_scenario
-from benchmark.run.service import STAGGER_S
+from benchmark.record.result import Outcome, Scored
+from benchmark.run.asking import STAGGER_S
+from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
+from benchmark.run.preflight import preflight
+from benchmark.run.scenario_run import run_scenario
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import LoadInfo
 from ctxsift.settings import load_settings
@@ -132,14 +132,14 @@ def main() -> int:
         env_file = Path(folder, "env")
         env_file.write_text(f"CTXSIFT_LLM_BASE_URL={url}\nCTXSIFT_LLM_API_KEY=any\n")
         settings = load_settings(env_file, {})
-        plan = RunPlan((scenario,), corpus.cases, corpus, Path(folder), "now", settings, env_file=env_file)
-        (ready,) = preflight(plan, remote=True)
-        assert isinstance(ready, Ready), ready
+        options = RunSettings(Path(folder), "now", settings, env_file=env_file, remote=True)
+        (plan,) = preflight([Asked(scenario, corpus.cases, corpus)], options)
+        assert isinstance(plan, ScenarioPlan), plan
         watch = _Stopwatch()
-        run = run_scenario(plan, ready, Embedder(), watch)
+        run = run_scenario(plan, Embedder(), watch)
         assert run.complete, run.error
         assert watch.answers == len(corpus.cases)
-    times = [outcome.examined.answer.generation.total_ms for outcome in run.outcomes if isinstance(outcome, Scored)]
+    times = [outcome.generation.total_ms for outcome in run.outcomes if isinstance(outcome, Scored)]
     told = {
         "ideal_s": len(corpus.cases) / IN_FLIGHT * ANSWER_S,
         "bare_s": bare_s,

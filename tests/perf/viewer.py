@@ -13,12 +13,12 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmark.corpus import load_corpus
+from benchmark.record.read import iterate_results
 from benchmark.scoring import Embedder
-from benchmark.stored import iterate_results
-from benchmark.viewer.gather import gather
 from benchmark.viewer.page import build_page
-from tests.results import many, synthesise, template, write_results
-from tests.test_viewer_browser import ARGUMENTS, CHROMIUM
+from benchmark.viewer.page_data import gather
+from tests.benchmark.viewer.test_browser import ARGUMENTS, CHROMIUM
+from tests.support.results import many, synthesise, template, write_results
 
 SCENARIOS = 28
 MANY = 300

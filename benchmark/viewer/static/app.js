@@ -1,20 +1,27 @@
 // The page: one view at a time, by the address.
-import { Component, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
+
 import { Board } from "./board.js";
 import { CaseView } from "./case.js";
-import { Pictures } from "./pictures.js";
-import { Scenario, Unknown } from "./scenario.js";
-import { Versus } from "./versus.js";
-import { address, go, useRoute } from "./route.js";
+import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
+import { Pictures } from "./pictures.js";
+import { address, go, useRoute } from "./route.js";
+import { Scenario, Unknown } from "./scenario.js";
 import { toggleTheme, useTheme } from "./theme.js";
+import { Versus } from "./versus.js";
 
-const VIEWS = [["board", "Leaderboard"], ["pictures", "Pictures"], ["compare", "Head to head"]];
+/** @import { Route } from "./route.js" */
+
+const VIEWS = [
+  ["board", "Leaderboard"],
+  ["pictures", "Pictures"],
+  ["compare", "Head to head"],
+];
 const KEYS = [
   ["1 2 3", "leaderboard, pictures, head to head"],
   ["/", "find"],
   ["j k, → ←", "next and previous case"],
-  ["u", "up: from a case to its scenario, from there to the leaderboard"],
+  ["u", "up: from a case to its result, from there to the leaderboard"],
   ["?", "this list"],
 ];
 
@@ -25,18 +32,25 @@ class Boundary extends Component {
     this.state = { fault: null };
   }
 
+  /** @param {unknown} fault */
   static getDerivedStateFromError(fault) {
     return { fault };
   }
 
+  /**
+   * @param {{ children: unknown }} props
+   * @param {{ fault: unknown }} state
+   */
   render({ children }, { fault }) {
     if (!fault) return children;
     return html`<${Heading} title="This view cannot be shown" />
       <p class="fault">${String(fault)}</p>
-      <p>The browser may be too old, or a result file odd. <a href=${address("board")}>To the leaderboard</a></p>`;
+      <p>The browser may be too old, or a result file may be damaged.${" "}
+        <a href=${address("board")}>To the leaderboard</a></p>`;
   }
 }
 
+/** @param {{ route: Route }} props */
 function View({ route: { view, parts, query } }) {
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
@@ -49,13 +63,16 @@ function View({ route: { view, parts, query } }) {
 function Help() {
   return html`<dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
-    <dl class="pairs">${KEYS.map(([key, meaning]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${meaning}</dd></div>`)}</dl>
+    <dl class="pairs">${KEYS.map(
+      ([key, meaning]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${meaning}</dd></div>`,
+    )}</dl>
     <form method="dialog"><button>Close</button></form>
   </dialog>`;
 }
 
-const showHelp = () => document.getElementById("help").showModal();
+const showHelp = () => /** @type {HTMLDialogElement} */ (elementOf("help")).showModal();
 
+/** @param {KeyboardEvent} event */
 function pressed(event) {
   if (!isForPage(event)) return;
   const place = ["1", "2", "3"].indexOf(event.key);
@@ -64,7 +81,7 @@ function pressed(event) {
   else if (event.key === "u") go(document.querySelector(".crumbs a")?.getAttribute("href") ?? address("board"));
   else if (event.key === "/" && document.getElementById("filter")) {
     event.preventDefault();
-    document.getElementById("filter").focus();
+    elementOf("filter").focus();
   }
 }
 
@@ -81,20 +98,26 @@ function App() {
     // A new view begins at its heading, for eyes and for screen readers alike; the first one at the top of the page.
     if (!first.current) {
       scrollTo(0, 0);
-      document.querySelector("main h1")?.focus({ preventScroll: true });
+      /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus({ preventScroll: true });
     }
     first.current = false;
+    return undefined;
   }, [place]);
-  return html`<a class="skip" href="#main" onClick=${(event) => {
-      event.preventDefault();
-      document.getElementById("main").focus();
-    }}>To the content</a>
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    elementOf("main").focus();
+  };
+  const [other, sign] = theme === "dark" ? ["light", "☀"] : ["dark", "☾"];
+  return html`<a class="skip" href="#main" onClick=${skip}>To the content</a>
     <header>
       <a class="brand" href=${address("board")}><b>CtxSift</b> Bench</a>
       <nav aria-label="Views">
-        ${VIEWS.map(([view, title]) => html`<a key=${view} href=${address(view)} aria-current=${route.view === view ? "page" : undefined}>${title}</a>`)}
+        ${VIEWS.map(([view, title]) => {
+          const current = route.view === view ? "page" : undefined;
+          return html`<a key=${view} href=${address(view)} aria-current=${current}>${title}</a>`;
+        })}
       </nav>
-      <button type="button" onClick=${toggleTheme} aria-label=${`switch to ${theme === "dark" ? "light" : "dark"}`}>${theme === "dark" ? "☀" : "☾"}</button>
+      <button type="button" onClick=${toggleTheme} aria-label=${`switch to ${other}`}>${sign}</button>
       <button type="button" onClick=${showHelp} aria-label="keys">?</button>
     </header>
     <main id="main" tabindex="-1"><${Boundary} key=${place}><${View} route=${route} /><//></main>
@@ -102,4 +125,4 @@ function App() {
     <div class="hidden" aria-live="polite" id="announced"></div>`;
 }
 
-render(html`<${App} />`, document.getElementById("app"));
+render(html`<${App} />`, elementOf("app"));

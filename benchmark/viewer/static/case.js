@@ -1,122 +1,213 @@
-// One case of one scenario: what was asked, what came, what became of it, and why it scored what it scored.
+// One case of one result: what was asked, what came, what became of it, and why it scored what it scored.
+import { chosenCases, isScored, Status } from "./cases.js";
 import { Heading, html, useLayoutEffect } from "./dom.js";
-import { fixed, seconds, signed, whole, words } from "./format.js";
-import { answerOf, detailOf, questionOf, resultOf, useLoaded } from "./store.js";
-import { Status, chosenCases, isScored } from "./cases.js";
-import { COMPONENTS, Unknown } from "./scenario.js";
-import { Marked, markLayer, visible, wordDifference } from "./text.js";
-import { address, go } from "./route.js";
+import { fixed, known, seconds, signed, whole } from "./format.js";
 import { isForPage } from "./keys.js";
+import { address, go } from "./route.js";
+import { Unknown } from "./scenario.js";
+import { answerOf, detailOf, overview, questionOf, resultOf, useLoaded } from "./store.js";
+import { answerLayer, Marked, visible, wordDifference } from "./text.js";
 
-function Question({ question }) {
+/** @import { ScoredCase } from "./cases.js" */
+/** @import { Query } from "./route.js" */
+/** @import { Answered, Asked, Case, View } from "./store.js" */
+/** @import { Span } from "./text.js" */
+
+/** @param {{ row: Case, question: Asked }} props */
+function QuestionView({ row, question }) {
+  const { contract, instruction } = question;
   return html`<section class="card">
     <h2>Instruction</h2>
-    <p class="instruction">${visible(question.instruction ?? "unknown")}</p>
-    ${question.contract && html`<p><small>Contract (${words(question.intent)}): ${question.contract}</small></p>`}
+    <p class="instruction">${visible(instruction ?? "unknown")}</p>
+    ${contract && html`<p><small>Contract (${row.intent}): ${contract}</small></p>`}
   </section>`;
 }
 
+/** @param {{ row: Case }} props */
 function Chips({ row }) {
   const chips = [row.tool, row.intent, row.family, row.difficulty, row.output_mode].filter(Boolean);
-  return html`<p class="chips">${chips.map((chip) => html`<span>${words(chip)}</span>`)}</p>`;
+  return html`<p class="chips">${chips.map((chip) => html`<span>${chip}</span>`)}</p>`;
 }
 
+/** @param {{ row: ScoredCase, answer: Answered, name: string, hint: string }} props */
+function ComponentRow({ row, answer, name, hint }) {
+  /** @param {View} view */
+  const reasons = (view) => view.reasons[name] ?? [];
+  /** @param {View} view */
+  const list = (view) => html`<ul>${reasons(view).map((reason) => html`<li>${visible(reason)}</li>`)}</ul>`;
+  const { raw, recovered } = answer;
+  const score = row.recovered.parts[name];
+  const same = JSON.stringify(reasons(recovered)) === JSON.stringify(reasons(raw));
+  return html`<tr>
+    <th scope="row" title=${hint}>${name}</th>
+    <td class="number">${fixed(score, 3)}</td>
+    <td class="number">${fixed(row.raw.parts[name], 3)}</td>
+    <td>
+      ${reasons(recovered).length > 0 ? list(recovered) : score === 1 ? "full marks" : "–"}
+      ${
+        !same &&
+        html`<details><summary>raw answer</summary>${reasons(raw).length > 0 ? list(raw) : "nothing to say"}</details>`
+      }
+    </td>
+  </tr>`;
+}
+
+/** @param {{ row: ScoredCase, answer: Answered }} props */
 function Components({ row, answer }) {
-  const part = (view, name) => (answer[view].reasons[name] ?? []).map((reason) => html`<li>${visible(reason)}</li>`);
-  const same = (name) => JSON.stringify(answer.recovered.reasons[name] ?? []) === JSON.stringify(answer.raw.reasons[name] ?? []);
+  const { raw, recovered } = row;
+  const flags = recovered.flags ?? [];
   return html`<div class="scroll" role="region" aria-label="Components" tabindex="0"><table class="plain components">
     <caption>Score and its parts</caption>
-    <thead><tr><th scope="col">component</th><th scope="col" class="number">recovered</th><th scope="col" class="number">raw</th><th scope="col">why</th></tr></thead>
+    <thead><tr>
+      <th scope="col">component</th><th scope="col" class="number">recovered</th><th scope="col" class="number">raw</th>
+      <th scope="col">why</th>
+    </tr></thead>
     <tbody>
-      ${COMPONENTS.map(
-        ([name, , field, hint]) => html`<tr>
-          <th scope="row" title=${hint}>${name}</th>
-          <td class="number">${fixed(row[field], 3)}</td>
-          <td class="number">${fixed(row[`raw_${field}`], 3)}</td>
-          <td>
-            ${part("recovered", name).length > 0 ? html`<ul>${part("recovered", name)}</ul>` : row[field] === 1 ? "full marks" : "–"}
-            ${!same(name) && html`<details><summary>raw answer</summary>${part("raw", name).length ? html`<ul>${part("raw", name)}</ul>` : "nothing to say"}</details>`}
-          </td>
-        </tr>`,
+      ${overview.components.map(
+        ({ name, hint }) => html`<${ComponentRow} row=${row} answer=${answer} name=${name} hint=${hint} />`,
       )}
-      <tr class="total"><th scope="row">case score</th><td class="number">${fixed(row.case_score, 3)}</td><td class="number">${fixed(row.raw_case_score, 3)}</td>
-        <td>lift ${signed(100 * (row.case_score - row.raw_case_score))}; <${Status} row=${row} />${(row.validation_flags ?? []).length > 0 && `: ${row.validation_flags.map(words).join(", ")}`}${row.failure_reason && ` (generation: ${words(row.failure_reason)})`}</td></tr>
+      <tr class="total"><th scope="row">case score</th>
+        <td class="number">${fixed(recovered.score, 3)}</td>
+        <td class="number">${fixed(raw.score, 3)}</td>
+        <td>lift ${signed(100 * (recovered.score - raw.score))}; <${Status} row=${row} />${
+          flags.length > 0 && `: ${flags.join(", ")}`
+        }${row.failure && ` (generation: ${row.failure})`}</td></tr>
     </tbody>
   </table></div>`;
 }
 
+/** @param {{ anchor: string, found: boolean }} props */
+function Anchor({ anchor, found }) {
+  const [state, mark] = found ? ["found", "✓"] : ["missed", "✗"];
+  return html`<li class=${state}><i aria-hidden="true">${mark}</i
+    ><span class="hidden">${state}: </span>${visible(anchor)}</li>`;
+}
+
+/** @param {{ question: Asked, answer: Answered }} props */
 function Anchors({ question, answer }) {
-  if (!question.anchors) return answer.recovered.missing.length > 0 && html`<section><h2>Missing</h2><ul class="anchors">${answer.recovered.missing.map((anchor) => html`<li class="missed"><i aria-hidden="true">✗</i><span class="hidden">missed: </span>${visible(anchor)}</li>`)}</ul></section>`;
-  if (!question.anchors.length) return html`<p>This case has no anchors.</p>`;
-  const missed = new Set(answer.recovered.missing);
-  const ungrounded = answer.recovered.ungrounded;
+  const { anchors } = question;
+  const { missing, ungrounded } = answer.recovered;
+  if (!anchors) {
+    const list = missing.map((anchor) => html`<${Anchor} anchor=${anchor} found=${false} />`);
+    return missing.length > 0 && html`<section><h2>Missing</h2><ul class="anchors">${list}</ul></section>`;
+  }
+  if (!anchors.length) return html`<p>This case has no anchors.</p>`;
+  const missed = new Set(missing);
   return html`<section>
-    <h2>Anchors: ${question.anchors.length - missed.size} of ${question.anchors.length} found</h2>
+    <h2>Anchors: ${anchors.length - missed.size} of ${anchors.length} found</h2>
     <ul class="anchors">
-      ${question.anchors.map((anchor) => html`<li class=${missed.has(anchor) ? "missed" : "found"}><i aria-hidden="true">${missed.has(anchor) ? "✗" : "✓"}</i><span class="hidden">${missed.has(anchor) ? "missed" : "found"}: </span>${visible(anchor)}</li>`)}
+      ${anchors.map((anchor) => html`<${Anchor} anchor=${anchor} found=${!missed.has(anchor)} />`)}
     </ul>
-    ${ungrounded.length > 0 && html`<p><b>Not in the output:</b> ${ungrounded.map((fact, index) => html`${index > 0 && ", "}<code>${visible(fact)}</code>`)}</p>`}
+    ${
+      ungrounded.length > 0 &&
+      html`<p><b>Not in the input:</b> ${ungrounded.map(
+        (fact, index) => html`${index > 0 && ", "}<code>${visible(fact)}</code>`,
+      )}</p>`
+    }
   </section>`;
 }
 
-// Anchors where they stand in the raw input, as found or missed by this answer.
-const inputLayer = (question, answer) => {
+/**
+ * Anchors where they stand in the raw input, as found or missed by this answer.
+ * @param {Asked} question
+ * @param {Answered} answer
+ * @returns {Span[]}
+ */
+function inputLayer({ anchors, places }, answer) {
   const missed = new Set(answer.recovered.missing);
-  return (question.places ?? []).map(([start, end, index]) => [start, end, missed.has(question.anchors[index]) ? "lost|missed" : "kept|found"]);
-};
-
-// Gold with what an answer lacks of it, and the answer with what it has beyond.
-function Gold({ text, difference }) {
-  return html`<section class="card"><h2>Gold</h2>${text === null ? html`<p class="empty">unknown</p>` : html`<${Marked} text=${text} label="Gold" layers=${[difference?.missing ?? []]} />`}</section>`;
+  return (places ?? []).map(({ start, end, anchor }) =>
+    missed.has(anchors?.[anchor] ?? "")
+      ? { start, end, kind: "lost", title: "missed" }
+      : { start, end, kind: "kept", title: "found" },
+  );
 }
 
-function Answer({ title, text, marks, difference }) {
-  return html`<section class="card"><h2>${title}</h2><${Marked} text=${text} label=${title} layers=${[markLayer(marks), difference?.extra ?? []]} /></section>`;
+/**
+ * Gold, with what an answer lacks of it.
+ * @param {{ text: string | null, missing?: Span[] }} props
+ */
+function Gold({ text, missing = [] }) {
+  return html`<section class="card"><h2>Gold</h2>${
+    text === null
+      ? html`<p class="empty">unknown</p>`
+      : html`<${Marked} text=${text} label="Gold" layers=${[missing]} />`
+  }</section>`;
 }
 
+/**
+ * An answer, with what it has beyond gold.
+ * @param {{ title: string, view: View, extra?: Span[] }} props
+ */
+function AnswerView({ title, view, extra = [] }) {
+  const layers = [answerLayer(view.spans), extra];
+  return html`<section class="card"><h2>${title}</h2>
+    <${Marked} text=${view.output} label=${title} layers=${layers} /></section>`;
+}
+
+/** @param {{ question: Asked, answer: Answered }} props */
 function Answers({ question, answer }) {
-  const gold = question.expected_output;
+  const { gold } = question;
   const difference = wordDifference(gold, answer.recovered.output);
   return html`<div class="answers">
-      <${Gold} text=${gold} difference=${difference} />
-      <${Answer} title="Recovered" text=${answer.recovered.output} marks=${answer.marks} difference=${difference} />
-      <${Answer} title="Raw" text=${answer.raw.output} marks=${answer.raw_marks} />
+      <${Gold} text=${gold} missing=${difference?.missing} />
+      <${AnswerView} title="Recovered" view=${answer.recovered} extra=${difference?.extra} />
+      <${AnswerView} title="Raw" view=${answer.raw} />
     </div>
-    <p class="legend"><mark class="missing">in gold only</mark> <mark class="extra">in the answer only</mark> <mark class="wrapper gone">wrapper that was removed</mark> <mark class="thought">leaked thought</mark>
+    <p class="legend"><mark class="missing">in gold only</mark> <mark class="extra">in the answer only</mark>${" "}
+      <mark class="wrapper gone">wrapper that was removed</mark> <mark class="thought">leaked thought</mark>
       ${!difference && gold !== null && " The texts are too long to compare word by word."}</p>`;
 }
 
+/** @param {number | undefined} value */
+const inSeconds = (value) => known(value) && `${seconds(value)} s`;
+
+/** @param {number | undefined} value */
+const counted = (value) => Boolean(value) && whole(value);
+
+/** @param {number | undefined} bytes */
+const megabytes = (bytes) => Boolean(bytes) && `${whole((bytes ?? 0) / 1e6)} MB`;
+
+/** @param {{ row: Case, answer: Answered }} props */
 function Times({ row, answer }) {
-  const shown = [
-    ["generation", `${seconds(row.inference_ms)} s`],
-    ["reading", row.prefill_ms === undefined || row.prefill_ms === null ? null : `${seconds(row.prefill_ms)} s`],
-    ["writing", row.decode_ms === undefined || row.decode_ms === null ? null : `${seconds(row.decode_ms)} s`],
-    ["with retries and waiting", row.elapsed_ms === undefined || row.elapsed_ms === null ? null : `${seconds(row.elapsed_ms)} s`],
-    ["attempts", row.attempts],
-    ["prompt tokens", row.prompt_tokens && whole(row.prompt_tokens)],
-    ["answer tokens, the model's", row.completion_tokens && whole(row.completion_tokens)],
-    ["reasoning tokens", row.reasoning_tokens],
-    ["input and answer tokens, one tokenizer for all", row.input_tokens && `${whole(row.input_tokens)} → ${whole(row.output_tokens)}`],
-    ["ended", words(row.finish_reason)],
-    ["characters of input left out", row.input_chars_cut || null],
-    ["cost", row.cost_usd && `$${row.cost_usd}`],
-    ["model", answer.model && visible(answer.model)],
-    ["memory", row.cpu_rss_bytes && `${whole(row.cpu_rss_bytes / 1e6)} MB`],
-  ].filter(([, value]) => value !== null && value !== undefined && value !== 0);
-  return html`<section><h2>Times and tokens</h2><dl class="pairs">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
+  const facts = Object.entries({
+    generation: inSeconds(row.total_ms),
+    reading: inSeconds(row.prefill_ms),
+    writing: inSeconds(row.decode_ms),
+    "with retries and waiting": inSeconds(row.elapsed_ms),
+    attempts: row.attempts,
+    "prompt tokens": counted(row.prompt_tokens),
+    "answer tokens, the model's": counted(row.answer_tokens),
+    "reasoning tokens": counted(row.reasoning_tokens),
+    "input and answer tokens, one tokenizer for all":
+      row.input_tokens && `${whole(row.input_tokens)} → ${whole(row.recovered?.tokens)}`,
+    ended: row.ended,
+    "characters of input left out": counted(row.cut_chars),
+    cost: row.cost_usd && `$${row.cost_usd}`,
+    model: answer.served_by && visible(answer.served_by),
+    memory: megabytes(row.memory_bytes),
+    "GPU memory": megabytes(row.gpu_bytes),
+  }).filter(([, value]) => value);
+  return html`<section><h2>Times and tokens</h2>
+    <dl class="pairs">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+  </section>`;
 }
 
-// Steps through the cases as the scenario's table has them, by links and by keys.
+/**
+ * Steps through the cases as the table of the result has them, by links and by keys.
+ * @param {{ cases: Case[], index: number, to: (caseId: string) => string }} props
+ */
 function Steps({ cases, index, to }) {
   const before = cases[index - 1];
   const after = cases[index + 1];
   useLayoutEffect(() => {
-    const pressed = (event) => {
+    const pressed = (/** @type {KeyboardEvent} */ event) => {
       if (!isForPage(event)) return;
+      const target = /** @type {Element} */ (event.target);
       const back = event.key === "k" || event.key === "ArrowLeft";
       const on = event.key === "j" || event.key === "ArrowRight";
       // Arrows belong to what scrolls sideways.
-      if (event.key.startsWith("Arrow") && event.target.scrollWidth > event.target.clientWidth && event.target !== document.body) return;
+      const scrolls = target.scrollWidth > target.clientWidth && target !== document.body;
+      if (event.key.startsWith("Arrow") && scrolls) return;
       const next = back ? before : on ? after : undefined;
       if (next) go(to(next.case_id));
     };
@@ -124,12 +215,50 @@ function Steps({ cases, index, to }) {
     return () => removeEventListener("keydown", pressed);
   });
   return html`<nav class="steps" aria-label="Cases">
-    ${before ? html`<a rel="prev" href=${to(before.case_id)} title="key: k or left arrow">← ${before.case_id}</a>` : html`<span></span>`}
+    ${
+      before
+        ? html`<a rel="prev" href=${to(before.case_id)} title="key: k or left arrow">← ${before.case_id}</a>`
+        : html`<span></span>`
+    }
     <span>${index + 1} of ${cases.length}</span>
-    ${after ? html`<a rel="next" href=${to(after.case_id)} title="key: j or right arrow">${after.case_id} →</a>` : html`<span></span>`}
+    ${
+      after
+        ? html`<a rel="next" href=${to(after.case_id)} title="key: j or right arrow">${after.case_id} →</a>`
+        : html`<span></span>`
+    }
   </nav>`;
 }
 
+/** @param {{ answer: Answered }} props */
+function NotScored({ answer }) {
+  return html`<section class="card"><h2>Not scored</h2><p>${visible(answer.error ?? "unknown")}</p>${
+    answer.unscored && html`<${Marked} text=${answer.unscored} label="Answer that could not be scored" />`
+  }</section>`;
+}
+
+/** @param {{ reasoning: string }} props */
+function Reasoning({ reasoning }) {
+  const length = whole(reasoning.length);
+  return html`<details class="card">
+    <summary>Reasoning, which the service kept apart from the answer (${length} characters)</summary>
+    <${Marked} text=${reasoning} label="Reasoning" />
+  </details>`;
+}
+
+/** @param {{ question: Asked, answer: Answered }} props */
+function RawInput({ question, answer }) {
+  if (question.raw_input === null) {
+    return html`<section class="card"><h2>Raw input</h2>
+      <p class="empty">unknown: the file does not hold it</p></section>`;
+  }
+  const layers = [inputLayer(question, answer)];
+  return html`<section class="card"><h2>Raw input</h2>
+    <p class="legend"><mark class="kept">anchor, found in the answer</mark> <mark class="lost">anchor, missed</mark></p>
+    <${Marked} text=${question.raw_input} label="Raw input" layers=${layers} />
+  </section>`;
+}
+
+/** @param {{ id: string, caseId: string, query: Query }} props */
 function CaseView({ id, caseId, query }) {
   const result = resultOf(id);
   const loaded = useLoaded(async () => {
@@ -138,30 +267,31 @@ function CaseView({ id, caseId, query }) {
     return { detail, row, question: row && (await questionOf(row)) };
   }, [id, caseId]);
   if (!result) return html`<${Unknown} id=${id} />`;
-  const head = (title) => html`<p class="crumbs"><a href=${address("scenario", [id], query)}>${id}</a></p>
+  const head = (/** @type {string} */ title) =>
+    html`<p class="crumbs"><a href=${address("scenario", [id], query)}>${id}</a></p>
     <${Heading} title=${title} />`;
   if (!loaded) return html`${head(caseId)}<p role="status">Unpacking…</p>`;
   const { detail, row, question } = loaded;
-  if (!row) return html`<${Unknown} id=${`${id} / ${caseId}`} />`;
+  if (!detail || !row || !question) return html`<${Unknown} id=${`${id} / ${caseId}`} />`;
   const answer = answerOf(question, result);
   const chosen = chosenCases(detail, id, query);
-  const index = chosen.indexOf(row);
-  const cases = index < 0 ? detail.cases : chosen;
+  const cases = chosen.includes(row) ? chosen : detail.cases;
+  const to = (/** @type {string} */ next) => address("case", [id, next], query);
   return html`${head(row.title || caseId)}
     <p class="lead"><code>${visible(caseId)}</code></p>
-    <${Steps} cases=${cases} index=${cases.indexOf(row)} to=${(next) => address("case", [id, next], query)} />
+    <${Steps} cases=${cases} index=${cases.indexOf(row)} to=${to} />
     <${Chips} row=${row} />
-    <${Question} question=${question} />
-    ${!isScored(row)
-      ? html`<section class="card"><h2>Not scored</h2><p>${visible(answer.error ?? "unknown")}</p>${answer.unscored && html`<${Marked} text=${answer.unscored} label="Answer that could not be scored" />`}</section>`
-      : html`<${Answers} question=${question} answer=${answer} />
+    <${QuestionView} row=${row} question=${question} />
+    ${
+      isScored(row)
+        ? html`<${Answers} question=${question} answer=${answer} />
           <${Components} row=${row} answer=${answer} />
-          <${Anchors} question=${question} answer=${answer} />`}
-    ${answer.reasoning && html`<details class="card"><summary>Reasoning, told apart from the answer by the service (${whole(answer.reasoning.length)} characters)</summary><${Marked} text=${answer.reasoning} label="Reasoning" /></details>`}
+          <${Anchors} question=${question} answer=${answer} />`
+        : html`<${NotScored} answer=${answer} />`
+    }
+    ${answer.reasoning && html`<${Reasoning} reasoning=${answer.reasoning} />`}
     <${Times} row=${row} answer=${answer} />
-    <section class="card"><h2>Raw input</h2>
-      ${question.raw_input === null ? html`<p class="empty">unknown: the file does not hold it</p>` : html`<p class="legend"><mark class="kept">anchor, found in the answer</mark> <mark class="lost">anchor, missed</mark></p><${Marked} text=${question.raw_input} label="Raw input" layers=${[inputLayer(question, answer)]} />`}
-    </section>`;
+    <${RawInput} question=${question} answer=${answer} />`;
 }
 
-export { Answer, CaseView, Chips, Gold, Question };
+export { AnswerView, CaseView, Chips, Gold, QuestionView };

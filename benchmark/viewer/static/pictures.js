@@ -1,131 +1,202 @@
 // Pictures: the same specifications that are drawn into files, with the rows that the filters leave.
+import { chosenResults, isRival, ResultFilters } from "./board.js";
 import { Heading, html, useEffect, useRef, useState } from "./dom.js";
-import { fixed } from "./format.js";
-import { pack, packedText, results, summary, useLoaded } from "./store.js";
-import { ResultFilters, chosenResults, isRival } from "./board.js";
+import { fixed, UNKNOWN } from "./format.js";
 import { address, changeQuery, go } from "./route.js";
+import { chartPack, overview, packedText, results, useLoaded } from "./store.js";
 import { useTheme } from "./theme.js";
+
+/** @import { BoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
+/** @import { Query } from "./route.js" */
+/** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
+/**
+ * What is read here of a Vega-Lite specification and its configuration.
+ * @typedef {object} Specification
+ * @property {string} description
+ * @property {number | { step: number }} height
+ * @property {{ data?: { name?: string } }[]} [layer]
+ * @typedef {{ axis?: object }} Config
+ */
 
 const MOST_ROWS = 60;
 // More marks than this are drawn on a canvas.
 const MOST_ELEMENTS = 1500;
 
-// The library is a script like the others: its hash is in the policy, so it may run once it is unpacked.
+/**
+ * The library is a script like the others: its hash is in the policy, so it may run once it is unpacked.
+ * @type {Promise<Window["vegaEmbed"]> | undefined}
+ */
 let library;
 function loadVega() {
   library ??= packedText("vega").then(
     (text) =>
       new Promise((done, failed) => {
         const script = document.createElement("script");
+        const refused = () => failed(new Error("the chart library may not run here"));
         script.type = "module";
         script.textContent = text;
         addEventListener("vega", () => done(window.vegaEmbed), { once: true });
-        addEventListener("securitypolicyviolation", () => failed(new Error("the chart library may not run here")), { once: true });
+        addEventListener("securitypolicyviolation", refused, { once: true });
         document.head.append(script);
       }),
   );
   return library;
 }
 
-// On a phone, names must not take the room of what they name.
+/**
+ * On a phone, names must not take the room of what they name.
+ * @param {Config} config
+ * @param {number} width
+ */
 const narrowed = (config, width) => (width > 560 ? config : { ...config, axis: { ...config.axis, labelLimit: 110 } });
 
-function DataTable({ rows }) {
-  const names = Object.keys(rows[0] ?? {}).filter((name) => !["key", "order", "row", "column", "dimension"].includes(name));
-  const shown = (value) => (typeof value === "number" ? fixed(value, Number.isInteger(value) ? 0 : 3) : (value ?? "–"));
+/** @param {{ columns: TableColumn[], rows: Record<string, unknown>[] }} props */
+function DataTable({ columns, rows }) {
+  const shown = (/** @type {unknown} */ value) =>
+    typeof value === "number" ? fixed(value, Number.isInteger(value) ? 0 : 3) : (value ?? UNKNOWN);
   return html`<div class="scroll" role="region" aria-label="figures of the picture" tabindex="0">
     <table>
-      <thead><tr>${names.map((name) => html`<th scope="col">${name.replaceAll("_", " ")}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr>${names.map((name) => html`<td class=${typeof row[name] === "number" ? "number" : ""}>${shown(row[name])}</td>`)}</tr>`)}</tbody>
+      <thead><tr>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+      <tbody>${rows.map(
+        (row) =>
+          html`<tr>${columns.map(
+            ({ field }) => html`<td class=${typeof row[field] === "number" ? "number" : ""}>${shown(row[field])}</td>`,
+          )}</tr>`,
+      )}</tbody>
     </table>
   </div>`;
 }
 
-// One picture: `name` of a specification, `data` its data sets, `title` a heading.
-function Picture({ name, data, title, note }) {
-  const target = useRef();
+/**
+ * One picture.
+ * @param {{ name: string, data: Data, title: string, note?: string }} props `name` is that of a specification, `data`
+ *   its data sets; the first is what the picture is about.
+ */
+function Picture({ name, data, title, note = "" }) {
+  const target = useRef(/** @type {HTMLElement | null} */ (null));
   const theme = useTheme();
-  const charts = useLoaded(() => pack("charts"), [name]);
-  const [table, setTable] = useState(false);
+  const charts = useLoaded(chartPack, [name]);
+  const [isOpen, setOpen] = useState(false);
   const [fault, setFault] = useState("");
-  const specification = charts?.specifications[name];
-  const rows = Object.values(data)[0] ?? [];
+  const specification = /** @type {Specification | undefined} */ (
+    /** @type {unknown} */ (charts?.specifications[name])
+  );
+  const [[main, rows]] = Object.entries(data);
   const text = JSON.stringify(data);
   useEffect(() => {
-    if (!specification || !rows.length) return undefined;
+    const element = target.current;
+    if (!charts || !specification || !element || !rows.length) return undefined;
     // An axis over nothing has no end.
-    const layer = specification.layer?.filter(({ data: own }) => !own?.name || data[own.name].length);
-    // A height by rows and a width by the page do not go together in Vega-Lite, so rows are counted here.
-    const { step } = specification.height;
-    const height = step ? step * new Set(rows.map((row) => row.row ?? row.label)).size : specification.height;
-    let view;
+    const layer = specification.layer?.filter(({ data: own }) => !own?.name || JSON.parse(text)[own.name].length);
+    const height = drawnHeight(specification, rows);
+    let finalize = () => {};
     let wanted = true;
     loadVega()
       .then((embed) =>
-        embed(target.current, { ...specification, layer, description: undefined, height, datasets: JSON.parse(text) }, {
-          actions: false,
-          ast: true,
-          config: narrowed(charts.specifications.theme[theme], target.current.clientWidth),
-          defaultStyle: false,
-          mode: "vega-lite",
-          renderer: rows.length > MOST_ELEMENTS ? "canvas" : "svg",
-          tooltip: { disableDefaultStyle: true },
-        }),
+        embed(
+          element,
+          { ...specification, layer, description: undefined, height, datasets: JSON.parse(text) },
+          {
+            actions: false,
+            ast: true,
+            config: narrowed(charts.themes[theme], element.clientWidth),
+            defaultStyle: false,
+            mode: "vega-lite",
+            renderer: rows.length > MOST_ELEMENTS ? "canvas" : "svg",
+            tooltip: { disableDefaultStyle: true },
+          },
+        ),
       )
       .then((drawn) => {
-        view = drawn;
-        if (!wanted) return view.finalize();
-        view.view.addEventListener("click", (event, item) => {
+        finalize = drawn.finalize;
+        if (!wanted) return drawn.finalize();
+        drawn.view.addEventListener("click", (_event, item) => {
           const row = results.find((result) => result.key === item?.datum?.key);
-          if (row) go(address("scenario", [row.id]));
+          if (row) go(address("scenario", [row.label]));
         });
         return undefined;
       })
       .catch((error) => setFault(String(error)));
     return () => {
       wanted = false;
-      view?.finalize();
+      finalize();
     };
   }, [specification, theme, text]);
+  const label = `${title}. ${specification?.description ?? ""} The figures stand in the table below.`;
+  const toggled = (/** @type {Event} */ event) => setOpen(/** @type {HTMLDetailsElement} */ (event.target).open);
   return html`<figure class="picture">
     <figcaption><h2>${title}</h2><p>${specification?.description} ${note}</p></figcaption>
     ${fault && html`<p class="fault">${fault}</p>`}
-    ${charts && !rows.length
-      ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
-      : html`<div ref=${target} class="drawing" role="img" aria-label=${`${title}. ${specification?.description ?? ""} The figures stand in the table below.`}></div>`}
-    ${rows.length > 0 &&
-    html`<details onToggle=${(event) => setTable(event.target.open)}><summary>Figures of this picture</summary>${table && html`<${DataTable} rows=${rows} />`}</details>`}
+    ${
+      charts && !rows.length
+        ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
+        : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
+    }
+    ${
+      charts &&
+      rows.length > 0 &&
+      html`<details onToggle=${toggled}><summary>Figures of this picture</summary>
+        ${isOpen && html`<${DataTable} columns=${charts.tables[main]} rows=${rows} />`}</details>`
+    }
   </figure>`;
 }
 
+/**
+ * A height by rows and a width by the page do not go together in Vega-Lite, so rows are counted here.
+ * @param {Specification} specification
+ * @param {{ label: string, row?: string }[]} rows
+ */
+function drawnHeight({ height }, rows) {
+  if (typeof height === "number") return height;
+  return height.step * new Set(rows.map((row) => row.row ?? row.label)).size;
+}
+
+/** @param {{ dimensions: string[], chosen: string }} props */
+function Dimensions({ dimensions, chosen }) {
+  return html`<div class="choices" role="group" aria-label="heat map by">
+    <span>Heat map by</span>
+    ${dimensions.map(
+      (name) => html`<button type="button" aria-pressed=${name === chosen} onClick=${() => changeQuery({ by: name })}
+        >${name}</button>`,
+    )}
+  </div>`;
+}
+
+/** @param {{ query: Query }} props */
 function Pictures({ query }) {
-  const charts = useLoaded(() => pack("charts"), []);
-  const rivals = chosenResults(query).filter((row) => isRival(row) || query.all === "1");
-  const chosen = rivals.length ? rivals : chosenResults(query);
-  const shown = new Map(chosen.slice(0, MOST_ROWS).map((row) => [row.key, row]));
+  const charts = useLoaded(chartPack, []);
+  const left = chosenResults(query);
+  const wanted = left.filter((row) => isRival(row) || query.all === "1");
+  const chosen = wanted.length ? wanted : left;
+  const shown = new Set(chosen.slice(0, MOST_ROWS).map((row) => row.key));
   const note = chosen.length > shown.size ? `The best ${shown.size} of ${chosen.length}; filter to see others.` : "";
-  const of = (name, keep = shown) => charts?.rows[name].filter((row) => keep.has(row.key)) ?? [];
-  const measured = new Map(chosen.filter((row) => isRival(row) || !rivals.some(isRival)).map((row) => [row.key, row]));
-  const dimensions = [...new Set((charts?.rows.cells ?? []).map((cell) => cell.dimension))];
+  const measured = new Set(
+    chosen.filter((/** @type {BoardRow} */ row) => isRival(row) || !wanted.some(isRival)).map((row) => row.key),
+  );
+  const head = html`<${Heading} title="Pictures" /><${ResultFilters} query=${query} />`;
+  if (!charts) return html`${head}<p role="status">Unpacking…</p>`;
+  /**
+   * @template {{ key: number }} Row
+   * @param {Row[]} rows
+   */
+  const of = (rows, keys = shown) => rows.filter((row) => keys.has(row.key));
+  const { rows } = charts;
+  const dimensions = [...new Set(rows.cells.map((cell) => cell.dimension))];
   const by = dimensions.includes(query.by) ? query.by : (dimensions[0] ?? "intent");
-  const cells = of("cells").filter((cell) => cell.dimension === by);
-  const points = of("points", measured);
-  const ready = charts !== undefined;
-  return html`<${Heading} title="Pictures" />
-    <${ResultFilters} query=${query} />
-    ${!ready && html`<p role="status">Unpacking…</p>`}
-    ${ready &&
-    html`<${Picture} name="score-latency" title="Score against latency" data=${{ points: points.filter((row) => row.seconds > 0), lines: summary.lines }} />
-      <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: points.filter((row) => row.lift !== null) }} />
-      ${dimensions.length > 0 &&
-      html`<div class="choices" role="group" aria-label="heat map by">
-        <span>Heat map by</span>
-        ${dimensions.map((name) => html`<button type="button" aria-pressed=${name === by} onClick=${() => changeQuery({ by: name })}>${name.replaceAll("_", " ")}</button>`)}
-      </div>`}
-      <${Picture} key=${by} name="heat" title=${`Scores by ${by.replaceAll("_", " ")}`} data=${{ cells }} note=${note} />
-      <${Picture} name="verdicts" title="Verdicts" data=${{ verdicts: of("verdicts") }} note=${note} />
-      <${Picture} name="case-scores" title="Case scores" data=${{ bins: of("bins"), tails: of("tails") }} note=${note} />
-      <${Picture} name="latency" title="Latency" data=${{ times: of("times").filter((row) => row.p5 > 0) }} note=${note} />`}`;
+  const points = of(rows.points, measured);
+  const timed = points.filter((row) => (row.seconds ?? 0) > 0);
+  const lifted = points.filter((row) => row.lift !== null);
+  const cells = of(rows.cells).filter((cell) => cell.dimension === by);
+  const times = of(rows.times).filter((row) => row.p5 > 0);
+  const scores = { bins: of(rows.bins), tails: of(rows.tails) };
+  return html`${head}
+    <${Picture} name="score-latency" title="Score against latency" data=${{ points: timed, lines: overview.lines }} />
+    <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} />
+    ${dimensions.length > 0 && html`<${Dimensions} dimensions=${dimensions} chosen=${by} />`}
+    <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} />
+    <${Picture} name="verdicts" title="Verdicts" data=${{ verdicts: of(rows.verdicts) }} note=${note} />
+    <${Picture} name="case-scores" title="Case scores" data=${scores} note=${note} />
+    <${Picture} name="latency" title="Latency" data=${{ times }} note=${note} />`;
 }
 
 export { Picture, Pictures };

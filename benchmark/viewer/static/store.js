@@ -1,76 +1,121 @@
 // What the page holds: the overview at once, everything else unpacked when a view asks for it.
-import { useEffect, useState } from "./dom.js";
+import { elementOf, useEffect, useState } from "./dom.js";
 
-const summary = JSON.parse(document.getElementById("summary").textContent);
-const results = summary.rows;
-const positions = new Map(results.map((row, index) => [row.id, index]));
+/**
+ * @import {
+ *   Answer, BoardRow, CaseRow, CatalogEntry, ChartPack, Detail, FigureInfo, Overview, Pair, Pairs, Question,
+ *   Shelf, ViewTexts,
+ * } from "./page_records.d.ts"
+ */
+/** @typedef {CatalogEntry & CaseRow} Case */
+/** @typedef {Omit<Detail, "cases"> & { cases: Case[], byId: Map<string, Case> }} Loaded */
+/** @typedef {Question & { raw_input: string | null }} Asked */
+/** @typedef {{ [Name in keyof ViewTexts]-?: NonNullable<ViewTexts[Name]> }} View */
+/** @typedef {Omit<Answer, "recovered" | "raw"> & { recovered: View, raw: View }} Answered */
+
+/** @type {Overview} */
+const overview = JSON.parse(elementOf("overview").textContent ?? "");
+const { results } = overview;
+const places = new Map(results.map((row) => [row.label, row]));
+const figures = new Map(overview.figures.map((figure) => [figure.key, figure]));
+/** @type {Map<string, Promise<any>>} */
 const packs = new Map();
 
-const resultOf = (id) => results[positions.get(id)];
+/** @param {string} label */
+const resultOf = (label) => places.get(label);
 
-const positionOf = (id) => positions.get(id);
+/** @param {string} key */
+const figureOf = (key) => /** @type {FigureInfo} */ (figures.get(key));
 
+/** @param {string} name */
 function pack(name) {
-  if (!packs.has(name)) packs.set(name, packedText(name).then(JSON.parse));
-  return packs.get(name);
+  const found = packs.get(name) ?? packedText(name).then((text) => JSON.parse(text));
+  packs.set(name, found);
+  return found;
 }
 
+/** @type {() => Promise<ChartPack>} */
+const chartPack = () => pack("charts");
+
+/** @returns {Promise<Pair[] | null>} */
+const allPairs = async () => /** @type {Pairs} */ (await pack("pairs")).found;
+
 // The packs stand behind the scripts, so that the first view need not wait for them.
+/** @type {Promise<void>} */
 const parsed = new Promise((done) => {
   if (document.readyState !== "loading") done();
-  else document.addEventListener("DOMContentLoaded", done, { once: true });
+  else document.addEventListener("DOMContentLoaded", () => done(), { once: true });
 });
 
+/** @param {string} name */
 async function packedText(name) {
   await parsed;
-  const packed = atob(document.getElementById(`pack-${name}`).textContent);
+  const packed = atob(elementOf(`pack-${name}`).textContent ?? "");
   const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 }
 
-// One result with its cases as rows, each with what is asked in it.
+/** @type {Map<number, Promise<Loaded>>} */
 const details = new Map();
 
+/**
+ * One result with its cases, each with what is asked in it.
+ * @param {BoardRow} row
+ */
 function detailOf(row) {
-  if (!details.has(row.key)) details.set(row.key, readDetail(row));
-  return details.get(row.key);
+  const found = details.get(row.key) ?? readDetail(row);
+  details.set(row.key, found);
+  return found;
 }
 
+/**
+ * @param {BoardRow} row
+ * @returns {Promise<Loaded>}
+ */
 async function readDetail(row) {
+  /** @type {[Detail, CatalogEntry[]]} */
   const [detail, catalog] = await Promise.all([pack(`result-${row.key}`), pack("catalog")]);
-  const columns = Object.entries(detail.cases);
-  const cases = (detail.cases.body ?? []).map((body, index) => {
-    const [case_id, title, intent, family, tool, difficulty, output_mode, shelf, place] = catalog[body];
-    const found = { case_id, title, intent, family, tool, difficulty, output_mode, shelf, place };
-    for (const [name, values] of columns) found[name] = values[index];
-    return found;
-  });
-  return { ...detail, cases, byId: new Map(cases.map((row_) => [row_.case_id, row_])) };
+  const cases = detail.cases.map((one) => ({ ...catalog[one.question], ...one }));
+  return { ...detail, cases, byId: new Map(cases.map((one) => [one.case_id, one])) };
 }
 
-// The question of a case, and what one result answered.
-async function questionOf(row) {
-  const shelf = await pack(`cases-${row.shelf}`);
-  return { ...shelf.cases[row.place], raw_input: shelf.raw_input };
+/**
+ * The question of a case, with all answers to it.
+ * @param {CatalogEntry} entry
+ * @returns {Promise<Asked>}
+ */
+async function questionOf(entry) {
+  /** @type {Shelf} */
+  const shelf = await pack(`shelf-${entry.shelf}`);
+  return { ...shelf.questions[entry.place], raw_input: shelf.raw_input };
 }
 
+/** @type {View} */
+const NO_TEXTS = { output: "", reasons: {}, missing: [], ungrounded: [], spans: [] };
+
+/**
+ * What one result answered; the record says how its views are shortened.
+ * @param {Asked} question
+ * @param {BoardRow} result
+ * @returns {Answered}
+ */
 function answerOf(question, result) {
-  const texts = question.answers[result.key] ?? {};
-  const missing = (tokens) => tokens?.map((token) => (typeof token === "number" ? question.anchors[token] : token)) ?? [];
-  const view = (prefix) => {
-    const pick = (name) => texts[prefix + name] ?? texts[name];
-    const lost = missing(pick("missing_tokens"));
-    const reasons = { ...pick("reasons") };
-    if (lost.length && !reasons.preserve) reasons.preserve = lost.map((anchor) => `missing ${anchor}`);
-    return { output: pick("output") ?? "", reasons, missing: lost, ungrounded: pick("ungrounded_facts") ?? [] };
-  };
-  return { ...texts, recovered: view(""), raw: view("raw_") };
+  /** @type {Answer} */
+  const answer = question.answers?.[result.key] ?? {};
+  const recovered = { ...NO_TEXTS, ...answer.recovered };
+  return { ...answer, recovered, raw: { ...recovered, ...answer.raw } };
 }
 
-// The value of a promise, for a component: undefined while it is on its way.
+/**
+ * The value of a promise, for a component: undefined while it is on its way.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {unknown[]} keys
+ * @returns {T | undefined}
+ */
 function useLoaded(load, keys) {
-  const [state, setState] = useState({ keys: null });
+  const [state, setState] = useState(/** @type {{ keys?: unknown[], value?: T, error?: unknown }} */ ({}));
   useEffect(() => {
     let wanted = true;
     load().then(
@@ -86,4 +131,16 @@ function useLoaded(load, keys) {
   return state.keys?.every((key, index) => key === keys[index]) ? state.value : undefined;
 }
 
-export { answerOf, detailOf, pack, packedText, positionOf, questionOf, resultOf, results, summary, useLoaded };
+export {
+  allPairs,
+  answerOf,
+  chartPack,
+  detailOf,
+  figureOf,
+  overview,
+  packedText,
+  questionOf,
+  resultOf,
+  results,
+  useLoaded,
+};

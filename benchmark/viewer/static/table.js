@@ -1,39 +1,81 @@
 // A table that sorts by its headings; the order is part of the address.
-import { html } from "./dom.js";
+import { html, inputOf } from "./dom.js";
 import { changeQuery } from "./route.js";
 
+/** @typedef {string | number | boolean | null | undefined} Sortable */
+
+/**
+ * A column: `value` is what rows are sorted by, `cell` what they show.
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} key
+ * @property {string} title
+ * @property {string} [hint]
+ * @property {"number" | "name" | "aside" | ""} kind
+ * @property {(row: Row) => Sortable} value
+ * @property {(row: Row) => unknown} cell
+ */
+
+/** @param {Sortable} value */
 const isKnown = (value) => value !== null && value !== undefined && value !== "" && !Number.isNaN(value);
 
-// `sort` is a column's key, behind a minus for descending; rows without a value come last either way.
+const collator = new Intl.Collator("en", { numeric: true });
+
+/**
+ * @param {Sortable} a
+ * @param {Sortable} b
+ */
+const order = (a, b) =>
+  typeof a === "string" || typeof b === "string" ? collator.compare(String(a), String(b)) : Number(a) - Number(b);
+
+/**
+ * The rows by a column's key, behind a minus for descending; rows without a value come last either way.
+ * @template Row
+ * @param {Row[]} rows
+ * @param {Column<Row>[]} columns
+ * @param {string} sort
+ */
 function sortRows(rows, columns, sort) {
   const column = columns.find(({ key }) => key === sort.replace(/^-/, ""));
   if (!column) return rows;
   const sign = sort.startsWith("-") ? -1 : 1;
-  const collator = new Intl.Collator("en", { numeric: true });
-  const order = (a, b) => (typeof a === "string" || typeof b === "string" ? collator.compare(a, b) : a - b);
   return rows
     .map((row, place) => ({ row, place, value: column.value(row) }))
     .sort((a, b) => {
-      if (!isKnown(a.value) || !isKnown(b.value)) return isKnown(b.value) - isKnown(a.value) || a.place - b.place;
+      if (!isKnown(a.value) || !isKnown(b.value)) {
+        return Number(isKnown(b.value)) - Number(isKnown(a.value)) || a.place - b.place;
+      }
       return sign * order(a.value, b.value) || a.place - b.place;
     })
     .map(({ row }) => row);
 }
 
+/** @param {{ column: Column<any>, sort: string }} props */
 function ColumnHeading({ column, sort }) {
   const active = sort.replace(/^-/, "") === column.key;
   const down = sort.startsWith("-");
-  const name = html`<span>${column.title}</span>`;
   // The first click shows what is of interest: high figures, names from A.
-  const next = active ? (down ? column.key : `-${column.key}`) : column.kind === "number" ? `-${column.key}` : column.key;
-  return html`<th scope="col" class=${column.kind} aria-sort=${active ? (down ? "descending" : "ascending") : undefined}>
+  const first = column.kind === "number" ? `-${column.key}` : column.key;
+  const next = active ? (down ? column.key : `-${column.key}`) : first;
+  const direction = active ? (down ? "descending" : "ascending") : undefined;
+  return html`<th scope="col" class=${column.kind} aria-sort=${direction}>
     <button type="button" title=${column.hint} onClick=${() => changeQuery({ sort: next })}>
-      ${name}<i aria-hidden="true">${active ? (down ? "▼" : "▲") : ""}</i>
+      <span>${column.title}</span><i aria-hidden="true">${active ? (down ? "▼" : "▲") : ""}</i>
     </button>
   </th>`;
 }
 
-// Columns: key, title, hint, kind ("number", "name", "aside" or none), value(row) to sort by, cell(row) to show.
+/**
+ * @template Row
+ * @param {{
+ *   label: string,
+ *   columns: Column<Row>[],
+ *   rows: Row[],
+ *   sort: string,
+ *   keyOf: (row: Row) => string,
+ *   classOf?: (row: Row) => string | undefined,
+ * }} props
+ */
 function Table({ label, columns, rows, sort, keyOf, classOf }) {
   return html`<div class="scroll" role="region" aria-label=${label} tabindex="0">
     <table>
@@ -58,6 +100,7 @@ function Table({ label, columns, rows, sort, keyOf, classOf }) {
   </div>`;
 }
 
+/** @param {{ label: string, value: string | undefined }} props */
 function Filter({ label, value }) {
   return html`<label class="field"
     ><span>${label}</span>
@@ -67,25 +110,30 @@ function Filter({ label, value }) {
       value=${value ?? ""}
       autocomplete="off"
       spellcheck=${false}
-      onInput=${(event) => changeQuery({ q: event.target.value })}
+      onInput=${(/** @type {Event} */ event) => changeQuery({ q: inputOf(event) })}
     />
   </label>`;
 }
 
+/** @param {{ label: string, name: string, value: string | undefined, options: string[] }} props */
 function Choice({ label, name, value, options }) {
   return html`<label class="field"
     ><span>${label}</span>
-    <select value=${value ?? ""} onChange=${(event) => changeQuery({ [name]: event.target.value })}>
+    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => changeQuery({ [name]: inputOf(event) })}>
       <option value="">all</option>
-      ${options.map((option) => html`<option key=${option} value=${option}>${option.replaceAll("_", " ")}</option>`)}
+      ${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}
     </select>
   </label>`;
 }
 
-// Whether a text stands in any of the values, in any case.
-const holds = (query, ...values) => {
+/**
+ * Whether a text stands in any of the values, in any case.
+ * @param {string | undefined} query
+ * @param {(string | undefined)[]} values
+ */
+function holds(query, ...values) {
   const wanted = (query ?? "").trim().toLowerCase();
-  return !wanted || values.some((value) => String(value ?? "").toLowerCase().includes(wanted));
-};
+  return !wanted || values.some((value) => (value ?? "").toLowerCase().includes(wanted));
+}
 
-export { Choice, Filter, Table, holds, sortRows };
+export { Choice, Filter, holds, sortRows, Table };

@@ -2,90 +2,113 @@
 import { html, useState } from "./dom.js";
 import { whole } from "./format.js";
 
+/** @import { AnswerSpan } from "./page_records.d.ts" */
+/**
+ * A stretch of a text, in UTF-16 units, that is marked; `kind` is its class.
+ * @typedef {{ start: number, end: number, kind: string, title?: string }} Span
+ */
+
 const MOST_SHOWN = 20_000;
 const MOST_DIFFED = 20_000;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 const SPLIT = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])/u;
 
+/** @param {string} character */
 function sign(character) {
-  const code = character.codePointAt(0);
+  const code = character.codePointAt(0) ?? 0;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
   // As terminals show it: ^[ for escape.
   const shown = code < 0x20 ? `^${String.fromCodePoint(0x40 + code)}` : name;
   return html`<span class="sign" title=${name}>${shown}</span>`;
 }
 
-// Terminal escapes, marks that turn the direction of writing, half characters: shown as signs, never obeyed.
+/**
+ * Terminal escapes, marks that turn the direction of writing, half characters: shown as signs, never obeyed.
+ * @param {string} text
+ */
 function visible(text) {
   if (!HIDDEN.test(text)) return text;
   return text.split(SPLIT).map((part, index) => (index % 2 ? sign(part) : part));
 }
 
-// Layers of [start, end, class] over a text -> its pieces, each with the classes that cover it.
+/**
+ * The pieces of a text, each with the spans that cover it; spans of one layer do not overlap.
+ * @param {string} text
+ * @param {Span[][]} layers
+ */
 function pieces(text, layers) {
   const edges = new Set([0, text.length]);
-  for (const [start, end] of layers.flat()) {
+  for (const { start, end } of layers.flat()) {
     if (start < text.length) edges.add(start).add(Math.min(end, text.length));
   }
   const sorted = [...edges].sort((a, b) => a - b);
   const places = layers.map(() => 0);
   return sorted.slice(0, -1).map((start, index) => {
-    const names = layers.flatMap((layer, number) => {
-      while (places[number] < layer.length && layer[places[number]][1] <= start) places[number] += 1;
-      const mark = layer[places[number]];
-      return mark && mark[0] <= start ? [mark[2]] : [];
+    const spans = layers.flatMap((layer, number) => {
+      while (places[number] < layer.length && layer[places[number]].end <= start) places[number] += 1;
+      const span = layer[places[number]];
+      return span && span.start <= start ? [span] : [];
     });
-    return { text: text.slice(start, sorted[index + 1]), names };
+    return { part: text.slice(start, sorted[index + 1]), spans };
   });
 }
 
-// A text with marks; `layers` hold [start, end, "class|title"].
+/** @param {{ text: string, layers?: Span[][], label: string }} props */
 function Marked({ text, layers = [], label }) {
   const [all, setAll] = useState(false);
   if (!text) return html`<p class="empty">(empty)</p>`;
   const shown = all ? text : text.slice(0, MOST_SHOWN);
   return html`<div class="text" role="region" aria-label=${label} tabindex="0">
-      ${pieces(shown, layers).map(({ text: part, names }) => {
-        if (!names.length) return visible(part);
-        const title = names.map((name) => name.split("|")[1]).find(Boolean);
-        return html`<mark class=${names.map((name) => name.split("|")[0]).join(" ")} title=${title}>${visible(part)}</mark>`;
+      ${pieces(shown, layers).map(({ part, spans }) => {
+        if (!spans.length) return visible(part);
+        const title = spans.map((span) => span.title).find(Boolean);
+        return html`<mark class=${spans.map((span) => span.kind).join(" ")} title=${title}>${visible(part)}</mark>`;
       })}
     </div>
-    ${text.length > MOST_SHOWN &&
-    html`<p class="more">
+    ${
+      text.length > MOST_SHOWN &&
+      html`<p class="more">
       ${all ? "All" : "The first"} ${whole(shown.length)} of ${whole(text.length)} characters.
       ${!all && html` <button type="button" onClick=${() => setAll(true)}>Show all</button>`}
-    </p>`}`;
+    </p>`
+    }`;
 }
 
-// What of gold is missing in an answer, and what of the answer is not in gold, word by word; null when gold is unknown or one is too long.
+/**
+ * What of gold is missing in an answer, and what of the answer is not in gold, word by word; null when gold is unknown
+ * or one of them is too long.
+ * @param {string | null} gold
+ * @param {string} answer
+ */
 function wordDifference(gold, answer) {
   if (gold === null || gold.length > MOST_DIFFED || answer.length > MOST_DIFFED) return null;
   const parts = Diff.diffWordsWithSpace(gold, answer, { timeout: 250 });
   if (!parts) return null;
+  /** @type {Span[]} */
   const missing = [];
+  /** @type {Span[]} */
   const extra = [];
   let before = 0;
   let after = 0;
   for (const { value, added, removed } of parts) {
-    if (removed) missing.push([before, before + value.length, "missing"]);
-    if (added) extra.push([after, after + value.length, "extra"]);
+    if (removed) missing.push({ start: before, end: before + value.length, kind: "missing" });
+    if (added) extra.push({ start: after, end: after + value.length, kind: "extra" });
     if (!added) before += value.length;
     if (!removed) after += value.length;
   }
   return { missing, extra };
 }
 
-const THOUGHT = new Set(["thought", "reasoning_block", "thought_preamble", "thought_epilogue"]);
-
-// Marks of the page's data -> a layer: leaked thought, or a wrapper, with the step that took it away as title.
-const markLayer = (marks = []) =>
-  marks.map(([start, end, labels]) => {
-    const names = labels.split(" ");
-    const steps = names.filter((name) => name !== "thought").map((name) => name.replaceAll("_", " "));
-    const title = steps.length ? `removed as ${steps.join(", ")}` : "leaked thought, still there";
-    const kind = names.some((name) => THOUGHT.has(name)) ? "thought" : "wrapper";
-    return [start, end, `${kind}${steps.length ? " gone" : ""}|${title}`];
+/**
+ * Leaked thought and wrappers as a layer, with the steps that took them away as title.
+ * @param {AnswerSpan[]} spans
+ * @returns {Span[]}
+ */
+const answerLayer = (spans) =>
+  spans.map(({ start, end, is_thought, removed_as }) => {
+    const kind = is_thought ? "thought" : "wrapper";
+    if (!removed_as) return { start, end, kind, title: "leaked thought, still there" };
+    return { start, end, kind: `${kind} gone`, title: `removed as ${removed_as.join(", ")}` };
   });
 
-export { Marked, markLayer, visible, wordDifference };
+export { answerLayer, Marked, visible, wordDifference };

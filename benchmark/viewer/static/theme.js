@@ -2,15 +2,17 @@
 import { useEffect, useState } from "./dom.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
+/** @type {Set<(theme: string) => void>} */
 const listeners = new Set();
 
 const root = document.documentElement;
 
-const currentTheme = () => root.dataset.theme;
+const currentTheme = () => root.dataset.theme ?? "light";
 
+/** @param {string} theme */
 function setTheme(theme) {
   root.dataset.theme = theme;
-  listeners.forEach((listener) => listener(theme));
+  for (const listener of listeners) listener(theme);
 }
 
 const toggleTheme = () => setTheme(currentTheme() === "dark" ? "light" : "dark");
@@ -22,7 +24,9 @@ function useTheme() {
   const [theme, heard] = useState(currentTheme);
   useEffect(() => {
     listeners.add(heard);
-    return () => listeners.delete(heard);
+    return () => {
+      listeners.delete(heard);
+    };
   }, []);
   return theme;
 }

@@ -1,162 +1,322 @@
 // Two to four results on the cases they share: differences with their uncertainty, then case by case.
-import { Heading, html } from "./dom.js";
-import { fixed, interval, pValue, plural, signed, words } from "./format.js";
-import { answerOf, detailOf, pack, positionOf, questionOf, resultOf, results, useLoaded } from "./store.js";
-import { MOST_CHOSEN, isRival } from "./board.js";
-import { Answer, Chips, Gold, Question } from "./case.js";
-import { Status, isScored } from "./cases.js";
-import { Unknown } from "./scenario.js";
-import { visible, wordDifference } from "./text.js";
+import { isRival, MOST_CHOSEN } from "./board.js";
+import { AnswerView, Chips, Gold, QuestionView } from "./case.js";
+import { isScored, Status } from "./cases.js";
+import { Heading, html, inputOf, isChecked } from "./dom.js";
+import { fixed, interval, plural, pValue, signed, UNKNOWN } from "./format.js";
 import { address, changeQuery, go } from "./route.js";
-import { Choice, Filter, Table, holds, sortRows } from "./table.js";
+import { Unknown } from "./scenario.js";
+import { allPairs, answerOf, detailOf, questionOf, resultOf, results, useLoaded } from "./store.js";
+import { Choice, Filter, holds, sortRows, Table } from "./table.js";
+import { visible, wordDifference } from "./text.js";
+
+/** @import { BoardRow, Pair, PairFigure } from "./page_records.d.ts" */
+/** @import { ScoredCase } from "./cases.js" */
+/** @import { Query } from "./route.js" */
+/** @import { Asked, Case, Loaded } from "./store.js" */
+/** @import { Column } from "./table.js" */
+/**
+ * A case that all results answered: `flip` where some passed and some did not, `gap` the widest difference.
+ * @typedef {ScoredCase & { scores: number[], passes: boolean[], gap: number, flip: boolean }} SharedCase
+ */
 
 const LETTERS = "ABCD";
 
-// The comparison of `to` against `from`, whichever way round the page holds it; null when it holds none.
-function comparison(pairs, from, to) {
-  const [i, j] = [positionOf(from), positionOf(to)];
-  const found = pairs?.[`${Math.min(i, j)},${Math.max(i, j)}`];
-  if (!found || i < j) return found ?? null;
-  const turned = ([a, b, value, low, high, p, sure]) => [b, a, -value, high === null ? null : -high, low === null ? null : -low, p, sure];
-  const entries = (record, turn) => Object.fromEntries(Object.entries(record).map(([name, row]) => [name, turn(row)]));
-  return {
-    ...found,
-    only_a: found.only_b,
-    only_b: found.only_a,
-    wins: found.losses,
-    losses: found.wins,
-    figures: entries(found.figures, turned),
-    intents: entries(found.intents, ([count, ...row]) => [count, ...turned(row)]),
-  };
+/** @param {PairFigure} figure */
+const turnedFigure = ({ interval: ends, ...figure }) => ({
+  ...figure,
+  a: figure.b,
+  b: figure.a,
+  gain: -figure.gain,
+  interval: ends && { low: -ends.high, high: -ends.low },
+});
+
+/**
+ * @param {Pair} pair
+ * @returns {Pair}
+ */
+const turned = (pair) => ({
+  ...pair,
+  a: pair.b,
+  b: pair.a,
+  only_a: pair.only_b,
+  only_b: pair.only_a,
+  wins: pair.losses,
+  losses: pair.wins,
+  figures: pair.figures.map(turnedFigure),
+  intents: pair.intents.map(turnedFigure),
+});
+
+/**
+ * The comparison of `b` against `a`, whichever way round the page holds it.
+ * @param {Pair[]} pairs
+ * @param {BoardRow} a
+ * @param {BoardRow} b
+ */
+function comparison(pairs, a, b) {
+  const straight = pairs.find((pair) => pair.a === a.key && pair.b === b.key);
+  if (straight) return straight;
+  const found = pairs.find((pair) => pair.a === b.key && pair.b === a.key);
+  return found && turned(found);
 }
 
+/** @param {{ ids: string[] }} props */
 function Choose({ ids }) {
-  const rest = results.filter((row) => row.summary.case_count && !ids.includes(row.id));
-  return html`<form class="filters" onSubmit=${(event) => event.preventDefault()}>
+  const rest = results.filter((row) => row.answered && !ids.includes(row.label));
+  const offered = [...rest.filter(isRival), ...rest.filter((row) => !isRival(row))];
+  const without = (/** @type {string} */ id) =>
+    address(
+      "compare",
+      ids.filter((other) => other !== id),
+    );
+  const add = (/** @type {Event} */ event) => go(address("compare", [...ids, inputOf(event)]));
+  return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     ${ids.map(
       (id, index) => html`<span class="chosen"><b>${LETTERS[index]}</b> <a href=${address("scenario", [id])}>${id}</a>
-        <button type="button" aria-label=${`remove ${id}`} onClick=${() => go(address("compare", ids.filter((other) => other !== id)))}>×</button></span>`,
+        <button type="button" aria-label=${`remove ${id}`} onClick=${() => go(without(id))}>×</button></span>`,
     )}
-    ${ids.length < MOST_CHOSEN &&
-    html`<label class="field"><span>Add</span>
-      <select value="" onChange=${(event) => go(address("compare", [...ids, event.target.value]))}>
+    ${
+      ids.length < MOST_CHOSEN &&
+      html`<label class="field"><span>Add</span>
+      <select value="" onChange=${add}>
         <option value="">choose…</option>
-        ${[...rest.filter(isRival), ...rest.filter((row) => !isRival(row))].map((row) => html`<option key=${row.id} value=${row.id}>${row.id}</option>`)}
-      </select></label>`}
+        ${offered.map((row) => html`<option key=${row.label} value=${row.label}>${row.label}</option>`)}
+      </select></label>`
+    }
   </form>`;
 }
 
-function Difference({ row: [, , value, low, high, p, sure] }) {
-  if (low === null) return html`<td class="number">${signed(value)}</td><td class="number">–</td><td class="number">–</td><td>too few cases</td>`;
-  return html`<td class="number">${signed(value)}</td><td class="number">${interval(low, high, signed)}</td><td class="number">${pValue(p)}</td>
-    <td>${!sure ? "even" : html`<b class=${value > 0 ? "good" : "bad"}>${value > 0 ? "better" : "worse"}</b>`}</td>`;
+/** @param {{ figure: PairFigure }} props */
+function Difference({ figure }) {
+  const { name, cases, a, b, gain, p, sure } = figure;
+  const ends = figure.interval;
+  const verdict = html`<b class=${gain > 0 ? "good" : "bad"}>${gain > 0 ? "better" : "worse"}</b>`;
+  return html`<tr>
+    <th scope="row">${name}</th>
+    <td class="number">${cases}</td>
+    <td class="number">${fixed(a)}</td>
+    <td class="number">${fixed(b)}</td>
+    <td class="number">${signed(gain)}</td>
+    <td class="number">${ends ? interval(ends, signed) : UNKNOWN}</td>
+    <td class="number">${ends ? pValue(p) : UNKNOWN}</td>
+    <td>${ends ? (sure ? verdict : "even") : "too few cases"}</td>
+  </tr>`;
 }
 
-function Against({ base, ids, pairs }) {
-  return ids.slice(1).map((id, index) => {
-    const found = comparison(pairs, base, id);
-    const letter = LETTERS[index + 1];
-    if (!found) return html`<p>${id} and ${base} share no answered case.</p>`;
-    const left = found.only_a + found.only_b;
-    return html`<section class="card">
-      <h2>${letter} against A</h2>
-      <p>${letter} is <b>${id}</b>, A is <b>${base}</b>. ${plural(found.shared, "shared case")}${left > 0 && `; ${left} that only one of them answered are left out`}.${" "}
-        ${letter} wins <b>${found.wins}</b>, loses <b>${found.losses}</b>, ties <b>${found.ties}</b> (less than a point apart).</p>
-      <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0"><table class="plain">
-        <thead><tr><th scope="col">score</th><th scope="col" class="number">cases</th><th scope="col" class="number">A</th><th scope="col" class="number">${letter}</th><th scope="col" class="number">${letter} − A</th><th scope="col" class="number">95 % interval</th><th scope="col" class="number">p</th><th scope="col">${letter} is</th></tr></thead>
-        <tbody>
-          ${Object.entries(found.figures).map(([name, row]) => html`<tr><th scope="row">${name}</th><td class="number">${found.shared}</td><td class="number">${fixed(row[0])}</td><td class="number">${fixed(row[1])}</td><${Difference} row=${row} /></tr>`)}
-        </tbody>
-        ${Object.keys(found.intents).length > 0 &&
+/** @param {{ pair: Pair, base: string, other: string, letter: string }} props */
+function Against({ pair, base, other, letter }) {
+  const left = pair.only_a + pair.only_b;
+  const rows = (/** @type {PairFigure[]} */ figures) =>
+    figures.map((figure) => html`<${Difference} figure=${figure} />`);
+  const numbers = ["cases", "A", letter, `${letter} − A`, "95 % interval", "p"];
+  return html`<section class="card">
+    <h2>${letter} against A</h2>
+    <p>${letter} is <b>${other}</b>, A is <b>${base}</b>. ${plural(pair.shared, "shared case")}${
+      left > 0 && `; ${left} that only one of them answered are left out`
+    }.${" "}
+      ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
+      apart).</p>
+    <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0"><table class="plain">
+      <thead><tr>
+        <th scope="col">score</th>
+        ${numbers.map((title) => html`<th scope="col" class="number">${title}</th>`)}
+        <th scope="col">${letter} is</th>
+      </tr></thead>
+      <tbody>${rows(pair.figures)}</tbody>
+      ${
+        pair.intents.length > 0 &&
         html`<tbody>
-          <tr><th colspan="8" scope="rowgroup" class="group">mean case score by intent (p corrected for their number)</th></tr>
-          ${Object.entries(found.intents).map(([name, [count, ...row]]) => html`<tr><th scope="row">${words(name)}</th><td class="number">${count}</td><td class="number">${fixed(row[0])}</td><td class="number">${fixed(row[1])}</td><${Difference} row=${row} /></tr>`)}
-        </tbody>`}
-      </table></div>
-    </section>`;
-  });
+          <tr><th colspan="8" scope="rowgroup" class="group"
+            >mean case score by intent (p corrected for their number)</th></tr>
+          ${rows(pair.intents)}
+        </tbody>`
+      }
+    </table></div>
+  </section>`;
 }
 
-// The cases all of them answered; `flip` where some passed and some did not, `gap` the widest difference.
-function sharedCases(details, ids) {
-  const [first, ...others] = details;
+/**
+ * @param {Loaded[]} details
+ * @returns {SharedCase[]}
+ */
+function sharedCases([first, ...others]) {
   return first.cases.flatMap((row) => {
-    const rows = [row, ...others.map((detail) => detail.byId.get(row.case_id))];
-    if (!rows.every(isScored)) return [];
-    const scores = rows.map((one) => 100 * one.case_score);
-    const passed = rows.map((one) => one.passed);
-    return [{ ...row, rows, scores, passed, ids, gap: Math.max(...scores) - Math.min(...scores), flip: passed.some(Boolean) && !passed.every(Boolean) }];
+    const rows = [row, ...others.map((detail) => detail.byId.get(row.case_id))].filter(isScored);
+    if (!isScored(row) || rows.length <= others.length) return [];
+    const scores = rows.map((one) => 100 * one.recovered.score);
+    const passes = rows.map((one) => Boolean(one.passed));
+    const gap = Math.max(...scores) - Math.min(...scores);
+    return [{ ...row, scores, passes, gap, flip: passes.some(Boolean) && !passes.every(Boolean) }];
   });
 }
 
-function caseColumns(ids) {
+/** @param {SharedCase} row */
+const passedBy = ({ passes }) => [...LETTERS].filter((_, index) => passes[index]).join(" ") || "none";
+
+/**
+ * @param {string[]} ids
+ * @returns {Column<SharedCase>[]}
+ */
+function sharedColumns(ids) {
+  /** @param {SharedCase} row */
+  const gain = (row, index = 0) => row.scores[index] - row.scores[0];
   return [
-    { key: "case", title: "case", kind: "name", value: (row) => row.case_id, cell: (row) => html`<a href=${address("compare", ids, { case: row.case_id })}>${visible(row.case_id)}</a>` },
-    { key: "intent", title: "intent", kind: "", value: (row) => row.intent, cell: (row) => words(row.intent) },
-    { key: "flip", title: "passed by", hint: "usable, with every anchor; flips come first", kind: "number", value: (row) => (row.flip ? 1000 : 0) + row.gap, cell: (row) => html`<span class=${row.flip ? "flip" : ""}>${row.passed.map((passed, index) => (passed ? LETTERS[index] : "")).join(" ").trim() || "none"}</span>` },
-    ...ids.map((_, index) => ({ key: LETTERS[index], title: LETTERS[index], hint: ids[index], kind: "number", value: (row) => row.scores[index], cell: (row) => html`<span class=${row.passed[index] ? "passed" : ""}>${fixed(row.scores[index])}</span>` })),
-    ...ids.slice(1).map((_, index) => ({ key: `${LETTERS[index + 1]}A`, title: `${LETTERS[index + 1]} − A`, kind: "number", value: (row) => row.scores[index + 1] - row.scores[0], cell: (row) => signed(row.scores[index + 1] - row.scores[0]) })),
+    {
+      key: "case",
+      title: "case",
+      kind: "name",
+      value: (row) => row.case_id,
+      cell: (row) => html`<a href=${address("compare", ids, { case: row.case_id })}>${visible(row.case_id)}</a>`,
+    },
+    { key: "intent", title: "intent", kind: "", value: (row) => row.intent, cell: (row) => row.intent || UNKNOWN },
+    {
+      key: "flip",
+      title: "passed by",
+      hint: "usable, with every anchor; flips come first",
+      kind: "number",
+      value: (row) => (row.flip ? 1000 : 0) + row.gap,
+      cell: (row) => html`<span class=${row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
+    },
+    ...ids.map(
+      /** @returns {Column<SharedCase>} */ (id, index) => ({
+        key: LETTERS[index],
+        title: LETTERS[index],
+        hint: id,
+        kind: "number",
+        value: (row) => row.scores[index],
+        cell: (row) => html`<span class=${row.passes[index] ? "passed" : ""}>${fixed(row.scores[index])}</span>`,
+      }),
+    ),
+    ...ids.slice(1).map(
+      /** @returns {Column<SharedCase>} */ (_, index) => ({
+        key: `${LETTERS[index + 1]}A`,
+        title: `${LETTERS[index + 1]} − A`,
+        kind: "number",
+        value: (row) => gain(row, index + 1),
+        cell: (row) => signed(gain(row, index + 1)),
+      }),
+    ),
   ];
 }
 
+/** @param {{ details: Loaded[], ids: string[], query: Query }} props */
 function CaseByCase({ details, ids, query }) {
-  const all = sharedCases(details, ids);
-  const columns = caseColumns(ids);
-  const shown = all.filter((row) => (!query.intent || row.intent === query.intent) && (query.flips !== "1" || row.flip) && holds(query.q, row.case_id, row.title, row.tool));
+  const all = sharedCases(details);
+  const columns = sharedColumns(ids);
+  const shown = all.filter(
+    (row) =>
+      (!query.intent || row.intent === query.intent) &&
+      (query.flips !== "1" || row.flip) &&
+      holds(query.q, row.case_id, row.title, row.tool),
+  );
   const flips = all.filter((row) => row.flip).length;
+  const intents = [...new Set(all.map((row) => row.intent).filter(Boolean))].sort();
+  const sort = query.sort ?? "-flip";
+  const change = (/** @type {Event} */ event) => changeQuery({ flips: isChecked(event) ? "1" : "" });
   return html`<h2>Case by case</h2>
-    <form class="filters" role="search" onSubmit=${(event) => event.preventDefault()}>
+    <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />
-      <${Choice} label="Intent" name="intent" value=${query.intent} options=${[...new Set(all.map((row) => row.intent).filter(Boolean))].sort()} />
-      <label class="check"><input type="checkbox" checked=${query.flips === "1"} onChange=${(event) => changeQuery({ flips: event.target.checked ? "1" : "" })} /> flips only</label>
+      <${Choice} label="Intent" name="intent" value=${query.intent} options=${intents} />
+      <label class="check"
+        ><input type="checkbox" checked=${query.flips === "1"} onChange=${change} /> flips only</label>
     </form>
-    <p role="status">${shown.length} of ${plural(all.length, "shared case")}, ${plural(flips, "flip")} (passed by some, not by all)</p>
-    <${Table} label="Case by case" columns=${columns} rows=${sortRows(shown, columns, query.sort ?? "-flip")} sort=${query.sort ?? "-flip"} keyOf=${(row) => row.case_id} />`;
+    <p role="status">${shown.length} of ${plural(all.length, "shared case")}, ${plural(flips, "flip")} (passed by some,
+      not by all)</p>
+    <${Table}
+      label="Case by case"
+      columns=${columns}
+      rows=${sortRows(shown, columns, sort)}
+      sort=${sort}
+      keyOf=${(/** @type {SharedCase} */ row) => row.case_id}
+    />`;
 }
 
+/** @param {{ letter: string, id: string, row: Case | undefined, question: Asked | undefined, first: Case }} props */
+function OneAnswer({ letter, id, row, question, first }) {
+  const result = resultOf(id);
+  if (!row || !isScored(row) || !question || !result) {
+    return html`<section class="card"><h2>${letter}</h2><p class="empty">no scored answer</p></section>`;
+  }
+  const { recovered } = answerOf(question, result);
+  const { anchors, gold } = question;
+  const found = anchors && `${anchors.length - recovered.missing.length} of ${plural(anchors.length, "anchor")}`;
+  const extra = wordDifference(gold, recovered.output)?.extra;
+  return html`<div>
+    <${AnswerView} title=${`${letter} ${fixed(100 * row.recovered.score)}`} view=${recovered} extra=${extra} />
+    <p><${Status} row=${row} /> ${found} <a href=${address("case", [id, row.case_id])}>${id}</a></p>
+    ${
+      row.question !== first.question &&
+      html`<p class="fault">${letter} was asked something else: its corpus has another version of this case.</p>`
+    }
+  </div>`;
+}
+
+/** @param {{ details: Loaded[], ids: string[], caseId: string }} props */
 function SideBySide({ details, ids, caseId }) {
   const rows = details.map((detail) => detail.byId.get(caseId));
-  const questions = useLoaded(() => Promise.all(rows.map((row) => row && questionOf(row))), [caseId, ids.join("\n")]);
-  if (!rows[0]) return html`<${Unknown} id=${caseId} />`;
+  const questions = useLoaded(
+    () => Promise.all(rows.map(async (row) => row && questionOf(row))),
+    [caseId, ids.join("\n")],
+  );
+  const [first] = rows;
+  if (!first) return html`<${Unknown} id=${caseId} />`;
   const head = html`<p class="crumbs"><a href=${address("compare", ids)}>Head to head</a></p>
-    <${Heading} title=${rows[0].title || caseId} />
+    <${Heading} title=${first.title || caseId} />
     <p class="lead"><code>${visible(caseId)}</code></p>
-    <${Chips} row=${rows[0]} />`;
-  if (!questions) return html`${head}<p role="status">Unpacking…</p>`;
-  const gold = questions[0].expected_output;
+    <${Chips} row=${first} />`;
+  const asked = questions?.[0];
+  if (!questions || !asked) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}
-    <${Question} question=${questions[0]} />
+    <${QuestionView} row=${first} question=${asked} />
     <div class="answers">
-      <${Gold} text=${gold} />
-      ${ids.map((id, index) => {
-        const [row, question] = [rows[index], questions[index]];
-        if (!isScored(row)) return html`<section class="card"><h2>${LETTERS[index]}</h2><p class="empty">no scored answer</p></section>`;
-        const answer = answerOf(question, resultOf(id));
-        const anchors = question.anchors && `${question.anchors.length - answer.recovered.missing.length} of ${plural(question.anchors.length, "anchor")}`;
-        return html`<div>
-          <${Answer} title=${`${LETTERS[index]} ${fixed(100 * row.case_score)}`} text=${answer.recovered.output} marks=${answer.marks} difference=${wordDifference(question.expected_output, answer.recovered.output)} />
-          <p><${Status} row=${row} /> ${anchors} <a href=${address("case", [id, caseId])}>${id}</a></p>
-          ${row.body !== rows[0].body && html`<p class="fault">${LETTERS[index]} was asked something else: its corpus has another state of this case.</p>`}
-        </div>`;
-      })}
+      <${Gold} text=${asked.gold} />
+      ${ids.map(
+        (id, index) => html`<${OneAnswer}
+          letter=${LETTERS[index]}
+          id=${id}
+          row=${rows[index]}
+          question=${questions[index]}
+          first=${first}
+        />`,
+      )}
     </div>
     <p class="legend"><mark class="extra">in the answer only</mark> <mark class="thought">leaked thought</mark></p>`;
 }
 
+/** @param {{ pairs: Pair[] | null, rows: BoardRow[] }} props */
+function Comparisons({ pairs, rows }) {
+  if (!pairs) {
+    return html`<p>This page holds too many results for intervals of every pair; build one of these alone:${" "}
+      <code>python -m benchmark.viewer A.json B.json</code></p>`;
+  }
+  const [base, ...others] = rows;
+  return others.map((other, index) => {
+    const pair = comparison(pairs, base, other);
+    if (!pair) return html`<p>${other.label} and ${base.label} share no answered case.</p>`;
+    const letter = LETTERS[index + 1];
+    return html`<${Against} pair=${pair} base=${base.label} other=${other.label} letter=${letter} />`;
+  });
+}
+
+/** @param {{ ids: string[], query: Query }} props */
 function Versus({ ids: given, query }) {
   const ids = given.filter((id, index) => given.indexOf(id) === index).slice(0, MOST_CHOSEN);
   const unknown = ids.find((id) => !resultOf(id));
-  const loaded = useLoaded(() => Promise.all([pack("pairs"), ...ids.map((id) => resultOf(id) && detailOf(resultOf(id)))]), [ids.join("\n")]);
+  const rows = ids.map(resultOf).filter((row) => row !== undefined);
+  const loaded = useLoaded(
+    async () => ({ pairs: await allPairs(), details: await Promise.all(rows.map(detailOf)) }),
+    [ids.join("\n")],
+  );
   if (unknown) return html`<${Unknown} id=${unknown} />`;
   const head = html`<${Heading} title="Head to head" /><${Choose} ids=${ids} />`;
-  if (ids.length < 2) return html`${head}<p>Choose two to four results; the first, A, is what the others are measured against.</p>`;
+  if (ids.length < 2) {
+    return html`${head}<p>Choose two to four results; the first, A, is what the others are measured against.</p>`;
+  }
   if (!loaded) return html`${head}<p role="status">Unpacking…</p>`;
-  const [pairs, ...details] = loaded;
+  const { pairs, details } = loaded;
   if (query.case) return html`<${SideBySide} details=${details} ids=${ids} caseId=${query.case} />`;
   return html`${head}
-    ${pairs
-      ? html`<${Against} base=${ids[0]} ids=${ids} pairs=${pairs} />`
-      : html`<p>This page holds too many results for intervals of every pair; build one of these alone: <code>python -m benchmark.viewer A.json B.json</code></p>`}
+    <${Comparisons} pairs=${pairs} rows=${rows} />
     <${CaseByCase} details=${details} ids=${ids} query=${query} />`;
 }
 

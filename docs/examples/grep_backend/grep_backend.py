@@ -1,4 +1,4 @@
-"""A backend of your own: answers with the lines of the output that hold a word. `model` is the word."""
+"""An example backend: it answers with the lines of the output that contain a word. `model` is the word."""
 
 import hashlib
 import time
@@ -10,12 +10,12 @@ from ctxsift.prompts import Message, read_messages
 
 
 class GrepBackend:
-    """Everything a backend has to be: load, generate, close. Runs in a process of its own."""
+    """All that a backend needs: load, generate, close. It runs in a child process."""
 
     def load(self, spec: ModelSpec) -> LoadInfo:
-        """Take what the matrix says; raise LoadError, with a line a person can act on, when it will not do."""
+        """Check the row of the matrix. Raise LoadError with a one-line message that says what to change."""
         if not spec.model.strip():
-            raise LoadError("model: name the word to look for")
+            raise LoadError("model: give the word to look for")
         self._word = spec.model
         return LoadInfo(
             backend="grep",
@@ -31,7 +31,7 @@ class GrepBackend:
         )
 
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Answer once. What is returned is stored as it is; scoring, recovery and retries are not your business."""
+        """Answer once. The result is stored unchanged; recovery, scoring and retries happen elsewhere."""
         started = time.perf_counter()
         output, _instruction = read_messages(messages)
         found = [line for line in output.splitlines() if self._word in line]
@@ -48,4 +48,4 @@ class GrepBackend:
         )
 
     def close(self) -> None:
-        """Free what `load` took."""
+        """Free what `load` allocated."""

@@ -1,0 +1,1 @@
+"""Results -> figures: comparison, ranking, leaderboard. Data only; `render` writes it."""

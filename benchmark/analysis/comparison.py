@@ -1,0 +1,231 @@
+"""Two results on the cases they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum, auto
+
+from benchmark.record.read import StoredResult
+from benchmark.record.summary import Dimension
+from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
+from benchmark.statistics import Difference, Floats, bootstrap_means, difference_of, holm, mean
+from ctxsift.errors import InputError
+
+# One point of a hundred: closer scores of a case are a tie.
+TIE = 0.01
+ALPHA = 0.05
+
+
+class Measure(StrEnum):
+    """What two results are compared by, 0 to 100."""
+
+    FINAL = auto()
+    RAW = auto()
+    LIFT = auto()
+    # The quality core; programs know it by its shorter name.
+    CORE = "quality"
+
+    @property
+    def words(self) -> str:
+        """The measure as people read it."""
+        return "quality core" if self is Measure.CORE else str(self)
+
+
+class Verdict(StrEnum):
+    """What a difference says of B, in words."""
+
+    TOO_FEW = "too few cases"
+    EVEN = auto()
+    BETTER = "B better"
+    WORSE = "B worse"
+
+
+def verdict_of(difference: Difference) -> Verdict:
+    """Return what a difference says."""
+    if difference.interval is None:
+        return Verdict.TOO_FEW
+    if not beyond_chance(difference):
+        return Verdict.EVEN
+    return Verdict.BETTER if difference.value > 0 else Verdict.WORSE
+
+
+def beyond_chance(difference: Difference) -> bool:
+    """Say whether a difference is more than chance: its p value is below 0.05 and its interval does not hold 0."""
+    interval = difference.interval
+    return interval is not None and difference.p < ALPHA and not interval.low <= 0 <= interval.high
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of both results on the shared cases."""
+
+    name: Measure
+    a: float
+    b: float
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Group:
+    """The mean case scores of both results, 0 to 100, in one group of cases."""
+
+    name: str
+    case_count: int
+    a: float
+    b: float
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A.
+
+    Attributes:
+        shared: ids of the cases both answered.
+        only_a, only_b: cases that only one of them answered; they are left out.
+        figures: one for each measure, in their order, 0 to 100.
+        wins, losses, ties: cases where B is better, worse, or less than a point away.
+        won, lost: cases that only B, or only A, passed (usable, with every anchor).
+        intents: per intent, as far as the files tell it; their p values are corrected for each other (Holm).
+
+    """
+
+    a: StoredResult
+    b: StoredResult
+    shared: tuple[str, ...]
+    only_a: int
+    only_b: int
+    figures: tuple[Figure, ...]
+    wins: int
+    losses: int
+    ties: int
+    won: tuple[str, ...]
+    lost: tuple[str, ...]
+    intents: tuple[Group, ...]
+
+    def difference(self, measure: Measure) -> Difference:
+        """Return the difference in a measure."""
+        return next(figure.difference for figure in self.figures if figure.name is measure)
+
+
+def compare(a: StoredResult, b: StoredResult) -> Comparison:
+    """Compare two results case by case. Raises InputError when no case was answered by both."""
+    found = Comparisons().of(a, b)
+    if found is None:
+        raise InputError(
+            f"{a.path} and {b.path}", "have no answered case in common", "compare runs over the same corpus"
+        )
+    return found
+
+
+# A figure, and its values in draws of the cases, shape (draws,).
+_Drawn = tuple[float, Floats]
+_Shared = tuple[str, ...]
+_Key = tuple[StoredResult, _Shared, str]
+# Parts of measures that are drawn once for all of them.
+_CORE, _RAW_CORE, _FACTOR = "core", "raw core", "factor"
+
+
+class Comparisons:
+    """Results against each other; what is drawn of one for all its cases is drawn once for all its pairs.
+
+    Figures are kept as long as this is.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[_Key, _Drawn] = {}
+        # Of a part of its cases, for one pair only: hundreds of pairs that share different cases would fill memory.
+        self._passing: dict[_Key, _Drawn] = {}
+        self._passing_cases: _Shared = ()
+
+    def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
+        """Return `b` against `a`; None when they share no case."""
+        shared = _shared(a, b)
+        if not shared:
+            return None
+        pairs = [(a.cases[case], b.cases[case]) for case in shared]
+        gains = [y.score - x.score for x, y in pairs]
+        return Comparison(
+            a=a,
+            b=b,
+            shared=shared,
+            only_a=len(a.cases) - len(shared),
+            only_b=len(b.cases) - len(shared),
+            figures=tuple(self._figure(name, a, b, shared) for name in Measure),
+            wins=sum(gain >= TIE for gain in gains),
+            losses=sum(gain <= -TIE for gain in gains),
+            ties=sum(abs(gain) < TIE for gain in gains),
+            won=tuple(y.case_id for x, y in pairs if y.passed and not x.passed),
+            lost=tuple(x.case_id for x, y in pairs if x.passed and not y.passed),
+            intents=self._intents(a, b, shared),
+        )
+
+    def difference(self, a: StoredResult, b: StoredResult, *, timed: bool) -> Difference | None:
+        """Return the score of `b` minus that of `a`, with or without latency; None when they share no case."""
+        shared = _shared(a, b)
+        return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference if shared else None
+
+    def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
+        (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
+        return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, len(shared)))
+
+    def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
+        known = self._kept_for(result, shared)
+        key = result, shared, name
+        if key not in known:
+            known[key] = self._draw(result, shared, name)
+        return known[key]
+
+    def _kept_for(self, result: StoredResult, shared: _Shared) -> dict[_Key, _Drawn]:
+        if len(shared) == len(result.cases):
+            return self._known
+        if shared != self._passing_cases:
+            self._passing, self._passing_cases = {}, shared
+        return self._passing
+
+    def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
+        """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
+        if name == _FACTOR:
+            times_ms = [0.0 if result.latency_ignored else result.cases[case].time_ms for case in shared]
+            return latency_factor(mean(times_ms)), bootstrap_factors(times_ms)
+        if name in (_CORE, _RAW_CORE):
+            cases = [result.cases[case] for case in shared]
+            scores = [case.raw_score if name == _RAW_CORE else case.score for case in cases]
+            return scenario_score(scores, 0.0).quality_core, bootstrap_cores(scores)
+        if name == Measure.LIFT:
+            final, final_draws = self._drawn(result, shared, Measure.FINAL)
+            raw, raw_draws = self._drawn(result, shared, Measure.RAW)
+            return final - raw, final_draws - raw_draws
+        core, core_draws = self._drawn(result, shared, _RAW_CORE if name == Measure.RAW else _CORE)
+        factor, factor_draws = (1.0, 1.0) if name == Measure.CORE else self._drawn(result, shared, _FACTOR)
+        return 100 * core * factor, 100 * core_draws * factor_draws
+
+    def _intents(self, a: StoredResult, b: StoredResult, shared: _Shared) -> tuple[Group, ...]:
+        members: dict[str, list[str]] = {}
+        for case in shared:
+            group = a.cases[case].group
+            if Dimension.INTENT in group:
+                members.setdefault(group[Dimension.INTENT], []).append(case)
+        found = []
+        for name, cases in sorted(members.items()):
+            (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, cases) for r in (a, b))
+            difference = difference_of(theirs - ours, their_draws - our_draws, len(cases))
+            found.append(Group(name, len(cases), ours, theirs, difference))
+        corrected = holm([group.difference.p for group in found])
+        return tuple(
+            replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
+        )
+
+    def _mean(self, result: StoredResult, shared: _Shared, intent: str, cases: Sequence[str]) -> _Drawn:
+        """Return the mean score of the cases of an intent, 0 to 100."""
+        known = self._kept_for(result, shared)
+        key = result, tuple(cases), f"intent {intent}"
+        if key not in known:
+            scores = [100 * result.cases[case].score for case in cases]
+            known[key] = mean(scores), bootstrap_means(scores)
+        return known[key]
+
+
+def _shared(a: StoredResult, b: StoredResult) -> _Shared:
+    return tuple(sorted(a.cases.keys() & b.cases.keys()))

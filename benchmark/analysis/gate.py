@@ -1,0 +1,60 @@
+"""The gate for CI: whether B may replace A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from benchmark.analysis.comparison import Comparison, Measure
+from benchmark.statistics import Difference
+
+
+class Finding(Enum):
+    """What the gate found."""
+
+    UNANSWERED = auto()  # B has no answer to cases that A answered
+    TOO_FEW = auto()  # cases for an interval
+    DROP = auto()  # more than allowed, with 95 % confidence
+    POSSIBLE_DROP = auto()  # the interval does not rule out more than allowed
+    NO_DROP = auto()
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The outcome of the gate.
+
+    Attributes:
+        allowed: points of `measure` that B may lose.
+        shared: cases both answered.
+        unanswered: cases that only A answered.
+
+    """
+
+    finding: Finding
+    measure: Measure
+    allowed: float
+    difference: Difference
+    shared: int
+    unanswered: int
+
+    @property
+    def passed(self) -> bool:
+        """B may replace A."""
+        return self.finding not in (Finding.UNANSWERED, Finding.DROP)
+
+
+def judge_drop(comparison: Comparison, measure: Measure, allowed: float) -> Gate:
+    """Say whether B answered every case of A and did not surely drop by more than `allowed` points."""
+    difference = comparison.difference(measure)
+    shared, unanswered = len(comparison.shared), comparison.only_a
+    return Gate(_finding(difference, allowed, unanswered), measure, allowed, difference, shared, unanswered)
+
+
+def _finding(difference: Difference, allowed: float, unanswered: int) -> Finding:
+    if unanswered:
+        return Finding.UNANSWERED
+    if difference.interval is None:
+        return Finding.TOO_FEW
+    if difference.interval.high < -allowed:
+        return Finding.DROP
+    return Finding.POSSIBLE_DROP if difference.interval.low < -allowed else Finding.NO_DROP

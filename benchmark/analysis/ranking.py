@@ -1,0 +1,78 @@
+"""Many results against each other: ranks with ties."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from benchmark.analysis.comparison import Comparisons, beyond_chance
+from benchmark.record.read import StoredResult
+from benchmark.scoring import scenario_score
+from benchmark.statistics import Difference, holm, mean
+
+
+def _observed(result: StoredResult, timed: bool) -> float:
+    cases = result.cases.values()
+    observed_ms = mean([case.time_ms for case in cases]) if timed and not result.latency_ignored else 0.0
+    return scenario_score([case.score for case in cases], observed_ms).final_score
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A place on a leaderboard.
+
+    Attributes:
+        place: 1 + the number of results that are better beyond chance.
+        tied: at least one other result cannot be told from this one.
+
+    """
+
+    place: int
+    tied: bool
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Results against each other.
+
+    Attributes:
+        results: in the order they were given.
+        scores: of each, over all its cases.
+        ranks: a rank for each.
+        differences: (i, j), i < j -> score of j minus that of i on shared cases, its p corrected for all pairs (Holm).
+
+    """
+
+    results: tuple[StoredResult, ...]
+    scores: tuple[float, ...]
+    ranks: tuple[Rank, ...]
+    differences: dict[tuple[int, int], Difference]
+
+
+def rank_results(
+    results: Sequence[StoredResult], *, timed: bool = True, comparisons: Comparisons | None = None
+) -> Ranking:
+    """Rank results by final score (without latency unless `timed`); who cannot be told apart on shared cases ties.
+
+    Results that share no case are not compared, and so tie. `comparisons` may know some of them already.
+    """
+    comparisons = comparisons or Comparisons()
+    pairs = list(itertools.combinations(range(len(results)), 2))
+    alone = {
+        (i, j): found
+        for i, j in pairs
+        if (found := comparisons.difference(results[i], results[j], timed=timed)) is not None
+    }
+    corrected = holm([difference.p for difference in alone.values()])
+    differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
+    places, tied = [1] * len(results), [False] * len(results)
+    for i, j in pairs:
+        difference = differences.get((i, j))
+        if difference is None or not beyond_chance(difference):
+            tied[i] = tied[j] = True
+        else:
+            places[i if difference.value > 0 else j] += 1
+    ranks = tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))
+    scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
+    return Ranking(tuple(results), scores, ranks, differences)

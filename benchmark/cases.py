@@ -1,0 +1,133 @@
+"""A case: one question with its gold, and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from pathlib import Path
+
+from benchmark.typed_input import NonBlank, NonEmpty, Positive
+from ctxsift.contracts import Intent, OutputMode
+from ctxsift.prompts import Request
+
+
+class Family(StrEnum):
+    """What a case tests; for reports only."""
+
+    SUMMARY = auto()
+    RECALL = auto()
+    EXPLANATION = auto()
+    INSTRUCTION_FOLLOWING = auto()
+    STRUCTURED = auto()
+    EXACT_FORMAT = auto()
+
+
+class Difficulty(StrEnum):
+    """How hard it is for a careful reader to find the answer."""
+
+    EASY = auto()
+    MEDIUM = auto()
+    HARD = auto()
+
+
+class Origin(StrEnum):
+    """How a raw output came to be: a real tool printed exactly this, or a person wrote it in the tool's format."""
+
+    CAPTURED = auto()
+    WRITTEN = auto()
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Provenance of one raw output.
+
+    Attributes:
+        name: unique in a corpus; cases on the same output share it.
+        origin: an Origin, or whatever another corpus says.
+        normalised: what was replaced in the text.
+
+    """
+
+    name: NonBlank
+    ecosystem: NonBlank
+    tool: NonBlank
+    version: str = ""
+    command: str = ""
+    exit_code: int = 0
+    origin: str = "unknown"
+    normalised: tuple[NonEmpty, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a machine can check of an instruction; None or empty where it says nothing.
+
+    Attributes:
+        forbidden: decoys, tokens of the input that an answer must not contain.
+        pattern: regular expression the whole answer has to match.
+        order: tokens that have to appear in this order.
+
+    """
+
+    max_lines: Positive | None = None
+    max_words: Positive | None = None
+    max_sentences: Positive | None = None
+    max_items: Positive | None = None
+    forbidden: tuple[NonEmpty, ...] = ()
+    pattern: NonBlank | None = None
+    order: tuple[NonEmpty, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question with its gold.
+
+    Attributes:
+        required_anchors: exact tokens of the input that must survive.
+        derived_anchors: tokens that must be in the answer though not in the input (a count, a JSON key).
+        alternatives: whole answers that are exactly as right as `expected_output`.
+        where: file and place, for messages.
+
+    """
+
+    case_id: str
+    title: str
+    capture: Capture
+    family: Family
+    intent: Intent
+    output_mode: OutputMode
+    difficulty: Difficulty
+    instruction: str
+    raw_input: str
+    expected_output: str
+    alternatives: tuple[str, ...]
+    required_anchors: tuple[str, ...]
+    derived_anchors: tuple[str, ...]
+    rules: Rules
+    tags: tuple[str, ...]
+    rationale: str
+    where: str
+
+    @property
+    def request(self) -> Request:
+        """All that a model may see of this case."""
+        return Request(self.raw_input, self.instruction, self.intent)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Gold and its equals."""
+        return (self.expected_output, *self.alternatives)
+
+    @property
+    def anchors(self) -> tuple[str, ...]:
+        """Every token that must survive, from the input or derived from it."""
+        return (*self.required_anchors, *self.derived_anchors)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All cases, sorted by id, and the hash of everything in them."""
+
+    path: Path
+    cases: tuple[Case, ...]
+    sha256: str

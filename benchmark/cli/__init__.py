@@ -1,0 +1,1 @@
+"""The skeleton of every command: options, one-line errors, exit codes, consoles."""

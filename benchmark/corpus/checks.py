@@ -1,0 +1,145 @@
+"""The proofs a corpus has to pass; each finding names the case and the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import regex
+from rapidfuzz import fuzz, process
+
+from benchmark.cases import Case, Family
+from benchmark.scoring import Embedder, score_view
+from benchmark.scoring.anchors import has_token, missing_anchors
+from benchmark.scoring.instruction import check_rules
+from ctxsift.backends.baselines import baseline_answer
+from ctxsift.compression import examine
+from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.validation import Status
+
+BASELINE_CEILING = 0.6
+# Those that do not read the instruction; where a line of the output is asked for, picking by words may well find it.
+_CHECKED_BASELINES = ("empty", "echo", "first-20-lines", "last-20-lines", "error-lines")
+MAX_USES_OF_A_CAPTURE = 3
+# Fuzzy ratio above which two captures are the same one with other numbers.
+_NEAR_DUPLICATE = 90
+_PLAIN_GOLD_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect: where it is and what is wrong."""
+
+    where: str
+    problem: str
+
+
+def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = True) -> list[Finding]:
+    """Return every defect of the corpus; an empty list is a pass.
+
+    Args:
+        cases: all of them.
+        embedder: the scorer's.
+        whole: also require every intent and family to be present.
+
+    """
+    findings = [Finding(f"{case.case_id} ({case.where})", problem) for case in cases for problem in check_case(case)]
+    for case in cases:
+        where = f"{case.case_id} ({case.where})"
+        findings += [Finding(where, problem) for problem in check_scores(case, embedder)]
+    return findings + list(_check_together(cases)) + (list(_check_presence(cases)) if whole else [])
+
+
+def check_case(case: Case) -> Iterator[str]:
+    """Yield what is wrong with the text of one case."""
+    modes = contract_of(case.intent).modes
+    if case.output_mode not in modes:
+        yield f"output mode {case.output_mode} does not go with the intent {case.intent}: use {', '.join(modes)}"
+    for anchor in missing_anchors(case.raw_input, case.required_anchors):
+        yield f"required anchor {anchor!r} is not in the input"
+    if not case.anchors:
+        yield "has no anchors"
+    for anchor in case.derived_anchors:
+        if has_token(case.raw_input, anchor):
+            yield f"derived anchor {anchor!r} is in the input: make it a required one"
+    for token in case.rules.forbidden:
+        if not has_token(case.raw_input, token):
+            yield f"forbidden token {token!r} is not in the input, so it is not a decoy"
+    if case.rules.pattern is not None:
+        try:
+            regex.compile(case.rules.pattern)
+        except regex.error as error:
+            yield f"the pattern does not compile: {error}"
+    for reference in case.references:
+        yield from _check_reference(reference, case)
+
+
+def _check_reference(reference: str, case: Case) -> Iterator[str]:
+    for anchor in missing_anchors(reference, case.anchors):
+        if case.intent not in (Intent.JSON, Intent.YAML):
+            yield f"anchor {anchor!r} is not in the gold"
+    for kept, problem in check_rules(reference, case.rules, case.intent):
+        if kept < 1:
+            yield f"gold breaks its own rule: {problem}"
+    share = _PLAIN_GOLD_SHARE if contract_of(case.intent).kind is Kind.PLAIN else 1.0
+    if len(reference) > share * len(case.raw_input):
+        found = len(reference) / len(case.raw_input)
+        yield f"gold has {found:.0%} of the input's characters, at most {share:.0%} allowed"
+
+
+def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:
+    """Yield where gold does not score 1.0, or a baseline scores too much."""
+    for reference in case.references:
+        raw, recovered, recovery = examine(reference, case.request)
+        if recovery.text != reference:
+            yield f"recovery changes the gold: {[step.name for step in recovery.steps]}"
+        for name, view in (("raw", raw), ("recovered", recovered)):
+            if view.validation.status is not Status.ACCEPTED:
+                why = [*view.validation.reasons, *view.validation.flags, *view.validation.ungrounded]
+                yield f"gold is {view.validation.status} ({name}): {', '.join(why)}"
+            scores = score_view(view.text, view.validation, case, embedder)
+            if scores.case_score < 1.0 - 1e-12:
+                why = [f"{part}: {reason}" for part, score in scores.parts.items() for reason in score.reasons]
+                yield f"gold scores {scores.case_score:.3f} ({name}): {', '.join(why)}"
+    for name in _CHECKED_BASELINES:
+        view = examine(baseline_answer(name, case.request), case.request)[1]
+        score = score_view(view.text, view.validation, case, embedder).case_score
+        if score >= BASELINE_CEILING:
+            yield f"the baseline {name!r} scores {score:.2f}, it must stay below {BASELINE_CEILING}"
+
+
+def _check_together(cases: Sequence[Case]) -> Iterator[Finding]:
+    uses = Counter(case.capture.name for case in cases)
+    for name, count in uses.items():
+        if count > MAX_USES_OF_A_CAPTURE:
+            yield Finding(name, f"is used by {count} cases, at most {MAX_USES_OF_A_CAPTURE} are allowed")
+    pairs = Counter((case.capture.name, case.intent) for case in cases)
+    for (name, intent), count in pairs.items():
+        if count > 1:
+            yield Finding(name, f"is used {count} times with the intent {intent}")
+    inputs: dict[str, str] = {}
+    for case in cases:
+        first = inputs.setdefault(case.raw_input, case.capture.name)
+        if first != case.capture.name:
+            yield Finding(case.capture.name, f"has the same text as {first}")
+    questions: dict[tuple[str, str], str] = {}
+    for case in cases:
+        first = questions.setdefault((case.raw_input, " ".join(case.instruction.split())), case.case_id)
+        if first != case.case_id:
+            yield Finding(f"{case.case_id} ({case.where})", f"asks what {first} asks of the same input")
+    names, texts = list(inputs.values()), list(inputs)
+    for index, text in enumerate(texts):
+        for _, likeness, other in process.extract(
+            text, texts[:index], scorer=fuzz.ratio, score_cutoff=_NEAR_DUPLICATE, limit=1
+        ):
+            yield Finding(names[index], f"is {likeness:.0f} % similar to {names[other]}")
+
+
+def _check_presence(cases: Sequence[Case]) -> Iterator[Finding]:
+    for intent in Intent:
+        if not any(case.intent is intent for case in cases):
+            yield Finding("corpus", f"has no case of the intent {intent}")
+    for family in Family:
+        if not any(case.family is family for case in cases):
+            yield Finding("corpus", f"has no case of the family {family}")

@@ -1,0 +1,1 @@
+"""Answers -> outcomes -> records. Runs and `rescore` both stand on it."""

@@ -1,0 +1,120 @@
+"""An answer -> the outcome of its case: one of three types, as the result keeps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from benchmark.cases import Case
+from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Question, Scored, UnscoredAnswer
+from benchmark.record.views import ScoredView
+from benchmark.scoring import Embedder, score_view
+from ctxsift.backends.base import Generation
+from ctxsift.compression import Answer, View, examine
+
+_END_OF_REASONING = re.compile(r"</(?:think|thinking|reasoning)>")
+
+
+def question_of(case: Case) -> Question:
+    """Return what is asked in a case, and its gold, as the result keeps it."""
+    return Question(
+        case_id=case.case_id,
+        title=case.title,
+        domain=case.capture.ecosystem,
+        tool=case.capture.tool,
+        family=str(case.family),
+        intent=str(case.intent),
+        output_mode=str(case.output_mode),
+        difficulty=str(case.difficulty),
+        instruction=case.instruction,
+        raw_input=case.raw_input,
+        expected_output=case.expected_output,
+        required_anchors=list(case.anchors),
+    )
+
+
+def unanswered(case: Case, error: str, attempts: int) -> InstrumentFailure:
+    """Return the outcome of a case that got no answer."""
+    return InstrumentFailure(question=question_of(case), error=error, attempts=attempts)
+
+
+def prepare(cases: Sequence[Case], embedder: Embedder) -> None:
+    """Work out what grading these cases needs, whatever is answered: it is kept, and takes ten times an answer's share.
+
+    Where answers come while others are asked for, that would hold them up.
+    """
+    for case in cases:
+        raw, *_ = examine(case.expected_output, case.request)
+        _scored(raw, case, embedder)
+        embedder.count_tokens(case.raw_input)
+
+
+def grade(
+    case: Case,
+    answer: Answer,
+    embedder: Embedder,
+    *,
+    recovery_enabled: bool,
+    attempts: int,
+    elapsed_ms: float | None,
+    rss_bytes: int | None = None,
+) -> Outcome:
+    """Recover, validate and score one answer. A fault of ours is not a bad answer but an instrument failure."""
+    generation = answer.generation
+    try:
+        raw, recovered, recovery = examine(generation.text, case.request, recovery_enabled=recovery_enabled)
+        scored_raw = _scored(raw, case, embedder)
+        scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
+        input_tokens = embedder.count_tokens(case.raw_input)
+    except Exception as error:
+        return InstrumentFailure(
+            question=question_of(case),
+            error=f"scoring failed: {type(error).__name__}: {error}",
+            attempts=attempts,
+            unscored_answer=UnscoredAnswer(generation=generation, input_chars_cut=answer.input_chars_cut),
+        )
+    reason = _failure(generation, raw)
+    kind: Callable[..., Scored | ModelFailure] = partial(ModelFailure, failure_reason=reason) if reason else Scored
+    return kind(
+        question=question_of(case),
+        generation=generation,
+        attempts=attempts,
+        elapsed_ms=elapsed_ms,
+        input_tokens=input_tokens,
+        input_chars_cut=answer.input_chars_cut,
+        cpu_rss_bytes=rss_bytes,
+        recovery_steps=list(recovery.steps),
+        recovered=scored,
+        raw=scored_raw,
+    )
+
+
+def _failure(generation: Generation, raw: View) -> str | None:
+    silent = not generation.text.strip()
+    if generation.finish_reason == "length":
+        # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
+        hidden = silent and (generation.reasoning or not generation.text)
+        begun = generation.begins_in_reasoning and not _END_OF_REASONING.search(generation.text)
+        return "truncated_reasoning" if hidden or begun or raw.validation.thought.unterminated else "token_limit"
+    if silent:
+        return "empty_answer"
+    return "loop" if generation.finish_reason == "loop" else None
+
+
+def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:
+    validation = view.validation
+    scores = score_view(view.text, validation, case, embedder)
+    return ScoredView(
+        output=view.text,
+        output_tokens=embedder.count_tokens(view.text),
+        **{name: part.score for name, part in scores.parts.items()},
+        case_score=scores.case_score,
+        validation_status=validation.status,
+        validation_flags=[*validation.reasons, *validation.flags],
+        ungrounded_facts=list(validation.ungrounded),
+        missing_tokens=list(scores.missing),
+        thought_density=validation.thought.density,
+        thought_markers=validation.thought.markers,
+        reasons={name: list(part.reasons) for name, part in scores.parts.items() if part.reasons},
+    )

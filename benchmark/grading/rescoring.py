@@ -1,0 +1,131 @@
+"""Stored answers, scored anew by the present scorer, recovery and corpus. No model runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from benchmark.cases import Case, Corpus
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.grading.outcome import grade, unanswered
+from benchmark.grading.result import STATISTICS, build_result
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Answered, InstrumentFailure, Outcome, Question, Result, Run
+from benchmark.scoring import SCORER_VERSION, Embedder
+from ctxsift.compression import Answer
+from ctxsift.errors import InputError, did_you_mean
+from ctxsift.recovery import RECOVERY_VERSION
+
+
+@dataclass(frozen=True)
+class Move:
+    """A case whose score changed; figures in [0, 1]."""
+
+    case_id: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """One result, scored anew.
+
+    Attributes:
+        moves: cases whose score changed, widest first.
+        skipped: cases left out since the corpus now asks something else there (`skip_changed`).
+
+    """
+
+    stored: StoredResult
+    record: Result
+    moves: tuple[Move, ...]
+    skipped: tuple[str, ...]
+
+
+def rescore(
+    stored: StoredResult, corpus: Corpus, references: ReferenceScores, *, skip_changed: bool = False
+) -> Rescored:
+    """Score the answers of a result anew; times, answers and the description of the run stay as they are.
+
+    Raises:
+        InputError: the file has no raw answers of ours, or a case is gone from the corpus or asks something else now.
+
+    """
+    record, run = stored.record, stored.record.run
+    if run is None:
+        raise InputError(str(stored.path), "is of the published layout", "only results of this runner can be rescored")
+    by_id = {case.case_id: case for case in corpus.cases}
+    outcomes: list[Outcome] = []
+    skipped: list[str] = []
+    for number, before in enumerate(record.cases):
+        case_id = before.question.case_id
+        case = by_id.get(case_id)
+        problem = _difference(before.question, case)
+        if case is not None and not problem:
+            outcomes.append(_regraded(before, case, run.recovery_enabled, references.embedder))
+            if isinstance(outcomes[-1], InstrumentFailure) and isinstance(before, Answered):
+                raise InputError(f"{stored.path}: /cases/{number}", outcomes[-1].error, "this is a fault of the scorer")
+        elif skip_changed:
+            skipped.append(case_id)
+        else:
+            near = "" if case else f" ({did_you_mean(case_id, by_id)})"
+            hint = (
+                "name the corpus it was run with: --dataset; or leave such cases out: --skip-changed --output-dir DIR"
+            )
+            raise InputError(f"{stored.path}: /cases/{number}", f"{case_id} {problem}{near}", hint)
+    after = _rescored_run(run, corpus, outcomes)
+    result = build_result(record.scenario, record.warmup, after, outcomes, corpus.cases, references)
+    return Rescored(stored, result, _moves(stored, outcomes), tuple(skipped))
+
+
+def _difference(question: Question, case: Case | None) -> str:
+    """Return why an answer can no longer be scored, or an empty text."""
+    if case is None:
+        return "is not in the corpus"
+    asked = (question.raw_input, question.instruction, question.intent)
+    return "" if asked == (case.raw_input, case.instruction, str(case.intent)) else "asks something else by now"
+
+
+def _regraded(before: Outcome, case: Case, recovery_enabled: bool, embedder: Embedder) -> Outcome:
+    if isinstance(before, Answered):
+        answer = Answer(before.generation, before.input_chars_cut)
+        elapsed_ms, rss_bytes = before.elapsed_ms, before.cpu_rss_bytes
+    elif before.unscored_answer is UNSET:
+        return unanswered(case, before.error, before.attempts)
+    else:
+        answer = Answer(before.unscored_answer.generation, before.unscored_answer.input_chars_cut)
+        elapsed_ms = rss_bytes = None
+    return grade(
+        case,
+        answer,
+        embedder,
+        recovery_enabled=recovery_enabled,
+        attempts=before.attempts,
+        elapsed_ms=elapsed_ms,
+        rss_bytes=rss_bytes,
+    )
+
+
+def _rescored_run(run: Run, corpus: Corpus, outcomes: list[Outcome]) -> Run:
+    answered = sum(isinstance(outcome, Answered) for outcome in outcomes)
+    return replace(
+        run,
+        corpus_sha256=corpus.sha256,
+        corpus_cases=len(corpus.cases),
+        recovery_version=RECOVERY_VERSION,
+        scorer_version=SCORER_VERSION,
+        statistics=STATISTICS,
+        complete=not run.error and answered == len(run.case_ids),
+    )
+
+
+def _moves(stored: StoredResult, outcomes: list[Outcome]) -> tuple[Move, ...]:
+    after = {o.question.case_id: o.recovered.case_score for o in outcomes if isinstance(o, Answered)}
+    moves = [
+        Move(case.case_id, case.score, after[case.case_id])
+        for case in stored.cases.values()
+        if case.case_id in after and after[case.case_id] != case.score
+    ]
+    return tuple(sorted(moves, key=lambda move: -abs(move.after - move.before)))

@@ -1,0 +1,50 @@
+"""Outcomes of one scenario -> its result, whether they were just given or are scored anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.cases import Case
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.grading.summary import break_down, summarise
+from benchmark.matrix import Scenario
+from benchmark.record.result import Answered, Outcome, Result, Run, Statistics, Warmup
+from benchmark.statistics import CONFIDENCE, DRAWS, SEED
+
+STATISTICS = Statistics(method="percentile bootstrap", seed=SEED, draws=DRAWS, confidence=CONFIDENCE)
+
+
+def build_result(
+    scenario: Scenario,
+    warmup: Warmup,
+    run: Run,
+    outcomes: Sequence[Outcome],
+    cases: Sequence[Case],
+    references: ReferenceScores,
+) -> Result:
+    """Return the result made of what was measured and of outcomes that may be scored anew.
+
+    Args:
+        scenario: the row of the matrix.
+        warmup: what loading took.
+        run: how the answers came to be.
+        outcomes: one a case that was asked.
+        cases: those of the outcomes, in any order.
+        references: gold and the baselines.
+
+    """
+    by_id = {case.case_id: case for case in cases}
+    answered = [by_id[o.question.case_id] for o in outcomes if isinstance(o, Answered)]
+    return Result(
+        scenario=scenario,
+        warmup=warmup,
+        run=run,
+        summary=summarise(
+            len(run.case_ids),
+            outcomes,
+            references.scores(answered, recovery_enabled=run.recovery_enabled) if answered else {},
+            latency_ignored=run.latency_ignored,
+        ),
+        breakdowns=break_down(outcomes),
+        cases=list(outcomes),
+    )

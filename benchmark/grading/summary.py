@@ -1,0 +1,225 @@
+"""Outcomes of one scenario -> its summary and breakdowns, with intervals and reference rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from benchmark.grading.baselines import GOLD
+from benchmark.record.base import Interval as Ends
+from benchmark.record.result import Answered, ModelFailure, Outcome, Question
+from benchmark.record.summary import Compression, Dimension, Group, Latency, Peaks, Reference, Standing, Summary
+from benchmark.record.views import Intervals, ScoredView, ViewSummary
+from benchmark.scoring import COMPONENTS, bootstrap_final_scores, scenario_score
+from benchmark.statistics import Floats, Interval, bootstrap_means, difference_of, interval_of, mean, percentile
+from ctxsift.backends.base import Generation
+from ctxsift.validation import Status
+
+_Pick = Callable[[Answered], ScoredView]
+_LENGTHS = ((12, "under 12 lines"), (40, "12 to 39 lines"), (101, "40 to 100 lines"), (251, "101 to 250 lines"))
+
+
+def length_group(raw_input: str) -> str:
+    """Return the name of the group of inputs about as long, in lines."""
+    lines = len(raw_input.splitlines())
+    return next((name for limit, name in _LENGTHS if lines < limit), "over 250 lines")
+
+
+DIMENSIONS: dict[Dimension, Callable[[Question], str]] = {
+    Dimension.INTENT: lambda question: question.intent or "",
+    Dimension.FAMILY: lambda question: question.family or "",
+    Dimension.TOOL: lambda question: question.tool or "",
+    Dimension.DIFFICULTY: lambda question: question.difficulty or "",
+    Dimension.INPUT_LENGTH: lambda question: length_group(question.raw_input or ""),
+}
+
+
+def summarise(
+    planned_count: int,
+    outcomes: Sequence[Outcome],
+    references: dict[str, list[float]],
+    *,
+    latency_ignored: bool = False,
+) -> Summary:
+    """Return the summary of a scenario: scores with intervals, verdicts, axes beside the score, reference rows.
+
+    Args:
+        planned_count: cases of the run.
+        outcomes: of the cases that were asked.
+        references: what gold and each baseline score on the answered ones, in their order.
+        latency_ignored: the latency factor is 1; the times themselves are still told.
+
+    """
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
+    failures = Counter(outcome.failure_reason for outcome in outcomes if isinstance(outcome, ModelFailure))
+    counts = Summary(
+        planned_count=planned_count,
+        case_count=len(answered),
+        coverage=len(answered) / planned_count if planned_count else 0.0,
+        instrument_failure_count=len(outcomes) - len(answered),
+        model_failure_counts=dict(sorted(failures.items())),
+    )
+    if not answered:
+        return counts
+    generations = [outcome.generation for outcome in answered]
+    times_ms = [0.0 if latency_ignored else g.total_ms for g in generations]
+    recovered, recovered_draws = _view(answered, lambda a: a.recovered, times_ms)
+    raw, raw_draws = _view(answered, lambda a: a.raw, times_ms)
+    lift = _pair(recovered_draws - raw_draws, len(answered))
+    return replace(
+        counts,
+        latency=_latency(generations),
+        compression=_compression(answered),
+        recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
+        recovery_lift=recovered.final_score - raw.final_score,
+        standing=_standing(references, recovered.final_score, recovered_draws),
+        peaks=Peaks(
+            peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
+            peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),
+        ),
+        raw=raw,
+    )
+
+
+def break_down(outcomes: Sequence[Outcome]) -> dict[Dimension, list[Group]]:
+    """Return for each dimension its groups with coverage, mean case scores of both views, lift and intervals."""
+    return {
+        dimension: [_group(group, members) for group, members in _groups(outcomes, group_of)]
+        for dimension, group_of in DIMENSIONS.items()
+    }
+
+
+def _groups(outcomes: Sequence[Outcome], group_of: Callable[[Question], str]) -> list[tuple[str, list[Outcome]]]:
+    found: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(group_of(outcome.question), []).append(outcome)
+    order = [name for _, name in _LENGTHS]
+    return sorted(found.items(), key=lambda item: (order.index(item[0]) if item[0] in order else len(order), item[0]))
+
+
+def _group(name: str, members: Sequence[Outcome]) -> Group:
+    answered = [outcome for outcome in members if isinstance(outcome, Answered)]
+    counts = Group(group=name, planned_count=len(members), case_count=len(answered))
+    if not answered:
+        return counts
+    recovered = [a.recovered.case_score for a in answered]
+    raw = [a.raw.case_score for a in answered]
+    lift = [a - b for a, b in zip(recovered, raw, strict=True)]
+    return replace(
+        counts,
+        avg_case_score=mean(recovered),
+        avg_case_score_interval=_pair(bootstrap_means(recovered), len(recovered)),
+        raw_avg_case_score=mean(raw),
+        raw_avg_case_score_interval=_pair(bootstrap_means(raw), len(raw)),
+        avg_lift=mean(lift),
+        avg_lift_interval=_pair(bootstrap_means(lift), len(lift)),
+    )
+
+
+def _view(answered: Sequence[Answered], pick: _Pick, times_ms: Sequence[float]) -> tuple[ViewSummary, Floats]:
+    """Return the figures of one view and the bootstrap distribution of its final score."""
+    views = [pick(a) for a in answered]
+    statuses = Counter(view.validation_status for view in views)
+    case_scores = [view.case_score for view in views]
+    score = scenario_score(case_scores, mean(times_ms))
+    draws = bootstrap_final_scores(case_scores, times_ms)
+    components = {f"avg_{c.name}": mean([getattr(view, c.name) for view in views]) for c in COMPONENTS}
+    figures = ViewSummary(
+        case_count=len(views),
+        success_count=len(views) - statuses[Status.REJECTED],
+        accepted_count=statuses[Status.ACCEPTED],
+        soft_accepted_count=statuses[Status.SOFT_ACCEPTED],
+        rejected_count=statuses[Status.REJECTED],
+        exact_pass_count=sum(view.preserve == 1.0 for view in views),
+        **components,
+        avg_thought_density=mean([view.thought_density for view in views]),
+        avg_thought_markers=mean([view.thought_markers for view in views]),
+        avg_case_score=mean(case_scores),
+        p10_case_score=percentile(case_scores, 10),
+        quality_core=score.quality_core,
+        latency_factor=score.latency_factor,
+        final_score=score.final_score,
+        intervals=Intervals(
+            final_score=_pair(draws, len(views)),
+            avg_case_score=_pair(bootstrap_means(case_scores), len(views)),
+        ),
+    )
+    return figures, draws
+
+
+def _pair(draws: Floats, cases: int) -> Ends | None:
+    return _ends(interval_of(draws, cases))
+
+
+def _ends(interval: Interval | None) -> Ends | None:
+    return (interval.low, interval.high) if interval else None
+
+
+def _latency(generations: Sequence[Generation]) -> Latency:
+    times = [g.total_ms for g in generations]
+    first = [g.prefill_ms for g in generations if g.prefill_ms is not None]
+    costs = [g.cost_usd for g in generations if g.cost_usd is not None]
+    return Latency(
+        avg_inference_ms=mean(times),
+        p50_inference_ms=percentile(times, 50),
+        p95_inference_ms=percentile(times, 95),
+        avg_time_to_first_token_ms=mean(first) if first else None,
+        prefill_tokens_per_s=_rate([(g.prompt_tokens, g.prefill_ms) for g in generations]),
+        decode_tokens_per_s=_rate([(g.completion_tokens, g.decode_ms) for g in generations]),
+        prompt_tokens=sum(g.prompt_tokens or 0 for g in generations),
+        completion_tokens=sum(g.completion_tokens or 0 for g in generations),
+        prefill_ms=sum(g.prefill_ms or 0.0 for g in generations),
+        decode_ms=sum(g.decode_ms or 0.0 for g in generations),
+        cost_usd=sum(costs) if costs else None,
+    )
+
+
+def _rate(pairs: Sequence[tuple[int | None, float | None]]) -> float | None:
+    known = [(tokens, ms) for tokens, ms in pairs if tokens is not None and ms]
+    total_ms = sum(ms for _, ms in known)
+    return 1000 * sum(tokens for tokens, _ in known) / total_ms if total_ms else None
+
+
+def _compression(answered: Sequence[Answered]) -> Compression:
+    """Return what an agent is spared, in tokens of one tokenizer for all models.
+
+    A rejected answer spares nothing (the agent gets the original), and one that lost an anchor saves nothing.
+    """
+    usable = [a for a in answered if a.recovered.usable]
+    said = sum(a.recovered.output_tokens or 0 for a in usable)
+    kept = [a for a in usable if a.recovered.preserve == 1.0]
+    spared = sum((a.input_tokens or 0) - (a.recovered.output_tokens or 0) for a in kept)
+    given = sum(a.input_tokens or 0 for a in answered)
+    return Compression(
+        ratio=sum(a.input_tokens or 0 for a in usable) / said if said else None,
+        tokens_saved=spared,
+        tokens_saved_share=spared / given if given else 0.0,
+    )
+
+
+def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats) -> Standing:
+    """Return where a score lies between the best baseline and gold, given their scores of the same cases.
+
+    References take no time worth measuring, so their latency factor is 1.
+    """
+    finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
+    ceiling = finals.pop(GOLD)
+    floor = max(finals, key=lambda name: finals[name])
+    no_time = [0.0] * len(scores[floor])
+    gap_draws = draws - bootstrap_final_scores(scores[floor], no_time)
+    gap = difference_of(final_score - finals[floor], gap_draws, len(no_time))
+    span = ceiling - finals[floor]
+    reference = Reference(
+        floor=floor,
+        floor_score=finals[floor],
+        ceiling_score=ceiling,
+        baselines=finals,
+        difference=gap.value,
+        difference_interval=_ends(gap.interval),
+        beats_floor=gap.interval.low > 0 if gap.interval else None,
+    )
+    return Standing(
+        normalised_score=100 * (final_score - finals[floor]) / span if span > 0 else None, reference=reference
+    )

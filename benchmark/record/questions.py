@@ -1,0 +1,21 @@
+"""What decides the questions of a run: two runs in which it differs were not asked the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmark.record.journal import RunIdentity
+from benchmark.record.result import Run
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Prompt and corpus."""
+
+    prompt_version: str
+    corpus_sha256: str
+
+
+def questions_of(run: RunIdentity | Run) -> Questions:
+    """Return what decides the questions of a run, by its journal or its result."""
+    return Questions(run.prompt_version, run.corpus_sha256)

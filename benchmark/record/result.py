@@ -1,0 +1,257 @@
+"""The result of one scenario: a superset of the published layout.
+
+Attributes are named as the code names them; where the published layout has another key, `name=` says which. Scores of
+cases are in [0, 1], final scores in [0, 100], times in milliseconds unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
+
+from msgspec import UNSET, UnsetType, field
+
+from benchmark.matrix import Scenario
+from benchmark.record.base import Count, Flat, Milliseconds, Ratio, Record, Sha256
+from benchmark.record.summary import Dimension, Group, Summary
+from benchmark.record.views import ScoredView
+from ctxsift.backends.base import Generation
+from ctxsift.recovery import Step
+
+SCHEMA_VERSION = 3
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """What was asked, and its gold. What a published file does not tell is None."""
+
+    case_id: str
+    title: str | None = None
+    domain: str | None = None
+    tool: str | None = None
+    family: str | None = None
+    intent: str | None = None
+    output_mode: str | None = None
+    difficulty: str | None = None
+    instruction: str | None = None
+    raw_input: str | None = None
+    expected_output: str | None = None
+    required_anchors: list[str] | None = None
+
+
+class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
+    """What every answer has, whether the model ended it by itself or not.
+
+    Attributes:
+        error: of published files, which score what went wrong as an answer.
+        generation: the answer as it came; its text is the raw view's.
+        attempts: how many were needed until an answer came.
+        elapsed_ms: from the first attempt to the answer, waiting included; None in older files.
+        input_tokens: length of the raw input by the scorer's tokenizer, the same for all models.
+        input_chars_cut: characters of the raw input that did not fit the context.
+
+    """
+
+    FLAT: ClassVar[Mapping[str, Flat]] = {
+        "question": Flat(),
+        "generation": Flat(rename={"total_ms": "inference_ms"}, without=frozenset({"text"})),
+        "recovered": Flat(),
+    }
+
+    question: Question
+    error: str | None = None
+    attempts: Count = 1
+    elapsed_ms: Milliseconds | None = None
+    generation: Generation
+    input_tokens: Count | None = None
+    input_chars_cut: Count = 0
+    cpu_rss_bytes: Count | None = None
+    recovery_steps: list[Step] = []
+    recovered: ScoredView
+    raw: ScoredView = field(name="raw_view")
+
+
+class Scored(Answered, tag="scored", frozen=True, kw_only=True):
+    """The model answered and ended by itself."""
+
+    failure_reason: None = None
+
+
+class ModelFailure(Answered, tag="model_failure", frozen=True, kw_only=True):
+    """The model answered with nothing, or was cut off; scored as what it is.
+
+    Attributes:
+        failure_reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer), `loop`.
+
+    """
+
+    failure_reason: str
+
+
+class UnscoredAnswer(Record, frozen=True, kw_only=True):
+    """An answer that our scorer failed on."""
+
+    FLAT: ClassVar[Mapping[str, Flat]] = {"generation": Flat()}
+
+    generation: Generation
+    input_chars_cut: Count = 0
+
+
+class InstrumentFailure(Record, tag_field="outcome", tag="instrument_failure", frozen=True, kw_only=True):
+    """An answer never came, or the scorer failed on it; the model is not to blame, and nothing is scored.
+
+    Attributes:
+        unscored_answer: what the scorer failed on; `rescore` tries again.
+
+    """
+
+    FLAT: ClassVar[Mapping[str, Flat]] = {"question": Flat()}
+
+    question: Question
+    error: str
+    attempts: Count = 1
+    unscored_answer: UnscoredAnswer | UnsetType = UNSET
+
+
+Outcome: TypeAlias = Scored | ModelFailure | InstrumentFailure
+
+
+class Warmup(Record, frozen=True, kw_only=True):
+    """What loading took. The thread counts are of the published layout; ours stand in the run's backend."""
+
+    load_ms: Milliseconds | None = None
+    cpu_rss_bytes: Count | None = None
+    gpu_peak_bytes: Count | None = None
+    torch_num_threads: Count | None = None
+    torch_num_interop_threads: Count | None = None
+    omp_num_threads: Count | None = None
+    mkl_num_threads: Count | None = None
+
+
+class Statistics(Record, frozen=True, kw_only=True):
+    """How intervals were drawn."""
+
+    method: str
+    seed: int
+    draws: Count
+    confidence: Ratio
+
+
+class Environment(Record, frozen=True, kw_only=True):
+    """Hardware, versions and commit; None where they are not told.
+
+    Attributes:
+        packages: name -> version of those that can change a score or a time.
+
+    """
+
+    platform: str
+    python: str
+    cpu: str
+    cpu_cores_physical: int | None
+    cpu_cores_logical: int | None
+    memory_bytes: Count
+    packages: dict[str, str]
+    git_commit: str | None
+    git_dirty: bool | None
+
+
+class Disturbance(Record, frozen=True, kw_only=True):
+    """How much others disturbed the machine while a scenario ran.
+
+    Attributes:
+        other_cpu_share: CPU time of all other processes, steal included, as a share of all cores.
+        steal_share: the part of it that the host of a virtual machine took.
+        memory_stall_share: share of the time in which something waited for memory.
+        load_average: one-minute load average at the first and the last sample.
+        mhz: lowest and highest mean clock of the samples; None where it is not told.
+        drift: how much longer the probe took after the scenario than before it; 0.1 is a tenth. None when it did not
+            come to that.
+        reasons: why latency measured meanwhile cannot be trusted.
+
+    """
+
+    other_cpu_share: Ratio
+    steal_share: Ratio = 0.0
+    memory_stall_share: Ratio = 0.0
+    load_average: tuple[float, float]
+    mhz: tuple[float, float] | None = None
+    drift: float | None = None
+    latency_clean: bool
+    reasons: list[str] = []
+
+
+class Backend(Record, frozen=True, kw_only=True):
+    """The engine, and the model as it was loaded; see `ctxsift.backends.base.LoadInfo`."""
+
+    name: str
+    engine: str
+    engine_version: str
+    architecture: str
+    chat_template: str
+    chat_template_note: str
+    chat_template_sha256: str
+    context_tokens: Count
+    threads: Count
+    settings: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """How the answers came to be, and how they were scored.
+
+    Attributes:
+        timestamp: UTC, e.g. 20260518T065257Z.
+        error: why the scenario ended early.
+        backend: None when the model was never loaded.
+        latency_ignored: the score leaves latency out, since the machine was disturbed.
+
+    """
+
+    timestamp: str
+    complete: bool
+    error: str | None
+    wall_s: float
+    seed: int
+    corpus_sha256: Sha256
+    corpus_cases: Count
+    recovery_version: str
+    scorer_version: str
+    statistics: Statistics
+    case_ids: list[str]
+    prompt_version: str
+    prompt_sha256: Sha256
+    recovery_enabled: bool
+    weights_sha256: Sha256 | None
+    max_output_tokens: Count
+    backend: Backend | None
+    environment: Environment
+    disturbance: Disturbance
+    latency_ignored: bool = False
+
+
+class Result(Record, frozen=True, kw_only=True):
+    """One result file.
+
+    Attributes:
+        schema_version: None in published files.
+        run: None in published files.
+
+    """
+
+    schema_version: int | None = SCHEMA_VERSION
+    scenario: Scenario
+    warmup: Warmup = Warmup()
+    run: Run | None = None
+    summary: Summary
+    breakdowns: dict[Dimension, list[Group]] | None = None
+    cases: list[Outcome]
+
+    @property
+    def complete(self) -> bool:
+        """Every planned case has an answer; published files are."""
+        return self.run is None or self.run.complete
+
+    @property
+    def latency_clean(self) -> bool | None:
+        """Whether nothing disturbed the machine; None where that is not known."""
+        return None if self.run is None else self.run.disturbance.latency_clean

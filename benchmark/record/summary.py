@@ -1,0 +1,159 @@
+"""A scenario in figures, as a whole and by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+from typing import ClassVar
+
+from msgspec import UNSET, UnsetType, field
+
+from benchmark.record.base import Count, Flat, Interval, Milliseconds, Ratio, Record
+from benchmark.record.views import ViewSummary
+
+
+class Dimension(StrEnum):
+    """What results are broken down by."""
+
+    INTENT = auto()
+    FAMILY = auto()
+    TOOL = auto()
+    DIFFICULTY = auto()
+    INPUT_LENGTH = auto()
+
+    @property
+    def words(self) -> str:
+        """The dimension as people read it."""
+        return self.replace("_", " ")
+
+
+class Latency(Record, frozen=True, kw_only=True):
+    """Times and tokens of the answers; a figure is None where no engine or provider tells it."""
+
+    avg_inference_ms: Milliseconds
+    p50_inference_ms: Milliseconds | None = None
+    p95_inference_ms: Milliseconds | None = None
+    avg_time_to_first_token_ms: Milliseconds | None = None
+    prefill_tokens_per_s: float | None = None
+    decode_tokens_per_s: float | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    prefill_ms: Milliseconds | None = None
+    decode_ms: Milliseconds | None = None
+    cost_usd: float | None = None
+
+
+class Compression(Record, frozen=True, kw_only=True):
+    """What an agent is spared, in tokens of one tokenizer for all models.
+
+    Attributes:
+        ratio: input tokens per answer token over usable answers; None when none is.
+        tokens_saved: by usable answers that kept every anchor.
+        tokens_saved_share: of all input tokens.
+
+    """
+
+    ratio: float | None = field(name="compression_ratio")
+    tokens_saved: int
+    tokens_saved_share: float
+
+
+class Reference(Record, frozen=True, kw_only=True):
+    """The reference rows on the same cases; scores are final scores.
+
+    Attributes:
+        floor: name of the best baseline.
+        baselines: name -> final score.
+        difference: of this scenario from the floor.
+
+    """
+
+    floor: str
+    floor_score: float
+    ceiling_score: float
+    baselines: dict[str, float] = field(name="controls")
+    difference: float
+    difference_interval: Interval | None
+    beats_floor: bool | None
+
+
+class Standing(Record, frozen=True, kw_only=True):
+    """Where the score lies between floor and ceiling: 0 is the best baseline, 100 is gold."""
+
+    normalised_score: float | None
+    reference: Reference
+
+
+class Peaks(Record, frozen=True, kw_only=True):
+    """Most memory that an answer took."""
+
+    peak_cpu_rss_bytes: Count | None
+    peak_gpu_bytes: Count | None
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """One scenario in figures; without any answer, only its counts.
+
+    Attributes:
+        planned_count: None in published files.
+
+    """
+
+    FLAT: ClassVar[Mapping[str, Flat]] = {
+        name: Flat() for name in ("latency", "compression", "recovered", "standing", "peaks")
+    }
+
+    planned_count: Count | None = None
+    case_count: Count
+    coverage: Ratio | None = None
+    instrument_failure_count: Count = 0
+    model_failure_counts: dict[str, Count] = {}
+    latency: Latency | None = None
+    compression: Compression | None = None
+    recovered: ViewSummary | None = None
+    recovery_lift: float | UnsetType | None = UNSET
+    standing: Standing | None = None
+    peaks: Peaks | None = None
+    raw: ViewSummary | UnsetType = field(name="raw_view", default=UNSET)
+
+    @property
+    def final_score(self) -> float | None:
+        """The headline, 0 to 100; None without any answer."""
+        return None if self.recovered is None else self.recovered.final_score
+
+    @property
+    def raw_view(self) -> ViewSummary | None:
+        """The raw view; None without any answer."""
+        return None if self.raw is UNSET else self.raw
+
+    @property
+    def lift(self) -> float | None:
+        """Recovered minus raw final score; published files do not tell it, but it follows."""
+        if isinstance(self.recovery_lift, float):
+            return self.recovery_lift
+        both = self.recovered is not None and self.raw_view is not None
+        return self.recovered.final_score - self.raw_view.final_score if both else None  # type: ignore[union-attr]
+
+    @property
+    def reference(self) -> Reference | None:
+        """The reference rows on the same cases."""
+        return self.standing.reference if self.standing else None
+
+    @property
+    def beats_floor(self) -> bool | None:
+        """Whether it is better than the best baseline beyond chance; None where that is not known."""
+        return self.reference.beats_floor if self.reference else None
+
+
+class Group(Record, frozen=True, kw_only=True):
+    """The cases of one group of a dimension; without any answer, only its counts. Scores are in [0, 1]."""
+
+    group: str
+    planned_count: Count
+    case_count: Count
+    avg_case_score: Ratio | UnsetType = UNSET
+    avg_case_score_interval: Interval | UnsetType | None = UNSET
+    raw_avg_case_score: Ratio | UnsetType = UNSET
+    raw_avg_case_score_interval: Interval | UnsetType | None = UNSET
+    avg_lift: float | UnsetType = UNSET
+    avg_lift_interval: Interval | UnsetType | None = UNSET

@@ -1,0 +1,1 @@
+"""Numbers -> words: terminal, Markdown, CSV. Nothing is computed here."""

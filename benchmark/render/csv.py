@@ -1,0 +1,25 @@
+"""All cases of results as CSV, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from benchmark.record.case_table import CASE_TABLE_HEADER, Cell, case_table
+from benchmark.record.read import StoredResult
+
+
+def case_csv(results: Sequence[StoredResult]) -> str:
+    """Return one line a case and result, scores of both views, no texts."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(CASE_TABLE_HEADER)
+    for result in sorted(results, key=lambda r: (r.name, r.timestamp)):
+        writer.writerows([_harmless(cell) for cell in row] for row in case_table(result))
+    return target.getvalue()
+
+
+def _harmless(cell: Cell) -> Cell:
+    # A spreadsheet would run a text that begins like a formula.
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

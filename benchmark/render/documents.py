@@ -1,0 +1,163 @@
+"""What commands print with --json: figures unrounded, keys that stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Verdict, verdict_of
+from benchmark.analysis.gate import Gate
+from benchmark.analysis.leaderboard import FIGURES, Flag, Leaderboard
+from benchmark.analysis.ranking import Rank, Ranking
+from benchmark.record.base import Interval as Ends
+from benchmark.record.read import labels
+from benchmark.render.figures import rank_text
+from benchmark.render.notes import comparison_notes, notes, notes_together
+from benchmark.render.pair import gate_reason
+from benchmark.statistics import Interval
+
+
+@dataclass(frozen=True)
+class _Named:
+    label: str
+    path: str
+
+
+@dataclass(frozen=True)
+class _GateDocument:
+    passed: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class _PairDocument:
+    a: _Named
+    b: _Named
+    shared_cases: int
+    only_a: int
+    only_b: int
+    verdict: Verdict
+    figures: tuple[Figure, ...]
+    wins: int
+    losses: int
+    ties: int
+    passed_only_in_a: tuple[str, ...]
+    passed_only_in_b: tuple[str, ...]
+    intents: tuple[Group, ...]
+    warnings: list[str]
+    gate: _GateDocument | None
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    label: str
+    rank: str
+    score: float
+    case_count: int
+
+
+@dataclass(frozen=True)
+class _PairDifference:
+    a: str
+    b: str
+    value: float
+    interval: Interval | None
+    p: float
+
+
+@dataclass(frozen=True)
+class _MatrixDocument:
+    results: list[_Ranked]
+    differences: list[_PairDifference]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class _RowDocument:
+    label: str
+    path: str
+    reference: bool
+    rank: Rank | None
+    flags: tuple[Flag, ...]
+    figures: dict[str, float | None]
+    intervals: dict[str, Ends]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class _FigureDocument:
+    key: str
+    title: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class _BoardDocument:
+    best: list[str]
+    beats_floor: bool
+    results: list[_RowDocument]
+    figures: list[_FigureDocument]
+    notes: list[str]
+
+
+def pair_document(comparison: Comparison, gate: Gate | None) -> Any:
+    """Return a comparison as JSON values."""
+    pair = comparison.a, comparison.b
+    a, b = (_Named(label, str(result.path)) for label, result in zip(labels(pair), pair, strict=True))
+    document = _PairDocument(
+        a=a,
+        b=b,
+        shared_cases=len(comparison.shared),
+        only_a=comparison.only_a,
+        only_b=comparison.only_b,
+        verdict=verdict_of(comparison.difference(Measure.FINAL)),
+        figures=comparison.figures,
+        wins=comparison.wins,
+        losses=comparison.losses,
+        ties=comparison.ties,
+        passed_only_in_a=comparison.lost,
+        passed_only_in_b=comparison.won,
+        intents=comparison.intents,
+        warnings=comparison_notes(pair),
+        gate=_GateDocument(gate.passed, gate_reason(gate)) if gate else None,
+    )
+    return msgspec.to_builtins(document)
+
+
+def matrix_document(board: Leaderboard, ranking: Ranking) -> Any:
+    """Return each result of a board against each as JSON values."""
+    rows = [
+        _Ranked(row.label, rank_text(row), score, len(row.result.cases))
+        for row, score in zip(board.rows, ranking.scores, strict=True)
+    ]
+    differences = [
+        _PairDifference(board.rows[i].label, board.rows[j].label, found.value, found.interval, found.p)
+        for (i, j), found in ranking.differences.items()
+    ]
+    return msgspec.to_builtins(_MatrixDocument(rows, differences, comparison_notes(ranking.results)))
+
+
+def board_document(board: Leaderboard) -> Any:
+    """Return the leaderboard as JSON values: figures in the units of result files, by the keys that `figures` tells."""
+    document = _BoardDocument(
+        best=[row.label for row in board.headline.best],
+        beats_floor=board.headline.beats_floor,
+        results=[
+            _RowDocument(
+                label=row.label,
+                path=str(row.result.path),
+                reference=row.result.is_reference,
+                rank=row.rank,
+                flags=row.flags,
+                figures={figure.key: figure.read(row.summary) for figure in FIGURES},
+                intervals={f.key: ends for f in FIGURES if (ends := f.interval(row.summary))},
+                notes=notes(row.result),
+            )
+            for row in board.rows
+        ],
+        figures=[_FigureDocument(figure.key, figure.title, figure.hint) for figure in FIGURES],
+        notes=notes_together(board),
+    )
+    return msgspec.to_builtins(document)

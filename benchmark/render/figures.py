@@ -1,0 +1,88 @@
+"""Figures, ranks, flags and intervals as text, written here for every terminal, document and table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from benchmark.analysis.leaderboard import (
+    FLAGS,
+    REFERENCE_MARK,
+    TIE_MARK,
+    BoardRow,
+    Column,
+    Figure,
+    Flag,
+    Form,
+    Headline,
+    Leaderboard,
+)
+from benchmark.record.base import Interval
+from benchmark.record.summary import Summary
+
+MISSING = "-"
+_SIGNED = Form(signed=True)
+
+
+def form_text(form: Form, value: float | None) -> str:
+    """Return a number as its form wants it; a dash for None."""
+    if value is None:
+        return MISSING
+    return f"{value * form.scale:{'+' if form.signed else ''}.{form.digits}f}{form.suffix}"
+
+
+def interval_text(form: Form, ends: Interval | None) -> str:
+    """Return ` [low, high]` to stand behind the figure; an empty text where there is none."""
+    return f" [{form_text(form, ends[0])}, {form_text(form, ends[1])}]" if ends else ""
+
+
+def figure_text(figure: Figure, summary: Summary) -> str:
+    """Return a figure with its interval, if it has one; a dash where the file does not tell it."""
+    return form_text(figure.form, figure.read(summary)) + interval_text(figure.form, figure.interval(summary))
+
+
+def column_text(column: Column, summary: Summary) -> str:
+    """Return the cell of a column; one dash when none of its figures is told."""
+    cells = [figure_text(figure, summary) for figure in column.figures]
+    return MISSING if all(cell == MISSING for cell in cells) else "/".join(cells)
+
+
+def rank_text(row: BoardRow) -> str:
+    """Return the rank, with `=` where it is shared; `ref` for reference rows, a dash without answers."""
+    if row.rank is None:
+        return REFERENCE_MARK if row.result.is_reference else MISSING
+    return f"{row.rank.place}{TIE_MARK if row.rank.tied else ''}"
+
+
+def flag_marks(flags: Sequence[Flag]) -> str:
+    """Return the marks of flags, each once and with a space before it, to stand behind a name."""
+    return "".join(f" {mark}" for mark in dict.fromkeys(FLAGS[flag].mark for flag in flags) if mark)
+
+
+def marked(row: BoardRow) -> str:
+    """Return label and marks of a row."""
+    return row.label + flag_marks(row.flags)
+
+
+def headline_text(headline: Headline, name: Callable[[BoardRow], str] = lambda row: row.label) -> str:
+    """Return in a sentence or two what the board comes to; `name` says how a row is called."""
+    if not headline.best:
+        return "No model has an answer that could be scored." if headline.measured else "Reference rows only."
+    names = ", ".join(map(name, headline.best))
+    text = f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
+    return text if headline.beats_floor else f"{text} No model beats the best baseline beyond chance."
+
+
+def marks_text(board: Leaderboard) -> str:
+    """Return what the marks of the board mean, as one line; an empty text where there is none."""
+    return "; ".join(f"{mark}: {meaning}" for mark, meaning in board.marks)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun, which takes an s in the plural."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def signed(value: float) -> str:
+    """Return a difference in points with its sign."""
+    # No "-0.0": nothing has no sign.
+    return form_text(_SIGNED, value if abs(value) >= 0.05 else 0.0)

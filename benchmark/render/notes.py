@@ -1,0 +1,105 @@
+"""What a reader must know of results before comparing them, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.analysis.caveats import Identity, mismatches
+from benchmark.analysis.leaderboard import (
+    ANSWERED,
+    COVERAGE,
+    FLAGS,
+    MIXED_CASES,
+    PLANNED,
+    Column,
+    Flag,
+    Leaderboard,
+    flags_of,
+)
+from benchmark.record.read import StoredResult, labels
+from benchmark.record.result import Backend, Disturbance, Run
+from benchmark.record.summary import Summary
+from benchmark.render.figures import column_text, counted, figure_text
+from ctxsift.terminal import one_line
+
+_CASES = Column("", (ANSWERED, PLANNED))
+# What a backend says of its own rehearsal, among the settings it reports.
+_CANARY = "canary"
+_RESCORE = "run benchmark.rescore over them first"
+_MISMATCHES = {
+    Identity.SCORER: ("were scored by different scorers", _RESCORE),
+    Identity.CORPUS: ("come from different states of the corpus", _RESCORE),
+    Identity.PROMPT: ("were asked with different prompts", "the prompt may explain the difference"),
+}
+_CAVEATS = {
+    Flag.INCOMPLETE: "incomplete",
+    Flag.DISTURBED: "latency was disturbed; --score quality leaves latency out",
+}
+
+
+def notes(result: StoredResult) -> list[str]:
+    """Return what a reader must know before comparing this result."""
+    run, summary = result.record.run, result.record.summary
+    if run is None:
+        return [FLAGS[Flag.PUBLISHED].meaning]
+    found = _about_answers(run, summary)
+    if result.is_reference:
+        return found
+    if not run.disturbance.latency_clean:
+        found.append(_latency(run.disturbance, ignored=run.latency_ignored))
+    if run.backend:
+        found += _about_backend(run.backend)
+    reference = summary.reference
+    if reference and reference.beats_floor is False:
+        best = f"{reference.floor}, {reference.floor_score:.1f}"
+        found.append(f"does not beat the best baseline ({best}) beyond chance")
+    if failures := summary.model_failure_counts:
+        words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
+        found.append(f"model failures: {words}")
+    return found
+
+
+def notes_together(board: Leaderboard) -> list[str]:
+    """Return what makes the results of a board hard to rank against each other."""
+    return [MIXED_CASES] if board.mixed_cases else []
+
+
+def _about_answers(run: Run, summary: Summary) -> list[str]:
+    found = []
+    if not run.statistics.draws:
+        found.append("written by an early version, without intervals: run benchmark.rescore over it")
+    if run.error:
+        found.append(f"failed: {run.error}")
+    if summary.instrument_failure_count:
+        found.append(f"{counted(summary.instrument_failure_count, 'case')} got no answer that could be scored")
+    if not run.complete:
+        found.append(f"incomplete: {column_text(_CASES, summary)} cases ({figure_text(COVERAGE, summary)})")
+    return found
+
+
+def _latency(disturbance: Disturbance, *, ignored: bool) -> str:
+    # Older files only know of other processes.
+    reasons = disturbance.reasons or [f"other processes used {disturbance.other_cpu_share:.0%} of the machine"]
+    left_out = "; left out of the score" if ignored else ""
+    return f"latency is not clean: {', '.join(reasons)}{left_out}"
+
+
+def _about_backend(backend: Backend) -> list[str]:
+    found = []
+    if backend.chat_template_note:
+        found.append(f"chat template {backend.chat_template}: {backend.chat_template_note}")
+    if _CANARY in backend.settings:
+        found.append(str(backend.settings[_CANARY]))
+    return found
+
+
+def comparison_notes(results: Sequence[StoredResult]) -> list[str]:
+    """Return what makes these results hard to compare."""
+    found = []
+    for mismatch in mismatches(results):
+        words, hint = _MISMATCHES[mismatch.identity]
+        values = ", ".join("unknown" if value is None else one_line(value[:12]) for value in mismatch.values)
+        found.append(f"the results {words} ({values}): {hint}")
+    for label, result in zip(labels(results), results, strict=True):
+        found += [f"{label}: {_CAVEATS[flag]}" for flag in flags_of(result) if flag in _CAVEATS]
+    return found

@@ -1,0 +1,126 @@
+"""Two results against each other: in a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from benchmark.analysis.comparison import Comparison, verdict_of
+from benchmark.analysis.gate import Finding, Gate
+from benchmark.record.read import labels
+from benchmark.record.summary import Dimension
+from benchmark.render.figures import MISSING, counted, signed
+from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
+from benchmark.render.notes import comparison_notes
+from benchmark.render.terminal import plain_table
+from benchmark.statistics import Difference
+from ctxsift.terminal import one_line
+
+_SHOWN_FLIPS = 20
+_DIFFERENCE_TITLES = ("A", "B", "B - A", "95 % interval", "p", "")
+_FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
+_INTENT_TITLES = (Dimension.INTENT.words, "shared", *_DIFFERENCE_TITLES)
+
+
+def gate_reason(gate: Gate) -> str:
+    """Return why the gate passed or failed."""
+    difference, allowed = gate.difference, f"{gate.allowed:g}"
+    interval = difference.interval
+    ends = f" [{interval.low:+.1f}, {interval.high:+.1f}]" if interval else ""
+    shown = f"{gate.measure.words} {difference.value:+.1f}{ends}"
+    return {
+        Finding.UNANSWERED: f"B has no answer to {counted(gate.unanswered, 'case')} that A answered: "
+        "complete the run first",
+        Finding.TOO_FEW: f"{counted(gate.shared, 'case')} cannot show a difference",
+        Finding.DROP: f"dropped by more than {allowed} with 95 % confidence: {shown}",
+        Finding.POSSIBLE_DROP: f"no certain drop by more than {allowed}, but one is not ruled out: {shown}",
+        Finding.NO_DROP: f"no drop by more than {allowed}: {shown}",
+    }[gate.finding]
+
+
+def gate_line(gate: Gate) -> str:
+    """Return the outcome of the gate as one line."""
+    return f"gate: {'passed' if gate.passed else 'FAILED'}: {gate_reason(gate)}"
+
+
+def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> None:
+    """Print a comparison, the cases that flipped, what makes it uncertain, and the gate."""
+    pair = comparison.a, comparison.b
+    for letter, name, result in zip("AB", labels(pair), pair, strict=True):
+        console.print(Text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
+    for line in _sentences(comparison):
+        console.print(Text(line), soft_wrap=True)
+    console.print(plain_table(_FIGURE_TITLES, _figure_rows(comparison)))
+    if comparison.intents:
+        console.print(plain_table(_INTENT_TITLES, _intent_rows(comparison)))
+    for title, cases in _flips(comparison):
+        console.print(Text(title))
+        for case, a, b in _scores(comparison, cases[:_SHOWN_FLIPS]):
+            console.print(Text(f"  {one_line(case)}  {a} -> {b}"), soft_wrap=True)
+        if len(cases) > _SHOWN_FLIPS:
+            console.print(Text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
+    for note in comparison_notes(pair):
+        console.print(Text(f"* {note}"), soft_wrap=True)
+    if gate:
+        console.print(Text(gate_line(gate)), soft_wrap=True)
+
+
+def pair_markdown(comparison: Comparison, gate: Gate | None) -> str:
+    """Return a comparison as Markdown, with all cases that flipped."""
+    pair = comparison.a, comparison.b
+    a, b = map(plain_cell, labels(pair))
+    parts = [
+        f"# {b} against {a}",
+        f"A is {a}, B is {b}. " + ". ".join(_sentences(comparison)) + ".",
+        markdown_table(_FIGURE_TITLES, _figure_rows(comparison)),
+    ]
+    if comparison.intents:
+        parts.append("## By intent\n\n" + markdown_table(_INTENT_TITLES, _intent_rows(comparison)))
+    for title, cases in _flips(comparison):
+        body = markdown_table(["case", "A", "B"], list(_scores(comparison, cases))) if cases else "none"
+        parts.append(f"## {title}\n\n{body}")
+    if found := comparison_notes(pair) + ([gate_line(gate)] if gate else []):
+        parts.append(markdown_list(found))
+    return "\n\n".join(parts)
+
+
+def _sentences(comparison: Comparison) -> list[str]:
+    """Return what is said above the tables."""
+    shared = counted(len(comparison.shared), "shared case")
+    if comparison.only_a or comparison.only_b:
+        shared += f"; {comparison.only_a} only in A and {comparison.only_b} only in B are left out"
+    return [
+        shared,
+        f"B wins {comparison.wins}, loses {comparison.losses}, ties {comparison.ties} (less than a point apart)",
+    ]
+
+
+def _figure_rows(comparison: Comparison) -> list[list[str]]:
+    return [[f.name.words, *_difference_cells(f.a, f.b, f.difference)] for f in comparison.figures]
+
+
+def _intent_rows(comparison: Comparison) -> list[list[str]]:
+    return [[g.name, str(g.case_count), *_difference_cells(g.a, g.b, g.difference)] for g in comparison.intents]
+
+
+def _difference_cells(a: float, b: float, difference: Difference) -> list[str]:
+    interval, p = difference.interval, difference.p
+    ends = f"[{signed(interval.low)}, {signed(interval.high)}]" if interval else MISSING
+    shown_p = MISSING if interval is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+    return [f"{a:.1f}", f"{b:.1f}", signed(difference.value), ends, shown_p, verdict_of(difference)]
+
+
+def _flips(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:
+    lost, won = comparison.lost, comparison.won
+    return [
+        (f"{counted(len(lost), 'case')} passed only in A (usable, with every anchor)", lost),
+        (f"{counted(len(won), 'case')} passed only in B", won),
+    ]
+
+
+def _scores(comparison: Comparison, cases: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    for case in cases:
+        a, b = comparison.a.cases[case], comparison.b.cases[case]
+        yield case, f"{100 * a.score:.1f}", f"{100 * b.score:.1f}"

@@ -1,0 +1,154 @@
+"""What can change an answer, decided here and nowhere else.
+
+The same parts make the key of an answer, tell whether a run may be resumed, and whether two runs were asked the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmark.matrix import TRACKS, Scenario
+from benchmark.record.journal import RunIdentity
+from benchmark.record.questions import Questions, questions_of
+from ctxsift.backends.base import CANARY, Limits, LoadInfo
+from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages
+
+ANSWER_KEY_VERSION = 2
+# Not a random number: every model answers greedily. It is told to those that want one.
+SEED = 0
+_BATCH = "batch"
+_SHOWN_CHARS = 40
+
+
+@dataclass(frozen=True)
+class AskedModel:
+    """What of a scenario can change an answer.
+
+    Attributes:
+        batch: prompts that are read together: they are padded, and padding changes the last bits of a sum. 1 for a
+            service, which is asked one by one however many questions are in flight.
+
+    """
+
+    model: str
+    quantization: str
+    device: str
+    dtype: str
+    attn_implementation: str
+    trust_remote_code: bool
+    extra_body: dict[str, Any]
+    batch: int
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """What of a loaded model can change an answer."""
+
+    backend: str
+    engine: str
+    engine_version: str
+    chat_template_sha256: str
+    context_tokens: int
+    threads: int
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ResumableRun:
+    """What may not change between the parts of one run: its answers, and how they are scored."""
+
+    questions: Questions
+    scenario: AskedModel
+    scenario_name: str
+    backend_name: str
+    max_output_tokens: int
+    weights_sha256: str | None
+    seed: int
+    recovery_enabled: bool
+    forgive_latency: bool
+
+
+def asked_model(scenario: Scenario) -> AskedModel:
+    """Return what of a scenario can change an answer."""
+    return AskedModel(
+        **{each.name: getattr(scenario, each.name) for each in dataclasses.fields(AskedModel) if each.name != _BATCH},
+        batch=1 if TRACKS[scenario.track].leaves_machine else scenario.concurrency,
+    )
+
+
+def loaded_model(load: LoadInfo) -> LoadedModel:
+    """Return what of a loaded model can change an answer."""
+    settings = {name: value for name, value in load.settings.items() if name != CANARY}
+    values = {each.name: getattr(load, each.name) for each in dataclasses.fields(LoadedModel)}
+    return LoadedModel(**values | dict(settings=settings))
+
+
+def answer_key(
+    request: Request,
+    scenario: Scenario,
+    *,
+    limits: Limits,
+    load: LoadInfo,
+    weights_sha256: str | None,
+    seed: int = SEED,
+) -> str:
+    """Return a hash of everything that can change the answer to a request: two equal keys, one answer."""
+    messages: tuple[Message, ...] = build_messages(request)
+    # The form is part of every journal: with another one, nothing of an older run would be found again.
+    identity = asdict(asked_model(scenario)) | asdict(loaded_model(load))
+    identity |= dict(
+        version=ANSWER_KEY_VERSION,
+        prompt_version=PROMPT_VERSION,
+        messages=[asdict(message) for message in messages],
+        weights_sha256=weights_sha256,
+        limits=asdict(limits),
+        seed=seed,
+    )
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def run_differences(before: RunIdentity, after: RunIdentity) -> list[str]:
+    """Return all that keeps `after` from being the same run as `before`, in words."""
+    return _differences(_resumable(before), _resumable(after))
+
+
+def load_differences(before: LoadInfo, after: LoadInfo) -> list[str]:
+    """Return all that differs between two loaded models and can change an answer, in words."""
+    return _differences(loaded_model(before), loaded_model(after))
+
+
+def _resumable(run: RunIdentity) -> ResumableRun:
+    return ResumableRun(
+        questions=questions_of(run),
+        scenario=asked_model(run.scenario),
+        scenario_name=run.scenario.name,
+        backend_name=run.scenario.backend_name,
+        max_output_tokens=run.max_output_tokens,
+        weights_sha256=run.weights_sha256,
+        seed=run.seed,
+        recovery_enabled=run.recovery_enabled,
+        forgive_latency=run.forgive_latency,
+    )
+
+
+def _differences(before: Any, after: Any) -> list[str]:
+    # What was written as JSON has lists where there were tuples.
+    then, now = (_flat(json.loads(json.dumps(asdict(each)))) for each in (before, after))
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    return [f"{name} was {_short(then.get(name))}, is {_short(now.get(name))}" for name in names]
+
+
+def _flat(value: dict[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, inner in value.items():
+        found |= _flat(inner, f"{before}{name}.") if isinstance(inner, dict) else {before + name: inner}
+    return found
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 4]}..."

@@ -1,0 +1,220 @@
+"""The options of the runner, each said once: the parser, the checks and the printed resume command follow from it."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from benchmark.matrix import DEFAULT_MATRIX
+from ctxsift.errors import InputError
+
+_META = "option"
+
+
+class Group(StrEnum):
+    """Headings of --help."""
+
+    WHAT = "what to run"
+    WHERE = "where things are"
+    HOW = "how"
+
+
+@dataclass(frozen=True)
+class _Option:
+    """How a field is given on the command line.
+
+    Attributes:
+        read: turns what was typed into its value; None for a switch.
+        many: may be given several times.
+        with_resume: it may stand beside --resume.
+        resumes: the printed resume command repeats it.
+
+    """
+
+    group: Group
+    help: str
+    read: Callable[[str], Any] | None
+    metavar: str | None = None
+    many: bool = False
+    with_resume: bool = True
+    resumes: bool = False
+
+
+def _given(
+    group: Group,
+    help_text: str,
+    read: Callable[[str], Any] = str,
+    metavar: str | None = None,
+    *,
+    with_resume: bool = True,
+    resumes: bool = False,
+) -> dict[str, _Option]:
+    return {_META: _Option(group, help_text, read, metavar, with_resume=with_resume, resumes=resumes)}
+
+
+def _several(help_text: str, metavar: str | None = None) -> dict[str, _Option]:
+    option = _Option(Group.WHAT, f"{help_text} (repeatable)", str, metavar, many=True, with_resume=False)
+    return {_META: option}
+
+
+def _switch(group: Group, help_text: str, *, resumes: bool = False) -> dict[str, _Option]:
+    return {_META: _Option(group, help_text, None, resumes=resumes)}
+
+
+@dataclass(frozen=True)
+class RunnerOptions:
+    """What a person may ask of the runner; what each means, its help says.
+
+    Attributes:
+        devices: as it was typed; see `device_names`.
+
+    """
+
+    scenario: tuple[str, ...] = field(default=(), metadata=_several("run this one", "NAME"))
+    phase: tuple[str, ...] = field(default=(), metadata=_several("run all enabled ones of this phase"))
+    max_cases: int | None = field(
+        default=None,
+        metadata=_given(Group.WHAT, "only the first N cases; 8 already show all intents", int, "N", with_resume=False),
+    )
+    case_id: tuple[str, ...] = field(default=(), metadata=_several("only this case", "ID"))
+    list_scenarios: bool = field(default=False, metadata=_switch(Group.WHAT, "show the matrix and stop"))
+    resume: Path | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHAT,
+            "resume the unfinished runs below PATH (run folder or results tree): ask what has no answer yet",
+            Path,
+            "PATH",
+        ),
+    )
+    retry_failed: bool = field(
+        default=False,
+        metadata=_switch(
+            Group.WHAT,
+            "with --resume: also ask again where the model answered with nothing or was cut off",
+            resumes=True,
+        ),
+    )
+    matrix: Path = field(
+        default=DEFAULT_MATRIX,
+        metadata=_given(Group.WHERE, "default: %(default)s", Path, "FILE", resumes=True),
+    )
+    dataset: Path | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHERE, "corpus folder or .jsonl; default: the packaged corpus", Path, "PATH", resumes=True
+        ),
+    )
+    output_dir: Path = field(default=Path("results"), metadata=_given(Group.WHERE, "default: %(default)s", Path, "DIR"))
+    name: str | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHERE, "put all scenarios of this run into one folder NAME-<UTC timestamp>", with_resume=False
+        ),
+    )
+    remote: bool = field(
+        default=False,
+        metadata=_switch(Group.HOW, "allow remote scenarios: the corpus goes to a provider", resumes=True),
+    )
+    env_file: Path | None = field(
+        default=None,
+        metadata=_given(Group.HOW, "CTXSIFT_* settings; the environment wins", Path, "FILE", resumes=True),
+    )
+    devices: str | None = field(
+        default=None,
+        metadata=_given(
+            Group.HOW,
+            "GPUs to use, e.g. cuda:0,cuda:1: one scenario on each at a time; default: the first",
+            metavar="LIST",
+            resumes=True,
+        ),
+    )
+    case_timeout: float | None = field(
+        default=None,
+        metadata=_given(
+            Group.HOW,
+            "how long one answer of a local model may take; default: 60 s, and what its tokens take on a slow machine",
+            float,
+            "SECONDS",
+            resumes=True,
+        ),
+    )
+    forgive_latency: bool = field(
+        default=False,
+        metadata=_switch(
+            Group.HOW,
+            "leave latency out of the score of a scenario if the machine was busy meanwhile; reports say so",
+            resumes=True,
+        ),
+    )
+    show_output: bool = field(default=False, metadata=_switch(Group.HOW, "print every answer as it comes"))
+
+    @property
+    def device_names(self) -> tuple[str, ...]:
+        """The GPUs to use. Raises InputError for what is not one."""
+        names = tuple(dict.fromkeys(self.devices.split(","))) if self.devices is not None else ()
+        for name in names:
+            if not re.fullmatch(r"cuda:\d+", name):
+                raise InputError(f"--devices {self.devices}", f"{name!r} is not a GPU", "write e.g. cuda:0,cuda:1")
+        return names
+
+    def check(self) -> None:
+        """Raise InputError for options that make no sense, alone or together."""
+        for each, option in _options():
+            if self.resume and not option.with_resume and getattr(self, each.name) != each.default:
+                raise InputError(_flag(each), "cannot be used with --resume", "a resumed run keeps its own")
+        if self.name is not None and (not self.name or Path(self.name).name != self.name):
+            raise InputError(f"--name {self.name}", "is not a folder name", "leave out slashes")
+        if self.retry_failed and not self.resume:
+            raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
+        if self.case_timeout is not None and not 0 < self.case_timeout < math.inf:
+            raise InputError(f"--case-timeout {self.case_timeout}", "is not a time", "give seconds above 0")
+
+    def resume_command(self, folder: Path) -> str:
+        """Return the command that resumes what is in a folder."""
+        words = ["python -m benchmark.runner --resume", shlex.quote(str(folder))]
+        for each, option in _options():
+            value = getattr(self, each.name)
+            if option.resumes and value != each.default:
+                words += [_flag(each)] if option.read is None else [_flag(each), shlex.quote(_typed(value))]
+        return " ".join(words)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add every option of the runner, in its group."""
+    groups = {group: parser.add_argument_group(group) for group in Group}
+    for each, option in _options():
+        add = groups[option.group].add_argument
+        if option.read is None:
+            add(_flag(each), action="store_true", help=option.help)
+        elif option.many:
+            add(_flag(each), action="append", default=[], metavar=option.metavar, help=option.help)
+        else:
+            add(_flag(each), type=option.read, default=each.default, metavar=option.metavar, help=option.help)
+
+
+def options_of(parsed: argparse.Namespace) -> RunnerOptions:
+    """Return the options of a parsed command line, unchecked."""
+    values: dict[str, Any] = {each.name: getattr(parsed, each.name) for each, _ in _options()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return RunnerOptions(**values)
+
+
+def _options() -> Iterable[tuple[dataclasses.Field[Any], _Option]]:
+    return ((each, each.metadata[_META]) for each in dataclasses.fields(RunnerOptions))
+
+
+def _flag(each: dataclasses.Field[Any]) -> str:
+    return "--" + each.name.replace("_", "-")
+
+
+def _typed(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

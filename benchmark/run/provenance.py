@@ -1,0 +1,136 @@
+"""What it takes to reproduce a result: the machine, versions, code, prompt, and the model as it was loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.grading.result import STATISTICS, build_result
+from benchmark.record.result import Backend, Environment, Result, Run, Warmup
+from benchmark.run.scenario_run import ScenarioRun
+from benchmark.scoring import SCORER_VERSION
+from ctxsift.backends.base import LoadInfo
+from ctxsift.backends.registry import ENGINES
+from ctxsift.contracts import CONTRACTS
+from ctxsift.prompts import scaffold_lines
+from ctxsift.recovery import RECOVERY_VERSION
+
+_PACKAGES = ("ctxsift-bench", *ENGINES, "numpy", "rapidfuzz", "tokenizers", "wordllama")
+
+
+def result_of(ran: ScenarioRun, references: ReferenceScores) -> Result:
+    """Return the result of a scenario that has just run."""
+    warmup = Warmup(load_ms=ran.load.load_ms if ran.load else None, cpu_rss_bytes=ran.worker_rss_bytes)
+    return build_result(ran.plan.scenario, warmup, run_of(ran), ran.outcomes, ran.plan.cases, references)
+
+
+def run_of(ran: ScenarioRun) -> Run:
+    """Return how its answers came to be, and how they were scored."""
+    plan, identity = ran.plan, ran.plan.identity
+    return Run(
+        timestamp=identity.timestamp,
+        complete=ran.complete,
+        error=ran.error,
+        wall_s=ran.wall_s,
+        seed=identity.seed,
+        corpus_sha256=identity.corpus_sha256,
+        corpus_cases=plan.corpus_cases,
+        recovery_version=RECOVERY_VERSION,
+        scorer_version=SCORER_VERSION,
+        statistics=STATISTICS,
+        case_ids=identity.case_ids,
+        prompt_version=identity.prompt_version,
+        prompt_sha256=prompt_sha256(),
+        recovery_enabled=identity.recovery_enabled,
+        weights_sha256=identity.weights_sha256,
+        max_output_tokens=identity.max_output_tokens,
+        backend=backend_of(ran.load) if ran.load else None,
+        environment=environment(),
+        disturbance=ran.disturbance,
+        latency_ignored=identity.forgive_latency and not ran.disturbance.latency_clean,
+    )
+
+
+def environment() -> Environment:
+    """Return hardware, versions and commit of this machine and checkout."""
+    commit, dirty = _commit()
+    return Environment(
+        platform=platform.platform(),
+        python=platform.python_version(),
+        cpu=_cpu_name(),
+        cpu_cores_physical=psutil.cpu_count(logical=False),
+        cpu_cores_logical=psutil.cpu_count(),
+        memory_bytes=psutil.virtual_memory().total,
+        packages=_versions(),
+        git_commit=commit,
+        git_dirty=dirty,
+    )
+
+
+def prompt_sha256() -> str:
+    """Return a hash of all words that we add to a question."""
+    words = [*scaffold_lines(), *(contract.words for contract in CONTRACTS.values())]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def backend_of(load: LoadInfo) -> Backend:
+    """Return the engine, and the model as it was loaded."""
+    return Backend(
+        name=load.backend,
+        engine=load.engine,
+        engine_version=load.engine_version,
+        architecture=load.architecture,
+        chat_template=load.chat_template,
+        chat_template_note=load.chat_template_note,
+        chat_template_sha256=load.chat_template_sha256,
+        context_tokens=load.context_tokens,
+        threads=load.threads,
+        settings=load.settings,
+        environment=load.environment,
+    )
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in sorted(_PACKAGES):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> tuple[str | None, bool | None]:
+    """Return git commit and dirty flag of this code; None where it is not a checkout."""
+    here = Path(__file__)
+    root = here.parents[2]
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+    if git("ls-files", "--error-unmatch", str(here)) is None:
+        return None, None
+    status = git("status", "--porcelain", "--untracked-files=no")
+    return git("rev-parse", "HEAD"), None if status is None else bool(status)

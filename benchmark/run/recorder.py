@@ -1,0 +1,127 @@
+"""Keeps the books of one scenario: every attempt is on disk before its answer is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchmark.cases import Case
+from benchmark.grading.outcome import grade, unanswered
+from benchmark.record.journal import AnswerLine, FailureLine, Sample
+from benchmark.record.result import Outcome
+from benchmark.run.asking import Answered, AttemptFailed, Ended, Event, Unanswered, Unit
+from benchmark.run.identity import answer_key
+from benchmark.run.journal import Journal
+from benchmark.run.machine import Meter
+from benchmark.run.plan import ScenarioPlan
+from benchmark.scoring import Embedder
+from ctxsift.backends.base import LoadInfo
+from ctxsift.compression import Answer
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the processes that work for us have used; of a service, nothing."""
+
+    cpu_s: float = 0.0
+    rss_bytes: int | None = None
+
+
+class Grader:
+    """Grades the answers of one scenario, whether they were just given or are in a journal."""
+
+    def __init__(self, plan: ScenarioPlan, load: LoadInfo, embedder: Embedder) -> None:
+        self._plan, self._load, self._embedder = plan, load, embedder
+        self._cases = {case.case_id: case for case in plan.cases}
+
+    def key(self, case: Case) -> str:
+        """Return the key of the answer to a case."""
+        return answer_key(
+            case.request,
+            self._plan.scenario,
+            limits=self._plan.limits,
+            load=self._load,
+            weights_sha256=self._plan.identity.weights_sha256,
+            seed=self._plan.spec.seed,
+        )
+
+    def case(self, case_id: str) -> Case:
+        """Return a case of the plan."""
+        return self._cases[case_id]
+
+    def outcome(self, line: AnswerLine) -> Outcome:
+        """Return the outcome of a case, by the line of its answer."""
+        return grade(
+            self.case(line.case_id),
+            Answer(line.generation, line.input_chars_cut),
+            self._embedder,
+            recovery_enabled=self._plan.identity.recovery_enabled,
+            attempts=line.attempt,
+            elapsed_ms=line.elapsed_ms,
+            rss_bytes=line.rss_bytes,
+        )
+
+
+class CaseRecorder:
+    """Writes attempts into the journal and grades answers; see Recorder. Raises OSError when nothing can be written.
+
+    Args:
+        grader: of the scenario.
+        journal: open.
+        usage: returns what the model's process has used up to now.
+        ended: hears of every case; says why nothing more is to be asked, or None.
+
+    """
+
+    def __init__(
+        self, grader: Grader, journal: Journal, usage: Callable[[], Usage], ended: Callable[[Outcome], Ended | None]
+    ) -> None:
+        self._grader, self._journal, self._usage, self._case_ended = grader, journal, usage, ended
+        self._meter = Meter(usage().cpu_s)
+        self._samples: list[Sample] = []
+
+    def settle(self, events: Sequence[Event]) -> Ended | None:
+        """Take down what came together."""
+        # All of it is written down before anything else is done.
+        graded = [(event, self._write(event)) for event in events]
+        ended: Ended | None = None
+        for event, line in graded:
+            if isinstance(event, Unanswered):
+                case = self._grader.case(event.unit.unit_id)
+                ended = self._case_ended(unanswered(case, str(event.error), event.attempts)) or ended
+            elif line is not None:
+                ended = self._case_ended(self._grader.outcome(line)) or ended
+        return ended
+
+    def all_samples(self) -> list[Sample]:
+        """Return the samples of the machine up to now."""
+        return [*self._samples, self._meter.sample(self._usage().cpu_s)]
+
+    def _write(self, event: Event) -> AnswerLine | None:
+        """Write an attempt down; returns the line of an answer."""
+        if isinstance(event, AttemptFailed):
+            case_id, key = self._identified(event.unit)
+            failure = FailureLine(case_id=case_id, attempt=event.attempt, key=key, error=str(event.error))
+            self._journal.append(failure)
+        if not isinstance(event, Answered):
+            return None
+        usage = self._usage()
+        sample = self._meter.sample(usage.cpu_s) if self._meter.due else None
+        self._samples += [sample] if sample else []
+        case_id, key = self._identified(event.unit)
+        answer = event.attempted.value
+        line = AnswerLine(
+            case_id=case_id,
+            attempt=event.attempted.attempts,
+            key=key,
+            generation=answer.generation,
+            input_chars_cut=answer.input_chars_cut,
+            elapsed_ms=event.attempted.elapsed_ms,
+            rss_bytes=usage.rss_bytes,
+            machine=sample,
+        )
+        self._journal.append(line)
+        return line
+
+    def _identified(self, unit: Unit) -> tuple[str, str]:
+        return unit.unit_id, self._grader.key(self._grader.case(unit.unit_id))

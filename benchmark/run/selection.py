@@ -1,0 +1,39 @@
+"""Which cases run, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Sequence
+
+from benchmark.cases import Case, Corpus
+from ctxsift.contracts import Intent
+from ctxsift.errors import InputError, did_you_mean
+
+
+def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases in a fixed order in which every stretch of eight holds all intents, while they last."""
+    cases = tuple(cases)
+    groups = [
+        sorted((c for c in cases if c.intent is intent), key=lambda c: hashlib.sha256(c.case_id.encode()).digest())
+        for intent in Intent
+    ]
+    rounds = itertools.zip_longest(*groups)
+    return tuple(case for row in rounds for case in row if case is not None)
+
+
+def select_cases(corpus: Corpus, *, case_ids: Sequence[str] = (), max_cases: int | None = None) -> tuple[Case, ...]:
+    """Return the cases to run.
+
+    Raises:
+        InputError: an unknown id (nearest ones shown) or a limit below 1.
+
+    """
+    if max_cases is not None and max_cases < 1:
+        raise InputError("--max-cases", f"{max_cases} is below 1", "give 1 or more")
+    by_id = {case.case_id: case for case in corpus.cases}
+    for case_id in case_ids:
+        if case_id not in by_id:
+            raise InputError(f"--case-id {case_id}", "is not in the corpus", did_you_mean(case_id, by_id))
+    chosen = [by_id[case_id] for case_id in case_ids] if case_ids else corpus.cases
+    return stratified(dict.fromkeys(chosen))[:max_cases]

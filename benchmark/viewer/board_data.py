@@ -1,0 +1,230 @@
+"""The leaderboard and the head of each result, as records of the page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from benchmark.analysis import leaderboard as board
+from benchmark.cases import Difficulty
+from benchmark.record.base import Interval as Ends
+from benchmark.record.read import StoredResult
+from benchmark.record.summary import Summary
+from benchmark.record.views import ViewSummary
+from benchmark.render.notes import notes, notes_together
+from benchmark.scoring import COMPONENTS
+from benchmark.viewer.charts import lift_interval, reference_lines
+from benchmark.viewer.page_data import Gathered, Shown, words
+from benchmark.viewer.page_records import (
+    BoardColumn,
+    BoardRow,
+    ComponentInfo,
+    Detail,
+    FigureInfo,
+    HeadlineInfo,
+    IdentityGroup,
+    IdentityLine,
+    Interval,
+    Overview,
+    OwnLines,
+    ProfileRow,
+    RankInfo,
+    ReasonCount,
+    Tile,
+)
+from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
+from ctxsift.validation import Status
+
+_COVERED = (board.ANSWERED, board.PLANNED)
+_VERDICTS = (board.ACCEPTED, board.SOFT_ACCEPTED, board.REJECTED)
+_DOUBTED = {board.MEAN_TIME: board.Flag.DISTURBED, board.P95_TIME: board.Flag.DISTURBED}
+# The head of a result: figures, and those that stand below them.
+_TILES: dict[board.Figure, tuple[board.Figure, ...]] = {
+    board.RECOVERED: (),
+    board.RAW: (),
+    board.LIFT: (),
+    board.NORM: (),
+    board.COVERAGE: _COVERED,
+    board.MEAN_TIME: (board.P95_TIME,),
+    board.DECODE_SPEED: (board.PREFILL_SPEED,),
+    board.SAVED: (),
+}
+
+
+def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
+    """Return what the leaderboard needs; `skipped` are the files that were left out."""
+    keys = {shown.result: shown.key for shown in gathered.shown}
+    rows, headline = gathered.board.rows, gathered.board.headline
+    return Overview(
+        built=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        figures=[_figure_info(figure) for figure in board.FIGURES],
+        columns=[column for column in _columns() if _is_filled(column, rows)],
+        components=[ComponentInfo(name=component.name, hint=component.hint) for component in COMPONENTS],
+        difficulties=list(Difficulty),
+        flags={flag: about.meaning for flag, about in board.FLAGS.items()},
+        rank_hint=board.RANK_HINT,
+        results=[_board_row(keys[row.result], row) for row in rows],
+        headline=HeadlineInfo(
+            best=[keys[row.result] for row in headline.best],
+            measured=headline.measured,
+            beats_floor=headline.beats_floor,
+        ),
+        lines=reference_lines(gathered.shown),
+        notes=notes_together(gathered.board),
+        skipped=[one_line(str(error)) for error in skipped],
+    )
+
+
+def _figure_info(figure: board.Figure) -> FigureInfo:
+    form = figure.form
+    return FigureInfo(
+        key=figure.key,
+        title=figure.title,
+        hint=figure.hint,
+        digits=form.digits,
+        scale=form.scale,
+        signed=form.signed,
+        suffix=form.suffix,
+        rounds_down=figure is board.COVERAGE,
+        doubted_by=_DOUBTED.get(figure, ""),
+    )
+
+
+def _columns() -> Iterator[BoardColumn]:
+    """Yield a column for each figure, where narrow tables put several into one; verdicts belong together."""
+    for column in board.COLUMNS:
+        if column.figures == _VERDICTS:
+            yield BoardColumn(title=column.title, figures=[figure.key for figure in _VERDICTS])
+            continue
+        for figure in (board.COVERAGE,) if column.figures == _COVERED else column.figures:
+            yield BoardColumn(title=figure.title, figures=[figure.key], drawn=figure is board.RECOVERED)
+
+
+def _is_filled(column: BoardColumn, rows: Sequence[board.BoardRow]) -> bool:
+    # A column that nobody fills only takes room.
+    return any(key in _figures(row.summary) for key in column.figures for row in rows)
+
+
+def _figures(summary: Summary) -> dict[str, float]:
+    found = {figure.key: figure.read(summary) for figure in board.FIGURES}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _board_row(key: int, row: board.BoardRow) -> BoardRow:
+    result, summary = row.result, row.summary
+    scenario, reference = result.record.scenario, summary.reference
+    intervals = {figure.key: _interval(figure.interval(summary)) for figure in board.FIGURES}
+    return BoardRow(
+        key=key,
+        label=row.label,
+        scenario=one_line(scenario.name),
+        track=scenario.track,
+        phase=one_line(scenario.phase),
+        model=one_line(scenario.model),
+        timestamp=result.timestamp,
+        is_reference=result.is_reference,
+        answered=summary.case_count,
+        rank=None if row.rank is None else RankInfo(place=row.rank.place, tied=row.rank.tied),
+        flags=list(row.flags),
+        notes=[one_line(note) for note in notes(result)],
+        figures=_figures(summary),
+        intervals={name: ends for name, ends in intervals.items() if ends},
+        lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
+    )
+
+
+def _interval(ends: Ends | None) -> Interval | None:
+    return Interval(low=ends[0], high=ends[1]) if ends else None
+
+
+# One result ---------------------------------------------------------------------------------------------------------
+
+
+def detail(shown: Shown) -> Detail:
+    """Return what the view of one result needs."""
+    record = shown.result.record
+    return Detail(
+        has_run=record.run is not None,
+        tiles=[_tile(figure, below, record.summary) for figure, below in _TILES.items()],
+        profile=list(_profile(record.summary)),
+        reasons=_reasons(shown),
+        identity=_identity(shown.result),
+        cases=list(shown.cases),
+    )
+
+
+def _tile(figure: board.Figure, below: Sequence[board.Figure], summary: Summary) -> Tile:
+    told = [each.key for each in below if each.read(summary) is not None]
+    note = f"0 is {summary.reference.floor}, 100 is gold" if figure is board.NORM and summary.reference else ""
+    return Tile(figure=figure.key, interval=_interval(_tile_interval(figure, summary)), below=told, note=note)
+
+
+def _tile_interval(figure: board.Figure, summary: Summary) -> Ends | None:
+    # Tables have no room for these two.
+    if figure is board.RAW and summary.raw_view:
+        return summary.raw_view.intervals.final_score
+    if figure is board.LIFT:
+        return lift_interval(summary)
+    return figure.interval(summary)
+
+
+_CASE_SCORE_HINT = "a score is 0.8 times the mean case score plus 0.2 times the 10th percentile"
+
+
+def _profile(summary: Summary) -> Iterator[ProfileRow]:
+    recovered, raw = summary.recovered, summary.raw_view
+    if recovered is None:
+        return
+
+    def row(title: str, hint: str, read: Callable[[ViewSummary], float], *, is_component: bool = False) -> ProfileRow:
+        told = None if raw is None else read(raw)
+        return ProfileRow(title=title, hint=hint, recovered=read(recovered), raw=told, is_component=is_component)
+
+    for component in COMPONENTS:
+        yield row(component.name, component.hint, attrgetter(f"avg_{component.name}"), is_component=True)
+    yield row("case score, mean", _CASE_SCORE_HINT, lambda view: view.avg_case_score)
+    yield row("case score, 10th percentile", _CASE_SCORE_HINT, lambda view: view.p10_case_score)
+    yield row("latency factor", "what latency leaves of the score", lambda view: view.latency_factor)
+
+
+def _reasons(shown: Shown) -> list[ReasonCount]:
+    """Return why answers were rejected, most frequent first, then how generation ended badly."""
+    rejected = words(Status.REJECTED)
+    counts = Counter(
+        flag for case in shown.cases if case.verdict == rejected and case.recovered for flag in case.recovered.flags
+    )
+    failures = shown.result.record.summary.model_failure_counts
+    return [
+        *(ReasonCount(reason=reason, count=count) for reason, count in counts.most_common()),
+        *(ReasonCount(reason=words(name), count=count, of_generation=True) for name, count in failures.items()),
+    ]
+
+
+def _identity(result: StoredResult) -> list[IdentityGroup]:
+    record = result.record
+    # The cases of the run stand in a table of their own.
+    run = record.run and msgspec.structs.replace(record.run, case_ids=[])
+    groups = {"Scenario": record.scenario, "Run": run, "Loading": record.warmup, "File": {"path": str(result.path)}}
+    facts = {heading: list(_facts(msgspec.to_builtins(about))) for heading, about in groups.items()}
+    return [IdentityGroup(heading=heading, lines=lines) for heading, lines in facts.items() if lines]
+
+
+def _facts(value: Any, path: tuple[str, ...] = ()) -> Iterator[IdentityLine]:
+    """Yield a nested record as lines; what is empty says nothing."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _facts(inner, (*path, words(str(name))))
+        return
+    if isinstance(value, list | tuple):
+        content = ", ".join(item if isinstance(item, str) else json.dumps(item) for item in value)
+    else:
+        content = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+    if content:
+        yield IdentityLine(label=one_line(" ".join(path)), content=one_line(content))

@@ -1,0 +1,114 @@
+"""What pictures are drawn from, in the page and in files: the rows of each data set that specifications name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from benchmark.viewer.page_records import PageRecord
+
+# A field that is in no table: it places what is drawn.
+UNLISTED = Meta(description="not in tables")
+
+
+class ChartRow(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
+    """A row of a data set; its fields are the columns of a table, too, under their names unless a title is given."""
+
+    key: Annotated[int, UNLISTED]
+    label: Annotated[str, Meta(title="result")]
+    track: str
+
+
+class Point(ChartRow, frozen=True, kw_only=True):
+    """A result."""
+
+    score: Annotated[float | None, Meta(title="recovered")]
+    low: float | None
+    high: float | None
+    raw: float | None
+    lift: float | None
+    lift_low: float | None
+    lift_high: float | None
+    seconds: Annotated[float | None, Meta(title="mean s")]
+    latency: str
+
+
+class Cell(ChartRow, frozen=True, kw_only=True):
+    """The mean case score, 0 to 100, of a result in one group of cases; `row` and `column` say where it is drawn."""
+
+    dimension: Annotated[str, UNLISTED]
+    row: Annotated[str, UNLISTED]
+    column: Annotated[str, UNLISTED]
+    group: str
+    score: Annotated[float, Meta(title="mean case score")]
+    low: float | None
+    high: float | None
+    cases: int
+
+
+class VerdictCount(ChartRow, frozen=True, kw_only=True):
+    """How many cases of a result came to a verdict; `order` is the verdict's place."""
+
+    verdict: str
+    count: int
+    order: Annotated[int, UNLISTED]
+
+
+class Bin(ChartRow, frozen=True, kw_only=True):
+    """How many case scores of a result lie in a range."""
+
+    start: Annotated[float, Meta(title="from")]
+    end: Annotated[float, Meta(title="to")]
+    cases: int
+    share: float
+
+
+class Tail(ChartRow, frozen=True, kw_only=True):
+    """The 10th percentile of the case scores of a result."""
+
+    p10: Annotated[float, Meta(title="10th percentile")]
+
+
+class Times(ChartRow, frozen=True, kw_only=True):
+    """Percentiles of the generation time of a result, in seconds."""
+
+    p5: Annotated[float, Meta(title="5 %")]
+    p25: Annotated[float, Meta(title="25 %")]
+    p50: Annotated[float, Meta(title="median")]
+    p75: Annotated[float, Meta(title="75 %")]
+    p95: Annotated[float, Meta(title="95 %")]
+
+
+class ChartRows(PageRecord, frozen=True, kw_only=True):
+    """The data sets of the pictures, best result first; `cells` holds all dimensions, a picture shows one."""
+
+    points: list[Point]
+    cells: list[Cell]
+    verdicts: list[VerdictCount]
+    bins: list[Bin]
+    tails: list[Tail]
+    times: list[Times]
+
+
+class TableColumn(PageRecord, frozen=True, kw_only=True):
+    """A column of the table of a data set's figures."""
+
+    field: str
+    title: str
+
+
+class ChartPack(PageRecord, frozen=True, kw_only=True):
+    """Everything that pictures are drawn from.
+
+    Attributes:
+        specifications: Vega-Lite, by name.
+        themes: Vega-Lite configuration, light and dark.
+        tables: data set -> columns of the table of its figures.
+
+    """
+
+    specifications: dict[str, dict[str, object]]
+    themes: dict[str, dict[str, object]]
+    tables: dict[str, list[TableColumn]]
+    rows: ChartRows

@@ -1,0 +1,311 @@
+"""Stored results -> the records of the page. Figures are those of the files; nothing is scored here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from benchmark.analysis.comparison import Comparison, Comparisons, beyond_chance
+from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
+from benchmark.record.result import Question as AskedQuestion
+from benchmark.record.views import ScoredView
+from benchmark.scoring import COMPONENTS
+from benchmark.statistics import Difference
+from benchmark.viewer.page_records import (
+    Answer,
+    CaseRow,
+    CatalogEntry,
+    Interval,
+    Pair,
+    PairFigure,
+    Question,
+    Shelf,
+    ViewFigures,
+    ViewTexts,
+)
+from benchmark.viewer.spans import Span, anchor_spans, answer_spans, removed_spans, thought_spans
+from ctxsift.contracts import CONTRACTS, Intent
+from ctxsift.terminal import one_line
+
+# Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
+MOST_COMPARED = 64
+NOT_SCORED = "not scored"
+_INTENTS = frozenset(Intent)
+_Identity = tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One result as the page holds it.
+
+    Attributes:
+        key: names it in everything else the page holds.
+        result: without its cases' texts.
+        cases: the figures of all its cases.
+
+    """
+
+    key: int
+    result: StoredResult
+    cases: tuple[CaseRow, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One question, and the answers of all results by their keys."""
+
+    question: AskedQuestion
+    answers: dict[int, Answer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Everything the page shows, except what is drawn.
+
+    Attributes:
+        shown: best first.
+        board: the leaderboard of them, in the same order.
+        asked: each question once for all results, with all their answers: they say much the same about the same
+            input, so together they pack into a fraction.
+
+    """
+
+    shown: tuple[Shown, ...]
+    board: Leaderboard
+    asked: tuple[Asked, ...]
+    comparisons: Comparisons
+
+    @property
+    def results(self) -> list[StoredResult]:
+        """The results in the order of the page."""
+        return [shown.result for shown in self.shown]
+
+
+def gather(results: Iterable[StoredResult]) -> Gathered:
+    """Return what to show of the results, best first; they are read one at a time and let go of what is not shown."""
+    asked: dict[_Identity, tuple[int, Asked]] = {}
+    shown: dict[StoredResult, Shown] = {}
+    for key, result in enumerate(results):
+        rows = tuple(_gather_case(key, outcome, asked) for outcome in result.record.cases)
+        kept = replace(result, record=msgspec.structs.replace(result.record, cases=[]))
+        shown[kept] = Shown(key, kept, rows)
+    comparisons = Comparisons()
+    board = build_leaderboard(list(shown), comparisons)
+    return Gathered(
+        tuple(shown[row.result] for row in board.rows), board, tuple(each for _, each in asked.values()), comparisons
+    )
+
+
+def _gather_case(key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, Asked]]) -> CaseRow:
+    """Return the figures of one case, and put its texts beside the other results' answers to the same question."""
+    values = msgspec.structs.astuple(outcome.question)
+    identity = tuple(tuple(value) if isinstance(value, list) else value for value in values)
+    place, kept = asked.setdefault(identity, (len(asked), Asked(outcome.question)))
+    if isinstance(outcome, InstrumentFailure):
+        kept.answers[key] = _unscored_answer(outcome)
+        return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts)
+    kept.answers[key] = _answer(outcome)
+    return _case_row(place, outcome)
+
+
+# Figures of a case --------------------------------------------------------------------------------------------------
+
+
+def _case_row(place: int, case: Scored | ModelFailure) -> CaseRow:
+    generation = case.generation
+    return CaseRow(
+        question=place,
+        verdict=words(case.recovered.validation_status),
+        attempts=case.attempts,
+        recovered=_view_figures(case.recovered),
+        raw=_view_figures(case.raw),
+        passed=case.recovered.passed,
+        failure=words(case.failure_reason or ""),
+        ended=words(generation.finish_reason),
+        total_ms=_short(generation.total_ms),
+        prefill_ms=_short(generation.prefill_ms),
+        decode_ms=_short(generation.decode_ms),
+        elapsed_ms=_short(case.elapsed_ms),
+        prompt_tokens=generation.prompt_tokens,
+        answer_tokens=generation.completion_tokens,
+        reasoning_tokens=generation.reasoning_tokens,
+        input_tokens=case.input_tokens,
+        cut_chars=case.input_chars_cut,
+        cost_usd=generation.cost_usd,
+        memory_bytes=case.cpu_rss_bytes,
+        gpu_bytes=generation.gpu_peak_bytes,
+    )
+
+
+def _view_figures(view: ScoredView) -> ViewFigures:
+    return ViewFigures(
+        score=round(view.case_score, 6),
+        parts={component.name: round(getattr(view, component.name), 6) for component in COMPONENTS},
+        verdict=words(view.validation_status),
+        flags=[words(flag) for flag in view.validation_flags],
+        thought=round(view.thought_density, 6),
+        tokens=view.output_tokens,
+    )
+
+
+def words(name: str) -> str:
+    """Return the name of a reason, verdict or field as people read it."""
+    return name.replace("_", " ")
+
+
+def _short(value: float | None) -> float | None:
+    # Six decimals are more than anybody reads, and half of what is written.
+    return None if value is None else round(value, 6)
+
+
+# Texts of a case ----------------------------------------------------------------------------------------------------
+
+
+def _unscored_answer(case: InstrumentFailure) -> Answer:
+    unscored = case.unscored_answer
+    if isinstance(unscored, msgspec.UnsetType):
+        return Answer(error=case.error)
+    return Answer(error=case.error, unscored=unscored.generation.text)
+
+
+def _answer(case: Answered) -> Answer:
+    spans, raw_spans = _spans(case)
+    recovered, raw = _view_texts(case.recovered, spans), _view_texts(case.raw, raw_spans)
+    return Answer(
+        error=case.error or "",
+        served_by=case.generation.model,
+        reasoning=case.generation.reasoning,
+        recovered=_beyond(_NO_TEXTS, recovered),
+        raw=_beyond(recovered, raw),
+    )
+
+
+_NO_TEXTS = ViewTexts(output="", reasons={}, missing=[], ungrounded=[], spans=[])
+
+
+def _view_texts(view: ScoredView, spans: Sequence[Span]) -> ViewTexts:
+    return ViewTexts(
+        output=view.output,
+        reasons=view.reasons,
+        missing=view.missing_tokens,
+        ungrounded=view.ungrounded_facts,
+        spans=answer_spans(spans, view.output),
+    )
+
+
+def _beyond(known: ViewTexts, texts: ViewTexts) -> ViewTexts:
+    """Return what `texts` says that is not known already."""
+    said = msgspec.structs.asdict(texts)
+    return ViewTexts(**{name: value for name, value in said.items() if value != getattr(known, name)})
+
+
+def _spans(case: Answered) -> tuple[list[Span], list[Span]]:
+    """Return what is marked in the recovered and in the raw answer, found as recovery and scorer find it."""
+    question = case.question
+    if question.raw_input is None or question.intent not in _INTENTS:
+        return [], []
+    raw_input, instruction, intent = question.raw_input, question.instruction or "", Intent(question.intent)
+
+    def thought(view: ScoredView) -> list[Span]:
+        # Where nothing was found when the view was scored, nothing is looked for.
+        return thought_spans(view.output, raw_input, instruction, intent) if view.thought_markers else []
+
+    removed = removed_spans(case.raw.output, case.recovered.output, case.recovery_steps)
+    return thought(case.recovered), [*removed, *thought(case.raw)]
+
+
+# Questions ----------------------------------------------------------------------------------------------------------
+
+
+def shelve(asked: Sequence[Asked]) -> tuple[list[CatalogEntry], list[Shelf]]:
+    """Return the catalog, in the order of `asked`, and the shelves: questions about one raw input stand together."""
+    shelves: dict[object, list[int]] = {}
+    for number, each in enumerate(asked):
+        raw_input = each.question.raw_input
+        shelves.setdefault(number if raw_input is None else raw_input, []).append(number)
+    places = {number: (s, p) for s, numbers in enumerate(shelves.values()) for p, number in enumerate(numbers)}
+    catalog = [_catalog_entry(each.question, *places[number]) for number, each in enumerate(asked)]
+    filled = [
+        Shelf(raw_input=asked[numbers[0]].question.raw_input, questions=[_question(asked[n]) for n in numbers])
+        for numbers in shelves.values()
+    ]
+    return catalog, filled
+
+
+def _catalog_entry(question: AskedQuestion, shelf: int, place: int) -> CatalogEntry:
+    def label(value: str | None) -> str:
+        return one_line(words(value or ""))
+
+    return CatalogEntry(
+        case_id=question.case_id,
+        title=one_line(question.title or ""),
+        intent=label(question.intent),
+        family=label(question.family),
+        tool=one_line(question.tool or ""),
+        difficulty=label(question.difficulty),
+        output_mode=label(question.output_mode),
+        shelf=shelf,
+        place=place,
+    )
+
+
+def _question(asked: Asked) -> Question:
+    question = asked.question
+    anchors, raw_input = question.required_anchors, question.raw_input
+    return Question(
+        instruction=question.instruction,
+        gold=question.expected_output,
+        anchors=anchors,
+        contract=CONTRACTS[Intent(question.intent)].words if question.intent in _INTENTS else "",
+        places=anchor_spans(raw_input, anchors) if raw_input is not None and anchors else [],
+        answers={str(key): answer for key, answer in asked.answers.items()},
+    )
+
+
+# Head to head -------------------------------------------------------------------------------------------------------
+
+
+def pairs(gathered: Gathered) -> list[Pair] | None:
+    """Return each result against each that it shares cases with, better ones first; None when there are too many."""
+    if len(gathered.shown) > MOST_COMPARED:
+        return None
+    return [
+        _pair(a, b, comparison)
+        for a, b in itertools.combinations(gathered.shown, 2)
+        if (comparison := gathered.comparisons.of(a.result, b.result)) is not None
+    ]
+
+
+def _pair(a: Shown, b: Shown, found: Comparison) -> Pair:
+    shared = len(found.shared)
+    return Pair(
+        a=a.key,
+        b=b.key,
+        shared=shared,
+        only_a=found.only_a,
+        only_b=found.only_b,
+        wins=found.wins,
+        losses=found.losses,
+        ties=found.ties,
+        figures=[_pair_figure(f.name, shared, f.a, f.b, f.difference) for f in found.figures],
+        intents=[_pair_figure(words(g.name), g.case_count, g.a, g.b, g.difference) for g in found.intents],
+    )
+
+
+def _pair_figure(name: str, cases: int, a: float, b: float, difference: Difference) -> PairFigure:
+    ends = difference.interval
+    return PairFigure(
+        name=name,
+        cases=cases,
+        a=a,
+        b=b,
+        gain=difference.value,
+        interval=Interval(low=ends.low, high=ends.high) if ends else None,
+        p=difference.p,
+        sure=beyond_chance(difference),
+    )

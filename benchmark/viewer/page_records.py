@@ -1,0 +1,387 @@
+"""What the page is given: Python writes these records, JavaScript reads them under the same names.
+
+`static/page_records.d.ts` is made from them and from those of `chart_records`, and the page's scripts are checked
+against it. Scores of cases and components are in [0, 1], scores of results in [0, 100], times in milliseconds unless a
+name says otherwise. What a result file does not tell is left out.
+"""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+
+class PageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The base: a field that has its default is not written."""
+
+
+class Interval(PageRecord, frozen=True, kw_only=True):
+    """A 95 % interval, in the units of its figure."""
+
+    low: float
+    high: float
+
+
+# The leaderboard, which is there at once ---------------------------------------------------------------------------
+
+
+class FigureInfo(PageRecord, frozen=True, kw_only=True):
+    """How a figure of a result is called and written; see `benchmark.analysis.leaderboard.Figure` and `Form`.
+
+    Attributes:
+        rounds_down: it is a share of cases: 279 of 280 are not 100 %.
+        doubted_by: the flag that makes it doubtful.
+
+    """
+
+    key: str
+    title: str
+    hint: str
+    digits: int
+    scale: float
+    signed: bool
+    suffix: str
+    rounds_down: bool = False
+    doubted_by: str = ""
+
+
+class BoardColumn(PageRecord, frozen=True, kw_only=True):
+    """A column of the leaderboard: one figure, or several with a slash between; it sorts by the first.
+
+    Attributes:
+        drawn: as a bar from 0 to 100, with the reference lines.
+
+    """
+
+    title: str
+    figures: list[str]
+    drawn: bool = False
+
+
+class ComponentInfo(PageRecord, frozen=True, kw_only=True):
+    """A component of the case score."""
+
+    name: str
+    hint: str
+
+
+class RankInfo(PageRecord, frozen=True, kw_only=True):
+    """A place on the leaderboard, which others may share."""
+
+    place: int
+    tied: bool = False
+
+
+class OwnLines(PageRecord, frozen=True, kw_only=True):
+    """Scores of the best baseline and of gold on a result's own cases."""
+
+    floor: float
+    ceiling: float
+
+
+class BoardRow(PageRecord, frozen=True, kw_only=True):
+    """One result on the leaderboard.
+
+    Attributes:
+        key: names the result in everything else the page holds.
+        label: tells it from the others, and is its address.
+        rank: None for reference rows and for results without an answer.
+        figures, intervals: by the figure's key.
+
+    """
+
+    key: int
+    label: str
+    scenario: str
+    track: str
+    phase: str
+    model: str
+    timestamp: str
+    is_reference: bool
+    answered: int
+    rank: RankInfo | None
+    flags: list[str]
+    notes: list[str]
+    figures: dict[str, float]
+    intervals: dict[str, Interval]
+    lines: OwnLines | None
+
+
+class HeadlineInfo(PageRecord, frozen=True, kw_only=True):
+    """What the board comes to; `best` are the keys of the results that lead it."""
+
+    best: list[int]
+    measured: bool
+    beats_floor: bool
+
+
+class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
+    """Gold (the ceiling) or the best baseline as a line; `key` is that of its own row, if the page has it."""
+
+    label: str
+    score: float
+    is_ceiling: bool
+    key: int | None
+
+
+class Overview(PageRecord, frozen=True, kw_only=True):
+    """What the leaderboard needs.
+
+    Attributes:
+        flags: flag -> its meaning.
+        difficulties: from easy to hard.
+        notes: what makes these results hard to compare.
+        skipped: files that were left out, and why.
+
+    """
+
+    built: str
+    figures: list[FigureInfo]
+    columns: list[BoardColumn]
+    components: list[ComponentInfo]
+    difficulties: list[str]
+    flags: dict[str, str]
+    rank_hint: str
+    results: list[BoardRow]
+    headline: HeadlineInfo
+    lines: list[ReferenceLine]
+    notes: list[str]
+    skipped: list[str]
+
+
+# One result --------------------------------------------------------------------------------------------------------
+
+
+class Tile(PageRecord, frozen=True, kw_only=True):
+    """A figure at the head of a result, with what stands below it: its interval, more figures, or words."""
+
+    figure: str
+    interval: Interval | None = None
+    below: list[str] = field(default_factory=list)
+    note: str = ""
+
+
+class ProfileRow(PageRecord, frozen=True, kw_only=True):
+    """A mean over all cases, in both views; `is_component` ones are drawn as bars."""
+
+    title: str
+    hint: str
+    recovered: float
+    raw: float | None
+    is_component: bool
+
+
+class ReasonCount(PageRecord, frozen=True, kw_only=True):
+    """How many answers were rejected for a reason, or ended badly when they were generated."""
+
+    reason: str
+    count: int
+    of_generation: bool = False
+
+
+class IdentityLine(PageRecord, frozen=True, kw_only=True):
+    """One fact about a run, as words."""
+
+    label: str
+    content: str
+
+
+class IdentityGroup(PageRecord, frozen=True, kw_only=True):
+    """Facts about a run that belong together."""
+
+    heading: str
+    lines: list[IdentityLine]
+
+
+class ViewFigures(PageRecord, frozen=True, kw_only=True):
+    """The figures of one view of an answer.
+
+    Attributes:
+        parts: component -> its score.
+        thought: share of the text that is leaked thought.
+
+    """
+
+    score: float
+    parts: dict[str, float]
+    verdict: str
+    flags: list[str] = field(default_factory=list)
+    thought: float = 0.0
+    tokens: int | None = None
+
+
+class CaseRow(PageRecord, frozen=True, kw_only=True):
+    """The figures of one case of one result; neither view is there when nothing could be scored.
+
+    Attributes:
+        question: its place in the catalog.
+        failure: how generation ended badly.
+        ended: why generation ended.
+        cut_chars: characters of the input that did not fit the context.
+
+    """
+
+    question: int
+    verdict: str
+    attempts: int
+    recovered: ViewFigures | None = None
+    raw: ViewFigures | None = None
+    passed: bool = False
+    failure: str = ""
+    ended: str = ""
+    total_ms: float | None = None
+    prefill_ms: float | None = None
+    decode_ms: float | None = None
+    elapsed_ms: float | None = None
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    input_tokens: int | None = None
+    cut_chars: int = 0
+    cost_usd: float | None = None
+    memory_bytes: int | None = None
+    gpu_bytes: int | None = None
+
+
+class Detail(PageRecord, frozen=True, kw_only=True):
+    """What the view of one result needs; `has_run` is False for the published layout, which tells nothing of it."""
+
+    has_run: bool
+    tiles: list[Tile]
+    profile: list[ProfileRow]
+    reasons: list[ReasonCount]
+    identity: list[IdentityGroup]
+    cases: list[CaseRow]
+
+
+# Questions and answers ---------------------------------------------------------------------------------------------
+
+
+class CatalogEntry(PageRecord, frozen=True, kw_only=True):
+    """What tables of cases show of a question, and on which shelf, in which place, the rest of it is."""
+
+    case_id: str
+    title: str
+    intent: str
+    family: str
+    tool: str
+    difficulty: str
+    output_mode: str
+    shelf: int
+    place: int
+
+
+class AnchorSpan(PageRecord, frozen=True, kw_only=True):
+    """Where an anchor stands in the raw input, in UTF-16 units; `anchor` is its index."""
+
+    start: int
+    end: int
+    anchor: int
+
+
+class AnswerSpan(PageRecord, frozen=True, kw_only=True):
+    """A part of an answer, in UTF-16 units, that is leaked thought or a wrapper.
+
+    Attributes:
+        removed_as: the steps of recovery that removed it; none when it is still there.
+
+    """
+
+    start: int
+    end: int
+    is_thought: bool = False
+    removed_as: list[str] = field(default_factory=list)
+
+
+class ViewTexts(PageRecord, frozen=True, kw_only=True):
+    """The texts of one view. What the recovered view leaves out is empty, what the raw view leaves out is the same.
+
+    Attributes:
+        reasons: component -> what is missing from full marks.
+        missing: anchors that did not survive.
+        ungrounded: facts that are not in the input.
+
+    """
+
+    output: str | UnsetType = UNSET
+    reasons: dict[str, list[str]] | UnsetType = UNSET
+    missing: list[str] | UnsetType = UNSET
+    ungrounded: list[str] | UnsetType = UNSET
+    spans: list[AnswerSpan] | UnsetType = UNSET
+
+
+class Answer(PageRecord, frozen=True, kw_only=True):
+    """What one result answered to a question.
+
+    Attributes:
+        served_by: what the engine or provider says the model is.
+        unscored: an answer that the scorer failed on.
+
+    """
+
+    error: str = ""
+    served_by: str = ""
+    reasoning: str = ""
+    unscored: str = ""
+    recovered: ViewTexts = ViewTexts()
+    raw: ViewTexts = ViewTexts()
+
+
+class Question(PageRecord, frozen=True, kw_only=True):
+    """What was asked in a case, and what all results answered, by their keys.
+
+    Attributes:
+        contract: what the model was told of the answer's form.
+        places: where the anchors stand in the raw input.
+
+    """
+
+    instruction: str | None
+    gold: str | None
+    anchors: list[str] | None
+    contract: str = ""
+    places: list[AnchorSpan] = field(default_factory=list)
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+
+class Shelf(PageRecord, frozen=True, kw_only=True):
+    """All questions about one raw input; None where the files do not hold it."""
+
+    raw_input: str | None
+    questions: list[Question]
+
+
+# Head to head ------------------------------------------------------------------------------------------------------
+
+
+class PairFigure(PageRecord, frozen=True, kw_only=True):
+    """A figure of two results on the cases they share; `gain` is b - a, and is `sure` beyond chance."""
+
+    name: str
+    cases: int
+    a: float
+    b: float
+    gain: float
+    interval: Interval | None
+    p: float
+    sure: bool
+
+
+class Pair(PageRecord, frozen=True, kw_only=True):
+    """Result `b` against result `a`, by their keys; see `benchmark.analysis.comparison.Comparison`."""
+
+    a: int
+    b: int
+    shared: int
+    only_a: int
+    only_b: int
+    wins: int
+    losses: int
+    ties: int
+    figures: list[PairFigure]
+    intents: list[PairFigure]
+
+
+class Pairs(PageRecord, frozen=True, kw_only=True):
+    """Each result against each; None when there are too many."""
+
+    found: list[Pair] | None

@@ -1,0 +1,372 @@
+// Made from the records of benchmark.viewer: python -m tests.benchmark.viewer.page_types
+
+/** A 95 % interval, in the units of its figure. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** How a figure of a result is called and written; see `benchmark.analysis.leaderboard.Figure` and `Form`. */
+export interface FigureInfo {
+  key: string;
+  title: string;
+  hint: string;
+  digits: number;
+  scale: number;
+  signed: boolean;
+  suffix: string;
+  rounds_down?: boolean;
+  doubted_by?: string;
+}
+
+/** A column of the leaderboard: one figure, or several with a slash between; it sorts by the first. */
+export interface BoardColumn {
+  title: string;
+  figures: string[];
+  drawn?: boolean;
+}
+
+/** A component of the case score. */
+export interface ComponentInfo {
+  name: string;
+  hint: string;
+}
+
+/** A place on the leaderboard, which others may share. */
+export interface RankInfo {
+  place: number;
+  tied?: boolean;
+}
+
+/** Scores of the best baseline and of gold on a result's own cases. */
+export interface OwnLines {
+  floor: number;
+  ceiling: number;
+}
+
+/** One result on the leaderboard. */
+export interface BoardRow {
+  key: number;
+  label: string;
+  scenario: string;
+  track: string;
+  phase: string;
+  model: string;
+  timestamp: string;
+  is_reference: boolean;
+  answered: number;
+  rank: RankInfo | null;
+  flags: string[];
+  notes: string[];
+  figures: Record<string, number>;
+  intervals: Record<string, Interval>;
+  lines: OwnLines | null;
+}
+
+/** What the board comes to; `best` are the keys of the results that lead it. */
+export interface HeadlineInfo {
+  best: number[];
+  measured: boolean;
+  beats_floor: boolean;
+}
+
+/** Gold (the ceiling) or the best baseline as a line; `key` is that of its own row, if the page has it. */
+export interface ReferenceLine {
+  label: string;
+  score: number;
+  is_ceiling: boolean;
+  key: number | null;
+}
+
+/** What the leaderboard needs. */
+export interface Overview {
+  built: string;
+  figures: FigureInfo[];
+  columns: BoardColumn[];
+  components: ComponentInfo[];
+  difficulties: string[];
+  flags: Record<string, string>;
+  rank_hint: string;
+  results: BoardRow[];
+  headline: HeadlineInfo;
+  lines: ReferenceLine[];
+  notes: string[];
+  skipped: string[];
+}
+
+/** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */
+export interface Tile {
+  figure: string;
+  interval?: Interval;
+  below?: string[];
+  note?: string;
+}
+
+/** A mean over all cases, in both views; `is_component` ones are drawn as bars. */
+export interface ProfileRow {
+  title: string;
+  hint: string;
+  recovered: number;
+  raw: number | null;
+  is_component: boolean;
+}
+
+/** How many answers were rejected for a reason, or ended badly when they were generated. */
+export interface ReasonCount {
+  reason: string;
+  count: number;
+  of_generation?: boolean;
+}
+
+/** One fact about a run, as words. */
+export interface IdentityLine {
+  label: string;
+  content: string;
+}
+
+/** Facts about a run that belong together. */
+export interface IdentityGroup {
+  heading: string;
+  lines: IdentityLine[];
+}
+
+/** The figures of one view of an answer. */
+export interface ViewFigures {
+  score: number;
+  parts: Record<string, number>;
+  verdict: string;
+  flags?: string[];
+  thought?: number;
+  tokens?: number;
+}
+
+/** The figures of one case of one result; neither view is there when nothing could be scored. */
+export interface CaseRow {
+  question: number;
+  verdict: string;
+  attempts: number;
+  recovered?: ViewFigures;
+  raw?: ViewFigures;
+  passed?: boolean;
+  failure?: string;
+  ended?: string;
+  total_ms?: number;
+  prefill_ms?: number;
+  decode_ms?: number;
+  elapsed_ms?: number;
+  prompt_tokens?: number;
+  answer_tokens?: number;
+  reasoning_tokens?: number;
+  input_tokens?: number;
+  cut_chars?: number;
+  cost_usd?: number;
+  memory_bytes?: number;
+  gpu_bytes?: number;
+}
+
+/** What the view of one result needs; `has_run` is False for the published layout, which tells nothing of it. */
+export interface Detail {
+  has_run: boolean;
+  tiles: Tile[];
+  profile: ProfileRow[];
+  reasons: ReasonCount[];
+  identity: IdentityGroup[];
+  cases: CaseRow[];
+}
+
+/** What tables of cases show of a question, and on which shelf, in which place, the rest of it is. */
+export interface CatalogEntry {
+  case_id: string;
+  title: string;
+  intent: string;
+  family: string;
+  tool: string;
+  difficulty: string;
+  output_mode: string;
+  shelf: number;
+  place: number;
+}
+
+/** Where an anchor stands in the raw input, in UTF-16 units; `anchor` is its index. */
+export interface AnchorSpan {
+  start: number;
+  end: number;
+  anchor: number;
+}
+
+/** A part of an answer, in UTF-16 units, that is leaked thought or a wrapper. */
+export interface AnswerSpan {
+  start: number;
+  end: number;
+  is_thought?: boolean;
+  removed_as?: string[];
+}
+
+/** The texts of one view. What the recovered view leaves out is empty, what the raw view leaves out is the same. */
+export interface ViewTexts {
+  output?: string;
+  reasons?: Record<string, string[]>;
+  missing?: string[];
+  ungrounded?: string[];
+  spans?: AnswerSpan[];
+}
+
+/** What one result answered to a question. */
+export interface Answer {
+  error?: string;
+  served_by?: string;
+  reasoning?: string;
+  unscored?: string;
+  recovered?: ViewTexts;
+  raw?: ViewTexts;
+}
+
+/** What was asked in a case, and what all results answered, by their keys. */
+export interface Question {
+  instruction: string | null;
+  gold: string | null;
+  anchors: string[] | null;
+  contract?: string;
+  places?: AnchorSpan[];
+  answers?: Record<string, Answer>;
+}
+
+/** All questions about one raw input; None where the files do not hold it. */
+export interface Shelf {
+  raw_input: string | null;
+  questions: Question[];
+}
+
+/** A figure of two results on the cases they share; `gain` is b - a, and is `sure` beyond chance. */
+export interface PairFigure {
+  name: string;
+  cases: number;
+  a: number;
+  b: number;
+  gain: number;
+  interval: Interval | null;
+  p: number;
+  sure: boolean;
+}
+
+/** Result `b` against result `a`, by their keys; see `benchmark.analysis.comparison.Comparison`. */
+export interface Pair {
+  a: number;
+  b: number;
+  shared: number;
+  only_a: number;
+  only_b: number;
+  wins: number;
+  losses: number;
+  ties: number;
+  figures: PairFigure[];
+  intents: PairFigure[];
+}
+
+/** Each result against each; None when there are too many. */
+export interface Pairs {
+  found: Pair[] | null;
+}
+
+/** A row of a data set; its fields are the columns of a table, too, under their names unless a title is given. */
+export interface ChartRow {
+  key: number;
+  label: string;
+  track: string;
+}
+
+/** A result. */
+export interface Point {
+  key: number;
+  label: string;
+  track: string;
+  score: number | null;
+  low: number | null;
+  high: number | null;
+  raw: number | null;
+  lift: number | null;
+  lift_low: number | null;
+  lift_high: number | null;
+  seconds: number | null;
+  latency: string;
+}
+
+/** The mean case score, 0 to 100, of a result in one group of cases; `row` and `column` say where it is drawn. */
+export interface Cell {
+  key: number;
+  label: string;
+  track: string;
+  dimension: string;
+  row: string;
+  column: string;
+  group: string;
+  score: number;
+  low: number | null;
+  high: number | null;
+  cases: number;
+}
+
+/** How many cases of a result came to a verdict; `order` is the verdict's place. */
+export interface VerdictCount {
+  key: number;
+  label: string;
+  track: string;
+  verdict: string;
+  count: number;
+  order: number;
+}
+
+/** How many case scores of a result lie in a range. */
+export interface Bin {
+  key: number;
+  label: string;
+  track: string;
+  start: number;
+  end: number;
+  cases: number;
+  share: number;
+}
+
+/** The 10th percentile of the case scores of a result. */
+export interface Tail {
+  key: number;
+  label: string;
+  track: string;
+  p10: number;
+}
+
+/** Percentiles of the generation time of a result, in seconds. */
+export interface Times {
+  key: number;
+  label: string;
+  track: string;
+  p5: number;
+  p25: number;
+  p50: number;
+  p75: number;
+  p95: number;
+}
+
+/** The data sets of the pictures, best result first; `cells` holds all dimensions, a picture shows one. */
+export interface ChartRows {
+  points: Point[];
+  cells: Cell[];
+  verdicts: VerdictCount[];
+  bins: Bin[];
+  tails: Tail[];
+  times: Times[];
+}
+
+/** A column of the table of a data set's figures. */
+export interface TableColumn {
+  field: string;
+  title: string;
+}
+
+/** Everything that pictures are drawn from. */
+export interface ChartPack {
+  specifications: Record<string, Record<string, unknown>>;
+  themes: Record<string, Record<string, unknown>>;
+  tables: Record<string, TableColumn[]>;
+  rows: ChartRows;
+}

@@ -1,0 +1,142 @@
+"""Compressors that take no model: the floor under every score.
+
+Each reads the same messages as a model and knows nothing of gold. A model that is not better than these is not worth
+its watts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.registry import BASELINES as BASELINES_NAME
+from ctxsift.errors import LoadError, did_you_mean
+from ctxsift.prompts import Message, Request, build_messages, read_messages
+
+BASELINES_VERSION = "1"
+_LINES = 20
+_PICKED_LINES = 5
+_ERROR_LINE = re.compile(r"error|fail|fatal|exception|panic|cannot|denied", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z_]\w+|\d+")
+
+
+def empty(raw_input: str, instruction: str) -> str:
+    """Say nothing."""
+    del raw_input, instruction
+    return ""
+
+
+def echo(raw_input: str, instruction: str) -> str:
+    """Give everything back."""
+    del instruction
+    return raw_input
+
+
+def first_lines(raw_input: str, instruction: str) -> str:
+    """Do as `head -n 20`."""
+    del instruction
+    return "\n".join(raw_input.splitlines()[:_LINES])
+
+
+def last_lines(raw_input: str, instruction: str) -> str:
+    """Do as `tail -n 20`."""
+    del instruction
+    return "\n".join(raw_input.splitlines()[-_LINES:])
+
+
+def error_lines(raw_input: str, instruction: str) -> str:
+    """Do as `grep -iE 'error|fail|...'`."""
+    del instruction
+    return "\n".join(line for line in raw_input.splitlines() if _ERROR_LINE.search(line))
+
+
+def tf_idf(raw_input: str, instruction: str) -> str:
+    """Pick the five lines nearest to the instruction by the cosine of their TF-IDF vectors, in their own order."""
+    lines = [line for line in raw_input.splitlines() if line.strip()]
+    bags = [Counter(word.lower() for word in _WORD.findall(line)) for line in lines]
+    frequency = Counter(word for bag in bags for word in bag)
+    # Smoothed as scikit-learn does it: idf = ln((1 + n) / (1 + df)) + 1
+    idf = {word: math.log((1 + len(lines)) / (1 + count)) + 1 for word, count in frequency.items()}
+    wanted = {word.lower() for word in _WORD.findall(instruction)}
+
+    def nearness(index: int) -> float:
+        weights = {word: count * idf[word] for word, count in bags[index].items()}
+        norm = math.sqrt(sum(weight * weight for weight in weights.values()))
+        return sum(weight * idf[word] for word, weight in weights.items() if word in wanted) / norm if norm else 0.0
+
+    best = sorted(range(len(lines)), key=lambda i: (-nearness(i), i))[:_PICKED_LINES]
+    return "\n".join(lines[index] for index in sorted(best))
+
+
+BASELINES: dict[str, Callable[[str, str], str]] = {
+    "empty": empty,
+    "echo": echo,
+    "first-20-lines": first_lines,
+    "last-20-lines": last_lines,
+    "error-lines": error_lines,
+    "tf-idf": tf_idf,
+}
+
+
+def baseline_answer(name: str, request: Request) -> str:
+    """Return what the baseline `name` makes of a request, as it reads it from the messages."""
+    return BASELINES[name](*read_messages(build_messages(request)))
+
+
+class BaselinesBackend:
+    """The compressor that `spec.model` names; see Backend."""
+
+    def __init__(self) -> None:
+        self._name = ""
+
+    def load(self, spec: ModelSpec) -> LoadInfo:
+        """Choose the compressor. Raises LoadError when there is none of that name."""
+        if spec.model not in BASELINES:
+            raise LoadError(f"there is no baseline {spec.model!r}; {did_you_mean(spec.model, BASELINES)}")
+        self._name = spec.model
+        return reference_load_info(BASELINES_NAME, BASELINES_VERSION)
+
+    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Compress what the messages hold; the token limit does not apply. See Backend."""
+        del limits
+        started = time.perf_counter()
+        text = BASELINES[self._name](*read_messages(messages))
+        return reference_generation(text, (time.perf_counter() - started) * 1000, self._name)
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def reference_load_info(backend: str, version: str) -> LoadInfo:
+    """Return what a backend without a model says of itself."""
+    return LoadInfo(
+        backend=backend,
+        engine=backend,
+        engine_version=version,
+        architecture="",
+        chat_template="none",
+        chat_template_note="",
+        chat_template_sha256=hashlib.sha256(b"").hexdigest(),
+        context_tokens=0,
+        threads=1,
+        load_ms=0.0,
+    )
+
+
+def reference_generation(text: str, total_ms: float, name: str) -> Generation:
+    """Return an answer for which no model read or wrote a token."""
+    return Generation(
+        text=text,
+        finish_reason="stop",
+        prompt_tokens=None,
+        completion_tokens=None,
+        prefill_ms=None,
+        decode_ms=None,
+        total_ms=total_ms,
+        model=name,
+    )

@@ -1,0 +1,104 @@
+"""What `ctxsift compress --json` prints: the only place that knows its keys."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from ctxsift.backends.base import FinishReason, LoadInfo
+from ctxsift.compression import Compression
+from ctxsift.validation import Status
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A step of recovery, and the text it took off."""
+
+    name: str
+    removed: str
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What validation says of the recovered answer."""
+
+    status: Status
+    reasons: tuple[str, ...]
+    flags: tuple[str, ...]
+    ungrounded: tuple[str, ...]
+    thought_density: float
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """Token counts; None where a service does not report them."""
+
+    prompt: int | None
+    completion: int | None
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Milliseconds; None where the engine does not say."""
+
+    load: float
+    prefill: float | None
+    decode: float | None
+    total: float
+
+
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is printed in any case.
+
+    Attributes:
+        answer: what a reader should read: the answer, or the original output.
+        fallback: why it is the original output; None when it is not.
+        exit_code: the command's.
+        compression_ratio: characters of the answer / characters of the input.
+
+    """
+
+    answer: str
+    fallback: str | None
+    exit_code: int
+    compression_ratio: float
+
+
+class PrintedAnswer(Printed, frozen=True, kw_only=True):
+    """What is printed when a model has answered, usable or not.
+
+    Attributes:
+        raw: what the model said, before recovery.
+        input_chars_cut: characters of the input that did not fit the context and were left out.
+
+    """
+
+    raw: str
+    steps: tuple[Step, ...]
+    validation: Verdict
+    tokens: Tokens
+    times_ms: Times
+    finish_reason: FinishReason
+    input_chars_cut: int
+    model: str
+
+
+def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int) -> PrintedAnswer:
+    """Return `printed` with what is known of the model's answer; `cut` is input_chars_cut."""
+    verdict, generation = result.recovered.validation, result.answer.generation
+    return PrintedAnswer(
+        answer=printed.answer,
+        fallback=printed.fallback,
+        exit_code=printed.exit_code,
+        compression_ratio=printed.compression_ratio,
+        raw=result.raw.text,
+        steps=tuple(Step(step.name, step.removed) for step in result.recovery.steps),
+        validation=Verdict(verdict.status, verdict.reasons, verdict.flags, verdict.ungrounded, verdict.thought.density),
+        tokens=Tokens(generation.prompt_tokens, generation.completion_tokens),
+        times_ms=Times(load.load_ms, generation.prefill_ms, generation.decode_ms, generation.total_ms),
+        finish_reason=generation.finish_reason,
+        input_chars_cut=cut,
+        model=generation.model,
+    )
+
+
+def as_json(printed: Printed) -> str:
+    """Return one JSON object in ASCII, so that it survives any terminal and pipe."""
+    return json.dumps(msgspec.to_builtins(printed), indent=1, ensure_ascii=True)

@@ -1,0 +1,131 @@
+"""The one path: request -> backend -> recovery -> validation -> Compression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits
+from ctxsift.errors import BackendError, PromptTooLongError
+from ctxsift.prompts import Request, build_messages, cut_middle
+from ctxsift.recovery import Recovery, recover
+from ctxsift.validation import Validation, validate
+
+_MIN_KEEP = 200
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a backend said to a request.
+
+    Attributes:
+        input_chars_cut: characters of the raw input that did not fit the context and were left out.
+
+    """
+
+    generation: Generation
+    input_chars_cut: int
+
+
+@dataclass(frozen=True)
+class View:
+    """One reading of an answer: its text and the verdict on it."""
+
+    text: str
+    validation: Validation
+
+
+@dataclass(frozen=True)
+class Compression:
+    """One checked answer.
+
+    Attributes:
+        raw: what the model said. recovered: after recovery (the same text when recovery is off).
+
+    """
+
+    answer: Answer
+    raw: View
+    recovered: View
+    recovery: Recovery
+
+
+def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
+    """Ask the backend; an input that does not fit is cut in the middle, with a visible marker.
+
+    Raises:
+        BackendError: whatever the backend raises, and PromptTooLongError when even a stub does not fit.
+
+    """
+    asked = request
+    while True:
+        try:
+            return _answer(request, asked, backend.generate(build_messages(asked), limits))
+        except PromptTooLongError as error:
+            asked = _shortened(request, asked, error)
+
+
+async def agenerate(request: Request, backend: AsyncBackend, limits: Limits) -> Answer:
+    """Ask a service once; like `generate`."""
+    asked = request
+    while True:
+        try:
+            return _answer(request, asked, await backend.agenerate(build_messages(asked), limits))
+        except PromptTooLongError as error:
+            asked = _shortened(request, asked, error)
+
+
+async def agenerate_batch(
+    requests: Sequence[Request], backend: AsyncBatchBackend, limits: Limits
+) -> list[Answer | BackendError]:
+    """Ask for several answers at once; inputs that do not fit are asked again one by one, cut.
+
+    Raises:
+        BackendError: of the batch as a whole.
+
+    """
+    replies = await backend.agenerate_batch([build_messages(request) for request in requests], limits)
+    answers: list[Answer | BackendError] = []
+    for request, reply in zip(requests, replies, strict=True):
+        if isinstance(reply, Generation):
+            answers.append(_answer(request, request, reply))
+        elif isinstance(reply, PromptTooLongError):
+            try:
+                answers.append(await agenerate(_shortened(request, request, reply), backend, limits))
+            except BackendError as error:
+                answers.append(error)
+        else:
+            answers.append(reply)
+    return answers
+
+
+def _answer(request: Request, asked: Request, generation: Generation) -> Answer:
+    return Answer(generation, len(request.raw_input) - len(asked.raw_input) if asked is not request else 0)
+
+
+def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> Request:
+    """Return `request` cut to what should fit; raises `error` when nothing useful would be left."""
+    # Tokens spread unevenly, so aim a little below the share that would fit by count.
+    keep = int(len(asked.raw_input) * min(1.0, max(0.0, error.room / error.prompt_tokens)) * 0.95) - 80
+    if keep < _MIN_KEEP:
+        raise error
+    return replace(request, raw_input=cut_middle(request.raw_input, keep))
+
+
+def examine(text: str, request: Request, *, recovery_enabled: bool = True) -> tuple[View, View, Recovery]:
+    """Return the raw view, the recovered view and the recovery of a model's words."""
+    recovery = recover(text, request) if recovery_enabled else Recovery(text, ())
+    raw = View(text, validate(text, request))
+    recovered = raw if recovery.text == text else View(recovery.text, validate(recovery.text, request))
+    return raw, recovered, recovery
+
+
+def compress(request: Request, backend: Backend, limits: Limits, *, recovery_enabled: bool = True) -> Compression:
+    """Answer one request; raises what `generate` raises."""
+    return compression(request, generate(request, backend, limits), recovery_enabled=recovery_enabled)
+
+
+def compression(request: Request, answer: Answer, *, recovery_enabled: bool = True) -> Compression:
+    """Return an answer with both its views."""
+    raw, recovered, recovery = examine(answer.generation.text, request, recovery_enabled=recovery_enabled)
+    return Compression(answer, raw, recovered, recovery)

@@ -1,0 +1,102 @@
+"""The leaderboard as data: order, ranks, flags, headline, columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from benchmark.analysis.leaderboard import COLUMNS, FIGURES, FLAGS, Flag, build_leaderboard, flags_of
+from benchmark.matrix import Track
+from benchmark.record.read import StoredResult, find_results, stored
+from benchmark.record.summary import Summary
+from tests.conftest import ROOT, published_layout
+
+V2 = ROOT / "tests" / "data" / "results" / "v2"
+
+
+@pytest.fixture(scope="module")
+def results() -> list[StoredResult]:
+    return find_results([V2])
+
+
+def named(results: list[StoredResult], name: str) -> StoredResult:
+    return next(result for result in results if result.name == name)
+
+
+def renamed(result: StoredResult, name: str, track: Track = Track.CPU) -> StoredResult:
+    scenario = dataclasses.replace(result.record.scenario, name=name, track=track)
+    return stored(Path(f"{name}.json"), replace(result.record, scenario=scenario))
+
+
+def test_best_first_and_reference_rows_have_no_rank(results: list[StoredResult]) -> None:
+    board = build_leaderboard(results)
+    scores = [row.summary.final_score or 0.0 for row in board.rows]
+    assert scores == sorted(scores, reverse=True)
+    assert [row.label for row in board.rows if row.rank is None] == ["control-tf-idf"]
+    # The incomplete one answered other cases than the rest.
+    assert board.mixed_cases
+
+
+def test_results_without_any_answer_come_last_and_unranked(results: list[StoredResult]) -> None:
+    empty = replace(named(results, "model-00").record, summary=Summary(planned_count=16, case_count=0), cases=[])
+    board = build_leaderboard([stored(Path("empty.json"), empty), named(results, "model-01")])
+    assert [row.rank is None for row in board.rows] == [False, True]
+    assert [row.label for row in board.headline.best] == ["model-01"]
+
+
+def test_flags_say_what_the_record_says(results: list[StoredResult]) -> None:
+    flags = {result.name: flags_of(result) for result in results}
+    assert flags["control-tf-idf"] == ()
+    assert Flag.INCOMPLETE in flags["model-03"]
+    assert Flag.BELOW_FLOOR in flags["model-00"]
+    assert Flag.BELOW_FLOOR not in flags["model-03"]
+    assert FLAGS.keys() == set(Flag)
+
+
+def test_published_files_are_flagged_and_ranked(tmp_path: Path) -> None:
+    paths = [
+        published_layout(tmp_path / f"{name}.json", name, {f"c{n}": score for n in range(30)})
+        for name, score in (("good", 0.9), ("bad", 0.1))
+    ]
+    board = build_leaderboard(find_results(paths))
+    assert all(row.flags == (Flag.PUBLISHED,) for row in board.rows)
+    assert [row.rank.place for row in board.rows if row.rank] == [1, 2]
+    assert not board.mixed_cases
+
+
+def test_headline(results: list[StoredResult]) -> None:
+    best, floor = named(results, "model-03"), named(results, "control-tf-idf")
+    both = build_leaderboard([best, renamed(best, "twin"), floor]).headline
+    assert [row.label for row in both.best] == ["model-03", "twin"]
+    assert both.measured
+    assert both.beats_floor
+    assert not build_leaderboard([named(results, "model-00"), floor]).headline.beats_floor
+    references = build_leaderboard([floor, renamed(floor, "other", Track.CONTROL)]).headline
+    assert references.best == ()
+    assert not references.measured
+
+
+def test_columns_that_nobody_fills_are_left_out(results: list[StoredResult]) -> None:
+    shown = build_leaderboard([named(results, "control-tf-idf")]).columns
+    titles = [column.title for column in shown]
+    assert titles == [column.title for column in COLUMNS if column.title in titles]
+    assert "cost $" not in titles
+
+
+def test_every_figure_has_its_own_name_and_says_what_it_is() -> None:
+    assert len({figure.key for figure in FIGURES}) == len(FIGURES)
+    assert len({figure.title for figure in FIGURES}) == len(FIGURES)
+    assert all(figure.hint for figure in FIGURES)
+
+
+def test_the_legend_explains_all_that_is_shown(results: list[StoredResult]) -> None:
+    board = build_leaderboard(results)
+    terms = [term for term, _ in board.legend]
+    assert len(set(terms)) == len(terms)
+    for column in board.columns:
+        assert {figure.title for figure in column.figures} <= set(terms)
+    assert {"rank", "=", "ref", "*", "!"} <= set(terms)
+    assert "*" not in dict(build_leaderboard([named(results, "control-tf-idf")]).legend)

@@ -1,0 +1,202 @@
+"""The corpus proves itself, and planted defects are found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmark.cases import Case, Corpus, Rules
+from benchmark.corpus import load_corpus
+from benchmark.corpus.checks import check_case, check_corpus, check_scores
+from benchmark.corpus.quotas import quotas
+from benchmark.scoring import Embedder
+from ctxsift.contracts import Intent, OutputMode
+from tests.conftest import ROOT, Run, scripted, write_matrix
+
+# As other people write them, in the older field names.
+ROW = {
+    "case_id": "git-07",
+    "domain": "git",
+    "title": "A push",
+    "instruction": "Which branch was rejected?",
+    "raw_input": "To example.com:x.git\n ! [rejected] main -> main (fetch first)\n",
+    "family": "recall",
+    "intent": "recall",
+    "must_preserve_tokens": ["main", "develop"],
+    "ideal_summary": "main was rejected.",
+    "output_mode": "json",
+    "unheard_of": 1,
+}
+
+
+@pytest.mark.slow
+def test_the_packaged_corpus_has_no_defect(corpus: Corpus, embedder: Embedder) -> None:
+    assert check_corpus(corpus.cases, embedder) == []
+
+
+def test_the_packaged_corpus_has_its_shape(corpus: Corpus, embedder: Embedder) -> None:
+    missed = [quota for quota in quotas(corpus.cases, embedder.count_tokens) if not quota.met]
+    assert missed == []
+    assert [quota.name for quota in quotas(corpus.cases[:9], embedder.count_tokens) if not quota.met]
+
+
+@pytest.fixture
+def case(corpus: Corpus) -> Case:
+    return next(c for c in corpus.cases if c.case_id == "java-caused-by-recall")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"required_anchors": ("NOT-IN-INPUT",)}, "required anchor 'NOT-IN-INPUT' is not in the input"),
+        ({"required_anchors": (), "derived_anchors": ()}, "has no anchors"),
+        ({"expected_output": "Nothing of note."}, "is not in the gold"),
+        ({"rules": Rules(max_words=3)}, "gold breaks its own rule"),
+        ({"rules": Rules(forbidden=("NOT-IN-INPUT",))}, "forbidden token 'NOT-IN-INPUT' is not in the input"),
+        ({"rules": Rules(pattern="(")}, "the pattern does not compile"),
+        ({"raw_input": "short"}, "of the input's characters"),
+    ],
+)
+def test_planted_defects_of_the_text_are_found(case: Case, change: dict[str, object], problem: str) -> None:
+    broken = replace(case, **change)  # type: ignore[arg-type]
+    assert any(problem in found for found in check_case(broken))
+
+
+def test_a_derived_anchor_that_is_in_the_input_is_found(case: Case) -> None:
+    broken = replace(case, derived_anchors=case.required_anchors[:1])
+    assert any("make it a required one" in found for found in check_case(broken))
+
+
+def test_a_mode_of_another_intent_is_found(case: Case) -> None:
+    broken = replace(case, output_mode=OutputMode.JSON)
+    assert "output mode json does not go with the intent recall: use plain_text" in list(check_case(broken))
+
+
+def test_gold_that_recovery_would_change_is_found(case: Case, embedder: Embedder) -> None:
+    broken = replace(case, expected_output=f"<think>x</think>\n{case.expected_output}")
+    found = list(check_scores(broken, embedder))
+    assert any(problem.startswith("recovery changes the gold") for problem in found)
+
+
+def test_a_case_that_a_baseline_solves_is_found(case: Case, embedder: Embedder) -> None:
+    gold = case.raw_input.splitlines()[0]
+    broken = replace(
+        case,
+        raw_input=f"{gold}\n",
+        expected_output=gold,
+        intent=Intent.EXACT_LINES,
+        required_anchors=(),
+        rules=Rules(),
+    )
+    assert any("the baseline 'echo' scores" in problem for problem in check_scores(broken, embedder))
+
+
+def test_overused_and_duplicate_captures_are_found(corpus: Corpus, case: Case, embedder: Embedder) -> None:
+    many = [replace(case, case_id=f"copy-{number}") for number in range(4)]
+    twin = replace(case, case_id="twin", capture=replace(case.capture, name="java/twin"))
+    problems = [finding.problem for finding in check_corpus([*many, twin], embedder)]
+    assert "is used by 4 cases, at most 3 are allowed" in problems
+    assert "is used 4 times with the intent recall" in problems
+    assert f"has the same text as {case.capture.name}" in problems
+    assert "has no case of the intent json" in problems
+    assert "has no case of the intent json" not in [f.problem for f in check_corpus(many, embedder, whole=False)]
+
+
+def test_near_duplicates_are_found(case: Case, embedder: Embedder) -> None:
+    text = case.raw_input.replace("88213", "77102")
+    assert text != case.raw_input
+    twin = replace(case, case_id="twin", raw_input=text, capture=replace(case.capture, name="java/twin"))
+    problems = [finding.problem for finding in check_corpus([case, twin], embedder, whole=False)]
+    assert any(f"% similar to {case.capture.name}" in problem for problem in problems)
+
+
+def test_the_same_question_twice_is_found(case: Case, embedder: Embedder) -> None:
+    again = replace(case, case_id="again", intent=Intent.SUMMARY)
+    problems = [finding.problem for finding in check_corpus([case, again], embedder, whole=False)]
+    assert f"asks what {case.case_id} asks of the same input" in problems
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmark.corpus", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_corpus_travels_as_jsonl(corpus: Corpus, tmp_path: Path) -> None:
+    exported = call("export")
+    assert exported.returncode == 0, exported.stderr
+    rows = [json.loads(line) for line in exported.stdout.split("\n") if line]
+    assert len(rows) == len(corpus.cases)
+    for field in (
+        *("case_id", "domain", "title", "instruction", "raw_input", "family", "intent", "ecosystem", "difficulty"),
+        *("output_mode", "expected_output", "required_anchors", "forbidden_content", "judgement", "tags", "rationale"),
+    ):
+        assert all(field in row for row in rows)
+    assert set(rows[0]["judgement"]) == {"format_check", "anchor_check", "max_extra_tokens", "pass_rule"}
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(exported.stdout, encoding="utf-8")
+    assert tuple(replace(c, where="") for c in load_corpus(path).cases) == tuple(
+        replace(c, where="") for c in corpus.cases
+    )
+
+
+@pytest.mark.slow
+def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(ROW) + "\n\n")
+    (case,) = load_corpus(path).cases
+    assert (case.expected_output, case.required_anchors) == ("main was rejected.", ("main", "develop"))
+    told = call("check", "--dataset", str(path))
+    assert told.returncode == 1
+    for problem in ("'develop' is not in the input", "output mode json does not go with", "of the input's characters"):
+        assert problem in told.stdout
+    write_matrix(tmp_path, scripted(tmp_path, default="main was rejected."))
+    assert runner("--dataset", str(path)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{}", ":1: /case_id: required field is missing"),
+        ('{"case_id": "x"}\n{', ":1: /instruction: required field is missing"),
+        ("[1]", ":1: expected a mapping, got a list"),
+        ("nonsense", ":1: not valid JSON"),
+        ("", "has no cases"),
+        (json.dumps(ROW | {"intent": "sumary"}), "/intent: 'sumary' is unknown; did you mean summary"),
+        (json.dumps(ROW | {"title": 3}), "/title: expected a string, got a whole number"),
+        (json.dumps(ROW | {"tags": ["a", ""]}), "/tags/1: is empty; write something there"),
+        (json.dumps(ROW | {"rules": {"max_words": 0}}), "/rules/max_words: 0 is too small; give 1 or more"),
+        ('{"raw_input": "x\\ud800"}', ":1: not valid JSON"),
+        ('{"raw_input": NaN}', "NaN is not valid JSON"),
+    ],
+)
+def test_damaged_jsonl_is_one_line(tmp_path: Path, content: str, problem: str) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(content)
+    told = call("check", "--dataset", str(path))
+    assert (told.returncode, told.stdout) == (2, "")
+    assert problem in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_a_case_can_be_read(corpus: Corpus) -> None:
+    case = corpus.cases[0]
+    shown = call("show", case.case_id)
+    assert shown.returncode == 0
+    for part in (case.instruction.strip()[:40], case.expected_output.splitlines()[0], case.capture.command):
+        assert part in shown.stdout
+    told = call("show", "java-root-cause-exakt")
+    assert told.returncode == 2
+    assert "did you mean java-root-cause-exact" in told.stderr
+
+
+@pytest.mark.slow
+def test_stats_show_every_quota() -> None:
+    shown = call("stats").stdout
+    for words in ("distinct captures", "median input, lines", "hostile cases", "intent bullet-list"):
+        assert words in shown
+    assert "missed" not in shown

@@ -1,0 +1,58 @@
+"""The keys of result files are known in one package: nowhere else does one stand as a string."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmark.record.schema import schema_keys
+from tests.conftest import ROOT
+
+# Words that are values there, not keys: (file, word) -> what it is.
+VALUES: dict[tuple[str, str], str] = {
+    ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
+    ("ctxsift/backends/registry.py", "controls"): "the registered name of the baselines' backend",
+    ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
+    ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",
+}
+
+
+def strings(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and text of every string in a file that is no docstring and no part of an f-string."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                skipped.add(id(first.value))
+        elif isinstance(node, ast.JoinedStr):
+            skipped.update(id(part) for part in node.values)
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            # Names of Python, not of files.
+            skipped.update(id(part) for part in ast.walk(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.lineno, node.value
+
+
+def test_no_key_stands_as_a_string_outside_the_record_package() -> None:
+    keys = schema_keys()
+    assert len(keys) > 120
+    found = []
+    for package in ("benchmark", "ctxsift"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            name = file.relative_to(ROOT).as_posix()
+            if name.startswith("benchmark/record/"):
+                continue
+            found += [
+                f"{name}:{line} {text!r}" for line, text in strings(file) if text in keys and (name, text) not in VALUES
+            ]
+    assert not found, "\n".join(found)
+
+
+def test_no_exception_is_there_for_nothing() -> None:
+    for (name, word), reason in VALUES.items():
+        assert reason
+        assert any(text == word for _, text in strings(ROOT / name)), (name, word)

@@ -1,0 +1,214 @@
+"""The asking loop, on models that fail as they are told: what is asked again, in which order, and when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from benchmark.run.asking import Answered, Asking, AttemptFailed, Ended, Event, Pace, Unanswered, Unit
+from benchmark.run.stop import Stop
+from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.retry import LOCAL_RETRY, Retry
+from ctxsift.contracts import Intent
+from ctxsift.errors import BackendError, InstrumentError, LoadError, RefusedError, TransientError
+from ctxsift.prompts import Message, Request, read_messages
+
+LOCAL = Pace(chunk=1, in_flight=1, waits_for_recorder=True)
+BATCHES = Pace(chunk=3, in_flight=1, waits_for_recorder=True)
+SERVICE = Pace(chunk=1, in_flight=2, waits_for_recorder=False)
+QUICK = Retry(2, 1.0, patient=False)
+
+
+class Model:
+    """Answers with what it was asked; `faults` are raised for a unit, one an attempt."""
+
+    def __init__(self, **faults: Sequence[Exception]) -> None:
+        self.faults = {unit: list(errors) for unit, errors in faults.items()}
+        self.asked: list[tuple[str, ...]] = []
+        self.batch_fault: BackendError | None = None
+        self.closed = False
+        self.recorder: TakenDown | None = None
+
+    def load(self, spec: ModelSpec) -> LoadInfo:
+        raise AssertionError
+
+    async def aopen(self) -> None:
+        """Nothing to open."""
+
+    async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        (reply,) = await self._reply([messages])
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def agenerate_batch(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits
+    ) -> Sequence[Generation | BackendError]:
+        if self.batch_fault:
+            fault, self.batch_fault = self.batch_fault, None
+            self.asked.append(tuple(read_messages(messages)[1] for messages in prompts))
+            raise fault
+        replies = await self._reply(prompts)
+        return [reply for reply in replies if isinstance(reply, Generation | BackendError)]
+
+    async def _reply(self, prompts: Sequence[Sequence[Message]]) -> list[Generation | Exception]:
+        names = tuple(read_messages(messages)[1] for messages in prompts)
+        assert not (self.recorder and self.recorder.busy), "asked while answers were being taken down"
+        self.asked.append(names)
+        await asyncio.sleep(0.001)
+        return [
+            self.faults[name].pop(0)
+            if self.faults.get(name)
+            else Generation(name, "stop", 1, 1, 1.0, 1.0, 2.0, "model")
+            for name in names
+        ]
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class TakenDown:
+    """A recorder that keeps what it hears, and has enough after so many units without an answer."""
+
+    def __init__(self, most_failures: int = 99, slow_s: float = 0.0) -> None:
+        self.events: list[Event] = []
+        self.busy = False
+        self._most_failures, self._slow_s = most_failures, slow_s
+
+    def settle(self, events: Sequence[Event]) -> Ended | None:
+        self.busy = True
+        time.sleep(self._slow_s)
+        self.events += events
+        self.busy = False
+        enough = sum(isinstance(event, Unanswered) for event in self.events) >= self._most_failures
+        return Ended("enough") if enough else None
+
+    def story(self) -> list[str]:
+        """Return what happened, a word an event."""
+        told = []
+        for event in self.events:
+            match event:
+                case AttemptFailed():
+                    told.append(f"{event.unit.unit_id}!{event.attempt}")
+                case Answered():
+                    told.append(f"{event.unit.unit_id}={event.attempted.attempts}")
+                case Unanswered():
+                    told.append(f"{event.unit.unit_id}x{event.attempts}")
+        return told
+
+
+def units(names: str) -> list[Unit]:
+    return [Unit(name, Request("output", name, Intent.SUMMARY)) for name in names]
+
+
+def ask(
+    model: Model, recorder: TakenDown, pace: Pace, retry: Retry, names: str, stop: Stop | None = None
+) -> Ended | None:
+    asking = Asking(model, Limits(8), pace, retry, recorder, stop or Stop())
+    try:
+        return asyncio.run(asking.run(units(names), lambda: None))
+    finally:
+        assert model.closed
+
+
+def test_a_local_model_is_asked_once_more_whatever_happened() -> None:
+    recorder = TakenDown()
+    model = Model(b=[BackendError("a")], c=[InstrumentError("b"), InstrumentError("c")], d=[ValueError("a mistake")])
+    assert ask(model, recorder, LOCAL, LOCAL_RETRY, "abcd") is None
+    assert recorder.story() == ["a=1", "b!1", "b=2", "c!1", "c!2", "cx2", "d!1", "d=2"]
+
+
+def test_who_got_no_answer_in_a_batch_is_asked_alone() -> None:
+    recorder = TakenDown()
+    model = Model(b=[BackendError("no")], e=[BackendError("no"), BackendError("no")])
+    assert ask(model, recorder, BATCHES, LOCAL_RETRY, "abcdef") is None
+    assert model.asked == [("a", "b", "c"), ("b",), ("d", "e", "f"), ("e",)]
+    # All that came with a batch is told before anybody is asked again.
+    assert recorder.story() == ["a=1", "b!1", "c=1", "b=2", "d=1", "e!1", "f=1", "e!2", "ex2"]
+    elapsed = {e.unit.unit_id: e.attempted.elapsed_ms for e in recorder.events if isinstance(e, Answered)}
+    assert elapsed["b"] > elapsed["a"] == elapsed["c"] > 0
+
+
+def test_a_batch_that_fails_as_a_whole_costs_one_attempt_each() -> None:
+    recorder = TakenDown()
+    model = Model()
+    model.batch_fault = InstrumentError("died")
+    assert ask(model, recorder, BATCHES, LOCAL_RETRY, "abc") is None
+    assert recorder.story() == ["a!1", "b!1", "c!1", "a=2", "b=2", "c=2"]
+
+
+@pytest.mark.parametrize("pace", [LOCAL, BATCHES])
+def test_a_local_model_is_left_alone_while_answers_are_graded(pace: Pace) -> None:
+    recorder = TakenDown(slow_s=0.01)
+    model = Model(b=[BackendError("no")])
+    model.recorder = recorder
+    assert ask(model, recorder, pace, LOCAL_RETRY, "abcde") is None
+    assert len(recorder.events) == 6
+
+
+def test_a_service_is_asked_again_only_for_what_may_pass() -> None:
+    recorder = TakenDown()
+    model = Model(a=[TransientError("busy"), TransientError("busy")], b=[InstrumentError("nonsense")])
+    assert ask(model, recorder, SERVICE, QUICK, "ab") is None
+    assert sorted(recorder.story()) == ["a!1", "a!2", "a=3", "b!1", "bx1"]
+
+
+def test_enough_failures_end_it() -> None:
+    recorder = TakenDown(most_failures=2)
+    model = Model(**{name: [BackendError("no")] * 2 for name in "abcdef"})
+    assert ask(model, recorder, LOCAL, LOCAL_RETRY, "abcdef") == Ended("enough")
+    assert recorder.story() == ["a!1", "a!2", "ax2", "b!1", "b!2", "bx2"]
+    recorder, model = TakenDown(most_failures=2), Model(**{name: [BackendError("no")] * 2 for name in "abcdef"})
+    assert ask(model, recorder, BATCHES, LOCAL_RETRY, "abcdef") == Ended("enough")
+    assert model.asked == [("a", "b", "c"), ("a",), ("b",)]
+
+
+def test_a_refusal_ends_it_and_is_told() -> None:
+    recorder = TakenDown()
+    with pytest.raises(RefusedError, match="wrong key"):
+        ask(Model(b=[RefusedError("wrong key")]), recorder, SERVICE, QUICK, "abcdefgh")
+    assert {"b!1", "bx1"} <= set(recorder.story())
+    assert "h=1" not in recorder.story()
+
+
+@pytest.mark.parametrize("pace", [LOCAL, BATCHES])
+def test_a_model_that_cannot_be_loaded_again_ends_it(pace: Pace) -> None:
+    recorder = TakenDown()
+    model = Model(b=[InstrumentError("died"), LoadError("no memory")])
+    with pytest.raises(LoadError, match="no memory"):
+        ask(model, recorder, pace, LOCAL_RETRY, "abcd")
+    # That it could not be loaded is not an attempt at a case.
+    assert [event for event in recorder.story() if event.startswith("b")] == ["b!1"]
+
+
+def test_what_cannot_be_taken_down_ends_it() -> None:
+    class Full(TakenDown):
+        def settle(self, events: Sequence[Event]) -> Ended | None:
+            if len(self.events) == 2:
+                raise OSError("disk full")
+            return super().settle(events)
+
+    model = Model()
+    with pytest.raises(OSError, match="disk full"):
+        ask(model, Full(), LOCAL, LOCAL_RETRY, "abcdef")
+    assert model.asked == [("a",), ("b",), ("c",)]
+
+
+def test_whoever_stops_it_keeps_what_was_answered() -> None:
+    stop, recorder = Stop(), TakenDown()
+
+    class Stopping(Model):
+        async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+            generation = await super().agenerate(messages, limits)
+            if generation.text == "c":
+                # As a worker does that is ended: it fails, and nobody wants to hear of it.
+                stop.request()
+                raise InstrumentError("killed")
+            return generation
+
+    with pytest.raises(asyncio.CancelledError):
+        ask(Stopping(), recorder, LOCAL, LOCAL_RETRY, "abcdef", stop)
+    assert recorder.story() == ["a=1", "b=1"]

@@ -1,0 +1,398 @@
+"""Two results, or many, against each other: from the command line, on files."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark import compare, report, rescore
+from benchmark.analysis.ranking import Rank, rank_results
+from benchmark.record.read import find_results, read_result
+from benchmark.render.markdown import markdown_table
+from ctxsift.errors import InputError
+from tests.conftest import ROOT, published_layout, scripted, write_matrix
+
+CASES = 120
+PUBLISHED = '"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1, "case_count": 1}'
+
+
+@functools.cache
+def template() -> str:
+    """Return a real result of one case, to be varied."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_matrix(folder, scripted(folder, "template", default="The build failed."))
+        command = [sys.executable, "-m", "benchmark.runner", "--max-cases", "1"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        (path,) = folder.glob("results/*/template.json")
+        return path.read_text()
+
+
+def write(folder: Path, name: str, scores: dict[str, float], *, track: str = "cpu", **run: Any) -> Path:
+    """Write a result with these case scores."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record: dict[str, Any] = json.loads(template())
+    (case,) = record["cases"]
+    record["cases"] = [
+        case
+        | {"case_id": case_id, "case_score": score, "inference_ms": 1000.0}
+        | {"intent": "json" if number % 2 else "recall"}
+        | {"validation_status": "accepted" if score > 0 else "rejected"}
+        | {"exact_preservation_ratio": 1.0 if score > 0.5 else 0.5}
+        | {"raw_view": case["raw_view"] | {"case_score": score / 2}}
+        for number, (case_id, score) in enumerate(sorted(scores.items()))
+    ]
+    record["scenario"] |= {"name": name, "track": track}
+    clean = {"latency_clean": True, "other_cpu_share": 0.0, "load_average": [0.0, 0.0]}
+    record["run"] |= {"complete": True, "timestamp": "20260101T000000Z", "disturbance": clean} | run
+    record["summary"] |= {"case_count": len(scores), "final_score": 100 * sum(scores.values()) / len(scores)}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+def drawn(seed: int, shift: float = 0.0) -> dict[str, float]:
+    rng = np.random.default_rng(7)
+    common = rng.beta(2, 2, CASES)
+    noise = np.random.default_rng(seed).normal(0, 0.05, CASES)
+    return {f"case-{n:03}": float(s) for n, s in enumerate(np.clip(common + noise + shift, 0, 1))}
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[str, str]:
+    return str(write(tmp_path / "a", "before", drawn(1))), str(write(tmp_path / "b", "after", drawn(2, -0.1)))
+
+
+def figures(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    shown: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return shown
+
+
+def test_a_drop_is_found_with_its_interval(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare.main([*pair, "--json"]) == 0
+    shown = figures(capsys)
+    final = shown["figures"][0]
+    assert final["name"] == "final"
+    assert final["b"] - final["a"] == pytest.approx(final["difference"]["value"])
+    assert (
+        final["difference"]["interval"]["low"] < final["difference"]["value"] < final["difference"]["interval"]["high"]
+    )
+    assert final["difference"]["interval"]["high"] < 0
+    assert final["difference"]["p"] < 0.001
+    assert shown["verdict"] == "B worse"
+    assert shown["wins"] + shown["losses"] + shown["ties"] == shown["shared_cases"] == CASES
+    assert shown["losses"] > shown["wins"]
+    assert [group["name"] for group in shown["intents"]] == ["json", "recall"]
+    assert sum(group["case_count"] for group in shown["intents"]) == CASES
+
+
+def test_cases_that_flipped_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = write(tmp_path / "a", "a", {"one": 0.9, "two": 0.9, "three": 0.3, "four": 0.2, "five": 0.7})
+    b = write(tmp_path / "b", "b", {"one": 0.9, "two": 0.0, "three": 0.8, "four": 0.2, "six": 0.7})
+    assert compare.main([str(a), str(b), "--json"]) == 0
+    shown = figures(capsys)
+    assert (shown["passed_only_in_a"], shown["passed_only_in_b"]) == (["two"], ["three"])
+    assert (shown["wins"], shown["losses"], shown["ties"]) == (1, 1, 2)
+    assert (shown["shared_cases"], shown["only_a"], shown["only_b"]) == (4, 1, 1)
+    assert compare.main([str(a), str(b)]) == 0
+    text = capsys.readouterr().out
+    assert "4 shared cases; 1 only in A and 1 only in B are left out" in text
+    assert "two  90.0 -> 0.0" in text
+    assert "too few cases" in text
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("0", 1), ("5", 1), ("30", 0)])
+def test_the_gate_fails_only_on_a_sure_drop(
+    pair: tuple[str, str], allowed: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare.main([*pair, "--fail-on-drop", allowed]) == code
+    assert ("gate: FAILED: dropped by more than" in capsys.readouterr().out) == bool(code)
+    assert compare.main([*pair[::-1], "--fail-on-drop", "0", "--json"]) == 0
+    assert figures(capsys)["gate"]["passed"]
+
+
+def test_quality_leaves_latency_out(tmp_path: Path) -> None:
+    a, b = write(tmp_path, "a", drawn(1)), write(tmp_path, "b", drawn(1))
+    record = json.loads(b.read_text())
+    for case in record["cases"]:
+        case["inference_ms"] = 60_000.0
+    b.write_text(json.dumps(record))
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 1
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1", "--score", "quality"]) == 0
+
+
+def test_the_gate_lets_noise_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = write(tmp_path, "a", drawn(1)), write(tmp_path, "b", drawn(3))
+    assert compare.main([str(a), str(b), "--fail-on-drop", "0"]) == 0
+    assert "is not ruled out" in capsys.readouterr().out
+
+
+def test_the_gate_does_not_pass_an_unfinished_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = drawn(1)
+    a, b = write(tmp_path, "a", scores), write(tmp_path, "b", dict(list(scores.items())[:60]), complete=False)
+    assert compare.main([str(a), str(b), "--fail-on-drop", "50"]) == 1
+    assert "B has no answer to 60 cases that A answered" in capsys.readouterr().out
+    assert compare.main([str(b), str(a), "--fail-on-drop", "50"]) == 0
+
+
+@pytest.mark.slow
+def test_other_commands_let_the_reader_leave_too(pair: tuple[str, str]) -> None:
+    for arguments in (("benchmark.report", *pair), ("benchmark.corpus", "stats"), ("benchmark.corpus", "export")):
+        command = [sys.executable, "-m", *arguments]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--score=final"])
+def test_the_gate_holds_when_the_reader_leaves(pair: tuple[str, str], option: str) -> None:
+    for files, code in ((pair, 1), (pair[::-1], 0)):
+        command = [sys.executable, "-m", "benchmark.compare", *files, "--fail-on-drop", "0", option]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(timeout=60) == code
+
+
+def test_markdown_of_a_pair(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare.main([*pair, "--markdown"]) == 0
+    text = capsys.readouterr().out
+    for part in ("# after against before", "| score | A | B | B - A |", "## By intent", "cases passed only in A"):
+        assert part in text
+
+
+def test_many_results_make_a_matrix_with_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, seed, shift in (("best", 1, 0.2), ("twin-1", 2, 0.0), ("twin-2", 3, 0.0), ("worst", 4, -0.3)):
+        write(tmp_path / "tree" / name, name, drawn(seed, shift))
+    assert compare.main([str(tmp_path / "tree"), "--json"]) == 0
+    shown = figures(capsys)
+    ranks = [(row["label"], row["rank"]) for row in shown["results"]]
+    assert ranks[0] == ("best", "1")
+    assert sorted(ranks[1:3]) == [("twin-1", "2="), ("twin-2", "2=")]
+    assert ranks[3] == ("worst", "4")
+    assert len(shown["differences"]) == 6
+    assert compare.main([str(tmp_path / "tree"), "--markdown"]) == 0
+    assert "| 4 | 4 worst | 120 |" in capsys.readouterr().out
+    assert compare.main([str(tmp_path / "tree")]) == 0
+    assert "Holm" in capsys.readouterr().out
+
+
+def test_corrected_p_values_are_never_smaller(tmp_path: Path) -> None:
+    results = [read_result(write(tmp_path, f"r{n}", drawn(n, 0.008 * n))) for n in range(5)]
+    board = rank_results(results)
+    for (i, j), difference in board.differences.items():
+        alone = rank_results([results[i], results[j]]).differences[0, 1]
+        assert difference.p >= alone.p
+        assert difference.value == pytest.approx(alone.value)
+
+
+def test_results_without_a_shared_case_tie(tmp_path: Path) -> None:
+    a = read_result(write(tmp_path, "a", {f"a{n}": 1.0 for n in range(20)}))
+    b = read_result(write(tmp_path, "b", {f"b{n}": 0.0 for n in range(20)}))
+    board = rank_results([a, b])
+    assert board.ranks == (Rank(1, tied=True), Rank(1, tied=True))
+    assert board.differences == {}
+
+
+def test_what_is_hard_to_compare_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = write(tmp_path, "a", drawn(1))
+    disturbed = {"latency_clean": False, "other_cpu_share": 0.4, "load_average": [3.0, 3.0]}
+    b = write(tmp_path, "b", drawn(2), scorer_version="1", complete=False, disturbance=disturbed)
+    assert compare.main([str(a), str(b)]) == 0
+    text = capsys.readouterr().out
+    for warning in ("scored by different scorers", "b: latency was disturbed", "b: incomplete"):
+        assert warning in text
+
+
+def test_files_of_the_published_layout_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = published_layout(tmp_path / "a.result.json", "a", {f"c{n}": 0.4 for n in range(30)})
+    b = published_layout(tmp_path / "b.result.json", "b", {f"c{n}": 0.6 for n in range(30)})
+    packed = tmp_path / "b.result.json.gz"
+    packed.write_bytes(gzip.compress(b.read_bytes()))
+    assert compare.main([str(a), str(packed), "--json"]) == 0
+    shown = figures(capsys)
+    assert shown["figures"][0]["difference"]["value"] == pytest.approx(20.0)
+    assert shown["intents"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "is not a result file (not a JSON object)"),
+        (
+            '{"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1, "case_count": 1}}',
+            "/cases: required field is missing",
+        ),
+        (
+            '{"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1, "case_count": 1}, "cases": [3]}',
+            "/cases/0",
+        ),
+        ("[" * 100_000, "cannot be read"),
+        ("\udcff", "cannot be read"),
+    ],
+)
+def test_damaged_files_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, problem: str
+) -> None:
+    path = tmp_path / "damaged.json"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    for command in (compare.main, report.main):
+        assert command([str(path), str(write(tmp_path, "ok", {"one": 1.0}))]) == 2
+        told = capsys.readouterr().err
+        assert problem in told
+        assert str(path) in told
+        assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [(float("nan"), "NaN is not valid JSON"), (1.5, "expected float <= 1.0"), ("1", "got str"), (True, "got bool")],
+)
+def test_scores_that_are_none_are_refused(tmp_path: Path, value: object, problem: str) -> None:
+    path = write(tmp_path, "a", {"one": 1.0})
+    record = json.loads(path.read_text())
+    record["cases"][0]["case_score"] = value
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=problem):
+        read_result(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("run",), {"complete": True}),
+        (("run",), [1]),
+        (("summary",), {}),
+        (("summary", "final_score"), "high"),
+        (("summary", "raw_view"), None),
+        (("breakdowns",), [1]),
+        (("cases", 0, "missing_tokens"), None),
+        (("cases", 0, "inference_ms"), 10**400),
+        (("cases", 0, "raw_view", "output"), 5),
+        (("schema_version",), 99),
+        (("schema_version",), True),
+    ],
+)
+def test_damaged_results_are_one_line_for_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: tuple[str | int, ...], value: object
+) -> None:
+    path = write(tmp_path, "a", {"one": 1.0})
+    record = json.loads(path.read_text())
+    inner = record
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    path.write_text(json.dumps(record))
+    before = path.read_bytes()
+    for command, arguments in (
+        (compare.main, [str(path), str(write(tmp_path / "b", "b", {"one": 1.0}))]),
+        (report.main, [str(path)]),
+        (rescore.main, [str(path)]),
+    ):
+        assert command(arguments) == 2
+        told = capsys.readouterr().err
+        assert str(path) in told
+        assert len(told.splitlines()) == 1
+    assert path.read_bytes() == before
+
+
+def test_names_from_files_do_not_reach_the_terminal_raw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "a", {"one\x1b[31m": 1.0, "two": 0.5})
+    record = json.loads(path.read_text())
+    record["scenario"]["name"] = "\x1b[31mevil\x1b]0;pwned\x07\ud83d"
+    record["run"]["error"] = "\x1b[2J"
+    path.write_text(json.dumps(record))
+    other = write(tmp_path / "b", "b", {"one\x1b[31m": 0.0, "two": 0.9})
+    for command, arguments in (
+        (compare.main, [str(path), str(other)]),
+        (compare.main, [str(path), str(other), "--markdown"]),
+        (compare.main, [str(path), str(other), str(write(tmp_path / "c", "c", {"two": 0.1}))]),
+        (report.main, [str(path), str(other), "--markdown", str(tmp_path / "r.md")]),
+    ):
+        assert command(arguments) == 0
+        shown = capsys.readouterr().out + (tmp_path / "r.md").read_text() if (tmp_path / "r.md").exists() else ""
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+
+
+def test_two_results_of_one_scenario_stay_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "before", "same", drawn(1), timestamp="20260101T000000Z")
+    write(tmp_path / "after", "same", drawn(2), timestamp="20260102T000000Z")
+    assert report.main([str(tmp_path), "--markdown", str(tmp_path / "r.md"), "--csv", str(tmp_path / "c.csv")]) == 0
+    for text in (capsys.readouterr().out, (tmp_path / "r.md").read_text(), (tmp_path / "c.csv").read_text()):
+        assert "20260101T000000Z" in text
+        assert "20260102T000000Z" in text
+
+
+@pytest.mark.parametrize("text", ["__init__.py", "![x](http://evil)", "<b>", "a|b", "`c`", "# d", "~~e~~", "*f*"])
+def test_cells_of_markdown_are_text(text: str) -> None:
+    rendered = markdown_table(["head"], [[text]])
+    bare = rendered.replace("\\", "").replace("&lt;", "<")
+    assert text in bare
+    for mark in "_!*`#~<":
+        assert f" {mark}" not in rendered.splitlines()[2] or mark not in text
+
+
+def test_wrong_usage_is_one_line(tmp_path: Path, pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, problem in (
+        ([pair[0]], "is only one result"),
+        ([pair[0], pair[0]], "is only one result"),
+        ([str(empty), pair[0]], "contains no result file"),
+        ([str(tmp_path / "none"), pair[0]], "no such file or folder"),
+        ([*pair, str(write(tmp_path, "c", drawn(5))), "--fail-on-drop", "1"], "name two result files"),
+        ([*pair, "--fail-on-drop", "-1"], "is not a number of points"),
+        ([pair[0], str(write(tmp_path, "d", {"other": 1.0}))], "have no answered case in common"),
+    ):
+        assert compare.main(arguments) == 2
+        told = capsys.readouterr().err
+        assert problem in told
+        assert len(told.splitlines()) == 1
+
+
+def test_other_json_in_a_results_tree_is_no_result(tmp_path: Path) -> None:
+    write(tmp_path / "run", "a", {"one": 1.0})
+    (tmp_path / "matrix.json").write_text('{"scenarios": []}')
+    assert [result.name for result in find_results([tmp_path])] == ["a"]
+
+
+def test_report_writes_markdown_and_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "run", "winner", drawn(1, 0.3))
+    write(tmp_path / "run", "loser", drawn(2, -0.2))
+    write(tmp_path / "run", "control-tf-idf", drawn(3, -0.3), track="control")
+    markdown, rows = tmp_path / "r.md", tmp_path / "c.csv"
+    assert report.main([str(tmp_path / "run"), "--markdown", str(markdown), "--csv", str(rows)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("winner") < shown.index("loser")
+    assert "ref" in shown
+    assert "| 1 | winner " in markdown.read_text()
+    assert "| ref | control-tf-idf |" in markdown.read_text()
+    lines = rows.read_text().splitlines()
+    assert len(lines) == 1 + 3 * CASES
+    assert lines[0].startswith("scenario,timestamp,track,model,case_id,")
+
+
+def test_no_cell_of_the_csv_runs_in_a_spreadsheet(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", {"one": 1.0})
+    record = json.loads(path.read_text())
+    record["cases"][0]["tool"] = "=cmd()"
+    path.write_text(json.dumps(record))
+    assert report.main([str(path), "--csv", str(tmp_path / "c.csv")]) == 0
+    assert "'=cmd()" in (tmp_path / "c.csv").read_text()

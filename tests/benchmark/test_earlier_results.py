@@ -1,0 +1,129 @@
+"""Results of earlier versions and of the published layout: every figure stays what it was, to the last digit."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark import compare, report, rescore
+from benchmark.record.read import find_results, read_result
+from tests.conftest import ROOT
+
+STORED = ROOT / "tests" / "data" / "results"
+V1, V2, PUBLISHED, EXPECTED = (STORED / name for name in ("v1", "v2", "published", "expected"))
+
+
+def expected(name: str) -> Any:
+    return json.loads((EXPECTED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+
+
+def test_the_board_shows_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "report.md"
+    assert report.main([str(V2), str(PUBLISHED), "--markdown", str(page)]) == 0
+    assert "published layout" in capsys.readouterr().out
+    before = [cells(line) for line in (EXPECTED / "board.md").read_text().splitlines()]
+    lines = [line for line in page.read_text().splitlines() if line.startswith("|")]
+    after = [cells(line) for line in lines[: len(before)]]
+    lift = before[0].index("lift")
+    assert after[0][lift] == "lift"
+    for old, new in zip(before[2:], after[2:], strict=True):
+        # The published layout does not tell the lift; it is worked out now.
+        assert new[lift] == old[lift] or old[lift] == "-"
+        assert [*new[:lift], *new[lift + 1 :]] == [*old[:lift], *old[lift + 1 :]]
+
+
+def test_the_case_table_holds_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cases.csv"
+    assert report.main([str(V2), str(PUBLISHED), "--csv", str(path)]) == 0
+    capsys.readouterr()
+    with path.open(newline="") as new, (EXPECTED / "cases.csv").open(newline="") as old:
+        rows, before = list(csv.DictReader(new)), list(csv.DictReader(old))
+    assert rows[0].keys() == before[0].keys()
+    for row, was in zip(rows, before, strict=True):
+        if was["timestamp"]:
+            assert row == was
+        else:
+            # What a published file does not tell was left empty.
+            assert {column: cell for column, cell in was.items() if cell}.items() <= row.items()
+
+
+def test_two_results_compare_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, paths in (
+        ("pair", [V2 / "model-01.json.gz", V2 / "model-02.json.gz"]),
+        ("published_pair", sorted(PUBLISHED.iterdir())),
+    ):
+        before = expected(name)
+        gate = ["--fail-on-drop", "1"] if before["gate"] else []
+        assert compare.main([*map(str, paths), "--json", *gate]) == 0
+        after = printed(capsys)
+        for side in ("a", "b"):
+            after[side]["path"] = Path(after[side]["path"]).name
+        # Words may get better.
+        for told in (before, after):
+            told["warnings"] = len(told["warnings"])
+            told["gate"] = told["gate"] and told["gate"]["passed"]
+        assert after == before
+
+
+def test_many_results_compare_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    before = expected("matrix")
+    assert compare.main([str(V2), "--json", "--score", "quality"]) == 0
+    after = printed(capsys)
+    assert (after["results"], after["differences"]) == (before["results"], before["differences"])
+
+
+def test_rescoring_gives_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (V1, V2):
+        for path in folder.iterdir():
+            shutil.copy(path, tmp_path / path.name)
+    assert rescore.main([str(tmp_path)]) == 0
+    before, seen = expected("rescored"), set()
+    for path in tmp_path.glob("*.json.gz"):
+        after = json.loads(gzip.decompress(path.read_bytes()))
+        was = before[after["scenario"]["name"]]
+        seen.add(after["scenario"]["name"])
+        assert after["schema_version"] == 3
+        assert after["summary"] == was["summary"]
+        assert after["breakdowns"] == was["breakdowns"]
+        scores = {c["case_id"]: [c["case_score"], c["raw_view"]["case_score"]] for c in after["cases"] if "output" in c}
+        assert scores == was["case_scores"]
+    assert seen == before.keys()
+    capsys.readouterr()
+    assert rescore.main([str(tmp_path)]) == 0
+    assert "nothing changed" in capsys.readouterr().out
+
+
+def test_the_first_version_is_shown_and_says_what_it_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = V1.iterdir()
+    assert report.main([str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "an early version, without intervals: run benchmark.rescore over it" in shown
+    record = read_result(path).record
+    assert record.schema_version == 1
+    assert f"{record.summary.final_score:.1f}" in shown
+
+
+def test_published_files_cannot_be_rescored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copies = [Path(shutil.copy(path, tmp_path)) for path in PUBLISHED.iterdir()]
+    before = {path: path.read_bytes() for path in copies}
+    assert rescore.main([str(tmp_path)]) == 2
+    assert "only results of this runner can be rescored" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_all_stored_results_are_read_together() -> None:
+    assert len(find_results([V1, V2, PUBLISHED])) == 8

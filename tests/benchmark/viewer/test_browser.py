@@ -1,0 +1,586 @@
+"""The page in a real browser: every view, by mouse and keyboard, with hostile answers, for every reader."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.benchmark.viewer.test_page_data import documents
+from tests.conftest import ROOT, published_layout
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+CASE = "sphinx-orgelbau-autodoc-recall"
+VIEWS = {
+    "board": "#/",
+    "pictures": "#/pictures",
+    "compare": "#/compare/model-05/model-04/model-02",
+    "side by side": f"#/compare/model-05/model-04?case={CASE}",
+    "choose": "#/compare",
+    "scenario": "#/scenario/model-05",
+    "case": f"#/case/model-05/{CASE}",
+    "incomplete": "#/scenario/model-03",
+    "unknown": "#/scenario/nobody",
+}
+COLOURS = """() => {
+    const style = getComputedStyle(document.body);
+    return [style.backgroundColor, style.color, style.getPropertyValue("--missing").trim()];
+}"""
+Open = Callable[..., Page]
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert Path(CHROMIUM).exists(), "the page is tested in a real browser: apt-get install chromium"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(results_page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("browser") / "page.html"
+    file.write_text(results_page, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def show(browser: Browser, page_file: Path) -> Iterator[Open]:
+    """Open an address of the page; the test fails on any message in the console, fault, or request to a network."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_(address: str = "#/", file: Path = page_file, **options: Any) -> Page:
+        context = browser.new_context(viewport=options.pop("viewport", {"width": 1400, "height": 900}), **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        local = (file.as_uri(), "data:,")
+        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("request", lambda request: None if request.url.startswith(local) else faults.append(request.url[:200]))
+        page.on("websocket", lambda socket: faults.append(socket.url))
+        page.goto(file.as_uri() + address)
+        settled(page)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+def settled(page: Page) -> None:
+    """Wait until nothing is being unpacked or drawn."""
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.get_by_text("Unpacking…")).to_have_count(0)
+    for drawing in page.locator(".drawing").all():
+        expect(drawing.locator("svg, canvas").first).to_be_visible()
+
+
+def names(page: Page) -> list[str]:
+    """Return the names in the first column that names, from top to bottom."""
+    return page.locator("main > .scroll tbody th.name a").all_inner_texts()
+
+
+# Every view -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_drawn_and_accessible(show: Open, view: str, scheme: str) -> None:
+    page = show(VIEWS[view], color_scheme=scheme)
+    for disclosure in page.locator("main details").all():
+        disclosure.evaluate("element => { element.open = true }")
+    found = Axe().run(page)
+    serious = [
+        f"{rule['id']} ({rule['impact']}): {node['html'][:160]} {node['failureSummary'][:200]}"
+        for rule in found.response["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"][:3]
+    ]
+    assert not serious, "\n".join(serious)
+    assert len(page.locator("main").inner_text()) > 40
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_fits_a_phone_and_prints(show: Open, view: str) -> None:
+    page = show(VIEWS[view], viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="switch to dark").click()
+    dark = page.evaluate(COLOURS)
+    page.emulate_media(media="print")
+    expect(page.locator("header nav")).to_be_hidden()
+    # Paper is light, whatever the screen was.
+    assert page.evaluate(COLOURS) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)", "#ffd9d3"] != dark
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_addresses_survive_a_reload_and_the_way_back(show: Open) -> None:
+    page = show()
+    page.get_by_role("link", name="model-04", exact=True).first.click()
+    expect(page.locator("h1")).to_have_text("model-04")
+    page.get_by_role("link", name=CASE).click()
+    expect(page.locator(".lead code")).to_have_text(CASE)
+    expect(page).to_have_title(re.compile("Two objects autodoc could not import"))
+    title, address = page.title(), page.url
+    page.reload()
+    expect(page).to_have_title(title)
+    assert page.url == address
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("model-04")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Leaderboard")
+
+
+# Leaderboard ------------------------------------------------------------------------------------------------------
+
+
+def test_the_board_is_ordered_sorted_and_filtered(show: Open) -> None:
+    page = show()
+    assert names(page)[0] == "control-gold"
+    assert next(name for name in names(page) if name.startswith("model")) == "model-05"
+    assert "control-tf-idf" in names(page)
+    assert "control-echo" not in names(page)
+    heading = page.get_by_role("columnheader", name="recovered")
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    assert names(page)[-1] == "control-gold"
+    heading = page.get_by_role("columnheader", name="result")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    models = [name for name in names(page) if name.startswith("model")]
+    assert models == sorted(models)
+    page.get_by_label("Find").fill("model-02")
+    expect(page.get_by_role("status")).to_have_text("1 of 6 results")
+    # Who types keeps the place to type; who shares the address shares the filter.
+    expect(page.get_by_label("Find")).to_be_focused()
+    assert "q=model-02" in page.url
+    page.get_by_label("Find").fill("")
+    page.get_by_label("Track").select_option("gpu")
+    expect(page.get_by_role("status")).to_have_text("1 of 6 results")
+    page.get_by_label("Track").select_option("")
+    page.get_by_label("all reference rows").check()
+    expect(page.get_by_role("link", name="control-echo", exact=True)).to_be_visible()
+    assert "control-echo" in names(page)
+    page.reload()
+    settled(page)
+    assert "control-echo" in names(page)
+
+
+def test_floor_and_ceiling_are_lines_and_doubts_are_marked(show: Open) -> None:
+    page = show()
+    lines = page.locator("tr.line")
+    expect(lines).to_have_count(2)
+    expect(lines.first).to_contain_text("ceiling")
+    expect(lines.last).to_contain_text("floor")
+    expect(lines.locator("input")).to_have_count(0)
+    expect(page.get_by_role("row", name="model-02")).to_contain_text("disturbed")
+    incomplete = page.get_by_role("row", name="model-03")
+    expect(incomplete).to_contain_text("incomplete")
+    expect(incomplete).to_contain_text("77%")
+
+
+def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path) -> None:
+    page = show("#/?all=1")
+    titles = [text.strip("▲▼") for text in page.locator("main > .scroll thead th").all_inner_texts()]
+    checked = 0
+    for name, record in documents(results_tree).items():
+        summary = record["summary"]
+        row = page.locator("main > .scroll tbody tr").filter(has=page.get_by_role("link", name=name, exact=True))
+        cells = dict(zip(titles, row.locator("th, td").all_inner_texts(), strict=True))
+        low, high = summary["intervals"]["final_score"]
+        assert squeezed(cells["recovered"]) == f"{summary['final_score']:.1f}[{low:.1f},{high:.1f}]"
+        assert cells["raw"] == f"{summary['raw_view']['final_score']:.1f}"
+        assert cells["lift"] == shown(summary["recovery_lift"], "+.1f")
+        assert cells["norm"] == shown(summary["normalised_score"], ".1f")
+        assert cells["quality core"] == f"{100 * summary['quality_core']:.1f}"
+        assert cells["covered"] == f"{math.floor(100 * summary['coverage'])}%"
+        verdicts = (summary[f"{name}_count"] for name in ("accepted", "soft_accepted", "rejected"))
+        assert cells["acc/soft/rej"] == "/".join(map(str, verdicts))
+        assert cells["avg s"] == f"{summary['avg_inference_ms'] / 1000:.2f}"
+        assert cells["p95 s"] == f"{summary['p95_inference_ms'] / 1000:.2f}"
+        assert cells["thought"] == f"{summary['avg_thought_leakage_density']:.2f}"
+        checked += 1
+    assert checked == 13
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def shown(value: float, form: str) -> str:
+    text = format(value, form)
+    zero = not text.strip("+-0.")
+    return text.replace("-", "+" if zero and "+" in form else "" if zero else "−")
+
+
+# Head to head -----------------------------------------------------------------------------------------------------
+
+
+def test_two_are_chosen_and_compared(show: Open, results_tree: Path) -> None:
+    page = show()
+    button = page.get_by_role("link", name="Compare")
+    page.get_by_role("checkbox", name="compare model-02").check()
+    page.get_by_role("checkbox", name="compare model-05").check()
+    button = page.get_by_role("link", name="Compare 2 chosen")
+    button.click()
+    settled(page)
+    assert page.url.endswith("#/compare/model-02/model-05")
+    files = {path.stem: str(path) for path in results_tree.rglob("model-*.json")}
+    command = [sys.executable, "-m", "benchmark.compare", files["model-02"], files["model-05"], "--json"]
+    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+    card = page.locator(".card").first
+    expect(card).to_contain_text(f"B wins {said['wins']}, loses {said['losses']}, ties {said['ties']}")
+    for figure in said["figures"]:
+        row = card.get_by_role("row").filter(has=page.get_by_role("rowheader", name=figure["name"], exact=True))
+        interval = figure["difference"]["interval"]
+        expect(row).to_contain_text(f"{figure['a']:.1f}")
+        expect(row).to_contain_text(shown(figure["difference"]["value"], "+.1f"))
+        expect(row).to_contain_text(f"[{shown(interval['low'], '+.1f')}, {shown(interval['high'], '+.1f')}]")
+    # Flips stand first.
+    passed = page.locator("main > .scroll tbody tr td:nth-child(3)").all_inner_texts()
+    flips = [text in ("A", "B") for text in passed]
+    count = len(said["passed_only_in_a"]) + len(said["passed_only_in_b"])
+    assert flips == [True] * count + [False] * (len(flips) - count)
+    assert count > 0
+    page.get_by_label("flips only").check()
+    expect(page.locator("main > .scroll tbody tr")).to_have_count(count)
+    # The other way round, every difference turns its sign.
+    first = card.get_by_role("row").nth(1).locator("td").all_inner_texts()
+    page.goto(page.url.split("#")[0] + "#/compare/model-05/model-02")
+    settled(page)
+    turned = page.locator(".card").first.get_by_role("row").nth(1).locator("td").all_inner_texts()
+    assert turned[1:3] == first[2:0:-1]
+    assert turned[3] == first[3].replace("+", "−")
+
+
+def test_four_are_compared_and_a_case_side_by_side(show: Open) -> None:
+    page = show("#/compare/model-05/model-04")
+    for name in ("model-02", "control-gold"):
+        page.get_by_label("Add").select_option(name)
+        settled(page)
+    expect(page.get_by_role("heading", name=re.compile("[BCD] against A"))).to_have_count(3)
+    expect(page.get_by_label("Add")).to_have_count(0)
+    page.get_by_role("link", name=CASE).click()
+    expect(page.locator(".answers .card")).to_have_count(5)
+    expect(page.locator(".answers")).to_contain_text("ModuleNotFoundError: No module named 'lautsprecher'")
+    page.go_back()
+    page.get_by_role("button", name="remove model-04").click()
+    expect(page.get_by_role("heading", name=re.compile("[BCD] against A"))).to_have_count(2)
+
+
+def test_answers_to_different_questions_are_not_mixed_up(show: Open, results_tree: Path, tmp_path: Path) -> None:
+    record = documents(results_tree)["model-05"]
+    for name in ("one", "two"):
+        record["scenario"]["name"] = name
+        for case in record["cases"]:
+            case["title"] = f"title of {name}"
+            case["output"] = case["raw_view"]["output"] = f"answer of {name}"
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    page_file = tmp_path / "page.html"
+    command = [sys.executable, "-m", "benchmark.viewer", str(tmp_path), "-o", str(page_file)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    page = show(f"#/compare/one/two?case={CASE}", file=page_file)
+    expect(page.locator(".answers .card").nth(1)).to_contain_text("answer of one")
+    expect(page.locator(".answers .card").nth(2)).to_contain_text("answer of two")
+    expect(page.get_by_text("B was asked something else")).to_be_visible()
+
+
+def test_a_case_without_a_score_says_so_side_by_side(show: Open, results_tree: Path) -> None:
+    record = documents(results_tree)["model-03"]
+    lost = next(case["case_id"] for case in record["cases"] if case["outcome"] == "instrument_failure")
+    page = show(f"#/compare/model-05/model-03?case={lost}")
+    expect(page.locator(".answers .card").nth(2)).to_contain_text("no scored answer")
+    page.get_by_role("link", name="model-05").click()
+    expect(page.locator(".answers .card")).to_have_count(3)
+
+
+def test_a_fault_takes_its_view_down_and_not_the_page(browser: Browser, page_file: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(page_file.as_uri() + "#/scenario/model-05")
+    expect(page.locator("h1")).to_have_text("This view cannot be shown")
+    expect(page.locator(".fault")).to_contain_text("DecompressionStream")
+    page.get_by_role("link", name="To the leaderboard").click()
+    expect(page.locator("main > .scroll tbody tr").first).to_be_visible()
+    page.close()
+
+
+# Scenario and case ------------------------------------------------------------------------------------------------
+
+
+def test_cases_are_sorted_filtered_and_stepped_through(show: Open) -> None:
+    page = show("#/scenario/model-03")
+    expect(page.get_by_text("40 cases", exact=True)).to_be_visible()
+    scores = [float(t) for t in page.locator("main > .scroll tbody td:nth-child(5)").all_inner_texts() if t != "–"]
+    assert scores == sorted(scores)
+    assert len(scores) == 31
+    page.get_by_label("Verdict").select_option("not scored")
+    expect(page.locator("main > .scroll tbody tr")).to_have_count(9)
+    page.get_by_label("Verdict").select_option("")
+    page.get_by_label("Intent").select_option("json")
+    expect(page.get_by_role("status")).to_contain_text(re.compile(r"^\d of 40 cases"))
+    shown_cases = names(page)
+    assert 3 < len(shown_cases) < 10
+    heading = page.get_by_role("columnheader", name="score", exact=True)
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    ordered = names(page)
+    page.get_by_role("link", name=ordered[0]).click()
+    # The keys go the way of the table.
+    code = page.locator(".lead code")
+    expect(code).to_have_text(ordered[0])
+    for key, place in (("j", 1), ("ArrowRight", 2), ("k", 1), ("ArrowLeft", 0), ("k", 0)):
+        page.keyboard.press(key)
+        expect(code).to_have_text(ordered[place])
+    expect(page.get_by_text(f"1 of {len(ordered)}", exact=True)).to_be_visible()
+    # Who opens a case hears and stands at its heading.
+    expect(page.locator("h1")).to_be_focused()
+    expect(page.locator("#announced")).to_have_text(page.locator("h1").inner_text())
+    # Behind the help, keys do nothing.
+    page.keyboard.press("?")
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(code).to_have_text(ordered[0])
+    page.keyboard.press("u")
+    expect(page.locator("h1")).to_have_text("model-03")
+    # The way up keeps filter and order.
+    expect(page.get_by_label("Intent")).to_have_value("json")
+
+
+def test_reasons_for_rejection_lead_to_their_cases(show: Open) -> None:
+    page = show("#/scenario/model-00")
+    reasons = page.locator("table.plain", has_text="Why answers were rejected")
+    row = reasons.locator("tbody tr").first
+    count = int(row.locator("td").inner_text())
+    row.get_by_role("link").click()
+    expect(page.locator("main > .scroll tbody tr").first).to_be_visible()
+    assert len(names(page)) >= count > 0
+    assert all(row.locator("a").inner_text() in text for text in page.locator(".why").all_inner_texts())
+
+
+def test_a_case_shows_question_answers_parts_and_anchors(show: Open, results_tree: Path) -> None:
+    record = documents(results_tree)["model-05"]
+    leaking = next(
+        case for case in record["cases"] if case.get("recovery_steps") and "```" in case["recovery_steps"][0]["removed"]
+    )
+    page = show(f"#/case/model-05/{leaking['case_id']}")
+    cards = {card.locator("h2").inner_text(): card for card in page.locator(".answers .card").all()}
+    assert cards["Gold"].locator(".text").inner_text().strip() == leaking["expected_output"].strip()
+    removed = "".join(cards["Raw"].locator("mark.gone").all_inner_texts())
+    assert "```" in removed
+    expect(page.get_by_text(leaking["instruction"].strip().splitlines()[0][:60])).to_be_visible()
+    found = len(leaking["required_anchors"]) - len(leaking["missing_tokens"])
+    expect(page.get_by_role("heading", name=f"Anchors: {found} of {len(leaking['required_anchors'])}")).to_be_visible()
+    total = page.get_by_role("row").filter(has_text="case score")
+    expect(total).to_contain_text(f"{leaking['case_score']:.3f}")
+    expect(total).to_contain_text(f"{leaking['raw_view']['case_score']:.3f}")
+    raw_input = page.get_by_role("region", name="Raw input")
+    assert raw_input.inner_text().strip() == leaking["raw_input"].strip()
+    marked = set(raw_input.locator("mark").all_inner_texts())
+    assert marked & set(leaking["required_anchors"])
+
+
+def test_words_that_gold_has_and_the_answer_has_not_are_marked(show: Open, results_tree: Path) -> None:
+    record = documents(results_tree)["model-04"]
+    lost = next(
+        case for case in record["cases"] if case.get("missing_tokens") and case["validation_status"] != "rejected"
+    )
+    page = show(f"#/case/model-04/{lost['case_id']}")
+    expect(page.locator("mark.missing").first).to_be_visible()
+    expect(page.locator(".anchors .missed")).to_have_count(len(lost["missing_tokens"]))
+
+
+# Pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_show_the_chosen_results(show: Open) -> None:
+    page = show("#/pictures")
+    expect(page.locator("figure")).to_have_count(6)
+    heat = page.locator("figure", has_text="Scores by intent")
+    expect(heat.locator("svg")).to_contain_text("exact-lines")
+    expect(heat.locator("svg")).to_contain_text("model-05")
+    page.get_by_role("button", name="difficulty").click()
+    heat = page.locator("figure", has_text="Scores by difficulty")
+    expect(heat.locator("svg")).to_contain_text("medium")
+    assert "by=difficulty" in page.url
+    page.get_by_label("Find").fill("model-02")
+    expect(heat.locator("svg")).not_to_contain_text("model-05")
+    # What is drawn can be read, too.
+    heat.get_by_text("Figures of this picture").click()
+    expect(heat.get_by_role("row").nth(1)).to_contain_text("model-02")
+    page.locator("figure", has_text="Verdicts").locator("svg path[aria-roledescription='bar']").first.click()
+    expect(page.locator("h1")).to_have_text("model-02")
+
+
+def test_a_point_says_whose_it_is(show: Open) -> None:
+    page = show("#/pictures")
+    page.locator("figure", has_text="Recovery lift").locator("svg path[aria-roledescription='point']").first.hover()
+    expect(page.locator("#vg-tooltip-element")).to_contain_text("model-")
+
+
+# Keyboard ---------------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_reached_by_keys(show: Open) -> None:
+    page = show()
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("To the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("2")
+    expect(page.locator("h1")).to_have_text("Pictures")
+    expect(page.locator("h1")).to_be_focused()
+    page.keyboard.press("3")
+    expect(page.locator("h1")).to_have_text("Head to head")
+    page.keyboard.press("1")
+    expect(page.locator("h1")).to_have_text("Leaderboard")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Find")).to_be_focused()
+    # In a field, letters are letters.
+    page.keyboard.type("2?u")
+    expect(page.get_by_label("Find")).to_have_value("2?u")
+    page.get_by_label("Find").fill("")
+    page.locator("h1").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_light_and_dark_by_the_system_or_by_hand(show: Open) -> None:
+    page = show(color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(17, 20, 27)"
+    page.get_by_role("button", name="switch to light").click()
+    assert page.evaluate(ground) == "rgb(246, 247, 251)"
+
+
+# Hostile and foreign files ----------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "script": "<script>window.hacked = 1</script></script><script>window.hacked = 2</script><!-- <script>",
+    "handler": "<img src=x onerror=\"window.hacked = 3\"><svg onload='window.hacked = 4'>",
+    "link": "[click](javascript:window.hacked=5) <a href='javascript:window.hacked=6'>here</a>",
+    "escapes": "\x1b[31mred\x1b[0m \x07bell \x00null \x1b]8;;http://evil.example\x07link\x1b]8;;\x07",
+    "direction": "user\u202egnp.exe\u202c \u200bzero\ufeff \u2066isolate\u2069",
+    "half": "half \ud800 a character",
+    "long": "A" * 1_000_000,
+    "template": "${window.hacked = 7} {{constructor.constructor('window.hacked=8')()}} </textarea></title>",
+}
+
+
+@pytest.fixture(scope="module")
+def hostile_page(results_tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    record = documents(results_tree)["model-04"]
+    markup = HOSTILE["handler"]
+    record["scenario"] |= {"name": f"evil {markup}", "model": HOSTILE["script"], "phase": HOSTILE["link"]}
+    record["run"]["error"] = HOSTILE["script"]
+    for row, text in zip(record["cases"], HOSTILE.values(), strict=False):
+        row["output"] = row["raw_view"]["output"] = text
+        row |= {"title": text[:200], "tool": markup, "instruction": text[:5000], "raw_input": text, "model": markup}
+        row["required_anchors"] = row["missing_tokens"] = [text[:100]]
+        row["raw_view"]["missing_tokens"] = [text[:100]]
+        row["reasons"] = row["raw_view"]["reasons"] = {"quality": [text[:300]]}
+        row["recovery_steps"], row["thought_marker_count"] = [], 0
+        row["raw_view"]["thought_marker_count"] = 0
+    record["cases"][0]["case_id"] = "../<b>id</b>?#%2F&"
+    record["run"]["case_ids"][0] = record["cases"][0]["case_id"]
+    (folder / "evil.json").write_text(json.dumps(record))
+    published_layout(folder / "theirs.json", "remote-theirs", {"python-01": 0.25, "python-02": 0.75})
+    (folder / "<img src=x onerror=alert(1)>.json").write_text("{}")
+    page = folder / "page.html"
+    command = [sys.executable, "-m", "benchmark.viewer", str(folder), "-o", str(page)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return page
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_answers_are_text(show: Open, hostile_page: Path, kind: str) -> None:
+    page = show(file=hostile_page)
+    page.get_by_role("link", name=re.compile("evil")).first.click()
+    settled(page)
+    row = page.locator("main > .scroll tbody tr").filter(has=page.locator("th a"))
+    order = list(HOSTILE)
+    ids = page.evaluate("[...document.querySelectorAll('main > .scroll tbody th a')].map(a => a.textContent)")
+    record = json.loads((hostile_page.parent / "evil.json").read_text(encoding="utf-8"))
+    case_id = record["cases"][order.index(kind)]["case_id"]
+    assert case_id in ids
+    row.get_by_role("link", name=case_id, exact=True).click()
+    settled(page)
+    answer = page.get_by_role("region", name="Recovered").inner_text()
+    expected = HOSTILE[kind]
+    if kind == "long":
+        assert answer == "A" * 20_000
+        page.locator(".answers .card", has_text="Recovered").get_by_role("button", name="Show all").click()
+        assert len(page.get_by_role("region", name="Recovered").inner_text()) == 1_000_000
+    elif kind == "escapes":
+        assert "^[[31mred^[[0m ^Gbell ^@null" in answer
+    elif kind == "direction":
+        assert "userU+202Egnp.exeU+202C U+200BzeroU+FEFF" in answer
+    elif kind == "half":
+        # Half characters cannot stand in a file; they were written as escapes.
+        assert "\\ud800" in answer or "U+D800" in answer
+    else:
+        assert answer == expected
+    for view in ("#/", "#/pictures", "#/compare"):
+        page.goto(hostile_page.as_uri() + view)
+        settled(page)
+        assert page.evaluate("window.hacked") is None
+    assert page.locator("img, a[href^='javascript:'], iframe").count() == 0
+
+
+def test_scripts_that_were_not_written_with_the_page_do_not_run(browser: Browser, page_file: Path) -> None:
+    page = browser.new_page()
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.goto(page_file.as_uri())
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.hacked = 1";
+            document.body.append(script);
+            const image = "<img src='https://example.com/x.png' onerror='window.hacked = 2'>";
+            document.body.insertAdjacentHTML("beforeend", image);
+            setTimeout("window.hacked = 3");
+            return fetch("https://example.com/").catch(() => null);
+        }"""
+    )
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.hacked") is None
+    assert sum("Content Security Policy" in text for text in refused) >= 3
+    page.close()
+
+
+def test_files_of_the_published_layout_are_shown_as_far_as_they_go(show: Open, hostile_page: Path) -> None:
+    page = show(file=hostile_page)
+    row = page.get_by_role("row", name="remote-theirs")
+    expect(row).to_contain_text("published layout")
+    expect(row).to_contain_text("50.0")
+    page.get_by_role("link", name="remote-theirs").first.click()
+    settled(page)
+    expect(page.locator("main > .scroll tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="python-02").click()
+    expect(page.get_by_text("unknown: the file does not hold it")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="case score")).to_contain_text("0.750")
+    page.goto(hostile_page.as_uri())
+    expect(page.get_by_role("heading", name="Left out")).to_be_visible()
+    expect(page.get_by_text("<img src=x onerror=alert(1)>.json: is not a result file")).to_be_visible()

@@ -1,0 +1,324 @@
+"""`ctxsift compress` as a person or an agent calls it: an answer, or the original output; never neither."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.conftest import heed_interrupts
+
+pytestmark = pytest.mark.slow
+
+OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
+COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
+
+
+def script(folder: Path, **fields: Any) -> list[str]:
+    """Return the options that choose the scripted backend with this script."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(fields))
+    return ["--backend", "scripted", "--model", str(path)]
+
+
+def call(*arguments: str, data: bytes = OUTPUT, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *arguments], input=data, capture_output=True, timeout=timeout, check=False)
+
+
+def test_answer_goes_to_stdout(tmp_path: Path) -> None:
+    done = call("what failed?", *script(tmp_path, default="<think>hm</think>\ntest_total failed."))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"test_total failed.\n", b"")
+
+
+def test_rejected_answer_gives_the_original_back(tmp_path: Path) -> None:
+    done = call("as JSON", "--intent", "json", *script(tmp_path, default="no JSON at all"))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"the answer was rejected: broken_structure; the original output follows unchanged" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"fail_load": "no memory"}, b"no memory"),
+        ({"crash_always": True}, b"SIGSEGV"),
+        ({"room": 3}, b"the context has room for 3"),
+    ],
+)
+def test_failing_backend_gives_the_original_back(tmp_path: Path, fields: dict[str, Any], why: bytes) -> None:
+    done = call("what failed?", *script(tmp_path, **fields))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert why in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_missing_model_gives_the_original_back() -> None:
+    done = call("what failed?", "--model", "package:not-there", "--gguf-filename", "m.gguf")
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"pip install not-there" in done.stderr
+
+
+def test_command_keeps_its_exit_code_and_both_streams(tmp_path: Path) -> None:
+    code = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
+    options = script(tmp_path, answers=[["to out\nto err", "both streams"]], default="only one")
+    done = call("what?", *options, "--", sys.executable, "-c", code)
+    assert (done.returncode, done.stdout) == (3, b"both streams\n")
+
+
+def test_command_that_dies_by_a_signal(tmp_path: Path) -> None:
+    code = "import os; print('x', flush=True); os.kill(os.getpid(), 9)"
+    done = call("what?", *script(tmp_path, default="died"), "--", sys.executable, "-c", code)
+    assert (done.returncode, done.stdout) == (137, b"died\n")
+
+
+def test_command_that_is_not_there(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, default="x"), "--", "no-such-command-here")
+    assert done.returncode == 127
+    assert b"no-such-command-here cannot be run" in done.stderr
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n"])
+def test_empty_output_is_given_back_without_asking_a_model(tmp_path: Path, data: bytes) -> None:
+    done = call("what?", *script(tmp_path, fail_load="never asked"), data=data)
+    assert (done.returncode, done.stdout, done.stderr) == (0, data, b"")
+
+
+def test_binary_and_invalid_utf8_survive_a_failure_byte_for_byte(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 20
+    done = call("what?", "--intent", "json", *script(tmp_path, default="no"), data=data)
+    assert done.stdout == data
+    assert call("what?", *script(tmp_path, default="bytes."), data=data).stdout == b"bytes.\n"
+
+
+def test_fifty_megabytes_are_cut_before_they_are_read(tmp_path: Path) -> None:
+    data = b"all is well in line seven\n" * 2_000_000
+    done = call("what?", "--json", *script(tmp_path, default="well."), data=data, timeout=120)
+    shown = json.loads(done.stdout)
+    assert shown["answer"] == "well."
+    assert shown["tokens"]["prompt"] < 20_000
+    assert call("what?", *script(tmp_path, fail_load="x"), data=data, timeout=120).stdout == data
+
+
+def test_json_tells_everything(tmp_path: Path) -> None:
+    raw = "<think>hm</think>\ntest_total failed in src/nowhere.py."
+    shown = json.loads(call("what failed?", "--json", *script(tmp_path, default=raw)).stdout)
+    assert shown["answer"] == "test_total failed in src/nowhere.py."
+    assert shown["raw"] == raw
+    assert shown["steps"][0]["name"] == "reasoning_block"
+    assert shown["validation"]["status"] == "soft_accepted"
+    assert shown["validation"]["ungrounded"] == ["src/nowhere.py"]
+    assert 0 < shown["compression_ratio"] < 1
+    assert {"prompt", "completion"} == set(shown["tokens"])
+    assert {"load", "prefill", "decode", "total"} == set(shown["times_ms"])
+    assert shown["fallback"] is None
+
+
+def test_json_of_a_failure_holds_the_original(tmp_path: Path) -> None:
+    shown = json.loads(call("what?", "--json", *script(tmp_path, fail_load="no memory")).stdout)
+    assert shown["answer"].encode() == OUTPUT
+    assert shown["fallback"] == "no memory"
+
+
+def test_recovery_can_be_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "off.env").write_text("CTXSIFT_RECOVERY_ENABLED=false\n")
+    options = [*script(tmp_path, default="Let me see. test_total failed."), "--env-file", str(tmp_path / "off.env")]
+    assert call("what failed?", *options).stdout == b"Let me see. test_total failed.\n"
+    assert call("what failed?", *options[:-2]).stdout == b"test_total failed.\n"
+
+
+def kill_worker_of(process: subprocess.Popen[bytes], after_s: float, cpu_s: float = 0.0) -> None:
+    """Kill the model process of a running `ctxsift` once it has used `cpu_s` of CPU time, `after_s` later."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        children = psutil.Process(process.pid).children()
+        if children and children[0].cpu_times().user >= cpu_s:
+            time.sleep(after_s)
+            children[0].kill()
+            return
+        time.sleep(0.02)
+
+
+def test_backend_killed_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "what?", *script(tmp_path, hang_on="test_total")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    killer = threading.Thread(target=kill_worker_of, args=(process, 1.0))
+    killer.start()
+    stdout, stderr = process.communicate(OUTPUT, timeout=60)
+    killer.join()
+    assert (process.returncode, stdout) == (0, OUTPUT)
+    assert b"SIGKILL" in stderr
+
+
+@pytest.mark.model
+def test_packaged_model_answers_by_default() -> None:
+    done = call("Which test failed?", "--json", "--max-output-tokens", "24", timeout=300)
+    shown = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert shown["raw"].strip()
+    assert shown["tokens"]["completion"] <= 24
+    assert shown["answer"] == shown["raw"].strip() or shown["fallback"] or shown["steps"]
+
+
+@pytest.mark.model
+def test_packaged_model_killed_in_the_middle_of_an_answer() -> None:
+    data = b"".join(b"line %d: compiling module %d of many\n" % (n, n) for n in range(200))
+    process = subprocess.Popen(
+        [*COMMAND, "Repeat every line of this output."],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    # Loading takes two seconds of CPU, reading this prompt more than ten: in between it is at work on the answer.
+    killer = threading.Thread(target=kill_worker_of, args=(process, 0.0, 6.0))
+    killer.start()
+    stdout, stderr = process.communicate(data, timeout=300)
+    killer.join()
+    assert (process.returncode, stdout) == (0, data)
+    assert b"SIGKILL" in stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["compress", "--help"]])
+def test_help_has_examples(arguments: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "ctxsift", *arguments], capture_output=True, text=True, check=True)
+    assert "compress" in done.stdout
+    if len(arguments) > 1:
+        assert "pytest -q 2>&1 | ctxsift compress" in done.stdout
+        for option in ("--model", "--gguf-filename", "--device", "--max-output-tokens", "--env-file", "--json"):
+            assert option in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], b"ctxsift: the following arguments are required: subcommand; see ctxsift --help"),
+        (["compres", "x"], b"invalid choice: 'compres'"),
+        (["compress"], b"are required: INSTRUCTION; see ctxsift compress --help"),
+        (["compress", "x", "--intent", "sumary"], b"invalid choice: 'sumary'"),
+        (["compress", "x", "--max-output-tokens", "0"], b"'0' is not a whole number of 1 or more"),
+    ],
+)
+def test_bad_usage_is_refused_in_one_line(arguments: list[str], problem: bytes) -> None:
+    command = [sys.executable, "-m", "ctxsift", *arguments]
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert problem in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.model
+def test_a_configured_service_answers(service: str, tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text(f"CTXSIFT_LLM_BASE_URL={service}\nCTXSIFT_LLM_API_KEY=planted-k3y\n")
+    options = ["--env-file", str(env_file), "--model", "smollm", "--json", "--max-output-tokens", "16"]
+    done = call("Which test failed?", *options, timeout=120)
+    shown = json.loads(done.stdout)
+    assert shown["raw"].strip(), done.stderr
+    assert 0 < shown["tokens"]["completion"] <= 16
+    assert b"planted-k3y" not in done.stdout + done.stderr
+
+
+def test_a_service_that_does_not_answer_gives_the_original_back(tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text(
+        "CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\nCTXSIFT_LLM_API_KEY=planted-k3y\nCTXSIFT_RETRIES=0\n"
+    )
+    done = call("what?", "--env-file", str(env_file), "--model", "m", timeout=120)
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"the original output follows unchanged" in done.stderr
+    assert b"planted-k3y" not in done.stderr
+
+
+def test_a_configured_service_needs_the_name_of_a_model(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\n")
+    done = call("what?", "--env-file", str(tmp_path / ".env"))
+    assert (done.returncode, done.stdout) == (2, OUTPUT)
+    assert b"--model: a service is configured but no model is named" in done.stderr
+
+
+def test_a_bad_setting_lets_the_output_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXSIFT_RETRIES", "abc")
+    done = call("what?")
+    assert (done.returncode, done.stdout) == (2, OUTPUT)
+    assert b"CTXSIFT_RETRIES: 'abc' is not a whole number" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["~nosuchuser/x.gguf", "x" * 5000, "/root/" + "y/" * 2000 + "m.gguf"])
+def test_a_model_name_that_no_file_system_takes(model: str) -> None:
+    done = call("what?", "--model", model)
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_answer_that_breaks_the_yaml_reader(tmp_path: Path) -> None:
+    done = call("what?", "--intent", "yaml", *script(tmp_path, default="a: !!bool maybe"))
+    assert (done.returncode, done.stdout) == (0, OUTPUT)
+    assert b"broken_structure" in done.stderr
+
+
+def test_modules_of_the_folder_one_works_in_are_not_imported(tmp_path: Path) -> None:
+    for name in ("queue", "json", "psutil"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the working folder')\n")
+    console_script = str(Path(sys.executable).parent / "ctxsift")
+    command = [console_script, "compress", "what?", *script(tmp_path, default="fine.")]
+    done = subprocess.run(command, input=OUTPUT, capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"fine.\n", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_gives_back_what_the_command_had_printed(tmp_path: Path, number: signal.Signals) -> None:
+    printed = tmp_path / "printed"
+    code = f"import time; print('precious', flush=True); open({str(printed)!r}, 'w').close(); time.sleep(30)"
+    command = [*COMMAND, "what?", *script(tmp_path, default="x"), "--", sys.executable, "-c", code]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts)
+    while not printed.exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (130, b"precious\n")
+    assert b"interrupted; the original output follows unchanged" in stderr
+
+
+def test_the_exit_code_survives_a_reader_that_has_gone(tmp_path: Path) -> None:
+    options = " ".join(script(tmp_path, default="x\n" * 100_000))
+    line = f"{sys.executable} -m ctxsift compress what {options} --max-output-tokens 999999 -- sh -c 'echo y; exit 3'"
+    done = subprocess.run(
+        ["bash", "-c", f"{line} | true; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == "3"
+    assert "Traceback" not in done.stderr
+
+
+def test_a_long_output_says_what_was_not_read(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, default="well."), data=b"HTTP/1.1 200 OK\n" + b"{}," * 100_000 + b"\n")
+    assert done.stdout == b"well.\n"
+    assert b"characters in its middle were not read" in done.stderr
+
+
+def test_json_of_a_rejected_answer_tells_what_the_model_said_and_read(tmp_path: Path) -> None:
+    options = [*script(tmp_path, default="no JSON at all"), "--intent", "json", "--json"]
+    shown = json.loads(call("what?", *options, data=b"a line\n" * 30_000).stdout)
+    assert shown["answer"].startswith("a line\n")
+    assert (shown["raw"], shown["fallback"]) == ("no JSON at all", "the answer was rejected: broken_structure")
+    assert shown["input_chars_cut"] > 100_000
+
+
+def test_the_command_gets_standard_input(tmp_path: Path) -> None:
+    done = call("what?", *script(tmp_path, answers=[["precious", "it came through."]]), "--", "cat", data=b"precious\n")
+    assert done.stdout == b"it came through.\n"
