@@ -42,7 +42,7 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "compare",
-        "Say which of two results is better, by how much, and where; or compare each of many with each.",
+        "Say which of two results is better, by how much, and where; or compare every pair of several results.",
         examples=_EXAMPLES,
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop), 2 bad usage or input",
     )

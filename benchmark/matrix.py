@@ -178,7 +178,7 @@ def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
         if first != index:
             raise InputError(
                 f"{where}/{index}/name",
-                f"{scenario.name!r} is the name of /scenarios/{first} too",
+                f"{scenario.name!r} is also the name of /scenarios/{first}",
                 "give every scenario its own name",
             )
     return tuple(scenarios)

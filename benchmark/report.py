@@ -36,8 +36,8 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
     )
     add_results(parser)
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report of all results there")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write one line a case and result there")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per case and result to FILE")
     add_json(parser)
     return parser
 

@@ -1,4 +1,4 @@
-"""Score stored answers anew, without any model: `python -m benchmark.rescore results/`."""
+"""Scores stored answers again, without any model: `python -m benchmark.rescore results/`."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
-        "Score stored answers anew, after a change of the scorer or of the corpus's rules. No model runs.",
+        "Score stored answers again after a change to the scorer or to the corpus's rules. No model runs.",
         examples=_EXAMPLES,
     )
     add_results(parser)
     add_dataset(parser)
     parser.add_argument("--output-dir", type=Path, metavar="DIR", help="write there instead of over the old files")
     parser.add_argument("--dry-run", action="store_true", help="only say what would change")
-    parser.add_argument("--skip-changed", action="store_true", help="leave out cases that ask something else now")
+    parser.add_argument("--skip-changed", action="store_true", help="leave out cases whose question has changed since")
     return parser
 
 

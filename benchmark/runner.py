@@ -19,6 +19,7 @@ from benchmark.cli.command import (
 from benchmark.matrix import Scenario, load_matrix
 from benchmark.run.options import RunnerOptions, add_options, options_of
 from ctxsift.errors import InputError
+from ctxsift.terminal import one_line
 
 if TYPE_CHECKING:
     from benchmark.grading.baselines import ReferenceScores
@@ -117,7 +118,7 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
     from benchmark.run.resume import unfinished
 
     for gap in group.not_ready:
-        print(f"not ready: {gap.scenario.name}: {gap.problem}", file=sys.stderr)
+        print(one_line(f"not ready: {gap.scenario.name}: {gap.problem}"), file=sys.stderr)
     for plan in group.plans:
         for folder, answers in [] if plan.resumed else unfinished(group.output_dir, plan.identity):
             found = f"an unfinished run of the same has {answers} of {len(plan.cases)} answers"
@@ -146,7 +147,7 @@ def _run_one_group(group: RunGroup, references: ReferenceScores, options: Runner
 
 def _tell_interruption(group: RunGroup, ran: Ran, options: RunnerOptions) -> None:
     """Say what there is, how to resume it, and what cannot be resumed."""
-    done = sum(len(result.record.cases) for result in ran.results)
+    done = sum(len(result.cases) for result in ran.results)
     planned = sum(len(plan.cases) for plan in group.plans)
     folders = {plan.journal.parent for plan in group.plans}
     folder = options.resume or (folders.pop() if len(folders) == 1 else group.output_dir)
@@ -154,7 +155,7 @@ def _tell_interruption(group: RunGroup, ran: Ran, options: RunnerOptions) -> Non
     print(f"{so_far}; to resume: {options.resume_command(folder)}", file=sys.stderr)
     begun = {result.name for result in ran.results}
     if waiting := [plan.scenario.name for plan in group.plans if plan.scenario.name not in begun]:
-        print(f"not started: {', '.join(waiting)}; there is nothing to resume, run them again", file=sys.stderr)
+        print(f"not started: {', '.join(waiting)}; there is nothing to resume; run them again", file=sys.stderr)
 
 
 if __name__ == "__main__":

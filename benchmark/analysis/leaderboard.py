@@ -54,7 +54,7 @@ ANSWERED = Figure("answered", "answered", "cases whose answer could be scored", 
 PLANNED = Figure(
     "planned",
     "planned",
-    "cases that the run asks",
+    "cases in the run",
     lambda s: s.case_count if s.planned_count is None else s.planned_count,
     _COUNT,
 )
@@ -241,16 +241,16 @@ class FlagInfo:
 # The columns before the figures; a place is followed by the tie mark where it is shared.
 RANK_TITLE, NAME_TITLE = "rank", "result"
 RANK_HINT = "1 + the number of results that are better beyond chance (paired bootstrap, Holm-corrected)"
-TIE_MARK, TIE_HINT = "=", "behind a rank: tied with at least one other result, the difference may be chance"
+TIE_MARK, TIE_HINT = "=", "tied with at least one other result (the difference may be chance)"
 REFERENCE_MARK, REFERENCE_HINT = "ref", "a row to measure by, not a competitor"
-MIXED_CASES = "the results answer different cases: scores are each over its own, ranks compare the cases that two share"
+MIXED_CASES = "the results answer different cases: a score covers its own, ranks compare the cases that two share"
 
 FLAGS: dict[Flag, FlagInfo] = {
     Flag.INCOMPLETE: FlagInfo("*", "some planned cases have no answer that could be scored"),
     Flag.DISTURBED: FlagInfo("*", "the machine was disturbed, so its latency cannot be trusted"),
     Flag.BELOW_FLOOR: FlagInfo("!", "not better than the best baseline beyond chance"),
     Flag.PUBLISHED: FlagInfo(
-        "", "published layout: other cases, another scorer; a dash is what the file does not tell"
+        "", "published layout: other cases, another scorer; a dash marks what the file does not say"
     ),
 }
 

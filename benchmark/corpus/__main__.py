@@ -28,7 +28,7 @@ from ctxsift.errors import InputError, did_you_mean
 
 _EXAMPLES = """\
   python -m benchmark.corpus check                          prove the packaged corpus
-  python -m benchmark.corpus check --dataset mine.jsonl     say what is wrong with another one
+  python -m benchmark.corpus check --dataset mine.jsonl     find the problems in your own
   python -m benchmark.corpus stats
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
@@ -48,7 +48,7 @@ def build_parser() -> Parser:
         sub = commands.add_parser(name, help=command.summary, description=command.summary)
         add_dataset(sub)
         if command.case:
-            sub.add_argument(_CASE, metavar="ID", help="which case")
+            sub.add_argument(_CASE, metavar="ID", help="id of the case")
         if command.figures:
             add_json(sub)
     return parser
@@ -169,9 +169,9 @@ _COMMANDS = {
         "prove every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the packaged corpus",
     ),
     "stats": _Command(
-        _stats, "show what it contains: cases by intent, family, difficulty, length, tools", figures=True
+        _stats, "show what the corpus contains: cases by intent, family, difficulty, length, tools", figures=True
     ),
-    "export": _Command(_export, "print it as JSON lines, with the published field names"),
+    "export": _Command(_export, "print the corpus as JSON lines, with the published field names"),
     "show": _Command(_show, "print one case for reading", case=True),
 }
 

@@ -106,7 +106,7 @@ def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:
         view = examine(baseline_answer(name, case.request), case.request)[1]
         score = score_view(view.text, view.validation, case, embedder).case_score
         if score >= BASELINE_CEILING:
-            yield f"the baseline {name!r} scores {score:.2f}, it must stay below {BASELINE_CEILING}"
+            yield f"the baseline {name!r} scores {score:.2f}; it must stay below {BASELINE_CEILING}"
 
 
 def _check_together(cases: Sequence[Case]) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
     seen: dict[str, str] = {}
     for case in cases:
         if case.case_id in seen:
-            raise InputError(case.where, f"the id {case.case_id} is used in {seen[case.case_id]} too", "rename one")
+            raise InputError(case.where, f"the id {case.case_id} is also used in {seen[case.case_id]}", "rename one")
         seen[case.case_id] = case.where
     return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), sha256)
 

@@ -1,4 +1,4 @@
-"""Stored answers, scored anew by the present scorer, recovery and corpus. No model runs."""
+"""Stored answers, scored again by the present scorer, recovery and corpus. No model runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Rescored:
-    """One result, scored anew.
+    """One result, scored again.
 
     Attributes:
         moves: cases whose score changed, widest first.
@@ -47,7 +47,7 @@ class Rescored:
 def rescore(
     stored: StoredResult, corpus: Corpus, references: ReferenceScores, *, skip_changed: bool = False
 ) -> Rescored:
-    """Score the answers of a result anew; times, answers and the description of the run stay as they are.
+    """Score the answers of a result again; times, answers and the description of the run stay as they are.
 
     Raises:
         InputError: the file has no raw answers of ours, or a case is gone from the corpus or asks something else now.

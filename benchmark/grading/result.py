@@ -1,4 +1,4 @@
-"""Outcomes of one scenario -> its result, whether they were just given or are scored anew."""
+"""Outcomes of one scenario -> its result, whether they were just given or are scored again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def build_result(
     cases: Sequence[Case],
     references: ReferenceScores,
 ) -> Result:
-    """Return the result made of what was measured and of outcomes that may be scored anew.
+    """Return the result made of what was measured and of outcomes that may be scored again.
 
     Args:
         scenario: the row of the matrix.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmark.record.base import Json
 from ctxsift.errors import InputError
 
-Json = dict[str, Any]
 # What a published scenario may leave out.
 _SCENARIO = {"phase": "", "model": "", "quantization": "none", "device": ""}
 # What a published case does not tell of its answer.

@@ -170,7 +170,7 @@ def read_journal(path: Path) -> list[JournalLine]:
         InputError: it cannot be read, a line before the last is damaged, or the first is not a run identity.
 
     """
-    lines = read_bytes(path, "name another", most_mb=500).split(b"\n")
+    lines = read_bytes(path, "name another file", most_mb=500).split(b"\n")
     complete = lines[:-1]  # a line without its newline was never finished
     found: list[JournalLine] = []
     for number, line in enumerate(complete, 1):
@@ -195,7 +195,7 @@ def parse_line(line: bytes) -> JournalLine | None:
     """Return a line; None for one of an unknown kind. Raises ValueError when it is damaged."""
     value = json.loads(line)
     if not isinstance(value, dict):
-        raise ValueError("no object")
+        raise ValueError("not an object")
     tag = value.get(_TAG_FIELD)
     if tag not in _KINDS:
         return None

@@ -210,12 +210,12 @@ def as_result(path: Path, document: object) -> StoredResult:
     if version is not None and (type(version) is not int or not 1 <= version <= SCHEMA_VERSION):
         where = f"{path}: /schema_version"
         raise InputError(where, f"{str(version)[:20]} is not {SCHEMA_VERSION}", "use the version that wrote it")
-    return stored(path, _converted(Result, upgraded(path, document), str(path)))
+    return stored(path, _converted(upgraded(path, document), str(path)))
 
 
-def _converted(kind: type[Result], document: Any, where: str) -> Result:
+def _converted(document: Any, where: str) -> Result:
     try:
-        record: Result = from_json(kind, document)
+        record: Result = from_json(Result, document)
     except msgspec.ValidationError as error:
         place, problem = _located(error)
         raise InputError(f"{where}: {place}", problem, _DAMAGED) from error

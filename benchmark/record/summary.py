@@ -131,8 +131,8 @@ class Summary(Record, frozen=True, kw_only=True):
         """Recovered minus raw final score; published files do not tell it, but it follows."""
         if isinstance(self.recovery_lift, float):
             return self.recovery_lift
-        both = self.recovered is not None and self.raw_view is not None
-        return self.recovered.final_score - self.raw_view.final_score if both else None  # type: ignore[union-attr]
+        recovered, raw = self.recovered, self.raw_view
+        return None if recovered is None or raw is None else recovered.final_score - raw.final_score
 
     @property
     def reference(self) -> Reference | None:

@@ -79,7 +79,7 @@ def marks_text(board: Leaderboard) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number and its noun, which takes an s in the plural."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def signed(value: float) -> str:

@@ -223,7 +223,8 @@ def _identity(run: Run) -> str:
         rows.append(["inference engine", f"{backend.engine} {backend.engine_version}"])
         rows.append(["chat template", f"{backend.chat_template}, {_hash(backend.chat_template_sha256)}"])
     machine = run.environment
-    rows.append(["machine", f"{machine.cpu}, {machine.cpu_cores_physical} cores, {machine.platform}"])
+    cores = machine.cpu_cores_physical or machine.cpu_cores_logical or "unknown"
+    rows.append(["machine", f"{machine.cpu}, {cores} cores, {machine.platform}"])
     rows.append(["commit", (machine.git_commit or "unknown") + (" (with local changes)" if machine.git_dirty else "")])
     return markdown_table(["what", "value"], rows)
 

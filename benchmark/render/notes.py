@@ -20,12 +20,11 @@ from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Backend, Disturbance, Run
 from benchmark.record.summary import Summary
 from benchmark.render.figures import column_text, counted, figure_text
+from ctxsift.backends.base import CANARY
 from ctxsift.terminal import one_line
 
 _CASES = Column("", (ANSWERED, PLANNED))
-# What a backend says of its own rehearsal, among the settings it reports.
-_CANARY = "canary"
-_RESCORE = "run benchmark.rescore over them first"
+_RESCORE = "run benchmark.rescore on them first"
 _MISMATCHES = {
     Identity.SCORER: ("were scored by different scorers", _RESCORE),
     Identity.CORPUS: ("come from different states of the corpus", _RESCORE),
@@ -67,7 +66,7 @@ def notes_together(board: Leaderboard) -> list[str]:
 def _about_answers(run: Run, summary: Summary) -> list[str]:
     found = []
     if not run.statistics.draws:
-        found.append("written by an early version, without intervals: run benchmark.rescore over it")
+        found.append("written by an early version, without intervals: run benchmark.rescore on it")
     if run.error:
         found.append(f"failed: {run.error}")
     if summary.instrument_failure_count:
@@ -88,8 +87,8 @@ def _about_backend(backend: Backend) -> list[str]:
     found = []
     if backend.chat_template_note:
         found.append(f"chat template {backend.chat_template}: {backend.chat_template_note}")
-    if _CANARY in backend.settings:
-        found.append(str(backend.settings[_CANARY]))
+    if CANARY in backend.settings:
+        found.append(str(backend.settings[CANARY]))
     return found
 
 

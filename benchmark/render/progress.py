@@ -24,7 +24,7 @@ from benchmark.record.result import InstrumentFailure, Outcome
 from benchmark.record.views import ScoredView
 from benchmark.scoring import scenario_score
 from ctxsift.backends.base import CANARY, LoadInfo
-from ctxsift.terminal import printable
+from ctxsift.terminal import one_line, printable
 
 _LINE_EVERY_S = 10.0
 
@@ -100,10 +100,8 @@ class ScenarioProgress:
         canary = f"; {load.settings[CANARY]}" if CANARY in load.settings else ""
         threads = f", {load.threads} threads" if load.threads else ""
         flight = f", {scenario.concurrency} at a time" if scenario.concurrency > 1 else ""
-        self._say(
-            f"{scenario.name}: {load.engine} {load.engine_version}{threads}{flight}, context "
-            f"{load.context_tokens}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
-        )
+        loaded = f"context {load.context_tokens}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
+        self._say(f"{scenario.name}: {load.engine} {load.engine_version}{threads}{flight}, {loaded}")
 
     def finished_case(self, outcome: Outcome) -> None:
         """Count one case."""
@@ -137,14 +135,17 @@ class ScenarioProgress:
             return "no answer yet"
         score = scenario_score(self._scores, sum(self._times_ms) / len(self._times_ms)).final_score
         speed = f", {1000 * self._tokens / self._decode_ms:.0f} tokens/s" if self._decode_ms else ""
-        failures = f", {self._failures} without answer" if self._failures else ""
+        failures = f", {self._failures} without an answer" if self._failures else ""
         return f"score {score:.1f}{speed}{failures}"
 
     def _output(self, case_id: str, view: ScoredView) -> None:
         self._say(f"--- {case_id}: {view.case_score:.2f}")
-        self._say(printable(view.output) or "(nothing)")
+        self._print(printable(view.output) or "(nothing)")
 
     def _say(self, text: str) -> None:
+        self._print(one_line(text))
+
+    def _print(self, text: str) -> None:
         self._bars.console.print(Text(text), soft_wrap=True)
 
     def _line(self, text: str) -> None:

@@ -78,19 +78,19 @@ class RunnerOptions:
 
     """
 
-    scenario: tuple[str, ...] = field(default=(), metadata=_several("run this one", "NAME"))
-    phase: tuple[str, ...] = field(default=(), metadata=_several("run all enabled ones of this phase"))
+    scenario: tuple[str, ...] = field(default=(), metadata=_several("run this scenario", "NAME"))
+    phase: tuple[str, ...] = field(default=(), metadata=_several("run all enabled scenarios of this phase"))
     max_cases: int | None = field(
         default=None,
-        metadata=_given(Group.WHAT, "only the first N cases; 8 already show all intents", int, "N", with_resume=False),
+        metadata=_given(Group.WHAT, "run only the first N cases; 8 cover all intents", int, "N", with_resume=False),
     )
-    case_id: tuple[str, ...] = field(default=(), metadata=_several("only this case", "ID"))
+    case_id: tuple[str, ...] = field(default=(), metadata=_several("run only this case", "ID"))
     list_scenarios: bool = field(default=False, metadata=_switch(Group.WHAT, "show the matrix and stop"))
     resume: Path | None = field(
         default=None,
         metadata=_given(
             Group.WHAT,
-            "resume the unfinished runs below PATH (run folder or results tree): ask what has no answer yet",
+            "resume the unfinished runs below PATH (run folder or results tree): ask only what has no answer yet",
             Path,
             "PATH",
         ),
@@ -99,7 +99,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.WHAT,
-            "with --resume: also ask again where the model answered with nothing or was cut off",
+            "with --resume: also ask again where the answer was empty or cut off",
             resumes=True,
         ),
     )
@@ -141,7 +141,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.HOW,
-            "how long one answer of a local model may take; default: 60 s, and what its tokens take on a slow machine",
+            "how long one answer of a local model may take; default: 60 s plus what its tokens take on a slow machine",
             float,
             "SECONDS",
             resumes=True,
@@ -151,7 +151,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.HOW,
-            "leave latency out of the score of a scenario if the machine was busy meanwhile; reports say so",
+            "leave latency out of the score of a scenario if the machine was busy; reports say so",
             resumes=True,
         ),
     )

@@ -44,6 +44,7 @@ class RunGroup:
         folders: of all of them.
         output_dir: where these are.
         timestamp: of the run.
+        devices: the GPUs to spread them over.
         resumed: it is one scenario of an earlier run.
 
     """

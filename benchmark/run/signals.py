@@ -7,7 +7,7 @@ import signal
 import threading
 from types import FrameType
 
-EXIT_INTERRUPTED = 130
+from benchmark.cli.command import EXIT_INTERRUPTED
 
 
 def heed_termination() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
 from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import iterate_results
+from benchmark.render.figures import counted
 from benchmark.viewer.page_data import Gathered, gather
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int]:
     target = options.png or options.svg or _target(options)
-    return f"{target}: cannot be written ({error.strerror or error}); name another", EXIT_USAGE
+    return f"{target}: cannot be written ({error.strerror or error}); name another file or folder", EXIT_USAGE
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -87,10 +88,10 @@ def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.
     from benchmark.viewer.page import build_page
 
     target = _target(options)
-    results = _count(len(gathered.shown), "result")
+    results = counted(len(gathered.shown), "result")
     write_atomically(target, build_page(gathered, skipped, title=f"CtxSift Bench: {results}"))
     answers = sum(len(result.cases) for result in gathered.results)
-    print(f"{target}: {results}, {_count(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
+    print(f"{target}: {results}, {counted(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
         print(f"no browser could be started; open {target.resolve().as_uri()}", file=sys.stderr)
 
@@ -105,10 +106,6 @@ def _draw(gathered: Gathered, options: argparse.Namespace) -> None:
 def _target(options: argparse.Namespace) -> Path:
     first: Path = options.paths[0]
     return options.output or (first if first.is_dir() else first.parent) / "viewer.html"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 if __name__ == "__main__":

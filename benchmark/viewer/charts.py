@@ -14,7 +14,7 @@ import numpy as np
 import vl_convert
 
 from benchmark.grading.baselines import GOLD
-from benchmark.record.base import Interval, known
+from benchmark.record.base import Interval, Json, known
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.statistics import percentile
@@ -36,7 +36,6 @@ from benchmark.viewer.page_records import ReferenceLine
 from ctxsift.files import write_atomically
 from ctxsift.validation import Status
 
-Json = dict[str, Any]
 FOLDER = Path(__file__).parent / "charts"
 _THEME = "theme"
 _BINS = 20

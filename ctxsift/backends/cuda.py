@@ -97,7 +97,8 @@ def problem_of(sight: Sight, device: str, quantization: str) -> str | None:
     """Return why `device` cannot run a model of this quantization, in one line; None when it can."""
     missing = [name for name in ("torch", "transformers", "accelerate") if name not in sight.versions]
     if missing and not sight.unasked:
-        return f"{', '.join(missing)} is not installed: install the extra 'gpu': pip install '.[gpu]'"
+        verb = "is" if len(missing) == 1 else "are"
+        return f"{', '.join(missing)} {verb} not installed: install the extra 'gpu': pip install '.[gpu]'"
     if sight.error:
         return f"torch cannot be used: {sight.error}"
     torch = f"torch {sight.versions['torch']}"

@@ -34,7 +34,7 @@ _FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content
 _WRAPPING = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout)?(?: Error)?: )+(?:\w+Exception - )?")
 _REFUSALS = {
     401: "does not accept the key (CTXSIFT_LLM_API_KEY)",
-    402: "wants to be paid first",
+    402: "requires payment first",
     403: "does not allow this key to use this model",
     404: "knows no such model, or the address (CTXSIFT_LLM_BASE_URL) is wrong",
 }

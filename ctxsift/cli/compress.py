@@ -215,7 +215,7 @@ def _compress(
 ) -> _Answered:
     # The backend reads address and key itself; they stay out of everything that is passed on or shown.
     env_file = str(options.env_file.resolve()) if options.env_file else None
-    context = _REMOTE_CONTEXT_TOKENS if place.device == "remote" else _CONTEXT_TOKENS
+    context = _REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else _CONTEXT_TOKENS
     spec = ModelSpec(place.model, None, place.device, "none", context, options=ModelOptions(env_file=env_file))
     backend = create_backend(place.backend)
     if isinstance(backend, AsyncBackend):

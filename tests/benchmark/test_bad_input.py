@@ -78,7 +78,7 @@ def test_matrix_row(runner: Run, tmp_path: Path, change: dict[str, Any], expecte
 
 def test_duplicate_scenario_names(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, scenario(), scenario(name="CPU-test"))
-    assert "/scenarios/1/name: 'CPU-test' is the name of /scenarios/0 too" in refused(runner)
+    assert "/scenarios/1/name: 'CPU-test' is also the name of /scenarios/0" in refused(runner)
 
 
 def test_duplicate_field_in_a_row(runner: Run, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ class TestDataset:
             ("intent: recall", "intent: json", "/cases/0/output_mode: plain_text does not go with json; use json"),
             ("difficulty: hard", "difficulty: [hard]", "/cases/0/difficulty: expected a string, got a list"),
             ("id: java-caused-by-recall", "id: ../java", "/cases/0/id: '../java' is not a usable id"),
-            ("id: java-caused-by-recall", "id: java-root-cause-exact", "is used in"),
+            ("id: java-caused-by-recall", "id: java-root-cause-exact", "is also used in"),
             ("origin: captured", "origin: invented", "/capture/origin: 'invented' is unknown"),
         ],
     )

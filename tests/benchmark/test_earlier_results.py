@@ -111,7 +111,7 @@ def test_the_first_version_is_shown_and_says_what_it_lacks(capsys: pytest.Captur
     (path,) = V1.iterdir()
     assert report.main([str(path)]) == 0
     shown = capsys.readouterr().out
-    assert "an early version, without intervals: run benchmark.rescore over it" in shown
+    assert "an early version, without intervals: run benchmark.rescore on it" in shown
     record = read_result(path).record
     assert record.schema_version == 1
     assert f"{record.summary.final_score:.1f}" in shown

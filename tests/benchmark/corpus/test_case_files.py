@@ -49,7 +49,7 @@ def test_a_copy_of_a_case_file_is_read(file: Path) -> None:
         ("title: ", "title: 0x" + "f" * 9000 + " #", ": /cases/0/title: expected a string, got a whole number"),
         ("title: ", "? 0x" + "f" * 9000 + "\n    : 1 #", "/a very long number: unknown field"),
         ("id: java-caused-by-recall", "id: ../java", ": /cases/0/id: '../java' is not a usable id; use a-z, 0-9"),
-        ("id: java-caused-by-recall", "id: java-root-cause-exact", "the id java-root-cause-exact is used in "),
+        ("id: java-caused-by-recall", "id: java-root-cause-exact", "the id java-root-cause-exact is also used in "),
         ("origin: captured", "origin: invented", ": /capture/origin: 'invented' is unknown; known: captured, written"),
         ("normalised:", "normalised: x #", ": /capture/normalised: expected a list, got a string"),
         ("exit_code: ", "exit_code: yes #", ": /capture/exit_code: expected a whole number, got true or false"),

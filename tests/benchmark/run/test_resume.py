@@ -149,7 +149,7 @@ def test_scenarios_that_were_not_started_are_named(tmp_path: Path) -> None:
     wait_for(lambda: answered(tmp_path) >= 2, process)
     code, stderr = ended(process, by=signal.SIGINT)
     assert code == 130
-    assert "not started: two, three; there is nothing to resume, run them again" in stderr
+    assert "not started: two, three; there is nothing to resume; run them again" in stderr
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
