@@ -61,6 +61,8 @@ def _missing(asked: Sequence[Asked], run: RunSettings) -> list[str | None]:
             found = traits_of(backend).missing([spec for _, spec in models], run.settings)
         except BackendError as error:
             found = [str(error)] * len(models)
+        except Exception as error:  # a backend's mistake must not cost the other scenarios
+            found = [f"its backend failed: {type(error).__name__}: {error}"] * len(models)
         for (index, _), problem in zip(models, found, strict=True):
             problems[index] = problems[index] or problem
     return problems

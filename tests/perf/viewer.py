@@ -1,4 +1,4 @@
-"""What the page of results costs, measured in a process of its own: `python -m tests.perf.viewer` prints JSON."""
+"""What page and report of many results cost, in a process of its own: `python -m tests.perf.viewer` prints JSON."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ _WHEN_THERE = """selector => new Promise(done => {
 })"""
 
 
-def build(tree: Path, page: Path) -> float:
-    """Return the seconds that the command takes, start of Python included."""
-    started = time.perf_counter()
-    command = [sys.executable, "-m", "benchmark.viewer", str(tree), "-o", str(page)]
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - started
+def timed(*arguments: str) -> float:
+    """Return the median seconds of three runs of a command, start of Python included."""
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-m", *arguments], check=True, capture_output=True)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
 
 
 def open_board(browser: Browser, page: Path) -> float:
@@ -78,7 +80,8 @@ def measure() -> dict[str, float]:
         tree, page, long_page = Path(folder, "results"), Path(folder, "page.html"), Path(folder, "long.html")
         record = template(Path(folder, "template"))
         write_results(synthesise(record, load_corpus(), Embedder(), SCENARIOS), tree)
-        found = {"build_s": statistics.median(build(tree, page) for _ in range(3)), "bytes": page.stat().st_size}
+        found = {"build_s": timed("benchmark.viewer", str(tree), "-o", str(page)), "bytes": page.stat().st_size}
+        found["report_s"] = timed("benchmark.report", str(tree))
         records = [result.record for result in iterate_results([tree])]
         started = time.perf_counter()
         long_page.write_text(build_page(gather(many(records, MANY)), [], title="many"))
