@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from benchmark.record.questions import questions_of
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Run
 
@@ -20,8 +21,8 @@ class Identity(Enum):
 
 _READ: dict[Identity, Callable[[Run], str]] = {
     Identity.SCORER: lambda run: run.scorer_version,
-    Identity.CORPUS: lambda run: run.corpus_sha256,
-    Identity.PROMPT: lambda run: run.prompt_version,
+    Identity.CORPUS: lambda run: questions_of(run).corpus_sha256,
+    Identity.PROMPT: lambda run: questions_of(run).prompt_version,
 }
 
 

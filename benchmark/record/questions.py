@@ -1,4 +1,4 @@
-"""What decides the questions of a run: two runs in which it differs were not asked the same."""
+"""What decides the questions of a run, for resume and compare: where it differs, other things were asked."""
 
 from __future__ import annotations
 
