@@ -20,12 +20,13 @@ from benchmark.cli.command import (
     print_json,
     run_command,
 )
-from benchmark.cli.console import reader_may_go, terminal
+from benchmark.cli.console import terminal
 from benchmark.record.read import StoredResult, find_results
 from benchmark.render.documents import matrix_document, pair_document
 from benchmark.render.matrix import matrix_markdown, print_matrix
 from benchmark.render.pair import pair_markdown, print_pair
 from ctxsift.errors import InputError
+from ctxsift.terminal import show
 
 _EXAMPLES = """\
   python -m benchmark.compare results/before/X.json results/after/X.json
@@ -44,7 +45,7 @@ def build_parser() -> Parser:
         "compare",
         "Say which of two results is better, by how much, and where; or compare every pair of several results.",
         examples=_EXAMPLES,
-        exit_codes="0 compared, 1 the gate failed (--fail-on-drop), 2 bad usage or input",
+        exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input",
     )
     add_results(parser)
     parser.add_argument(
@@ -90,15 +91,13 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _print_pair(a: StoredResult, b: StoredResult, measure: Measure, options: argparse.Namespace) -> int:
     comparison = compare(a, b)
-    # Judged before anything is printed: a gate does not depend on who reads along.
     gate = None if options.fail_on_drop is None else judge_drop(comparison, measure, options.fail_on_drop)
-    with reader_may_go():
-        if options.json:
-            print_json(pair_document(comparison, gate))
-        elif options.markdown:
-            print(pair_markdown(comparison, gate))
-        else:
-            print_pair(terminal(), comparison, gate)
+    if options.json:
+        print_json(pair_document(comparison, gate))
+    elif options.markdown:
+        show(pair_markdown(comparison, gate))
+    else:
+        print_pair(terminal(), comparison, gate)
     return EXIT_OK if gate is None or gate.passed else EXIT_FAILED
 
 
@@ -110,7 +109,7 @@ def _print_matrix(results: Sequence[StoredResult], measure: Measure, options: ar
     if options.json:
         print_json(matrix_document(board, ranking))
     elif options.markdown:
-        print(matrix_markdown(board, ranking, measure))
+        show(matrix_markdown(board, ranking, measure))
     else:
         print_matrix(terminal(), board, ranking, measure)
     return EXIT_OK

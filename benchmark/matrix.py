@@ -14,15 +14,18 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from benchmark.typed_input import place_in, read_object, refuse_unknown
+from benchmark.typed_input import place_in, read_object, refuse_unknown, refuse_unwritable
 from ctxsift.backends.base import Device
 from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
+from ctxsift.settings import MOST_TOKENS
 
 DEFAULT_MATRIX = Path("matrix.json")
 DEFAULT_MAX_OUTPUT_TOKENS = 768
+# Far above what any model writes, or any service answers at a time.
+MOST_CONCURRENCY = 1_000
 _ROWS = "scenarios"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
 # Problem and hint.
@@ -99,7 +102,7 @@ def _name_fault(row: Scenario) -> _Fault:
 
 def _device_fault(row: Scenario) -> _Fault:
     wanted = TRACKS[row.track].device
-    if row.device == wanted or (row.track is Track.GPU and re.fullmatch(r"cuda:\d+", row.device)):
+    if row.device == wanted or (row.track is Track.GPU and re.fullmatch(r"cuda:[0-9]{1,3}", row.device)):
         return None
     return f"{row.device!r} does not go with track {row.track}", f"write '{wanted}'"
 
@@ -148,7 +151,8 @@ class Scenario:
 class _Row(Scenario):
     """A row as it is written; a concurrency of 0 stands for the track's own."""
 
-    concurrency: Annotated[int, Meta(ge=1)] = 0
+    max_output_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_OUTPUT_TOKENS
+    concurrency: Annotated[int, Meta(ge=1, le=MOST_CONCURRENCY)] = 0
 
 
 def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
@@ -194,12 +198,16 @@ def _parse(path: Path) -> object:
         return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=unique)
+        document = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}:{error.colno}"
         raise InputError(where, f"not valid JSON: {error.msg}", "fix the syntax there") from error
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise InputError(str(path), "is nested too deeply", 'write {"scenarios": [...]}') from None
+    except ValueError as error:
         raise InputError(str(path), f"cannot be read ({error})", 'write {"scenarios": [...]}') from None
+    refuse_unwritable(document, str(path))
+    return document
 
 
 def _scenario(row: object, where: str) -> Scenario:

@@ -19,7 +19,9 @@ from benchmark.cli.command import (
     run_command,
 )
 from benchmark.cli.console import terminal
-from benchmark.record.read import find_results
+from benchmark.record.read import ForeignFileError, iterate_results
+from ctxsift.errors import InputError
+from ctxsift.terminal import tell
 
 _EXAMPLES = """\
   python -m benchmark.report results/
@@ -34,6 +36,7 @@ def build_parser() -> Parser:
         "report",
         "Show stored results as one leaderboard; write it as Markdown, and all cases as CSV.",
         examples=_EXAMPLES,
+        exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
     add_results(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
@@ -54,7 +57,13 @@ def _show(options: argparse.Namespace) -> int:
     from benchmark.render.terminal import print_leaderboard
     from ctxsift.files import write_atomically
 
-    results = find_results(options.paths)
+    left_out: list[InputError] = []
+    results = list(iterate_results(options.paths, skip=left_out.append))
+    left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
+    if not results:
+        raise left_out[0]
+    for error in left_out:
+        tell(f"left out: {error}")
     board = build_leaderboard(results)
     if options.markdown:
         write_atomically(options.markdown, leaderboard_markdown(board))
@@ -64,7 +73,7 @@ def _show(options: argparse.Namespace) -> int:
         print_json(board_document(board))
     else:
         print_leaderboard(terminal(), board)
-    return EXIT_OK
+    return EXIT_USAGE if left_out else EXIT_OK
 
 
 def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:

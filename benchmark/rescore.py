@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.rescoring import Rescored, rescore
-from benchmark.record.paths import CASES_NAME, REPORT_NAME, report_names, scenario_report_beside
+from benchmark.record.paths import RUN_REPORTS, report_names, scenario_report_beside
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.record.write import result_text
 from benchmark.render.csv import case_csv
@@ -22,7 +21,8 @@ from benchmark.render.markdown import run_markdown, scenario_markdown
 from benchmark.render.rescored import print_rescored
 from benchmark.scoring import Embedder
 from ctxsift.errors import InputError
-from ctxsift.files import encoded, write_atomically
+from ctxsift.files import holds, write_atomically
+from ctxsift.terminal import show
 
 _EXAMPLES = """\
   python -m benchmark.rescore results/                      score all results below it with today's scorer
@@ -69,7 +69,7 @@ def _rescore(options: argparse.Namespace) -> int:
         target: rescore(result, corpus, references, skip_changed=options.skip_changed)
         for target, result in targets.items()
     }
-    changed = {path: text for path, text in _files(done, options.output_dir).items() if not _holds(path, text)}
+    changed = {path: text for path, text in _files(done, options.output_dir).items() if not holds(path, text)}
     if not options.dry_run:
         for path, text in changed.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _rescore(options: argparse.Namespace) -> int:
     print_rescored(terminal(), list(done.values()))
     would = "would be " if options.dry_run else ""
     written = f"{counted(len(done), 'result')}: {counted(len(changed), 'file')} {would}written"
-    print(written if changed else "nothing changed")
+    show(written if changed else "nothing changed")
     return EXIT_OK
 
 
@@ -92,7 +92,8 @@ def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredRes
             if source in sources:
                 continue
             sources.add(source)
-            target = source if folder is None else (folder / source.relative_to(root.resolve())).resolve()
+            # A folder behind a link is mirrored where the link is.
+            target = source if folder is None else (folder / result.path.relative_to(root)).resolve()
             if target.suffix == ".gz" and folder is not None:
                 target = target.with_suffix("")
             if target in found:
@@ -115,7 +116,8 @@ def _files(done: Mapping[Path, Rescored], output_dir: Path | None) -> dict[Path,
     for target, rescored in done.items():
         source = rescored.stored.path.parent
         for folder, report, cases in _run_reports(source, fresh[target].timestamp):
-            beside = target.parent if folder == source else target.parent.parent
+            mirrored = target.parent if folder == source else target.parent.parent
+            beside = folder.resolve() if output_dir is None else mirrored
             outside = output_dir is not None and not beside.is_relative_to(output_dir.resolve())
             if outside or beside / report in files:
                 continue
@@ -131,17 +133,9 @@ def _files(done: Mapping[Path, Rescored], output_dir: Path | None) -> dict[Path,
 
 def _run_reports(source: Path, timestamp: str) -> Iterator[tuple[Path, str, str]]:
     """Yield folder and names of the reports that are there of the run whose result is in the folder `source`."""
-    for folder, names in ((source, (REPORT_NAME, CASES_NAME)), (source.parent, report_names(timestamp))):
+    for folder, names in ((source, RUN_REPORTS), (source.parent, report_names(timestamp))):
         if (folder / names[0]).exists():
             yield folder, *names
-
-
-def _holds(path: Path, text: str) -> bool:
-    """Say whether a file has this text (packed, if it is a .gz)."""
-    if not path.exists():
-        return False
-    content = path.read_bytes()
-    return (gzip.decompress(content) if path.suffix == ".gz" else content) == encoded(text)
 
 
 if __name__ == "__main__":

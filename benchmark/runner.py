@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
+import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmark.cli.command import (
@@ -14,16 +18,20 @@ from benchmark.cli.command import (
     EXIT_USAGE,
     Parser,
     command_parser,
+    delivered,
     run_command,
 )
 from benchmark.matrix import Scenario, load_matrix
 from benchmark.run.options import RunnerOptions, add_options, options_of
 from ctxsift.errors import InputError
-from ctxsift.terminal import one_line
+from ctxsift.files import exists
+from ctxsift.terminal import in_line, show, tell
 
 if TYPE_CHECKING:
     from benchmark.grading.baselines import ReferenceScores
-    from benchmark.run.run_group import Ran, RunGroup
+    from benchmark.record.read import StoredResult
+    from benchmark.run.run_group import Planned, RunGroup
+    from benchmark.run.stop import Stop
 
 _EXAMPLES = """\
   python -m benchmark.runner --list-scenarios
@@ -47,7 +55,8 @@ def build_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command(build_parser(), _handle, argv, on_os_error=_cannot_write)
+    # A run is its files; whoever reads along may leave.
+    return run_command(build_parser(), _handle, argv, needs_stdout=False)
 
 
 def _handle(parsed: argparse.Namespace) -> int:
@@ -55,107 +64,173 @@ def _handle(parsed: argparse.Namespace) -> int:
     scenarios = load_matrix(options.matrix)
     if options.list_scenarios:
         _list_scenarios(scenarios)
-        return EXIT_OK
+        return delivered(EXIT_OK)
     options.check()
     return _run(options, scenarios)
 
 
-def _cannot_write(parsed: argparse.Namespace, error: OSError) -> tuple[str, int]:
-    """Return what to say of a full or vanished disk: what was written before is whole, and is all there is."""
-    options = options_of(parsed)
-    folder = options.resume or options.output_dir
-    so_far = f"answers so far are in the journals below {folder}"
-    return f"{error}; {so_far}; fix that, then resume: {options.resume_command(folder)}", EXIT_FAILED
-
-
 def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
     rows: list[tuple[str, ...]] = [(*_LISTED.split(), "")]
-    rows += [(s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled") for s in scenarios]
+    for s in scenarios:
+        told = (s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled")
+        rows.append(tuple(map(in_line, told)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        show("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
     from benchmark.grading.baselines import ReferenceScores
-    from benchmark.run.run_group import run_groups
-    from benchmark.run.signals import heed_termination
+    from benchmark.run.run_group import plan_groups
+    from benchmark.run.signals import stopping_by_signals
+    from benchmark.run.stop import Stop
     from benchmark.scoring import Embedder
 
-    heed_termination()
-    bad_input = _BadInput()
-    groups = run_groups(options, scenarios, bad_input.tell)
-    if not groups and bad_input.code == EXIT_OK:
-        print(f"nothing to resume below {options.resume}: every run has all its answers", file=sys.stderr)
-    for group in groups:
+    faults, stop = _Faults(options), Stop()
+    planned = plan_groups(options, scenarios, faults.tell)
+    for group in planned.groups:
         _tell_readiness(group, options)
     references = ReferenceScores(Embedder())
-    codes = [EXIT_OK]
-    for group in groups:
-        try:
-            codes.append(_run_one_group(group, references, options))
-        except InputError as error:
-            bad_input.tell(error)
-        if codes[-1] == EXIT_INTERRUPTED:
-            break
-    return max(*codes, bad_input.code)
+    codes, ran = [EXIT_OK], []
+    with stopping_by_signals(stop):
+        for group in planned.groups:
+            if not stop.requested:
+                ran.append(_run_one_group(group, references, stop, options, faults))
+                codes.append(EXIT_OK if ran[-1].complete else EXIT_FAILED)
+        restored = not stop.requested and _restore(planned, faults)
+        if stop.requested:
+            _tell_interruption(planned, ran, options)
+            return EXIT_INTERRUPTED
+    if not planned.groups and not restored and faults.code == EXIT_OK:
+        tell(f"nothing to resume below {options.resume}: every run has all its answers")
+    return max(*codes, faults.code)
 
 
-class _BadInput:
-    """Says what is wrong with one run, so that the others still run."""
+class _Faults:
+    """Says in one line what is wrong with one run, scenario or report, so that the others still run."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: RunnerOptions) -> None:
+        self._options = options
+        self._lock = threading.Lock()
         self.code = EXIT_OK
 
-    def tell(self, error: InputError) -> None:
-        """Leave a run out."""
-        print(f"error: {error}", file=sys.stderr)
-        self.code = EXIT_USAGE
+    def tell(self, name: str, error: Exception, journal: Path | None) -> None:
+        """Leave one out, and say how to get it after all."""
+        text, code = str(error), EXIT_FAILED
+        if isinstance(error, InputError):
+            code = EXIT_USAGE
+        elif isinstance(error, OSError):
+            text += f"; {name}: {self._way_on(journal)}"
+        else:
+            text = f"{name}: a mistake of this program, please report it: {_place(error)}; {self._way_on(journal)}"
+        tell(f"error: {text}")
+        with self._lock:
+            self.code = max(self.code, code)
+
+    def _way_on(self, journal: Path | None) -> str:
+        if journal is None or not exists(journal):
+            return "fix that, then run it again"
+        resume = self._options.resume_command(self._options.resume or journal.parent)
+        return f"what was answered is in its journal; fix that, then resume: {resume}"
+
+
+def _place(error: BaseException) -> str:
+    """Return what was raised, and where."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
     """Say which scenarios cannot run, and which have an unfinished run already."""
     from benchmark.run.resume import unfinished
 
+    if group.damage:
+        tell(group.damage)
     for gap in group.not_ready:
-        print(one_line(f"not ready: {gap.scenario.name}: {gap.problem}"), file=sys.stderr)
+        tell(f"not ready: {gap.scenario.name}: {gap.problem}")
     for plan in group.plans:
         for folder, answers in [] if plan.resumed else unfinished(group.output_dir, plan.identity):
             found = f"an unfinished run of the same has {answers} of {len(plan.cases)} answers"
-            print(f"{plan.scenario.name}: {found}; to resume it: {options.resume_command(folder)}", file=sys.stderr)
+            tell(f"{plan.scenario.name}: {found}; to resume it: {options.resume_command(folder)}")
 
 
-def _run_one_group(group: RunGroup, references: ReferenceScores, options: RunnerOptions) -> int:
+@dataclass(frozen=True)
+class _Ran:
+    """What came of a group; scenarios that were not begun, or failed, have no result."""
+
+    group: RunGroup
+    results: Sequence[StoredResult]
+
+    @property
+    def complete(self) -> bool:
+        """Every scenario has all its answers."""
+        results = [result for result in self.results if result.record.complete]
+        return not self.group.not_ready and len(results) == len(self.group.plans)
+
+
+def _run_one_group(
+    group: RunGroup, references: ReferenceScores, stop: Stop, options: RunnerOptions, faults: _Faults
+) -> _Ran:
     from rich.console import Console
 
     from benchmark.render.progress import RunProgress
-    from benchmark.run.run_group import run_group, write_reports
+    from benchmark.run.run_group import alone, run_group, write_reports
 
     if not group.plans:
-        return EXIT_FAILED
+        return _Ran(group, ())
     cases = len(group.plans[0].cases)
     with RunProgress(Console(stderr=True), len(group.plans), cases, show_output=options.show_output) as progress:
-        ran = run_group(group, references, progress.scenario)
-    for path in write_reports(group, ran.results):
-        print(path)
-    if ran.interrupted:
-        _tell_interruption(group, ran, options)
-        return EXIT_INTERRUPTED
-    complete = not group.not_ready and all(result.record.complete for result in ran.results)
-    return EXIT_OK if complete else EXIT_FAILED
+        results = run_group(group, references, stop, progress.scenario, faults.tell)
+    with alone("reports", faults.tell, group.plans[0].journal):
+        for path in write_reports(group, results, _left_out):
+            show(str(path))
+    return _Ran(group, results)
 
 
-def _tell_interruption(group: RunGroup, ran: Ran, options: RunnerOptions) -> None:
+def _restore(planned: Planned, faults: _Faults) -> bool:
+    """Write reports of finished runs that a kill left undone, and say whether there were any."""
+    from benchmark.run.run_group import alone, restore_reports
+
+    restored, seen = False, set[Path]()
+    for journal, timestamp in planned.finished:
+        with alone("reports", faults.tell, journal):
+            for path in restore_reports(journal, timestamp, seen, _left_out):
+                tell(f"{path} was missing or out of date; written anew")
+                restored = True
+    return restored
+
+
+def _left_out(error: InputError) -> None:
+    tell(f"left out of the report: {error}")
+
+
+def _tell_interruption(planned: Planned, ran: Sequence[_Ran], options: RunnerOptions) -> None:
     """Say what there is, how to resume it, and what cannot be resumed."""
-    done = sum(len(result.cases) for result in ran.results)
-    planned = sum(len(plan.cases) for plan in group.plans)
-    folders = {plan.journal.parent for plan in group.plans}
-    folder = options.resume or (folders.pop() if len(folders) == 1 else group.output_dir)
-    so_far = f"interrupted; {done} of {planned} answers are in {folder}"
-    print(f"{so_far}; to resume: {options.resume_command(folder)}", file=sys.stderr)
-    begun = {result.name for result in ran.results}
-    if waiting := [plan.scenario.name for plan in group.plans if plan.scenario.name not in begun]:
-        print(f"not started: {', '.join(waiting)}; there is nothing to resume; run them again", file=sys.stderr)
+    results = [result for each in ran for result in each.results]
+    done = sum(len(result.cases) for result in results)
+    plans = [plan for group in planned.groups for plan in group.plans]
+    begun = {result.path for result in results}
+    waiting = [plan for plan in plans if plan.result not in begun]
+    folders = {plan.journal.parent for plan in plans}
+    folder = options.resume or (folders.pop() if len(folders) == 1 else planned.groups[0].output_dir)
+    kept, lost = (
+        [plan for plan in waiting if exists(plan.journal)],
+        [plan for plan in waiting if not exists(plan.journal)],
+    )
+    if kept or any(not result.record.complete for result in results):
+        asked = sum(len(plan.cases) for plan in plans if plan not in kept)
+        so_far = f"interrupted; {done} of {asked} answers are in {folder}"
+        tell(f"{so_far}; to resume: {options.resume_command(folder)}")
+    else:
+        tell(f"interrupted; all {done} answers that were asked for are in {folder}; there is nothing to resume")
+    if kept:
+        tell(f"not resumed: {', '.join(plan.scenario.name for plan in kept)}; the same command does it")
+    if lost:
+        names = ", ".join(plan.scenario.name for plan in lost)
+        tell(f"not started: {names}; there is nothing to resume; run them again")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 import types
 import typing
@@ -19,6 +20,10 @@ T = TypeVar("T")
 NonBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
 NonEmpty = Annotated[str, msgspec.Meta(min_length=1)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+# Of lists and mappings in each other: more than anybody writes, and far from what breaks a reader.
+_DEEPEST = 32
+_SHOWN_PARTS = 4
+_WHOLE_NUMBERS = range(-(2**63), 2**64)
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?:, got `([^`]+)`)?")
 _BOUND = re.compile(r"Expected `(?:int|float)` ([<>])= (\S+)")
 _EMPTY = (r"matching regex '\\S'", "of length >= 1")
@@ -66,6 +71,49 @@ def convert(kind: Any, value: object, where: str) -> Any:
         raise _refusal(str(error), kind, value, where) from None
     except RecursionError:
         raise InputError(where, "is nested too deeply") from None
+
+
+def refuse_unwritable(value: object, where: str) -> None:
+    """Raise InputError for the first part of JSON values that cannot be passed on in JSON.
+
+    That is NaN, what is infinite or beyond 64 bits, half a character, and lists and mappings in each other for more
+    than 32 levels.
+    """
+    level: list[tuple[tuple[object, ...], object]] = [((), value)]
+    for _ in range(_DEEPEST):
+        for place, part in level:
+            if fault := _unwritable(part):
+                raise InputError(place_in(where, *place), *fault)
+        level = [((*place, key), inner) for place, part in level for key, inner in _inside(part)]
+    if level:
+        outside = level[0][0][:_SHOWN_PARTS]
+        raise InputError(place_in(where, *outside), "is nested too deeply", f"nest at most {_DEEPEST} levels")
+
+
+def _inside(part: object) -> Iterable[tuple[object, object]]:
+    if isinstance(part, dict):
+        return part.items()
+    return enumerate(part) if isinstance(part, list | tuple) else ()
+
+
+def _unwritable(value: object) -> tuple[str, str] | None:
+    """Return problem and hint."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{value} is not a number that JSON has", "write a finite number"
+    if isinstance(value, int) and value not in _WHOLE_NUMBERS:
+        return f"{_shown(value)} is too large", "write a number of at most 64 bits"
+    for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
+        if not _is_text(text):
+            return "holds half a character (a lone surrogate)", "write the whole character"
+    return None
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def refuse_unknown(value: Iterable[object], known: Iterable[str], where: str) -> None:

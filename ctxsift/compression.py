@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits
+from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked
 from ctxsift.errors import BackendError, PromptTooLongError
 from ctxsift.prompts import Request, build_messages, cut_middle
 from ctxsift.recovery import Recovery, recover
@@ -87,20 +87,20 @@ async def agenerate_batch(
     replies = await backend.agenerate_batch([build_messages(request) for request in requests], limits)
     answers: list[Answer | BackendError] = []
     for request, reply in zip(requests, replies, strict=True):
-        if isinstance(reply, Generation):
-            answers.append(_answer(request, request, reply))
-        elif isinstance(reply, PromptTooLongError):
-            try:
+        try:
+            if isinstance(reply, Generation):
+                answers.append(_answer(request, request, reply))
+            elif isinstance(reply, PromptTooLongError):
                 answers.append(await agenerate(_shortened(request, request, reply), backend, limits))
-            except BackendError as error:
-                answers.append(error)
-        else:
-            answers.append(reply)
+            else:
+                answers.append(reply)
+        except BackendError as error:
+            answers.append(error)
     return answers
 
 
 def _answer(request: Request, asked: Request, generation: Generation) -> Answer:
-    return Answer(generation, len(request.raw_input) - len(asked.raw_input) if asked is not request else 0)
+    return Answer(checked(generation), len(request.raw_input) - len(asked.raw_input) if asked is not request else 0)
 
 
 def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> Request:

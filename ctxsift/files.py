@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import gzip
 import os
-import tempfile
+import stat
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from ctxsift.errors import InputError
 
 _MEGABYTE = 1_000_000
+_NO_FILE = "is not a file"
 
 
 def exists(path: Path) -> bool:
@@ -19,6 +25,19 @@ def exists(path: Path) -> bool:
         return path.exists()
     except OSError:
         return False
+
+
+def open_regular(path: Path, *, write: bool = False) -> BinaryIO:
+    """Open a regular file for reading, or for both; a pipe or a device would be read for ever. Raises OSError."""
+    access, mode = (os.O_RDWR, "r+b") if write else (os.O_RDONLY, "rb")
+    return _regular(os.open(path, access | os.O_NONBLOCK | os.O_CLOEXEC), path, mode)
+
+
+def _regular(descriptor: int, path: Path, mode: str) -> BinaryIO:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, _NO_FILE, str(path))
+    return cast(BinaryIO, os.fdopen(descriptor, mode))
 
 
 def read_bytes(path: Path, hint: str, *, most_mb: float) -> bytes:
@@ -34,18 +53,35 @@ def read_bytes(path: Path, hint: str, *, most_mb: float) -> bytes:
 
     """
     most = int(most_mb * _MEGABYTE)
-    try:
-        # A pipe or a device would be read for ever.
-        if not path.is_file():
-            raise InputError(str(path), "is not a file" if exists(path) else "no such file", hint)
-        with path.open("rb") as file:
-            packed = path.name.endswith(".gz")
-            content = gzip.GzipFile(fileobj=file).read(most + 1) if packed else file.read(most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(str(path), f"cannot be read ({getattr(error, 'strerror', None) or error})", hint) from error
+    with reading(path, hint) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise InputError(str(path), f"is larger than {most_mb} MB", hint)
+        packed = path.name.endswith(".gz")
+        content = gzip.GzipFile(fileobj=file).read(most + 1) if packed else file.read(most + 1)
     if len(content) > most:
         raise InputError(str(path), f"is larger than {most_mb} MB", hint)
     return content
+
+
+@contextlib.contextmanager
+def reading(path: Path, hint: str) -> Iterator[BinaryIO]:
+    """Open a regular file for reading; what goes wrong with it until it is closed becomes an InputError.
+
+    Args:
+        path: the file.
+        hint: what to do when it cannot be read; ends the message.
+
+    """
+    try:
+        with open_regular(path) as file:
+            yield file
+    except FileNotFoundError as error:
+        raise InputError(str(path), "no such file", hint) from error
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = reason if reason == _NO_FILE else f"cannot be read ({reason})"
+        raise InputError(str(path), problem, hint) from error
 
 
 def read_text(path: Path, hint: str, *, most_mb: float, encoding: str = "utf-8-sig") -> str:
@@ -61,18 +97,105 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+def files_below(folder: Path, suffixes: tuple[str, ...], unreadable: Callable[[InputError], None]) -> Iterator[Path]:
+    """Yield what is no folder below a folder and has a name that ends in one of `suffixes`, in the order of paths.
+
+    Folders behind symbolic links belong to it, each folder once; hidden files do not. Pipes and links that lead nowhere
+    are yielded, too: whoever reads them says what is wrong with them.
+
+    Args:
+        folder: where to look.
+        suffixes: of the names, e.g. `.json`.
+        unreadable: called with what is wrong with a folder that is left out.
+
+    """
+
+    def left_out(error: OSError) -> None:
+        reason = error.strerror or str(error)
+        unreadable(InputError(str(error.filename), f"cannot be read ({reason})", "check its permissions"))
+
+    seen: set[tuple[int, int]] = set()
+    found: list[Path] = []
+    # A folder has the name it has, and not that of a link to it: links are followed last.
+    waiting = [folder]
+    while waiting:
+        top = waiting.pop(0)
+        if not _is_new(top, seen) and top != folder:
+            continue
+        for name, folders, files in os.walk(top, onerror=left_out):
+            found += [Path(name, file) for file in files if file.endswith(suffixes) and not file.startswith(".")]
+            inner = [Path(name, each) for each in sorted(folders)]
+            waiting += [each for each in inner if each.is_symlink()]
+            folders[:] = [each.name for each in inner if not each.is_symlink() and _is_new(each, seen)]
+    yield from sorted(found)
+
+
+def _is_new(folder: Path, seen: set[tuple[int, int]]) -> bool:
+    """Say whether a folder was not seen before; links may lead round in a circle."""
+    try:
+        there = folder.stat()
+    except OSError:
+        return False
+    identity = there.st_dev, there.st_ino
+    if identity in seen:
+        return False
+    seen.add(identity)
+    return True
+
+
+def holds(path: Path, text: str) -> bool:
+    """Say whether a file has this text (packed, if it is a .gz)."""
+    content = encoded(text)
+    try:
+        return read_bytes(path, "", most_mb=len(content) / _MEGABYTE + 1) == content
+    except InputError:
+        # Missing, longer, or no file at all.
+        return False
+
+
+def temporary_of(path: Path) -> Path:
+    """Return where `write_atomically` writes first; it is there when a writer is at work, or was killed."""
+    return path.with_name(f".{path.name}.tmp")
+
+
 def write_atomically(path: Path, text: str | bytes) -> None:
-    """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError."""
+    """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError.
+
+    The temporary file has always the same name, so that one whose writer was killed is used up by the next writer.
+    """
     content = encoded(text) if isinstance(text, str) else text
     content = gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    temporary = temporary_of(path)
+    with _owned(temporary) as file:
+        try:
+            file.truncate()
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def _owned(path: Path) -> BinaryIO:
+    """Open a file for writing that nobody else is writing to, waiting for them if need be."""
+    while True:
+        # A pipe of that name would be waited for, and then written into.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, 0o666)
+        except PermissionError:
+            # Somebody else's writer was killed. Where the folder may be written to, it may be removed.
+            path.unlink()
+            descriptor = os.open(path, flags, 0o666)
+        file = _regular(descriptor, path, "wb")
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            # Whoever had it before may have renamed it.
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return file
+        except OSError:
+            pass
+        file.close()

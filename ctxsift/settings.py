@@ -15,6 +15,10 @@ from ctxsift.files import read_text
 
 PREFIX = "CTXSIFT_"
 ReasoningMode = Literal["auto", "true", "false"]
+# A day; what a service is asked at most for; more attempts than anybody waits for.
+MOST_TIMEOUT_MS = 86_400_000
+MOST_TOKENS = 1_000_000
+MOST_RETRIES = 100
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
@@ -27,6 +31,7 @@ class Settings:
         llm_reasoning_budget: tokens a model may reason before its answer, beside the answer's own limit.
         timeout_ms: milliseconds one remote attempt may take.
         retries: remote attempts after the first.
+        allow_provider: of LiteLLM, that may call other hosts than `llm_base_url`.
 
     """
 
@@ -39,6 +44,7 @@ class Settings:
     retries: int = 2
     max_output_tokens: int | None = None
     recovery_enabled: bool = True
+    allow_provider: tuple[str, ...] = ()
 
     def missing_for_service(self) -> str | None:
         """Return what has to be set before a service can be asked, in one line; None when nothing is missing."""
@@ -48,6 +54,8 @@ class Settings:
             return "CTXSIFT_LLM_BASE_URL is not an address: write it like https://api.openai.com/v1"
         if not self.llm_api_key:
             return "CTXSIFT_LLM_API_KEY is not set: give the service's key, or any word if it needs none"
+        if not (self.llm_api_key.isascii() and self.llm_api_key.isprintable()):
+            return "CTXSIFT_LLM_API_KEY holds a character that no header can carry: copy the key again, as plain ASCII"
         return None
 
 
@@ -77,18 +85,22 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         llm_api_key=_text(read, "LLM_API_KEY"),
         llm_api_version=_text(read, "LLM_API_VERSION"),
         llm_reasoning_mode=mode,  # type: ignore[arg-type]
-        llm_reasoning_budget=_whole(read, "LLM_REASONING_BUDGET", 1) or Settings.llm_reasoning_budget,
-        timeout_ms=_whole(read, "TIMEOUT_MS", 1) or Settings.timeout_ms,
+        llm_reasoning_budget=_whole(read, "LLM_REASONING_BUDGET", 1, MOST_TOKENS) or Settings.llm_reasoning_budget,
+        timeout_ms=_whole(read, "TIMEOUT_MS", 1, MOST_TIMEOUT_MS) or Settings.timeout_ms,
         retries=_retries(read),
-        max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1),
+        max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1, MOST_TOKENS),
         recovery_enabled=_flag(read, "RECOVERY_ENABLED", default=True),
+        allow_provider=tuple(filter(None, (_text(read, "ALLOW_PROVIDER") or "").replace(",", " ").split())),
     )
 
 
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        # Control characters within it would be dropped by one reader and sent by another.
+        plain = url.isprintable() and " " not in url
+        has_port = parts.port is None or parts.port > 0
+        return plain and parts.scheme in ("http", "https") and bool(parts.hostname) and has_port
     except ValueError:
         return False
 
@@ -97,15 +109,16 @@ _Given = Mapping[str, tuple[str, str]]
 
 
 def _text(read: _Given, name: str) -> str | None:
-    return read[name][1] if name in read else None
+    # A file written on Windows leaves a carriage return at the end of each value.
+    return read[name][1].strip() or None if name in read else None
 
 
 def _retries(read: _Given) -> int:
-    found = _whole(read, "RETRIES", 0)
+    found = _whole(read, "RETRIES", 0, MOST_RETRIES)
     return Settings.retries if found is None else found
 
 
-def _whole(read: _Given, name: str, least: int) -> int | None:
+def _whole(read: _Given, name: str, least: int, most: int) -> int | None:
     if name not in read:
         return None
     where, value = read[name]
@@ -113,8 +126,9 @@ def _whole(read: _Given, name: str, least: int) -> int | None:
         number = int(value)
     except ValueError:
         number = least - 1
-    if number < least:
-        raise InputError(f"{where}: {PREFIX}{name}", f"{value!r} is not a whole number", f"give {least} or more")
+    if not least <= number <= most:
+        problem = f"{value[:40]!r} is {'too large' if number > most else 'not a whole number'}"
+        raise InputError(f"{where}: {PREFIX}{name}", problem, f"give {least} to {most}")
     return number
 
 

@@ -1,25 +1,52 @@
-"""Text from outside, made safe for a terminal."""
+"""Text from outside, made safe for a terminal; the only place that prints what is not bytes, JSON or a table."""
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
-_KEPT = {"\n", "\t"}
+_KEPT = "\n\t"
+# Control and format characters, halves of characters, unassigned ones; what begins a line or paragraph.
+_OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MOST_SHOWN = 4000
 
 
-def printable(text: str, limit: int = 4000) -> str:
+def printable(text: str, limit: int = _MOST_SHOWN) -> str:
     """Return `text` without anything that a terminal obeys; control characters become visible escapes.
 
     At most `limit` characters are shown; what is left out is counted.
     """
-    shown = "".join(
-        c if c in _KEPT or not unicodedata.category(c).startswith("C") else c.encode("unicode_escape").decode()
-        for c in text[:limit]
-    )
+    return _cut(text, limit, _KEPT)
+
+
+def in_line(text: str, limit: int = _MOST_SHOWN) -> str:
+    """Return `text` as `printable` does, tabs and line breaks escaped as well: a cell, or a part of a line."""
+    return _cut(text, limit, "").replace("\n", " ")
+
+
+def one_line(text: str) -> str:
+    """Return `text` as one line without anything that a terminal obeys, every white space a single blank."""
+    return in_line(" ".join(text.split()))
+
+
+def tell(text: str) -> None:
+    """Print one line to stderr, safe for a terminal; blanks stay as they are, a path may hold two in a row."""
+    print(in_line(" ".join(text.strip().splitlines())), file=sys.stderr)
+
+
+def show(text: str) -> None:
+    """Print `text` to stdout, safe for a terminal, however long it is."""
+    print(printable(text, limit=len(text)))
+
+
+def _cut(text: str, limit: int, kept: str) -> str:
+    shown = text[:limit]
+    if not shown.isprintable():
+        shown = "".join(c if c in kept or c.isprintable() else _visible(c) for c in shown)
     rest = len(text) - limit
     return shown + (f"\n[... {rest} characters more]" if rest > 0 else "")
 
 
-def one_line(text: str) -> str:
-    """Return `text` as one line without anything that a terminal obeys."""
-    return printable(" ".join(text.split()))
+def _visible(character: str) -> str:
+    """Return an escape for what a terminal obeys; blanks that are not the usual one stay."""
+    return character.encode("unicode_escape").decode() if unicodedata.category(character) in _OBEYED else character

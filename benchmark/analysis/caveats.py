@@ -19,10 +19,11 @@ class Identity(Enum):
     PROMPT = auto()
 
 
-_READ: dict[Identity, Callable[[Run], str]] = {
-    Identity.SCORER: lambda run: run.scorer_version,
-    Identity.CORPUS: lambda run: questions_of(run).corpus_sha256,
-    Identity.PROMPT: lambda run: questions_of(run).prompt_version,
+# The first that differs tells; words may have changed without a new version.
+_READ: dict[Identity, tuple[Callable[[Run], str | None], ...]] = {
+    Identity.SCORER: (lambda run: run.scorer_version,),
+    Identity.CORPUS: (lambda run: questions_of(run).corpus_sha256,),
+    Identity.PROMPT: (lambda run: questions_of(run).prompt_version, lambda run: questions_of(run).prompt_sha256),
 }
 
 
@@ -42,8 +43,9 @@ class Mismatch:
 def mismatches(results: Sequence[StoredResult]) -> tuple[Mismatch, ...]:
     """Return what the results do not have in common."""
     found = []
-    for identity, read in _READ.items():
-        values = tuple(dict.fromkeys(read(run) if (run := result.record.run) else None for result in results))
-        if len(values) > 1:
+    runs = [result.record.run for result in results]
+    for identity, readers in _READ.items():
+        told = (tuple(dict.fromkeys(None if run is None else read(run) for run in runs)) for read in readers)
+        if values := next((values for values in told if len(values) > 1), None):
             found.append(Mismatch(identity, values))
     return tuple(found)

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmark.cli.console import reader_may_go
 from ctxsift.errors import InputError
-from ctxsift.files import encoded
+from ctxsift.streams import guard_streams, stdout_loss
+from ctxsift.terminal import tell
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 Handler = Callable[[argparse.Namespace], int]
-_USUAL_EXIT_CODES = "0 done, 2 bad usage or input"
+_USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,7 +23,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with EXIT_USAGE."""
-        self.exit(EXIT_USAGE, f"error: {message}; see --help\n")
+        tell(f"error: {message}; see --help")
+        self.exit(EXIT_USAGE)
 
 
 def command_parser(name: str, description: str, *, examples: str = "", exit_codes: str = _USUAL_EXIT_CODES) -> Parser:
@@ -67,6 +68,7 @@ def run_command(
     argv: Sequence[str] | None = None,
     *,
     on_os_error: Callable[[argparse.Namespace, OSError], tuple[str, int]] | None = None,
+    needs_stdout: bool = True,
 ) -> int:
     """Parse, run the handler, and return the exit code.
 
@@ -78,29 +80,46 @@ def run_command(
         handler: does the work and returns the exit code.
         argv: the arguments; those of the process when None.
         on_os_error: returns message and exit code for a file that cannot be written.
+        needs_stdout: what the command prints is what it is for; see `delivered`.
 
     """
-    options = parser.parse_args(argv)
-    code = EXIT_OK
+    guard_streams()
+    options = _parsed(parser, argv)
     try:
-        with reader_may_go():
-            code = handler(options)
+        code = handler(options)
     except InputError as error:
         return _refuse(str(error))
     except OSError as error:
         message, code = on_os_error(options, error) if on_os_error else (str(error), EXIT_USAGE)
         return _refuse(message, code)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        tell("interrupted")
         return EXIT_INTERRUPTED
-    return code
+    return delivered(code) if needs_stdout else code
+
+
+def delivered(code: int) -> int:
+    """Return the exit code of a command that was to print something: EXIT_FAILED, and a line, if it could not.
+
+    A reader that has gone keeps the command's own code: it has what it wanted.
+    """
+    lost = stdout_loss()
+    return code if lost is None else _refuse(f"stdout cannot be written ({lost.strerror or lost})", EXIT_FAILED)
+
+
+def _parsed(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
+    try:
+        return parser.parse_args(argv)
+    except SystemExit as left:
+        # It may have printed its help.
+        sys.exit(delivered(int(left.code or EXIT_OK)))
 
 
 def _refuse(message: str, code: int = EXIT_USAGE) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    tell(f"error: {message}")
     return code
 
 
 def print_json(document: Any) -> None:
-    """Print JSON values for a program; half characters of file names become escapes."""
-    print(encoded(json.dumps(document, indent=1, ensure_ascii=False)).decode())
+    """Print JSON values for a program, in ASCII, so that they survive any terminal and pipe."""
+    print(json.dumps(document, indent=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,10 +22,12 @@ from benchmark.cli.command import (
     print_json,
     run_command,
 )
-from benchmark.cli.console import reader_may_go, terminal
+from benchmark.cli.console import terminal
 from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.files import encoded
+from ctxsift.terminal import one_line, show
 
 _EXAMPLES = """\
   python -m benchmark.corpus check                          prove the packaged corpus
@@ -33,6 +36,8 @@ _EXAMPLES = """\
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
 """
+# What JSON need not escape, and a terminal may obey.
+_UNSEEN = re.compile(r"[^ -~]")
 
 
 def build_parser() -> Parser:
@@ -41,7 +46,7 @@ def build_parser() -> Parser:
         "corpus",
         "Prove, measure, export and read the corpus.",
         examples=_EXAMPLES,
-        exit_codes="0 no findings, 1 findings (check), 2 bad usage or input",
+        exit_codes="0 no findings, 1 findings (check) or stdout cannot be written, 2 bad usage or input",
     )
     commands = parser.add_subparsers(dest=_COMMAND, required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
@@ -65,10 +70,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(corpus: Corpus, _: argparse.Namespace) -> int:
-    """Print findings and quotas; return the verdict, whoever reads along."""
+    """Print findings and quotas; return the verdict."""
     from benchmark.corpus.checks import check_corpus
     from benchmark.scoring import Embedder
-    from ctxsift.terminal import one_line
 
     embedder = Embedder()
     packaged = corpus.path == DEFAULT_CORPUS
@@ -76,12 +80,11 @@ def _check(corpus: Corpus, _: argparse.Namespace) -> int:
     found = list(quotas(corpus.cases, embedder.count_tokens)) if packaged else []
     missed = sum(not quota.met for quota in found)
     captures = len({case.capture.name for case in corpus.cases})
-    with reader_may_go():
-        for finding in findings:
-            print(one_line(f"{finding.where}: {finding.problem}"))
-        if found:
-            _print_quotas(found)
-        print(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
+    for finding in findings:
+        show(one_line(f"{finding.where}: {finding.problem}"))
+    if found:
+        _print_quotas(found)
+    show(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
     return EXIT_FAILED if findings or missed else EXIT_OK
 
 
@@ -108,19 +111,21 @@ def _print_quotas(found: Sequence[Quota]) -> None:
 def _export(corpus: Corpus, _: argparse.Namespace) -> int:
     from benchmark.corpus.jsonl import case_row
 
+    sys.stdout.flush()
     for case in corpus.cases:
-        print(json.dumps(case_row(case), ensure_ascii=False))
+        line = json.dumps(case_row(case), ensure_ascii=False)
+        seen = _UNSEEN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], line)
+        # A data set is UTF-8, whatever the terminal speaks.
+        sys.stdout.buffer.write(encoded(seen + "\n"))
     return EXIT_OK
 
 
 def _show(corpus: Corpus, options: argparse.Namespace) -> int:
-    from ctxsift.terminal import printable
-
     case_id: str = getattr(options, _CASE)
     by_id = {case.case_id: case for case in corpus.cases}
     if case_id not in by_id:
         raise InputError(case_id, "is not in the corpus", did_you_mean(case_id, by_id))
-    print(printable(_readable(by_id[case_id]), limit=1_000_000))
+    show(_readable(by_id[case_id]))
     return EXIT_OK
 
 

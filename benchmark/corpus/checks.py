@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import regex
 from rapidfuzz import fuzz, process
 
 from benchmark.cases import Case, Family
+from benchmark.patterns import PatternError, compiled
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token, missing_anchors
 from benchmark.scoring.instruction import check_rules
@@ -68,8 +68,8 @@ def check_case(case: Case) -> Iterator[str]:
             yield f"forbidden token {token!r} is not in the input, so it is not a decoy"
     if case.rules.pattern is not None:
         try:
-            regex.compile(case.rules.pattern)
-        except regex.error as error:
+            compiled(case.rules.pattern)
+        except PatternError as error:
             yield f"the pattern does not compile: {error}"
     for reference in case.references:
         yield from _check_reference(reference, case)

@@ -16,8 +16,9 @@ from benchmark.typed_input import convert
 from ctxsift.contracts import OutputMode, contract_of
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
-from ctxsift.payloads import refuse_constant
+from ctxsift.strict_json import decode
 
+_MOST_VALUES = 200_000
 _NO_ECOSYSTEM = "other"
 
 
@@ -87,7 +88,7 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 def _parse(line: str, where: str) -> PublishedCase:
     try:
-        row = json.loads(line, parse_constant=refuse_constant)
+        row = decode(line.encode(), most_values=_MOST_VALUES)
         # Half a character (a lone surrogate) could be read, but then not be written anywhere.
         json.dumps(row, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ import yaml
 from benchmark.cases import Capture, Case, Corpus
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
+from benchmark.patterns import PatternError, compiled
 from benchmark.typed_input import place_in, read_object
 from ctxsift.contracts import contract_of
 from ctxsift.errors import InputError
@@ -38,10 +39,21 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
         cases, sha256 = _load_folder(path)
     seen: dict[str, str] = {}
     for case in cases:
+        _check_pattern(case)
         if case.case_id in seen:
             raise InputError(case.where, f"the id {case.case_id} is also used in {seen[case.case_id]}", "rename one")
         seen[case.case_id] = case.where
     return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), sha256)
+
+
+def _check_pattern(case: Case) -> None:
+    """Raise InputError for a pattern that would match nothing, whatever a model answers."""
+    if case.rules.pattern is not None:
+        try:
+            compiled(case.rules.pattern)
+        except PatternError as error:
+            where = place_in(case.where, "rules", "pattern")
+            raise InputError(where, f"the pattern cannot be used: {error}", "mend it, or leave it out") from None
 
 
 def _load_folder(path: Path) -> tuple[list[Case], str]:

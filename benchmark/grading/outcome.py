@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from benchmark.cases import Case
 from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Question, Scored, UnscoredAnswer
 from benchmark.record.views import ScoredView
+from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
 from ctxsift.backends.base import Generation
 from ctxsift.compression import Answer, View, examine
 
+MOST_ERROR_CHARS = 10_000
 _END_OF_REASONING = re.compile(r"</(?:think|thinking|reasoning)>")
 
 
@@ -36,7 +40,7 @@ def question_of(case: Case) -> Question:
 
 def unanswered(case: Case, error: str, attempts: int) -> InstrumentFailure:
     """Return the outcome of a case that got no answer."""
-    return InstrumentFailure(question=question_of(case), error=error, attempts=attempts)
+    return InstrumentFailure(question=question_of(case), error=error[:MOST_ERROR_CHARS], attempts=attempts)
 
 
 def prepare(cases: Sequence[Case], embedder: Embedder) -> None:
@@ -67,16 +71,11 @@ def grade(
         scored_raw = _scored(raw, case, embedder)
         scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
         input_tokens = embedder.count_tokens(case.raw_input)
+        reason = _failure(generation, raw)
     except Exception as error:
-        return InstrumentFailure(
-            question=question_of(case),
-            error=f"scoring failed: {type(error).__name__}: {error}",
-            attempts=attempts,
-            unscored_answer=UnscoredAnswer(generation=generation, input_chars_cut=answer.input_chars_cut),
-        )
-    reason = _failure(generation, raw)
+        return unscored(case, answer, f"scoring failed: {type(error).__name__}: {error}", attempts)
     kind: Callable[..., Scored | ModelFailure] = partial(ModelFailure, failure_reason=reason) if reason else Scored
-    return kind(
+    outcome = kind(
         question=question_of(case),
         generation=generation,
         attempts=attempts,
@@ -88,6 +87,24 @@ def grade(
         recovered=scored,
         raw=scored_raw,
     )
+    problem = why_unreadable(outcome)
+    return unscored(case, answer, f"the outcome cannot be recorded: {problem}", attempts) if problem else outcome
+
+
+def unscored(case: Case, answer: Answer, error: str, attempts: int) -> InstrumentFailure:
+    """Return the outcome of a case whose answer is there, but no score of it; an answer that is no record is left out.
+
+    Args:
+        case: what was asked.
+        answer: `rescore` tries it again.
+        error: why there is no score.
+        attempts: until the answer came.
+
+    """
+    kept = UnscoredAnswer(generation=answer.generation, input_chars_cut=answer.input_chars_cut)
+    failure = unanswered(case, error, attempts)
+    whole = replace(failure, unscored_answer=kept)
+    return failure if why_unreadable(whole) else whole
 
 
 def _failure(generation: Generation, raw: View) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -14,10 +15,12 @@ from benchmark.record.summary import Compression, Dimension, Group, Latency, Pea
 from benchmark.record.views import Intervals, ScoredView, ViewSummary
 from benchmark.scoring import COMPONENTS, bootstrap_final_scores, scenario_score
 from benchmark.statistics import Floats, Interval, bootstrap_means, difference_of, interval_of, mean, percentile
-from ctxsift.backends.base import Generation
+from ctxsift.backends.base import MOST_COUNTED, MOST_MS, Generation
 from ctxsift.validation import Status
 
 _Pick = Callable[[Answered], ScoredView]
+_Number = TypeVar("_Number", int, float)
+_MOST_RATE = 1e12
 _LENGTHS = ((12, "under 12 lines"), (40, "12 to 39 lines"), (101, "40 to 100 lines"), (251, "101 to 250 lines"))
 
 
@@ -168,10 +171,10 @@ def _latency(generations: Sequence[Generation]) -> Latency:
         avg_time_to_first_token_ms=mean(first) if first else None,
         prefill_tokens_per_s=_rate([(g.prompt_tokens, g.prefill_ms) for g in generations]),
         decode_tokens_per_s=_rate([(g.completion_tokens, g.decode_ms) for g in generations]),
-        prompt_tokens=sum(g.prompt_tokens or 0 for g in generations),
-        completion_tokens=sum(g.completion_tokens or 0 for g in generations),
-        prefill_ms=sum(g.prefill_ms or 0.0 for g in generations),
-        decode_ms=sum(g.decode_ms or 0.0 for g in generations),
+        prompt_tokens=_told(sum(g.prompt_tokens or 0 for g in generations), MOST_COUNTED),
+        completion_tokens=_told(sum(g.completion_tokens or 0 for g in generations), MOST_COUNTED),
+        prefill_ms=_told(sum(g.prefill_ms or 0.0 for g in generations), MOST_MS),
+        decode_ms=_told(sum(g.decode_ms or 0.0 for g in generations), MOST_MS),
         cost_usd=sum(costs) if costs else None,
     )
 
@@ -179,7 +182,12 @@ def _latency(generations: Sequence[Generation]) -> Latency:
 def _rate(pairs: Sequence[tuple[int | None, float | None]]) -> float | None:
     known = [(tokens, ms) for tokens, ms in pairs if tokens is not None and ms]
     total_ms = sum(ms for _, ms in known)
-    return 1000 * sum(tokens for tokens, _ in known) / total_ms if total_ms else None
+    return _told(1000 * sum(tokens for tokens, _ in known) / total_ms, _MOST_RATE) if total_ms else None
+
+
+def _told(value: _Number, most: float) -> _Number | None:
+    """Return a figure; None for one that no engine can mean, which would not be read back."""
+    return value if value <= most else None
 
 
 def _compression(answered: Sequence[Answered]) -> Compression:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import typing
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -17,12 +18,19 @@ from msgspec import UnsetType
 
 _T = TypeVar("_T")
 Json = dict[str, Any]
+# What is counted or timed is typed as a backend tells it: `Count` and `Milliseconds` of `ctxsift.backends.base`.
 Ratio = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Score = Annotated[float, msgspec.Meta(ge=0, le=100)]
-Milliseconds = Annotated[float, msgspec.Meta(ge=0)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
-Interval = tuple[float, float]
+# Large enough for anything measured or divided by next to nothing; its sums and squares are still numbers.
+Figure = Annotated[float, msgspec.Meta(ge=-1e21, le=1e21)]
+# Of one process; a run may have many.
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+TotalSeconds = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
+# UTC, e.g. 20260518T065257Z; it becomes part of file names.
+Timestamp = Annotated[str, msgspec.Meta(pattern="^[0-9]{8}T[0-9]{6}Z$", max_length=16)]
+Interval = tuple[Figure, Figure]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +98,21 @@ def from_json(kind: Any, value: Any) -> Any:
 
     """
     return msgspec.convert(nested(kind, value), kind, strict=True)
+
+
+def refusal(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Return place, as JSON pointer, and problem of what a record refused."""
+    problem, _, place = str(error).partition(" - at `$")
+    parts = re.findall(r"[^.\[\]`]+", place)
+    # Flat fields have no name in the file.
+    parts = [part for part in parts if part not in _flat_names(Record)]
+    if missing := re.match(r"Object missing required field `(.+)`", problem):
+        return "/" + "/".join([*parts, missing[1]]), "required field is missing"
+    return "/" + "/".join(parts), problem.replace("`", "")[:200].replace("Expected", "expected")
+
+
+def _flat_names(kind: type[Record]) -> set[str]:
+    return set(kind.FLAT).union(*(_flat_names(child) for child in kind.__subclasses__()))
 
 
 def nested(kind: Any, value: Any) -> Any:

@@ -56,9 +56,15 @@ def case_table(result: StoredResult) -> Iterator[list[Cell]]:
 
 def _cells(case: Outcome) -> list[Cell]:
     if isinstance(case, Answered):
-        lists = [json.dumps(values, ensure_ascii=False) for values in _lists(case)]
+        lists = [_as_json(values) for values in _lists(case)]
         return [case.failure_reason, *_answer(case), *lists, *_raw(case)]
     return _cells_unanswered(case)
+
+
+def _as_json(values: object) -> str:
+    text = json.dumps(values, ensure_ascii=False)
+    # JSON's own escapes, before anybody else's.
+    return text if text.isprintable() else json.dumps(values)
 
 
 def _cells_unanswered(case: InstrumentFailure) -> list[Cell]:

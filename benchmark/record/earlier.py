@@ -32,13 +32,13 @@ def upgraded(path: Path, document: Json) -> Json:
 
     """
     found = dict(document)
-    changes: dict[str, Callable[[Any], Any]] = {"cases": _with_text, "summary": _without_empty_view}
+    changes: dict[str, Callable[[Any], Any]] = {"cases": _with_texts, "summary": _without_empty_view}
     if document.get("schema_version") is None:
         _refuse_ours(path, document)
         found["schema_version"] = None
         changes = {
             "scenario": lambda scenario: _with_defaults(scenario, _SCENARIO),
-            "cases": lambda cases: _with_text(_each(cases, {"outcome": "scored", **_GENERATION})),
+            "cases": lambda cases: _with_texts(_each(cases, {"outcome": "scored", **_GENERATION})),
             "summary": lambda summary: _without_empty_view(_with_raw_latency(summary)),
         }
     elif document["schema_version"] == 1:
@@ -79,13 +79,12 @@ def _each(values: Any, defaults: Json) -> Any:
     return [_with_defaults(value, defaults) for value in values] if isinstance(values, list) else values
 
 
-def _with_text(cases: Any) -> Any:
-    """Return the cases with the answer's text, which the file keeps in the raw view."""
-    if not isinstance(cases, list):
-        return cases
-    return [
-        case | {"text": view.get("output")}
-        if isinstance(case, dict) and isinstance(view := case.get("raw_view"), dict)
-        else case
-        for case in cases
-    ]
+def _with_texts(cases: Any) -> Any:
+    return [with_text(case) for case in cases] if isinstance(cases, list) else cases
+
+
+def with_text(case: Any) -> Any:
+    """Return a case with the answer's text, which the file keeps in the raw view."""
+    if isinstance(case, dict) and isinstance(view := case.get("raw_view"), dict):
+        return case | {"text": view.get("output")}
+    return case

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, get_args
+from typing import Annotated, Any, BinaryIO, ClassVar, TypeAlias, get_args
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
 
 from benchmark.matrix import Scenario
-from benchmark.record.base import Count, Flat, Record, from_json
-from ctxsift.backends.base import Generation, LoadInfo
+from benchmark.record.base import (
+    Figure,
+    Flat,
+    Record,
+    Seconds,
+    Sha256,
+    Timestamp,
+    Whole,
+    from_json,
+    refusal,
+    to_json,
+)
+from ctxsift.backends.base import Count, Generation, LoadInfo, Milliseconds
 from ctxsift.errors import InputError
-from ctxsift.files import read_bytes
+from ctxsift.files import open_regular, reading
+from ctxsift.strict_json import check, decode
 
-JOURNAL_VERSION = 2
-_HINT = "move it away and run again"
+JOURNAL_VERSION = 3
+# Version 2 is the same without checksums.
+_READABLE, _FIRST_SEALED = (2, 3), 3
+_MEGABYTE = 1_000_000
+_LARGEST_MB = 500
+_LONGEST_LINE = 8 * _MEGABYTE
+_MOST_VALUES = 200_000
+# Of 10,000 cases with 100 attempts each; and so many that nothing is left to be resumed.
+_MOST_LINES, _MOST_DAMAGED = 1_000_000, 10_000
+_SHOWN_CHARS = 120
+_CHECKSUM = "checksum"
+# The last key of a line: the first 16 digits of the SHA-256 of the line without it.
+_SEAL = re.compile(rb', "checksum": "([0-9a-f]{16})"\}\n?\Z')
 
 
 class Line(Record, tag_field="type", frozen=True, kw_only=True):
@@ -25,13 +56,13 @@ class Line(Record, tag_field="type", frozen=True, kw_only=True):
 
     """
 
-    at_s: float = 0.0
+    at_s: Seconds = 0.0
 
 
 class Owner(Record, frozen=True, kw_only=True):
     """The process that writes."""
 
-    pid: int
+    pid: Count
     host: str
     began: str
 
@@ -42,21 +73,27 @@ class RunIdentity(Record, frozen=True, kw_only=True):
     Attributes:
         timestamp: UTC, e.g. 20260518T065257Z.
         scenario: the row of the matrix.
+        prompt_sha256: of all words that we add to a question; None in older journals.
         forgive_latency: leave latency out of the score where the machine was disturbed.
 
     """
 
-    timestamp: str
+    timestamp: Timestamp
     scenario: Scenario
-    corpus_sha256: str
+    corpus_sha256: Sha256
     prompt_version: str
+    prompt_sha256: str | None = None
     scorer_version: str
     recovery_enabled: bool
     forgive_latency: bool = False
-    max_output_tokens: int
-    weights_sha256: str | None
-    case_ids: list[str]
-    seed: int
+    max_output_tokens: Count
+    weights_sha256: Sha256 | None
+    case_ids: Annotated[list[str], Meta(min_length=1)]
+    seed: Whole
+
+    def __post_init__(self) -> None:
+        if len(set(self.case_ids)) < len(self.case_ids):
+            raise ValueError("a case is named twice")
 
 
 class RunLine(Line, tag="run", frozen=True, kw_only=True):
@@ -64,7 +101,7 @@ class RunLine(Line, tag="run", frozen=True, kw_only=True):
 
     FLAT: ClassVar[Mapping[str, Flat]] = {"identity": Flat(), "owner": Flat()}
 
-    journal_version: int
+    journal_version: Count
     identity: RunIdentity
     owner: Owner | None = None
 
@@ -98,12 +135,30 @@ class Sample(Record, frozen=True, kw_only=True):
 
     """
 
-    wall_s: float
-    other_cpu_s: float
-    steal_s: float
-    memory_stall_s: float
-    load: float
-    mhz: float | None
+    wall_s: Seconds
+    other_cpu_s: Figure
+    steal_s: Figure
+    memory_stall_s: Figure
+    load: Figure
+    mhz: Figure | None
+
+
+def with_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
+    """Return one or two samples that come to the same as all before and a new one: their sums, and the last."""
+    if not samples:
+        return (new,)
+    clocks = [sample.mhz for sample in (*samples, new) if sample.mhz is not None]
+    before = samples[0]
+    sums = Sample(
+        wall_s=before.wall_s + new.wall_s,
+        other_cpu_s=before.other_cpu_s + new.other_cpu_s,
+        steal_s=before.steal_s + new.steal_s,
+        memory_stall_s=before.memory_stall_s + new.memory_stall_s,
+        load=before.load,
+        mhz=min(clocks, default=None),
+    )
+    last = replace(new, wall_s=0.0, other_cpu_s=0.0, steal_s=0.0, memory_stall_s=0.0, mhz=max(clocks, default=None))
+    return sums, last
 
 
 class AttemptLine(Line, frozen=True, kw_only=True):
@@ -116,8 +171,8 @@ class AttemptLine(Line, frozen=True, kw_only=True):
     """
 
     case_id: str
-    attempt: Count
-    key: str
+    attempt: Annotated[int, Meta(ge=1, le=2**53)]
+    key: Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class AnswerLine(AttemptLine, tag="generation", frozen=True, kw_only=True):
@@ -133,7 +188,7 @@ class AnswerLine(AttemptLine, tag="generation", frozen=True, kw_only=True):
 
     generation: Generation
     input_chars_cut: Count
-    elapsed_ms: float | None = None
+    elapsed_ms: Milliseconds | None = None
     rss_bytes: Count | None = None
     machine: Sample | None = None
 
@@ -161,45 +216,172 @@ class _OtherVersionError(ValueError):
     """The journal is of another version, whose lines may look different."""
 
 
-def read_journal(path: Path) -> list[JournalLine]:
-    """Return the lines of a journal.
+@dataclass(frozen=True)
+class Placed:
+    """A line and where it is.
+
+    Attributes:
+        offset: of its first byte.
+
+    """
+
+    offset: int
+    line: JournalLine
+
+
+def read_journal(path: Path) -> Iterator[JournalLine]:
+    """Yield the intact lines of a journal; see `placed_lines`."""
+    return (placed.line for placed in placed_lines(path))
+
+
+def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) -> Iterator[Placed]:
+    """Yield the lines of a journal and where they are, one at a time: it may be larger than memory.
 
     A last line that was torn by a crash is left out, and so are lines of kinds that only a younger version knows.
 
+    Args:
+        path: the file.
+        damaged: called with the number of a damaged line and what is wrong with it; that line is left out.
+
     Raises:
-        InputError: it cannot be read, a line before the last is damaged, or the first is not a run identity.
+        InputError: it cannot be read, or its first line is not the intact identity of a run.
 
     """
-    lines = read_bytes(path, "name another file", most_mb=500).split(b"\n")
-    complete = lines[:-1]  # a line without its newline was never finished
-    found: list[JournalLine] = []
-    for number, line in enumerate(complete, 1):
-        try:
-            record = parse_line(line)
-        except _OtherVersionError as error:
-            raise InputError(f"{path}:{number}", f"{error} is not {JOURNAL_VERSION}", "start a new run") from error
-        except (ValueError, RecursionError) as error:
-            # A file system may have torn a line that it had made room for.
-            if number == len(complete) and not line.strip(b"\0"):
-                break
-            what = f"the journal is damaged ({str(error)[:120]})"
-            raise InputError(f"{path}:{number}", what, _HINT) from error
-        if record is not None:
-            found.append(record)
-    if not found or not isinstance(found[0], RunLine):
+    with reading(path, "name another file") as file:
+        if os.fstat(file.fileno()).st_size > _LARGEST_MB * _MEGABYTE:
+            raise InputError(str(path), f"is larger than {_LARGEST_MB} MB", "start a new run")
+        lines = _finished_lines(file)
+        number, offset, content = next(lines, (1, 0, b"{}"))
+        first = _first_line(path, content)
+        yield Placed(offset, first)
+        sealed, cases = first.journal_version >= _FIRST_SEALED, frozenset(first.identity.case_ids)
+        bad = 0
+        for number, offset, content in lines:
+            try:
+                if number > _MOST_LINES:
+                    raise ValueError(f"it has more than {_MOST_LINES:,} lines")
+                line = parse_line(content, sealed=sealed)
+                _refuse_foreign(line, cases)
+            except (ValueError, RecursionError) as error:
+                bad += 1
+                if bad > _MOST_DAMAGED or number > _MOST_LINES:
+                    what = f"the journal is damaged ({str(error)[:_SHOWN_CHARS]}), and so are {bad - 1:,} lines before"
+                    raise InputError(f"{path}:{number}", what, "start a new run") from error
+                if damaged:
+                    damaged(number, str(error)[:_SHOWN_CHARS])
+                continue
+            # Who seals a line seals all that follow.
+            sealed = sealed or _SEAL.search(content) is not None
+            if line is not None:
+                yield Placed(offset, line)
+
+
+def read_line(path: Path, offset: int = 0) -> JournalLine | None:
+    """Return the line that begins at an offset of a journal; None for one of an unknown kind.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged.
+
+    """
+    with open_regular(path) as file:
+        file.seek(offset)
+        return parse_line(file.readline(_LONGEST_LINE + 1))
+
+
+def _first_line(path: Path, content: bytes) -> RunLine:
+    try:
+        line = parse_line(content)
+    except _OtherVersionError as error:
+        raise InputError(f"{path}:1", f"{error} is not {JOURNAL_VERSION}", "start a new run") from error
+    except (ValueError, RecursionError) as error:
+        what = f"the journal is damaged ({str(error)[:_SHOWN_CHARS]})"
+        raise InputError(f"{path}:1", what, "move it away and run again") from error
+    if not isinstance(line, RunLine):
         raise InputError(f"{path}:1", "is not the journal of a run", "name another file")
-    return found
+    return line
 
 
-def parse_line(line: bytes) -> JournalLine | None:
-    """Return a line; None for one of an unknown kind. Raises ValueError when it is damaged."""
-    value = json.loads(line)
+def _refuse_foreign(line: JournalLine | None, cases: frozenset[str]) -> None:
+    """Raise ValueError for a line that belongs to another run."""
+    if isinstance(line, RunLine):
+        raise ValueError("the first line of a journal, amid one")
+    if isinstance(line, AttemptLine) and line.case_id not in cases:
+        raise ValueError("an attempt at a case that is not of this run")
+
+
+def _finished_lines(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    """Yield number, offset and content of the lines that end in a newline; of one that is too long, its beginning."""
+    number = offset = 0
+    blank: tuple[int, int, bytes] | None = None
+    while content := file.readline(_LONGEST_LINE + 1):
+        length, part = len(content), content
+        while not part.endswith(b"\n"):
+            # Too long, or never finished.
+            part = file.readline(_LONGEST_LINE + 1)
+            length += len(part)
+            if not part:
+                return
+        if blank is not None:
+            yield blank
+        number, blank = number + 1, None
+        if content.strip(b"\0\n"):
+            yield number, offset, content
+        else:
+            # A file system may have torn the last line, having made room for it.
+            blank = number, offset, content
+        offset += length
+
+
+def parse_line(line: bytes, *, sealed: bool = False) -> JournalLine | None:
+    """Return a line; None for one of an unknown kind.
+
+    Args:
+        line: its bytes.
+        sealed: it has to have a checksum, as any line of version 3; where there is one, it is checked in any case.
+
+    Raises:
+        ValueError: it is damaged.
+
+    """
+    if len(line) > _LONGEST_LINE:
+        raise ValueError(f"longer than {_LONGEST_LINE // _MEGABYTE} MB")
+    seal = _SEAL.search(line)
+    if seal is not None and _digest(line[: seal.start()] + b"}") != seal[1]:
+        raise ValueError("its checksum does not fit")
+    value = decode(line, most_values=_MOST_VALUES)
     if not isinstance(value, dict):
         raise ValueError("not an object")
     tag = value.get(_TAG_FIELD)
+    if tag == _RUN:
+        version = value.get(_VERSION)
+        if version not in _READABLE:
+            raise _OtherVersionError(f"journal version {str(version)[:20]}")
+        sealed = sealed or version >= _FIRST_SEALED
+    if sealed and seal is None:
+        raise ValueError("it has no checksum")
     if tag not in _KINDS:
         return None
-    if tag == _RUN and value.get(_VERSION) != JOURNAL_VERSION:
-        raise _OtherVersionError(f"journal version {str(value.get(_VERSION))[:20]}")
-    record: JournalLine = from_json(_LINES, value)
+    try:
+        record: JournalLine = from_json(_LINES, value)
+    except msgspec.ValidationError as error:
+        raise ValueError(": ".join(refusal(error))) from error
     return record
+
+
+def encode_line(line: JournalLine) -> bytes:
+    """Return a line as it is written. Raises ValueError, naming the field, when it would not be read back."""
+    try:
+        written = to_json(line)
+        check(written)
+        content = json.dumps(written).encode()
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    content = content[:-1] + f', "{_CHECKSUM}": "{_digest(content).decode()}"}}'.encode()
+    parse_line(content, sealed=True)
+    return content + b"\n"
+
+
+def _digest(content: bytes) -> bytes:
+    """Return the checksum of a line without its checksum."""
+    return hashlib.sha256(content).hexdigest()[:16].encode()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+
+from ctxsift.errors import InputError
+from ctxsift.files import files_below
 
 JOURNAL_SUFFIX = ".journal.jsonl"
 RESULT_SUFFIX = ".json"
 RESULT_SUFFIXES = (RESULT_SUFFIX, f"{RESULT_SUFFIX}.gz")
-REPORT_NAME, CASES_NAME = "report.md", "cases.csv"
+RUN_REPORTS = ("report.md", "cases.csv")
 
 
 def journal_path(folder: Path, scenario_name: str) -> Path:
@@ -25,14 +29,19 @@ def result_beside(journal: Path) -> Path:
     return result_path(journal.parent, journal.name.removesuffix(JOURNAL_SUFFIX))
 
 
+def results_in(folder: Path) -> list[Path]:
+    """Return the results of the runs whose journals are in a folder; those that are not there are left out."""
+    return [result for journal in folder.glob(f"*{JOURNAL_SUFFIX}") if (result := result_beside(journal)).is_file()]
+
+
 def scenario_report_beside(result: Path) -> Path:
     """Return where the report of a scenario is, given its result."""
     return result.with_name(result.name.removesuffix(".gz").removesuffix(RESULT_SUFFIX) + ".md")
 
 
-def journals_below(folder: Path) -> list[Path]:
-    """Return the journals below a folder, in the order of their paths."""
-    return sorted(folder.rglob(f"*{JOURNAL_SUFFIX}"))
+def journals_below(folder: Path, unreadable: Callable[[InputError], None]) -> list[Path]:
+    """Return the journals below a folder, in the order of their paths; see `files_below`."""
+    return list(files_below(folder, (JOURNAL_SUFFIX,), unreadable))
 
 
 def report_names(timestamp: str) -> tuple[str, str]:

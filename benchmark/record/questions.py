@@ -10,12 +10,18 @@ from benchmark.record.result import Run
 
 @dataclass(frozen=True)
 class Questions:
-    """Prompt and corpus."""
+    """Prompt and corpus.
+
+    Attributes:
+        prompt_sha256: of all words that we add to a question; None where an older journal does not tell it.
+
+    """
 
     prompt_version: str
+    prompt_sha256: str | None
     corpus_sha256: str
 
 
 def questions_of(run: RunIdentity | Run) -> Questions:
     """Return what decides the questions of a run, by its journal or its result."""
-    return Questions(run.prompt_version, run.corpus_sha256)
+    return Questions(run.prompt_version, run.prompt_sha256, run.corpus_sha256)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
 from benchmark.matrix import Track
-from benchmark.record.base import Record, from_json
+from benchmark.record.base import from_json, refusal
 from benchmark.record.earlier import upgraded
 from benchmark.record.paths import RESULT_SUFFIXES
 from benchmark.record.result import SCHEMA_VERSION, Answered, Result
 from benchmark.record.summary import Dimension
 from ctxsift.errors import InputError
-from ctxsift.files import exists, read_bytes, read_text
-from ctxsift.payloads import refuse_constant
+from ctxsift.files import exists, files_below, read_bytes
+from ctxsift.strict_json import decode
 from ctxsift.terminal import one_line
 
 _HINT = "name a results tree, a run folder or a result"
 _NAME_ONE = "name a result file"
 _DAMAGED = "the file is damaged; take it from a backup"
-_MOST_MB = 500
+# A result of 10,000 cases has 115.
+_MOST_MB = 128
 # Any of these alone may be some other JSON file in a results tree.
 _SIGNS = frozenset({"scenario", "summary", "cases"})
+
+
+class ForeignFileError(InputError):
+    """A file of a results tree that is no result; it may be there for other reasons."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +142,9 @@ def iterate_results(
 
     Args:
         paths: result files, run folders, results trees; what is named twice comes once.
-        skip: called with what is wrong with a file that is then left out; without it the first one is raised, and
-            foreign JSON in a tree is left out without a word.
+        skip: called with what is wrong with a file or folder that is then left out (foreign JSON, pipes and links that
+            lead nowhere: a ForeignFileError); without it the first one is raised, and foreign files are left out of a
+            tree without a word.
 
     Raises:
         InputError: a path is missing or contains no result, or a file is damaged.
@@ -150,12 +155,16 @@ def iterate_results(
         if not exists(path):
             raise InputError(str(path), "no such file or folder", _HINT)
         found = False
-        for file in [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _may_be_result(file)]:
+        for file in files_below(path, RESULT_SUFFIXES, skip or _refuse) if path.is_dir() else [path]:
+            if file is not path and not _may_be_file(file):
+                if skip:
+                    skip(ForeignFileError(str(file), "is not a file"))
+                continue
             try:
                 document = _parse(file)
                 if file is not path and not _is_result(document):
                     if skip:
-                        skip(InputError(str(file), "is not a result file (no scenario, summary and cases)"))
+                        skip(ForeignFileError(str(file), "is not a result file (no scenario, summary and cases)"))
                     continue
                 found = True
                 if file.resolve() not in seen:
@@ -166,6 +175,7 @@ def iterate_results(
                 if not skip:
                     raise
                 skip(error)
+                found = True
         if not found:
             nothing = InputError(str(path), "contains no result file", _HINT)
             if not skip:
@@ -173,8 +183,16 @@ def iterate_results(
             skip(nothing)
 
 
-def _may_be_result(file: Path) -> bool:
-    return file.name.endswith(RESULT_SUFFIXES) and not file.name.startswith(".") and file.is_file()
+def _may_be_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # Reading it says what is wrong.
+        return True
+
+
+def _refuse(error: InputError) -> NoReturn:
+    raise error
 
 
 def _is_result(document: object) -> bool:
@@ -217,26 +235,11 @@ def _converted(document: Any, where: str) -> Result:
     try:
         record: Result = from_json(Result, document)
     except msgspec.ValidationError as error:
-        place, problem = _located(error)
+        place, problem = refusal(error)
         raise InputError(f"{where}: {place}", problem, _DAMAGED) from error
     except (RecursionError, OverflowError, UnicodeError) as error:
         raise InputError(where, f"cannot be read ({error})", _DAMAGED) from error
     return record
-
-
-def _located(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Return place, as JSON pointer, and problem of what a record refused."""
-    problem, _, place = str(error).partition(" - at `$")
-    parts = re.findall(r"[^.\[\]`]+", place)
-    # Flat fields have no name in the file.
-    parts = [part for part in parts if part not in _flat_names(Record)]
-    if missing := re.match(r"Object missing required field `(.+)`", problem):
-        return "/" + "/".join([*parts, missing[1]]), "required field is missing"
-    return "/" + "/".join(parts), problem.replace("`", "")[:200].replace("Expected", "expected")
-
-
-def _flat_names(kind: type[Record]) -> set[str]:
-    return set(kind.FLAT).union(*(_flat_names(child) for child in kind.__subclasses__()))
 
 
 def labels(results: Sequence[StoredResult]) -> list[str]:
@@ -254,20 +257,13 @@ def labels(results: Sequence[StoredResult]) -> list[str]:
 
 
 def _parse(path: Path) -> object:
+    content = read_bytes(path, _NAME_ONE, most_mb=_MOST_MB)
     try:
-        return msgspec.json.decode(read_bytes(path, _NAME_ONE, most_mb=_MOST_MB))
-    except (ValueError, RecursionError):
-        # The standard library is half as fast; it bears half characters, and says better what is wrong.
-        return _parse_carefully(path)
-
-
-def _parse_carefully(path: Path) -> object:
-    text = read_text(path, _NAME_ONE, most_mb=_MOST_MB)
-    try:
-        return json.loads(text, parse_constant=refuse_constant)
+        return decode(content)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}:{error.lineno}:{error.colno}", f"not valid JSON: {error.msg}", "the file is damaged"
-        ) from error
-    except (RecursionError, ValueError) as error:
+        where = f"{path}:{error.lineno}:{error.colno}"
+        raise InputError(where, f"not valid JSON: {error.msg}", "the file is damaged") from error
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), f"cannot be read as UTF-8 ({error})", "save it as UTF-8") from error
+    except ValueError as error:
         raise InputError(str(path), f"cannot be read ({error})", "the file is damaged") from error

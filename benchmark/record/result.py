@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeAlias
 from msgspec import UNSET, UnsetType, field
 
 from benchmark.matrix import Scenario
-from benchmark.record.base import Count, Flat, Milliseconds, Ratio, Record, Sha256
+from benchmark.record.base import Figure, Flat, Ratio, Record, Sha256, Timestamp, TotalSeconds, Whole
 from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.record.views import ScoredView
-from ctxsift.backends.base import Generation
+from ctxsift.backends.base import Count, Generation, Milliseconds
 from ctxsift.recovery import Step
 
 SCHEMA_VERSION = 3
@@ -131,7 +131,7 @@ class Statistics(Record, frozen=True, kw_only=True):
     """How intervals were drawn."""
 
     method: str
-    seed: int
+    seed: Whole
     draws: Count
     confidence: Ratio
 
@@ -147,8 +147,8 @@ class Environment(Record, frozen=True, kw_only=True):
     platform: str
     python: str
     cpu: str
-    cpu_cores_physical: int | None
-    cpu_cores_logical: int | None
+    cpu_cores_physical: Count | None
+    cpu_cores_logical: Count | None
     memory_bytes: Count
     packages: dict[str, str]
     git_commit: str | None
@@ -173,9 +173,9 @@ class Disturbance(Record, frozen=True, kw_only=True):
     other_cpu_share: Ratio
     steal_share: Ratio = 0.0
     memory_stall_share: Ratio = 0.0
-    load_average: tuple[float, float]
-    mhz: tuple[float, float] | None = None
-    drift: float | None = None
+    load_average: tuple[Figure, Figure]
+    mhz: tuple[Figure, Figure] | None = None
+    drift: Figure | None = None
     latency_clean: bool
     reasons: list[str] = []
 
@@ -207,11 +207,11 @@ class Run(Record, frozen=True, kw_only=True):
 
     """
 
-    timestamp: str
+    timestamp: Timestamp
     complete: bool
     error: str | None
-    wall_s: float
-    seed: int
+    wall_s: TotalSeconds
+    seed: Whole
     corpus_sha256: Sha256
     corpus_cases: Count
     recovery_version: str

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from msgspec import UNSET, UnsetType, field
 
-from benchmark.record.base import Count, Flat, Interval, Milliseconds, Ratio, Record
+from benchmark.record.base import Figure, Flat, Interval, Ratio, Record, Whole
 from benchmark.record.views import ViewSummary
+from ctxsift.backends.base import Count, Milliseconds
 
 
 class Dimension(StrEnum):
@@ -34,13 +35,13 @@ class Latency(Record, frozen=True, kw_only=True):
     p50_inference_ms: Milliseconds | None = None
     p95_inference_ms: Milliseconds | None = None
     avg_time_to_first_token_ms: Milliseconds | None = None
-    prefill_tokens_per_s: float | None = None
-    decode_tokens_per_s: float | None = None
+    prefill_tokens_per_s: Figure | None = None
+    decode_tokens_per_s: Figure | None = None
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
     prefill_ms: Milliseconds | None = None
     decode_ms: Milliseconds | None = None
-    cost_usd: float | None = None
+    cost_usd: Figure | None = None
 
 
 class Compression(Record, frozen=True, kw_only=True):
@@ -53,9 +54,9 @@ class Compression(Record, frozen=True, kw_only=True):
 
     """
 
-    ratio: float | None = field(name="compression_ratio")
-    tokens_saved: int
-    tokens_saved_share: float
+    ratio: Figure | None = field(name="compression_ratio")
+    tokens_saved: Whole
+    tokens_saved_share: Figure
 
 
 class Reference(Record, frozen=True, kw_only=True):
@@ -69,10 +70,10 @@ class Reference(Record, frozen=True, kw_only=True):
     """
 
     floor: str
-    floor_score: float
-    ceiling_score: float
-    baselines: dict[str, float] = field(name="controls")
-    difference: float
+    floor_score: Figure
+    ceiling_score: Figure
+    baselines: dict[str, Figure] = field(name="controls")
+    difference: Figure
     difference_interval: Interval | None
     beats_floor: bool | None
 
@@ -80,7 +81,7 @@ class Reference(Record, frozen=True, kw_only=True):
 class Standing(Record, frozen=True, kw_only=True):
     """Where the score lies between floor and ceiling: 0 is the best baseline, 100 is gold."""
 
-    normalised_score: float | None
+    normalised_score: Figure | None
     reference: Reference
 
 
@@ -111,7 +112,7 @@ class Summary(Record, frozen=True, kw_only=True):
     latency: Latency | None = None
     compression: Compression | None = None
     recovered: ViewSummary | None = None
-    recovery_lift: float | UnsetType | None = UNSET
+    recovery_lift: Figure | UnsetType | None = UNSET
     standing: Standing | None = None
     peaks: Peaks | None = None
     raw: ViewSummary | UnsetType = field(name="raw_view", default=UNSET)
@@ -155,5 +156,5 @@ class Group(Record, frozen=True, kw_only=True):
     avg_case_score_interval: Interval | UnsetType | None = UNSET
     raw_avg_case_score: Ratio | UnsetType = UNSET
     raw_avg_case_score_interval: Interval | UnsetType | None = UNSET
-    avg_lift: float | UnsetType = UNSET
+    avg_lift: Figure | UnsetType = UNSET
     avg_lift_interval: Interval | UnsetType | None = UNSET

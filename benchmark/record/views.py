@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, field
 
-from benchmark.record.base import Count, Interval, Ratio, Record, Score
+from benchmark.record.base import Figure, Interval, Ratio, Record, Score
+from ctxsift.backends.base import Count
 from ctxsift.validation import Status
 
 
@@ -70,7 +71,7 @@ class ViewSummary(Record, frozen=True, kw_only=True):
     avg_instruction: Ratio = field(name="avg_instruction_following_score")
     avg_brevity: Ratio = field(name="avg_brevity_ratio")
     avg_thought_density: Ratio = field(name="avg_thought_leakage_density")
-    avg_thought_markers: float = field(name="avg_thought_marker_count")
+    avg_thought_markers: Figure = field(name="avg_thought_marker_count")
     avg_case_score: Ratio
     p10_case_score: Ratio
     quality_core: Ratio

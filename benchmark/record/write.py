@@ -1,20 +1,59 @@
-"""Writes result files."""
+"""Writes result files, and nothing in them that would not be read back."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from benchmark.record.base import to_json
-from benchmark.record.result import Result
-from ctxsift.files import write_atomically
+import msgspec
+
+from benchmark.record.base import from_json, refusal, to_json
+from benchmark.record.earlier import with_text
+from benchmark.record.read import as_result
+from benchmark.record.result import Outcome, Result
+from ctxsift.errors import InputError
+from ctxsift.files import encoded, write_atomically
+from ctxsift.strict_json import check, decode
+
+_HINT = "this is a fault of the benchmark; the answers are kept where they were: in the journal, or the older file"
 
 
 def result_text(result: Result) -> str:
-    """Return the text of a result file."""
-    return json.dumps(to_json(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return the text of a result file. Raises InputError, naming the place, when it would not be read back."""
+    name = f"the result of {result.scenario.name}"
+    try:
+        written = to_json(result)
+        check(written)
+        text = json.dumps(written, indent=1, ensure_ascii=False) + "\n"
+        read = decode(encoded(text))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(name, f"cannot be written ({error})", _HINT) from error
+    try:
+        as_result(Path(name), read)
+    except InputError as error:
+        raise InputError(error.where, f"would not be read back: {error.problem}", _HINT) from error
+    return text
 
 
 def write_result(path: Path, result: Result) -> None:
-    """Write `result` so that `path` is either absent, the old file, or complete. Raises OSError."""
+    """Write `result` so that `path` is either absent, the old file, or complete.
+
+    Raises:
+        InputError: it would not be read back.
+        OSError: it cannot be written.
+
+    """
     write_atomically(path, result_text(result))
+
+
+def why_unreadable(outcome: Outcome) -> str | None:
+    """Say why the outcome of a case would not be read back, and where; None when it would be."""
+    try:
+        written = to_json(outcome)
+        check(written)
+        from_json(Outcome, with_text(written))
+    except msgspec.ValidationError as error:
+        return ": ".join(refusal(error))
+    except (TypeError, ValueError, RecursionError) as error:
+        return str(error)
+    return None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from benchmark.record.case_table import CASE_TABLE_HEADER, Cell, case_table
 from benchmark.record.read import StoredResult
+from ctxsift.terminal import in_line
 
 
 def case_csv(results: Sequence[StoredResult]) -> str:
@@ -21,5 +22,8 @@ def case_csv(results: Sequence[StoredResult]) -> str:
 
 
 def _harmless(cell: Cell) -> Cell:
+    if not isinstance(cell, str):
+        return cell
     # A spreadsheet would run a text that begins like a formula.
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    text = f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    return in_line(text, limit=len(text))

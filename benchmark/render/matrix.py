@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from benchmark.analysis.comparison import ALPHA, Measure, beyond_chance
 from benchmark.analysis.leaderboard import RANK_TITLE, Leaderboard
@@ -12,13 +11,14 @@ from benchmark.render.figures import MISSING, rank_text, signed
 from benchmark.render.markdown import markdown_list, markdown_table
 from benchmark.render.notes import comparison_notes, notes_together
 from benchmark.render.terminal import plain_table
+from benchmark.render.text import plain_text
 
 
 def print_matrix(console: Console, board: Leaderboard, ranking: Ranking, measure: Measure) -> None:
     """Print the differences of the results of `ranking`, which are those of the rows of the board."""
     console.print(plain_table(_titles(ranking, measure), _rows(board, ranking)))
     for note in _notes(board, ranking, measure):
-        console.print(Text(f"* {note}"), soft_wrap=True)
+        console.print(plain_text(f"* {note}"), soft_wrap=True)
 
 
 def matrix_markdown(board: Leaderboard, ranking: Ranking, measure: Measure) -> str:

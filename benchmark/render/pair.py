@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from benchmark.analysis.comparison import Comparison, verdict_of
 from benchmark.analysis.gate import Finding, Gate
@@ -15,6 +14,7 @@ from benchmark.render.figures import MISSING, counted, signed
 from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
 from benchmark.render.notes import comparison_notes
 from benchmark.render.terminal import plain_table
+from benchmark.render.text import plain_text
 from benchmark.statistics import Difference
 from ctxsift.terminal import one_line
 
@@ -49,22 +49,22 @@ def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> N
     """Print a comparison, the cases that flipped, what makes it uncertain, and the gate."""
     pair = comparison.a, comparison.b
     for letter, name, result in zip("AB", labels(pair), pair, strict=True):
-        console.print(Text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
+        console.print(plain_text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
     for line in _sentences(comparison):
-        console.print(Text(line), soft_wrap=True)
+        console.print(plain_text(line), soft_wrap=True)
     console.print(plain_table(_FIGURE_TITLES, _figure_rows(comparison)))
     if comparison.intents:
         console.print(plain_table(_INTENT_TITLES, _intent_rows(comparison)))
     for title, cases in _flips(comparison):
-        console.print(Text(title))
+        console.print(plain_text(title))
         for case, a, b in _scores(comparison, cases[:_SHOWN_FLIPS]):
-            console.print(Text(f"  {one_line(case)}  {a} -> {b}"), soft_wrap=True)
+            console.print(plain_text(f"  {case}  {a} -> {b}"), soft_wrap=True)
         if len(cases) > _SHOWN_FLIPS:
-            console.print(Text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
+            console.print(plain_text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
     for note in comparison_notes(pair):
-        console.print(Text(f"* {note}"), soft_wrap=True)
+        console.print(plain_text(f"* {note}"), soft_wrap=True)
     if gate:
-        console.print(Text(gate_line(gate)), soft_wrap=True)
+        console.print(plain_text(gate_line(gate)), soft_wrap=True)
 
 
 def pair_markdown(comparison: Comparison, gate: Gate | None) -> str:

@@ -22,9 +22,10 @@ from rich.text import Text
 from benchmark.matrix import Scenario
 from benchmark.record.result import InstrumentFailure, Outcome
 from benchmark.record.views import ScoredView
+from benchmark.render.text import plain_block, plain_text
 from benchmark.scoring import scenario_score
 from ctxsift.backends.base import CANARY, LoadInfo
-from ctxsift.terminal import one_line, printable
+from ctxsift.terminal import one_line
 
 _LINE_EVERY_S = 10.0
 
@@ -140,13 +141,13 @@ class ScenarioProgress:
 
     def _output(self, case_id: str, view: ScoredView) -> None:
         self._say(f"--- {case_id}: {view.case_score:.2f}")
-        self._print(printable(view.output) or "(nothing)")
+        self._print(plain_block(view.output or "(nothing)"))
 
     def _say(self, text: str) -> None:
-        self._print(one_line(text))
+        self._print(plain_text(one_line(text)))
 
-    def _print(self, text: str) -> None:
-        self._bars.console.print(Text(text), soft_wrap=True)
+    def _print(self, text: Text) -> None:
+        self._bars.console.print(text, soft_wrap=True)
 
     def _line(self, text: str) -> None:
         if not self._console.is_terminal:

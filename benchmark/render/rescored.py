@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from benchmark.analysis.leaderboard import NAME_TITLE, RAW, RECOVERED, Figure, Form
 from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
 from benchmark.render.figures import form_text
 from benchmark.render.terminal import plain_table
-from ctxsift.terminal import one_line
+from benchmark.render.text import plain_text
 
 _SHOWN_MOVES = 10
 _SCORE = Form(digits=2)
@@ -34,9 +33,9 @@ def print_rescored(console: Console, done: Sequence[Rescored]) -> None:
     for label, rescored in zip(names, done, strict=True):
         for move in rescored.moves[:_SHOWN_MOVES]:
             scores = f"{form_text(_CASE_SCORE, move.before)} -> {form_text(_CASE_SCORE, move.after)}"
-            console.print(Text(f"{label}: {one_line(move.case_id)}  {scores}"), soft_wrap=True)
+            console.print(plain_text(f"{label}: {move.case_id}  {scores}"), soft_wrap=True)
         if len(rescored.moves) > _SHOWN_MOVES:
-            console.print(Text(f"{label}: ... and {len(rescored.moves) - _SHOWN_MOVES} more cases"))
+            console.print(plain_text(f"{label}: ... and {len(rescored.moves) - _SHOWN_MOVES} more cases"))
 
 
 def _moved(figure: Figure, rescored: Rescored) -> str:

@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboard
 from benchmark.record.read import StoredResult
 from benchmark.render.figures import MISSING, column_text, headline_text, marked, marks_text, rank_text
 from benchmark.render.notes import notes, notes_together
+from benchmark.render.text import plain_text
 from ctxsift.terminal import one_line
 
 _TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"
@@ -31,14 +31,14 @@ def print_leaderboard(console: Console, board: Leaderboard) -> None:
         console.print(table)
     else:
         _print_lines(console, board)
-    console.print(Text(headline_text(board.headline)), soft_wrap=True)
+    console.print(plain_text(headline_text(board.headline)), soft_wrap=True)
     for row in board.rows:
         for note in notes(row.result):
-            console.print(Text(one_line(f"* {row.label}: {note}")), soft_wrap=True)
+            console.print(plain_text(one_line(f"* {row.label}: {note}")), soft_wrap=True)
     for note in notes_together(board):
-        console.print(Text(f"* {note}"), soft_wrap=True)
+        console.print(plain_text(f"* {note}"), soft_wrap=True)
     if marks := marks_text(board):
-        console.print(Text(marks, style="dim"), soft_wrap=True)
+        console.print(plain_text(marks, style="dim"), soft_wrap=True)
 
 
 def plain_table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> Table:
@@ -47,7 +47,7 @@ def plain_table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: 
     for number, head in enumerate(titles):
         table.add_column(head, justify="left" if number == 0 or not head else "right", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*map(plain_text, row))
     return table
 
 
@@ -58,17 +58,17 @@ def _table(board: Leaderboard) -> Table:
     for column in board.columns:
         table.add_column(column.title, justify="right", no_wrap=True)
     for row in board.rows:
-        cells = (Text(column_text(column, row.summary)) for column in board.columns)
+        cells = (plain_text(column_text(column, row.summary)) for column in board.columns)
         style = "dim" if row.result.is_reference else ""
-        table.add_row(rank_text(row), Text(marked(row)), *cells, style=style)
+        table.add_row(rank_text(row), plain_text(marked(row)), *cells, style=style)
     return table
 
 
 def _print_lines(console: Console, board: Leaderboard) -> None:
-    console.print(Text(_TITLE, style="italic"))
+    console.print(plain_text(_TITLE, style="italic"))
     for row in board.rows:
-        console.print(Text(f"{rank_text(row):>4}  {marked(row)}", style="bold"))
+        console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="bold"))
         cells = [(column.title, column_text(column, row.summary)) for column in board.columns]
         # A no-break space keeps a figure beside its title.
         pairs = [f"{title} {cell}".replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
-        console.print(Padding(Text("   ".join(pairs)), (0, 0, 0, 6)))
+        console.print(Padding(plain_text("   ".join(pairs)), (0, 0, 0, 6)))

@@ -125,13 +125,21 @@ class Asking:
 
         Raises:
             LoadError, RefusedError: nothing more can be asked; what is in flight is dropped.
-            CancelledError: a person, or `stop`, ended it; what was answered has been taken down.
+            CancelledError: `stop` ended it; what was answered has been taken down.
             OSError: whatever the recorder raises.
 
         """
-        self._heed_stop()
+        with self._stop.on_request(_cancelling()):
+            return await self._run(units, opened)
+
+    async def _run(self, units: Sequence[Unit], opened: Callable[[], None]) -> Ended | None:
         async with aclosing(self._backend):
-            await self._backend.aopen()
+            try:
+                await self._backend.aopen()
+            except BackendError:
+                raise
+            except Exception as error:  # a backend's mistake costs its scenario
+                raise LoadError(f"{type(error).__name__}: {error}") from error
             opened()
             recorder = asyncio.create_task(self._take_down())
             slots = asyncio.create_task(self._slots(units))
@@ -139,7 +147,7 @@ class Asking:
                 # The recorder is done first only when it cannot write; then there is no point in asking on.
                 await asyncio.wait((recorder, slots), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                # Also when a person interrupts: what has been answered is still taken down.
+                # Also when it was stopped: what has been answered is still taken down.
                 slots.cancel()
                 (ending,) = await asyncio.gather(slots, return_exceptions=True)
                 self._events.put_nowait(None)
@@ -151,17 +159,6 @@ class Asking:
         if isinstance(ending, Exception):
             raise ending
         return self._ended
-
-    def _heed_stop(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-
-        def cancel() -> None:
-            # The loop may be over by then.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(task.cancel)
-
-        self._stop.on_request(cancel)
 
     async def _slots(self, units: Sequence[Unit]) -> None:
         chunks = _chunks(units, self._pace.chunk)
@@ -255,6 +252,19 @@ class Asking:
         while (events := await self._events.get()) is not None:
             self._ended = await asyncio.to_thread(self._recorder.settle, events) or self._ended
             self._events.task_done()
+
+
+def _cancelling() -> Callable[[], None]:
+    """Return what cancels this task from another thread, or from a signal handler."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # The loop may be over by then.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
 
 
 def _chunks(units: Sequence[Unit], size: int) -> Iterator[Sequence[Unit]]:

@@ -11,11 +11,14 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
 from benchmark.record.questions import Questions, questions_of
 from ctxsift.backends.base import CANARY, Limits, LoadInfo
-from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages
+from ctxsift.contracts import CONTRACTS
+from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages, scaffold_lines
 
 ANSWER_KEY_VERSION = 2
 # Not a random number: every model answers greedily. It is told to those that want one.
@@ -111,8 +114,17 @@ def answer_key(
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
+def prompt_sha256() -> str:
+    """Return a hash of all words that we add to a question."""
+    words = [*scaffold_lines(), *(contract.words for contract in CONTRACTS.values())]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
 def run_differences(before: RunIdentity, after: RunIdentity) -> list[str]:
     """Return all that keeps `after` from being the same run as `before`, in words."""
+    if None in (before.prompt_sha256, after.prompt_sha256):
+        # What one of them does not tell cannot be compared.
+        before, after = (replace(run, prompt_sha256=None) for run in (before, after))
     return _differences(_resumable(before), _resumable(after))
 
 

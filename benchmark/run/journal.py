@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import signal
 import socket
@@ -13,10 +12,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from msgspec.structs import replace
 
-from benchmark.record.base import to_json
 from benchmark.record.journal import (
     JOURNAL_VERSION,
     JournalLine,
@@ -24,9 +23,13 @@ from benchmark.record.journal import (
     ResumedLine,
     RunIdentity,
     RunLine,
+    encode_line,
     read_journal,
 )
-from ctxsift.errors import InputError
+from ctxsift.errors import InputError, InstrumentError
+from ctxsift.files import open_regular
+
+_BLOCK = 1 << 20
 
 
 class Journal:
@@ -41,40 +44,44 @@ class Journal:
         resumed: the file holds an earlier part of the same run; a line that a crash tore is cut off.
 
     Raises:
-        InputError: another process writes to the file.
+        InputError: another process writes to the file, or the identity would not be read back.
         OSError: the line could not be written; nothing is swallowed.
 
     """
 
     def __init__(self, path: Path, identity: RunIdentity, *, resumed: bool = False) -> None:
+        owner = Owner(pid=os.getpid(), host=socket.gethostname(), began=time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+        first = ResumedLine(owner=owner) if resumed else _first_line(path, identity, owner)
         try:
-            self._file = path.open("r+b" if resumed else "xb")
+            self._file = open_regular(path, write=True) if resumed else path.open("xb")
         except FileExistsError:
             what = f"already exists, written by {_owner(path)}"
             raise InputError(str(path), what, "wait a second, or give another --name") from None
         try:
             _lock(self._file.fileno(), path)
             if resumed:
-                end = self._file.read().rfind(b"\n") + 1
+                end = _end_of_last_line(self._file)
                 self._file.truncate(end)
                 self._file.seek(end)
         except BaseException:
             self._file.close()
             raise
         self._path, self._opened = path, time.monotonic()
-        began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        owner = Owner(pid=os.getpid(), host=socket.gethostname(), began=began)
-        if resumed:
-            self.append(ResumedLine(owner=owner))
-        else:
-            self.append(RunLine(journal_version=JOURNAL_VERSION, identity=identity, owner=owner))
+        self.append(first)
 
     def append(self, line: JournalLine) -> None:
-        """Write one line and wait until it is on disk; Ctrl-C waits that long."""
-        written = to_json(replace(line, at_s=round(time.monotonic() - self._opened, 3)))
-        text = json.dumps(written, ensure_ascii=True)
+        """Write one line and wait until it is on disk; Ctrl-C waits that long.
+
+        Raises:
+            InstrumentError: naming the field for which the line would not be read back; nothing is written.
+
+        """
+        try:
+            written = encode_line(replace(line, at_s=round(time.monotonic() - self._opened, 3)))
+        except ValueError as error:
+            raise InstrumentError(f"cannot be recorded: {error}") from error
         with _undisturbed():
-            self._file.write(text.encode() + b"\n")
+            self._file.write(written)
             self._file.flush()
             os.fsync(self._file.fileno())
             if not os.fstat(self._file.fileno()).st_nlink:
@@ -111,8 +118,33 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _owner(path: Path) -> str:
+    owner: Owner | None = None
     try:
-        owners = [line.owner for line in read_journal(path) if isinstance(line, RunLine | ResumedLine) and line.owner]
-    except (InputError, OSError):
-        owners = []
-    return f"process {owners[-1].pid} on {owners[-1].host} since {owners[-1].began}" if owners else "another process"
+        for line in read_journal(path):
+            owner = (line.owner if isinstance(line, RunLine | ResumedLine) else None) or owner
+    except InputError:
+        pass
+    return f"process {owner.pid} on {owner.host} since {owner.began}" if owner else "another process"
+
+
+def _first_line(path: Path, identity: RunIdentity, owner: Owner) -> RunLine:
+    line = RunLine(journal_version=JOURNAL_VERSION, identity=identity, owner=owner)
+    try:
+        encode_line(line)
+    except ValueError as error:
+        # Before there is a file.
+        raise InputError(str(path), f"cannot be written: {error}", "mend the scenario's row") from error
+    return line
+
+
+def _end_of_last_line(file: BinaryIO) -> int:
+    """Return the offset behind the last newline; 0 where there is none."""
+    end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        begin = max(0, end - _BLOCK)
+        file.seek(begin)
+        found = file.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
 import re
 import shlex
 from collections.abc import Callable, Iterable
@@ -17,6 +16,8 @@ from benchmark.matrix import DEFAULT_MATRIX
 from ctxsift.errors import InputError
 
 _META = "option"
+# A week.
+MOST_CASE_TIMEOUT_S = 7 * 24 * 3600
 
 
 class Group(StrEnum):
@@ -60,8 +61,10 @@ def _given(
     return {_META: _Option(group, help_text, read, metavar, with_resume=with_resume, resumes=resumes)}
 
 
-def _several(help_text: str, metavar: str | None = None) -> dict[str, _Option]:
-    option = _Option(Group.WHAT, f"{help_text} (repeatable)", str, metavar, many=True, with_resume=False)
+def _several(
+    help_text: str, metavar: str | None = None, group: Group = Group.WHAT, *, resumes: bool = False
+) -> dict[str, _Option]:
+    option = _Option(group, f"{help_text} (repeatable)", str, metavar, many=True, with_resume=resumes, resumes=resumes)
     return {_META: option}
 
 
@@ -124,6 +127,15 @@ class RunnerOptions:
         default=False,
         metadata=_switch(Group.HOW, "allow remote scenarios: the corpus goes to a provider", resumes=True),
     )
+    allow_provider: tuple[str, ...] = field(
+        default=(),
+        metadata=_several(
+            "let LiteLLM's provider NAME follow redirects and call other hosts than the configured one",
+            "NAME",
+            Group.HOW,
+            resumes=True,
+        ),
+    )
     env_file: Path | None = field(
         default=None,
         metadata=_given(Group.HOW, "CTXSIFT_* settings; the environment wins", Path, "FILE", resumes=True),
@@ -162,7 +174,7 @@ class RunnerOptions:
         """The GPUs to use. Raises InputError for what is not one."""
         names = tuple(dict.fromkeys(self.devices.split(","))) if self.devices is not None else ()
         for name in names:
-            if not re.fullmatch(r"cuda:\d+", name):
+            if not re.fullmatch(r"cuda:[0-9]{1,3}", name):
                 raise InputError(f"--devices {self.devices}", f"{name!r} is not a GPU", "write e.g. cuda:0,cuda:1")
         return names
 
@@ -175,8 +187,9 @@ class RunnerOptions:
             raise InputError(f"--name {self.name}", "is not a folder name", "leave out slashes")
         if self.retry_failed and not self.resume:
             raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
-        if self.case_timeout is not None and not 0 < self.case_timeout < math.inf:
-            raise InputError(f"--case-timeout {self.case_timeout}", "is not a time", "give seconds above 0")
+        if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:
+            hint = f"give seconds above 0, at most {MOST_CASE_TIMEOUT_S}"
+            raise InputError(f"--case-timeout {self.case_timeout}", "is not a time to wait", hint)
 
     def resume_command(self, folder: Path) -> str:
         """Return the command that resumes what is in a folder."""
@@ -184,7 +197,8 @@ class RunnerOptions:
         for each, option in _options():
             value = getattr(self, each.name)
             if option.resumes and value != each.default:
-                words += [_flag(each)] if option.read is None else [_flag(each), shlex.quote(_typed(value))]
+                for one in value if option.many else [value]:
+                    words += [_flag(each)] if option.read is None else [_flag(each), shlex.quote(_typed(one))]
         return " ".join(words)
 
 

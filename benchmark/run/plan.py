@@ -10,7 +10,7 @@ from benchmark.cases import Case, Corpus
 from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
 from benchmark.record.paths import journal_path, result_beside
-from benchmark.run.identity import SEED
+from benchmark.run.identity import SEED, prompt_sha256
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
@@ -34,6 +34,7 @@ class RunSettings:
         env_file: where a service's settings are read, key included.
         devices: GPUs that scenarios of device `cuda` are spread over; empty for the first one alone.
         remote: the corpus may leave this machine.
+        allow_provider: of LiteLLM, that may take it to other hosts than the configured one.
         case_timeout_s: how long one answer of a local model may take; None for a limit that follows from its tokens.
         retry_failed: ask again what the model failed at, too.
         forgive_latency: leave latency out of the score where the machine was disturbed.
@@ -47,6 +48,7 @@ class RunSettings:
     env_file: Path | None = None
     devices: tuple[str, ...] = ()
     remote: bool = False
+    allow_provider: tuple[str, ...] = ()
     case_timeout_s: float | None = None
     retry_failed: bool = False
     forgive_latency: bool = False
@@ -154,6 +156,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
             extra_body=scenario.extra_body,
             env_file=str(run.env_file.resolve()) if run.env_file else None,
             dataset=str(asked.corpus.path),
+            allow_provider=run.allow_provider,
         ),
     )
 
@@ -167,6 +170,7 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         scenario=scenario,
         corpus_sha256=asked.corpus.sha256,
         prompt_version=PROMPT_VERSION,
+        prompt_sha256=prompt_sha256(),
         scorer_version=SCORER_VERSION,
         recovery_enabled=settings.recovery_enabled,
         forgive_latency=run.forgive_latency,

@@ -12,6 +12,7 @@ from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
 from ctxsift.backends.weights import find_weights
 from ctxsift.errors import BackendError, WeightsError
+from ctxsift.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def _planned(asked: Asked, run: RunSettings) -> ScenarioPlan | NotReady:
             weights = find_weights(scenario.model, scenario.gguf_filename)
         except WeightsError as error:
             return NotReady(scenario, " ".join(str(error).split()))
+        except Exception as error:  # weights are of others' making; they must not cost the other scenarios
+            return NotReady(scenario, f"its weights cannot be read: {type(error).__name__}: {error}")
     devices = _devices(scenario, run)
     spec = spec_of(
         asked,
@@ -57,15 +60,22 @@ def _missing(asked: Sequence[Asked], run: RunSettings) -> list[str | None]:
             specs = [spec_of(each, run, device=device) for device in _devices(each.scenario, run)]
             to_check.setdefault(each.scenario.backend_name, []).extend((index, spec) for spec in specs)
     for backend, models in to_check.items():
-        try:
-            found = traits_of(backend).missing([spec for _, spec in models], run.settings)
-        except BackendError as error:
-            found = [str(error)] * len(models)
-        except Exception as error:  # a backend's mistake must not cost the other scenarios
-            found = [f"its backend failed: {type(error).__name__}: {error}"] * len(models)
+        found = _checked(backend, [spec for _, spec in models], run.settings)
         for (index, _), problem in zip(models, found, strict=True):
             problems[index] = problems[index] or problem
     return problems
+
+
+def _checked(backend: str, specs: Sequence[ModelSpec], settings: Settings) -> Sequence[str | None]:
+    """Return for each model what its backend misses; where that fails for one, the others are asked about alone."""
+    try:
+        return traits_of(backend).missing(specs, settings)
+    except BackendError as error:
+        return [str(error)] * len(specs)
+    except Exception as error:  # a backend's mistake must not cost the other scenarios
+        if len(specs) > 1:
+            return [problem for spec in specs for problem in _checked(backend, [spec], settings)]
+        return [f"its backend failed: {type(error).__name__}: {error}"]
 
 
 def _forbidden(scenario: Scenario, run: RunSettings) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
@@ -13,12 +12,11 @@ import psutil
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.result import STATISTICS, build_result
 from benchmark.record.result import Backend, Environment, Result, Run, Warmup
+from benchmark.run.identity import prompt_sha256
 from benchmark.run.scenario_run import ScenarioRun
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import LoadInfo
 from ctxsift.backends.registry import ENGINES
-from ctxsift.contracts import CONTRACTS
-from ctxsift.prompts import scaffold_lines
 from ctxsift.recovery import RECOVERY_VERSION
 
 _PACKAGES = ("ctxsift-bench", *ENGINES, "numpy", "rapidfuzz", "tokenizers", "wordllama")
@@ -71,12 +69,6 @@ def environment() -> Environment:
         git_commit=commit,
         git_dirty=dirty,
     )
-
-
-def prompt_sha256() -> str:
-    """Return a hash of all words that we add to a question."""
-    words = [*scaffold_lines(), *(contract.words for contract in CONTRACTS.values())]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 def backend_of(load: LoadInfo) -> Backend:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from benchmark.cases import Case
-from benchmark.grading.outcome import grade, unanswered
+from benchmark.grading.outcome import MOST_ERROR_CHARS, grade, unanswered, unscored
 from benchmark.record.journal import AnswerLine, FailureLine, Sample
 from benchmark.record.result import Outcome
 from benchmark.run.asking import Answered, AttemptFailed, Ended, Event, Unanswered, Unit
@@ -17,6 +19,7 @@ from benchmark.run.plan import ScenarioPlan
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import LoadInfo
 from ctxsift.compression import Answer
+from ctxsift.errors import InstrumentError
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,14 @@ class Grader:
             weights_sha256=self._plan.identity.weights_sha256,
             seed=self._plan.spec.seed,
         )
+
+    def kept(self, case: Case, answers: Mapping[str, AnswerLine]) -> AnswerLine | None:
+        """Return the line that answers a case, of those that are there; one of a case that asks the same will do."""
+        key = self.key(case)
+        line = answers.get(key)
+        if line is None or self.key(self.case(line.case_id)) != key:
+            return None
+        return replace(line, case_id=case.case_id)
 
     def case(self, case_id: str) -> Case:
         """Return a case of the plan."""
@@ -83,26 +94,31 @@ class CaseRecorder:
     def settle(self, events: Sequence[Event]) -> Ended | None:
         """Take down what came together."""
         # All of it is written down before anything else is done.
-        graded = [(event, self._write(event)) for event in events]
+        written = [(event, self._write(event)) for event in events]
         ended: Ended | None = None
-        for event, line in graded:
-            if isinstance(event, Unanswered):
-                case = self._grader.case(event.unit.unit_id)
-                ended = self._case_ended(unanswered(case, str(event.error), event.attempts)) or ended
-            elif line is not None:
-                ended = self._case_ended(self._grader.outcome(line)) or ended
+        for event, line in written:
+            outcome = self._outcome(event, line)
+            ended = (self._case_ended(outcome) if outcome is not None else None) or ended
         return ended
 
     def all_samples(self) -> list[Sample]:
         """Return the samples of the machine up to now."""
         return [*self._samples, self._meter.sample(self._usage().cpu_s)]
 
-    def _write(self, event: Event) -> AnswerLine | None:
-        """Write an attempt down; returns the line of an answer."""
+    def _outcome(self, event: Event, line: AnswerLine | FailureLine | None) -> Outcome | None:
+        case = self._grader.case(event.unit.unit_id)
+        if isinstance(event, Unanswered):
+            return unanswered(case, str(event.error), event.attempts)
+        if isinstance(line, AnswerLine):
+            return self._grader.outcome(line)
+        if isinstance(event, Answered) and isinstance(line, FailureLine):
+            return unscored(case, event.attempted.value, line.error, line.attempt)
+        return None
+
+    def _write(self, event: Event) -> AnswerLine | FailureLine | None:
+        """Write an attempt down; an answer that would not be read back is a failure, which names the field."""
         if isinstance(event, AttemptFailed):
-            case_id, key = self._identified(event.unit)
-            failure = FailureLine(case_id=case_id, attempt=event.attempt, key=key, error=str(event.error))
-            self._journal.append(failure)
+            return self._failed(event.unit, event.attempt, str(event.error))
         if not isinstance(event, Answered):
             return None
         usage = self._usage()
@@ -120,6 +136,15 @@ class CaseRecorder:
             rss_bytes=usage.rss_bytes,
             machine=sample,
         )
+        try:
+            self._journal.append(line)
+        except InstrumentError as error:
+            return self._failed(event.unit, event.attempted.attempts, f"the answer {error}")
+        return line
+
+    def _failed(self, unit: Unit, attempt: int, error: str) -> FailureLine:
+        case_id, key = self._identified(unit)
+        line = FailureLine(case_id=case_id, attempt=attempt, key=key, error=error[:MOST_ERROR_CHARS])
         self._journal.append(line)
         return line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,17 +15,17 @@ from benchmark.record.journal import (
     RunIdentity,
     RunLine,
     Sample,
-    parse_line,
-    read_journal,
+    placed_lines,
+    read_line,
+    with_sample,
 )
 from benchmark.record.paths import journals_below, result_beside
-from benchmark.record.read import read_result
+from benchmark.record.read import StoredResult, read_result
 from benchmark.run.identity import load_differences, run_differences
 from ctxsift.backends.base import LoadInfo
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.files import exists
-
-_LONGEST_IDENTITY = 10_000_000
+from ctxsift.files import exists, temporary_of
+from ctxsift.terminal import one_line
 
 
 @dataclass(frozen=True)
@@ -37,62 +37,139 @@ class Past:
         identity: of its first line.
         load: the model as it was loaded last; None if it never was.
         answers: answer key -> the last answer under it.
-        samples: of the machine.
+        samples: of the machine, summed up.
         wall_s: seconds from the start of each part to its last line, together.
+        damage: which lines are damaged, in one line for a person; None where none is.
 
     """
 
     path: Path
     identity: RunIdentity
     load: LoadInfo | None
-    answers: dict[str, AnswerLine]
+    answers: Mapping[str, AnswerLine]
     samples: tuple[Sample, ...]
     wall_s: float
+    damage: str | None = None
+
+
+class _Answers(Mapping[str, AnswerLine]):
+    """The answers of a journal, each read when it is asked for: together they may be larger than memory."""
+
+    def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
+        self._path, self._offsets = path, offsets
+
+    def __getitem__(self, key: str) -> AnswerLine:
+        try:
+            line = read_line(self._path, self._offsets[key])
+        except (OSError, ValueError) as error:
+            raise KeyError(key) from error
+        if not isinstance(line, AnswerLine):
+            raise KeyError(key)
+        return line
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
 
 
 def read_past(path: Path) -> Past:
-    """Read the journal of an earlier run.
+    """Read the journal of an earlier run; lines that are damaged are left out.
 
     Raises:
-        InputError: it is damaged, or of another version.
+        InputError: it cannot be read, is of another version, or its first line is damaged.
 
     """
-    lines = read_journal(path)
-    assert isinstance(lines[0], RunLine)
-    answers = {line.key: line for line in lines if isinstance(line, AnswerLine)}
-    loads = [line.load for line in lines if isinstance(line, LoadedLine)]
+    damage = _Damage()
+    identity: RunIdentity | None = None
+    load: LoadInfo | None = None
+    offsets: dict[str, int] = {}
+    samples: tuple[Sample, ...] = ()
     wall_s = part_s = 0.0
-    for line in lines:
+    for placed in placed_lines(path, damage.note):
+        line = placed.line
+        if isinstance(line, RunLine):
+            identity = line.identity
+        elif isinstance(line, LoadedLine):
+            load = line.load
+        elif isinstance(line, AnswerLine):
+            offsets[line.key] = placed.offset
+            samples = with_sample(samples, line.machine) if line.machine else samples
         if isinstance(line, RunLine | ResumedLine):
             wall_s, part_s = wall_s + part_s, 0.0
         part_s = line.at_s
+    assert identity is not None
     return Past(
         path=path,
-        identity=lines[0].identity,
-        load=loads[-1] if loads else None,
-        answers=answers,
-        samples=tuple(line.machine for line in lines if isinstance(line, AnswerLine) and line.machine is not None),
+        identity=identity,
+        load=load,
+        answers=_Answers(path, offsets),
+        samples=samples,
         wall_s=wall_s + part_s,
+        damage=damage.told(path),
     )
 
 
-def finished(journal: Path, *, retry_failed: bool = False) -> bool:
-    """Say whether the run of a journal has nothing left to ask, by the result beside it; a damaged one is none."""
+class _Damage:
+    """Counts the damaged lines of a journal."""
+
+    def __init__(self) -> None:
+        self._lines, self._first = 0, (0, "")
+
+    def note(self, number: int, problem: str) -> None:
+        """Take one down."""
+        self._lines += 1
+        if self._lines == 1:
+            self._first = number, problem
+
+    def told(self, path: Path) -> str | None:
+        """Return what is wrong with the journal, in one line; None where nothing is."""
+        if not self._lines:
+            return None
+        number, problem = self._first
+        what = "this line is damaged" if self._lines == 1 else f"{self._lines} lines are damaged, this one first"
+        return one_line(f"{path}:{number}: {what} ({problem}); the answers lost with it are asked for again")
+
+
+def finished(journal: Path, *, retry_failed: bool = False) -> StoredResult | None:
+    """Return the result beside a journal, if that run has nothing left to ask; a damaged one is none."""
+    path = result_beside(journal)
+    # Whoever was killed while writing a result had come further than the one before it.
+    if exists(temporary_of(path)):
+        return None
     try:
-        record = read_result(result_beside(journal)).record
+        result = read_result(path)
     except InputError:
-        return False
-    return record.complete and not (retry_failed and record.summary.model_failure_counts)
+        return None
+    left = retry_failed and result.record.summary.model_failure_counts
+    return result if result.record.complete and not left else None
 
 
-def find_journals(path: Path) -> list[Path]:
-    """Return the journals below `path` (results tree, run folder, journal). Raises InputError when there are none."""
+def find_journals(path: Path, unreadable: Callable[[InputError], None]) -> list[Path]:
+    """Return the journals below `path` (results tree, run folder, journal).
+
+    Args:
+        path: where to look.
+        unreadable: called with what is wrong with a folder that is left out.
+
+    Raises:
+        InputError: there are none.
+
+    """
     if not exists(path):
         raise InputError(str(path), "no such file or folder", "name a run folder or a results tree")
-    journals = [path] if path.is_file() else journals_below(path)
+    journals = journals_below(path, unreadable) if path.is_dir() else [path]
     if not journals:
         raise InputError(str(path), "holds no journal of a run", "name a run folder or a results tree")
     return journals
+
+
+def check_result(journal: Path) -> None:
+    """Raise InputError when something that is no file stands where the result of a journal belongs."""
+    path = result_beside(journal)
+    if exists(path) and not path.is_file():
+        raise InputError(str(path), "is not a file, and the result belongs there", "move it away, then resume")
 
 
 def check_run(past: Past, now: RunIdentity) -> None:
@@ -134,13 +211,13 @@ def scenario_of(past: Past, scenarios: Iterable[Scenario], matrix: Path) -> Scen
 def unfinished(folder: Path, identity: RunIdentity) -> list[tuple[Path, int]]:
     """Return run folders below `folder` with an unfinished run of this identity, and how many answers each holds."""
     found = []
-    for journal in journals_below(folder):
+    for journal in journals_below(folder, unreadable=lambda _: None):
         try:
             theirs = _identity_of(journal)
             if theirs is None or theirs.case_ids != identity.case_ids or run_differences(theirs, identity):
                 continue
             past = read_past(journal)
-        except (InputError, OSError, ValueError, RecursionError):
+        except (InputError, OSError, ValueError):
             continue
         if past.answers and not finished(journal):
             found.append((journal.parent, len(past.answers)))
@@ -149,6 +226,5 @@ def unfinished(folder: Path, identity: RunIdentity) -> list[tuple[Path, int]]:
 
 def _identity_of(journal: Path) -> RunIdentity | None:
     """Return the identity of a journal without reading the rest: there may be hundreds."""
-    with journal.open("rb") as file:
-        line = parse_line(file.readline(_LONGEST_IDENTITY))
+    line = read_line(journal)
     return line.identity if isinstance(line, RunLine) else None

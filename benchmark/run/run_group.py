@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,21 +15,35 @@ from benchmark.cases import Corpus
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.matrix import Scenario, select_scenarios
-from benchmark.record.paths import CASES_NAME, REPORT_NAME, report_names, scenario_report_beside
-from benchmark.record.read import StoredResult, find_results, stored
-from benchmark.record.result import Result
+from benchmark.record.paths import (
+    RUN_REPORTS,
+    report_names,
+    result_beside,
+    results_in,
+    scenario_report_beside,
+)
+from benchmark.record.read import StoredResult, iterate_results, read_result, stored
 from benchmark.record.write import write_result
 from benchmark.run.device_pool import run_on_devices
 from benchmark.run.options import RunnerOptions
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
 from benchmark.run.preflight import NotReady, preflight
 from benchmark.run.provenance import result_of
-from benchmark.run.resume import Past, cases_of, check_run, find_journals, finished, read_past, scenario_of
+from benchmark.run.resume import (
+    Past,
+    cases_of,
+    check_result,
+    check_run,
+    find_journals,
+    finished,
+    read_past,
+    scenario_of,
+)
 from benchmark.run.scenario_run import Listener, run_scenario
 from benchmark.run.selection import select_cases
 from benchmark.run.stop import Stop
 from ctxsift.errors import InputError
-from ctxsift.files import write_atomically
+from ctxsift.files import exists, holds, temporary_of, write_atomically
 from ctxsift.settings import load_settings
 
 Listening = Callable[[], AbstractContextManager[Listener]]
@@ -46,6 +61,7 @@ class RunGroup:
         timestamp: of the run.
         devices: the GPUs to spread them over.
         resumed: it is one scenario of an earlier run.
+        damage: what of the journal of that run is damaged, for a person; None where nothing is.
 
     """
 
@@ -56,25 +72,33 @@ class RunGroup:
     timestamp: str
     devices: tuple[str, ...]
     resumed: bool
+    damage: str | None = None
+
+
+Failed = Callable[[str, Exception, Path | None], None]
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What came of a group; scenarios that were not started have no result."""
+class Planned:
+    """What is to be done.
 
-    results: tuple[StoredResult, ...]
-    interrupted: bool
+    Attributes:
+        groups: with something left to ask.
+        finished: journals of runs that have all their answers, and when these began.
+
+    """
+
+    groups: tuple[RunGroup, ...]
+    finished: tuple[tuple[Path, str], ...] = ()
 
 
-def run_groups(
-    options: RunnerOptions, scenarios: Sequence[Scenario], refused: Callable[[InputError], None]
-) -> list[RunGroup]:
+def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: Failed) -> Planned:
     """Return what the options ask for, checked before any of it runs.
 
     Args:
         options: checked.
         scenarios: the matrix.
-        refused: called with what is wrong with a run that cannot be resumed; the others are returned.
+        failed: called with what is wrong with a run that cannot be resumed; the others are returned.
 
     Raises:
         InputError: an option leads nowhere.
@@ -88,25 +112,41 @@ def run_groups(
         env_file=options.env_file,
         devices=options.device_names,
         remote=options.remote,
+        allow_provider=options.allow_provider,
         case_timeout_s=options.case_timeout,
         retry_failed=options.retry_failed,
         forgive_latency=options.forgive_latency,
     )
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
     if options.resume is None:
-        return [_new_group(options, common, scenarios, corpus)]
-    journals = find_journals(options.resume)
-    found: list[RunGroup] = []
-    for journal in journals:
-        if finished(journal, retry_failed=options.retry_failed):
-            continue
-        try:
+        return Planned((_new_group(options, common, scenarios, corpus),))
+    groups, done = [], []
+    for journal in find_journals(options.resume, unreadable=lambda error: failed(error.where, error, None)):
+        with alone(str(journal), failed):
+            if result := finished(journal, retry_failed=options.retry_failed):
+                done.append((journal, result.timestamp))
+                continue
             past = read_past(journal)
+            check_result(journal)
             _check_writable(journal.parent, "--resume")
-            found.append(_resumed_group(past, scenario_of(past, scenarios, options.matrix), common, corpus))
-        except InputError as error:
-            refused(error)
-    return found
+            groups.append(_resumed_group(past, scenario_of(past, scenarios, options.matrix), common, corpus))
+    return Planned(tuple(groups), tuple(done))
+
+
+@contextlib.contextmanager
+def alone(name: str, failed: Failed, journal: Path | None = None) -> Iterator[None]:
+    """Let whatever goes wrong inside cost nothing but this one thing.
+
+    Args:
+        name: of the thing.
+        failed: called with the name, what was raised, and the journal.
+        journal: with its answers, if it has one.
+
+    """
+    try:
+        yield
+    except Exception as error:  # also a mistake of ours must not cost the other runs their hours
+        failed(name, error, journal)
 
 
 def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[Scenario], corpus: Corpus) -> RunGroup:
@@ -138,73 +178,143 @@ def _resumed_group(past: Past, scenario: Scenario, common: RunSettings, corpus: 
         timestamp=timestamp,
         devices=common.devices,
         resumed=True,
+        damage=past.damage,
     )
 
 
 def _check_writable(folder: Path, option: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable."):
+        # Without a name where that is possible: nothing stays of a process that is killed.
+        with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{option} {folder}", f"cannot be written ({reason})", "name another folder") from error
 
 
-def run_group(group: RunGroup, references: ReferenceScores, listening: Listening) -> Ran:
-    """Run the scenarios of a group and write the result of each as it ends.
+def run_group(
+    group: RunGroup, references: ReferenceScores, stop: Stop, listening: Listening, failed: Failed
+) -> list[StoredResult]:
+    """Run the scenarios of a group, write the result of each as it ends, and return the results.
 
     Args:
         group: what to run.
         references: gold and the baselines.
+        stop: ends it early; scenarios that were not begun have no result.
         listening: gives a listener for one scenario.
-
-    Raises:
-        InputError, OSError: as `run_scenario` does, or a result cannot be written.
+        failed: called with what is wrong with a scenario whose files are not all written; the others run.
 
     """
     results: list[StoredResult] = []
     lock = threading.Lock()
 
-    def run_one(plan: ScenarioPlan, stop: Stop) -> bool:
-        with listening() as listener:
-            ran = run_scenario(plan, references.embedder, listener, stop)
-        with lock:
-            record = result_of(ran, references)
-            results.append(_written(plan.result, record))
-        return ran.interrupted
+    def run_one(plan: ScenarioPlan) -> None:
+        with alone(plan.scenario.name, failed, plan.journal):
+            with listening() as listener:
+                ran = run_scenario(plan, references.embedder, listener, stop)
+            with lock:
+                record = result_of(ran, references)
+                write_result(plan.result, record)
+                result = stored(plan.result, record)
+                results.append(result)
+                write_atomically(scenario_report_beside(plan.result), _scenario_report(result))
 
-    interrupted = run_on_devices(group.plans, group.devices, run_one)
-    return Ran(tuple(results), interrupted)
-
-
-def _written(path: Path, record: Result) -> StoredResult:
-    from benchmark.render.markdown import scenario_markdown
-
-    write_result(path, record)
-    result = stored(path, record)
-    write_atomically(scenario_report_beside(path), scenario_markdown(result))
-    return result
+    run_on_devices(group.plans, group.devices, stop, run_one)
+    return results
 
 
-def write_reports(group: RunGroup, results: Sequence[StoredResult]) -> list[Path]:
-    """Write the reports of a group, print its leaderboard, and return all files of it. Raises OSError."""
+def write_reports(
+    group: RunGroup, results: Sequence[StoredResult], unreadable: Callable[[InputError], None]
+) -> list[Path]:
+    """Write the reports of a group, print its leaderboard, and return all files of it.
+
+    Args:
+        group: that ran.
+        results: that came of it.
+        unreadable: called with what is wrong with another result in its folder, which is left out.
+
+    Raises:
+        OSError: a report cannot be written.
+
+    """
     from benchmark.cli.console import terminal
-    from benchmark.render.csv import case_csv
-    from benchmark.render.markdown import run_markdown
     from benchmark.render.terminal import print_board
 
     if not results:
         return []
     if group.resumed:
         # Of a run of several scenarios, the others belong to the report, too.
-        results = find_results(sorted(group.folders))
+        results = list(iterate_results(sorted(group.folders), skip=unreadable))
     if len(group.folders) == 1:
-        (folder,), names = group.folders, (REPORT_NAME, CASES_NAME)
+        (folder,), names = group.folders, RUN_REPORTS
     else:
         folder, names = group.output_dir, report_names(group.timestamp)
-    report, cases = (folder / name for name in names)
-    write_atomically(report, run_markdown(results))
-    write_atomically(cases, case_csv(results))
+    reports = [folder / name for name in names]
+    for report, text in zip(reports, _run_reports(results), strict=True):
+        write_atomically(report, text)
     print_board(terminal(), results)
-    return [*(result.path for result in results), report, cases]
+    return [*(result.path for result in results), *reports]
+
+
+def restore_reports(
+    journal: Path, timestamp: str, seen: set[Path], unreadable: Callable[[InputError], None]
+) -> list[Path]:
+    """Write what is missing of the reports of a finished run, or older than its results; return what was written.
+
+    Args:
+        journal: of the run.
+        timestamp: when it began.
+        seen: reports that were looked at for another scenario of the run; grows.
+        unreadable: called with what is wrong with a result in its folder, which is left out.
+
+    Raises:
+        InputError: the result cannot be read.
+        OSError: a report cannot be written.
+
+    """
+    path = result_beside(journal)
+    folder, own, written = path.parent, scenario_report_beside(path), []
+    if _is_due(own, [path]) and _bring_up(own, _scenario_report(read_result(path))):
+        written.append(own)
+    # A run of several scenarios, each in a folder of its own, has its reports beside these folders; what is resumed
+    # later has one of its own.
+    reports, sources = [folder.parent / name for name in report_names(timestamp)], list[Path]()
+    if not any(exists(place) for report in reports for place in (report, temporary_of(report))):
+        reports, sources = [folder / name for name in RUN_REPORTS], results_in(folder)
+    if seen.isdisjoint(reports) and any(_is_due(report, sources) for report in reports):
+        found = iterate_results([reports[0].parent], skip=unreadable)
+        texts = _run_reports([each for each in found if sources or each.timestamp == timestamp])
+        written += [report for report, text in zip(reports, texts, strict=True) if _bring_up(report, text)]
+    seen.update(reports)
+    return written
+
+
+def _is_due(report: Path, results: Sequence[Path]) -> bool:
+    """Say whether a report is missing, was being written when its writer was killed, or is older than a result."""
+    if not exists(report) or exists(temporary_of(report)):
+        return True
+    return any(report.stat().st_mtime_ns < result.stat().st_mtime_ns for result in results)
+
+
+def _bring_up(report: Path, text: str) -> bool:
+    """Write a report that is not there yet with this text, and say whether it was not."""
+    # A tree that was copied has any order of times.
+    if not exists(temporary_of(report)) and holds(report, text):
+        return False
+    write_atomically(report, text)
+    return True
+
+
+def _scenario_report(result: StoredResult) -> str:
+    from benchmark.render.markdown import scenario_markdown
+
+    return scenario_markdown(result)
+
+
+def _run_reports(results: Sequence[StoredResult]) -> tuple[str, str]:
+    """Return the texts of the report and of the case table of a run."""
+    from benchmark.render.csv import case_csv
+    from benchmark.render.markdown import run_markdown
+
+    return run_markdown(results), case_csv(results)

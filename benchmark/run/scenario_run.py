@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 import psutil
-from msgspec.structs import replace
 
 from benchmark.cases import Case
 from benchmark.grading.outcome import prepare
@@ -26,7 +25,6 @@ from benchmark.run.machine import disturbance_of, probe_s
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.recorder import CaseRecorder, Grader, Usage
 from benchmark.run.resume import Past, check_load, read_past
-from benchmark.run.signals import stop_at_once_next_time
 from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import AsyncBackend, BatchBackend, LoadInfo
@@ -36,6 +34,7 @@ from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.weights import memory_needed
 from ctxsift.backends.worker import start_worker
 from ctxsift.errors import BackendError, LoadError, WorkerCrashedError
+from ctxsift.terminal import tell
 
 # This many cases in a row without an answer say that the scenario, not the case, is broken; of a service, this many
 # more than are in flight.
@@ -69,7 +68,7 @@ class ScenarioRun:
     Attributes:
         load: None when the model could not be loaded.
         error: why the scenario ended early, or None.
-        interrupted: a person ended it; what was answered until then is here.
+        interrupted: a person ended it before every case was asked; what was answered until then is here.
         wall_s: seconds from the start of loading to the last score, earlier parts included.
         worker_rss_bytes: memory of the model's process; None for a service.
 
@@ -91,26 +90,26 @@ class ScenarioRun:
         return self.error is None and answered == len(self.plan.cases)
 
 
-def run_scenario(plan: ScenarioPlan, embedder: Embedder, listener: Listener, stop: Stop | None = None) -> ScenarioRun:
+def run_scenario(plan: ScenarioPlan, embedder: Embedder, listener: Listener, stop: Stop) -> ScenarioRun:
     """Run one scenario to its end, or to the point from which it cannot go on.
 
     Args:
         plan: what to run.
         embedder: the scorer's.
         listener: hears what happens.
-        stop: ends the scenario early, from another thread.
+        stop: ends the scenario early, in good order.
 
     Raises:
         InputError: the model of the run that is to be resumed was loaded in another way, or another process writes to
             its journal.
-        OSError: the journal cannot be written. KeyboardInterrupt ends the scenario early and is told in the result.
+        OSError: the journal cannot be written.
 
     """
     plan.journal.parent.mkdir(parents=True, exist_ok=True)
     with Journal(plan.journal, plan.identity, resumed=plan.resumed) as journal:
         # Read under the lock: somebody else may have resumed it meanwhile.
         past = read_past(plan.journal) if plan.resumed else None
-        run = _Run(plan, past, embedder, listener, stop or Stop(), journal)
+        run = _Run(plan, past, embedder, listener, stop, journal)
         run.go()
     return run.result()
 
@@ -178,36 +177,46 @@ class _Run:
 
     def go(self) -> None:
         """Ask what has not been answered yet."""
-        # Interrupted up to here, there is nothing new to tell; what was told before stays.
         cases = self._keep()
         try:
             self._probes.append(probe_s())
-            if cases:
+            if cases and not self._stop.requested:
                 self._ask(cases)
             self._probes.append(probe_s())
         except BackendError as problem:
-            self._error = str(problem)
-            self._interrupted = self._stop.requested
-            self._journal.append(ScenarioFailedLine(error=self._error))
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            stop_at_once_next_time()
-            self._interrupted = True
+            # A model that was ended because somebody wanted that has not failed.
+            if not self._stop.requested:
+                self._error = str(problem)
+                self._journal.append(ScenarioFailedLine(error=self._error))
+        except asyncio.CancelledError:
+            pass
         finally:
             if self._model is not None:
                 self._model.close()
+        asked = {outcome.question.case_id for outcome in self._new}
+        left = [case for case in cases if case.case_id not in asked]
+        self._interrupted = self._stop.requested and self._error is None and bool(left)
 
     def _keep(self) -> Sequence[Case]:
         """Take over what an earlier part of the run has answered, and return what is left to ask."""
+        left = self._not_kept()
+        answered = {line.case_id for line in self._past.answers.values()} if self._past else set()
+        lost = sum(case.case_id in answered and case.case_id not in self._outcomes for case in left)
+        if lost:
+            what = f"{lost} of the answers in its journal are to other questions than today's"
+            tell(f"{self._plan.scenario.name}: {what}; these cases are asked again")
+        return left
+
+    def _not_kept(self) -> Sequence[Case]:
         past, cases = self._past, self._plan.cases
         if past is None or past.load is None:
             return cases
         self._load = past.load
         grader = Grader(self._plan, past.load, self._embedder)
         for case in cases:
-            line = past.answers.get(grader.key(case))
+            line = grader.kept(case, past.answers)
             if line is not None:
-                # A case may have been renamed, and two may ask the same.
-                self._outcomes[case.case_id] = grader.outcome(replace(line, case_id=case.case_id))
+                self._outcomes[case.case_id] = grader.outcome(line)
         again = {i for i, o in self._outcomes.items() if self._plan.retry_failed and isinstance(o, ModelFailure)}
         self._listener.kept(self._plan.scenario, [o for i, o in self._outcomes.items() if i not in again])
         return [case for case in cases if case.case_id not in self._outcomes or case.case_id in again]
@@ -216,7 +225,10 @@ class _Run:
         scenario = self._plan.scenario
         self._listener.loading(scenario)
         model = self._model = _Model(self._plan)
-        self._stop.on_request(model.kill)
+        with self._stop.on_request(model.kill):
+            self._ask_model(model, cases)
+
+    def _ask_model(self, model: _Model, cases: Sequence[Case]) -> None:
         if model.is_service:
             prepare(cases, self._embedder)
         load = self._load = self._loaded(model)
@@ -228,7 +240,7 @@ class _Run:
         )
         asking = Asking(model.backend, self._plan.limits, model.pace, model.retry, self._recorder, self._stop)
         units = [Unit(case.case_id, case.request) for case in cases]
-        opened = functools.partial(self._listener.started, scenario, load)
+        opened = functools.partial(self._listener.started, self._plan.scenario, load)
         ended = asyncio.run(asking.run(units, opened))
         self._error = ended.reason if ended else None
 
@@ -239,6 +251,8 @@ class _Run:
             if short := _memory_short(self._plan, problem):
                 raise LoadError(f"{problem}; {short}") from problem
             raise
+        except Exception as error:  # a backend's mistake costs its scenario, as it would in a process of its own
+            raise LoadError(f"{type(error).__name__}: {error}") from error
         if self._past is not None:
             check_load(self._past, load)
         self._journal.append(LoadedLine(load=load))

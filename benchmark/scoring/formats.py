@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import regex
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
 from benchmark.cases import Case
+from benchmark.patterns import PatternError, compiled
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.gold_schema import keep_schema
 from benchmark.scoring.prose_facts import numbers
@@ -161,6 +161,6 @@ def matches_pattern(text: str, pattern: str | None) -> bool:
     if pattern is None:
         return False
     try:
-        return regex.fullmatch(pattern, text[:2000], timeout=PATTERN_TIMEOUT_S) is not None
-    except (TimeoutError, regex.error):
+        return compiled(pattern).fullmatch(text[:2000], timeout=PATTERN_TIMEOUT_S) is not None
+    except (TimeoutError, MemoryError, PatternError):
         return False

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
 from benchmark.record.paths import journals_below, result_beside
-from benchmark.record.read import iterate_results
+from benchmark.record.read import ForeignFileError, iterate_results
 from benchmark.render.figures import counted
 from benchmark.viewer.page_data import Gathered, gather
 from ctxsift.errors import InputError
-from ctxsift.files import write_atomically
-from ctxsift.terminal import one_line
+from ctxsift.files import exists, write_atomically
+from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
   python -m benchmark.viewer --open results/
@@ -32,7 +32,7 @@ def build_parser() -> Parser:
         "viewer",
         "Show results as one self-contained HTML page, or its pictures as files.",
         examples=_EXAMPLES,
-        exit_codes="0 built, 2 bad usage or input",
+        exit_codes="0 built, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
     add_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
@@ -46,7 +46,7 @@ def build_parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 2 on bad usage or input."""
+    """Run the command; return 0, or 2 on bad usage or input, a result that was left out included."""
     return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
 
 
@@ -60,9 +60,10 @@ def _run(options: argparse.Namespace) -> int:
         raise InputError("--png and --svg", "write pictures instead of a page", "leave out --open and -o")
     skipped: list[InputError] = []
     gathered = gather(iterate_results(options.paths, skip=skipped.append))
+    damaged = any(not isinstance(error, ForeignFileError) for error in skipped)
     skipped += _unfinished(options.paths)
     for error in skipped:
-        print(f"skipped: {one_line(str(error))}", file=sys.stderr)
+        tell(f"skipped: {error}")
     if not gathered.shown:
         names = " ".join(map(str, options.paths))
         raise InputError(names, "no result file that can be shown", "run a benchmark first: make bench")
@@ -70,17 +71,20 @@ def _run(options: argparse.Namespace) -> int:
         _draw(gathered, options)
     else:
         _build(gathered, skipped, options)
-    return EXIT_OK
+    return EXIT_USAGE if damaged else EXIT_OK
 
 
 def _unfinished(paths: Sequence[Path]) -> list[InputError]:
     """Return a word on each run below `paths` that ended without a result."""
-    journals = [journal for path in paths if path.is_dir() for journal in journals_below(path)]
+    # Of folders that cannot be read, the results have told.
+    journals = [
+        journal for path in paths if path.is_dir() for journal in journals_below(path, unreadable=lambda _: None)
+    ]
     hint = "resume it: python -m benchmark.runner --resume"
     return [
         InputError(str(journal), "the run has no result yet", f"{hint} {journal.parent}")
         for journal in journals
-        if not result_beside(journal).exists()
+        if not exists(result_beside(journal))
     ]
 
 
@@ -91,16 +95,16 @@ def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.
     results = counted(len(gathered.shown), "result")
     write_atomically(target, build_page(gathered, skipped, title=f"CtxSift Bench: {results}"))
     answers = sum(len(result.cases) for result in gathered.results)
-    print(f"{target}: {results}, {counted(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
+    show(f"{target}: {results}, {counted(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
-        print(f"no browser could be started; open {target.resolve().as_uri()}", file=sys.stderr)
+        tell(f"no browser could be started; open {target.resolve().as_uri()}")
 
 
 def _draw(gathered: Gathered, options: argparse.Namespace) -> None:
     from benchmark.viewer.charts import write_pictures
 
     for file in write_pictures(gathered, options.png or options.svg, "png" if options.png else "svg"):
-        print(file)
+        show(str(file))
 
 
 def _target(options: argparse.Namespace) -> Path:

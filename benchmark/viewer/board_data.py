@@ -202,8 +202,11 @@ def _reasons(shown: Shown) -> list[ReasonCount]:
     )
     failures = shown.result.record.summary.model_failure_counts
     return [
-        *(ReasonCount(reason=reason, count=count) for reason, count in counts.most_common()),
-        *(ReasonCount(reason=words(name), count=count, of_generation=True) for name, count in failures.items()),
+        *(ReasonCount(reason=one_line(reason), count=count) for reason, count in counts.most_common()),
+        *(
+            ReasonCount(reason=one_line(words(name)), count=count, of_generation=True)
+            for name, count in failures.items()
+        ),
     ]
 
 

@@ -34,6 +34,7 @@ from benchmark.viewer.chart_records import (
 from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
 from benchmark.viewer.page_records import ReferenceLine
 from ctxsift.files import write_atomically
+from ctxsift.terminal import one_line
 from ctxsift.validation import Status
 
 FOLDER = Path(__file__).parent / "charts"
@@ -143,12 +144,14 @@ class _Source:
         low, high = known(group.avg_case_score_interval) or (None, None)
         # Groups are columns; tools are rows, for there are a hundred of them.
         turned = dimension is Dimension.TOOL
+        # What draws pictures ends at a control character.
+        name = one_line(group.group)
         return self.row(
             Cell,
             dimension=dimension.words,
-            row=group.group if turned else self.label,
-            column=self.label if turned else group.group,
-            group=group.group,
+            row=name if turned else self.label,
+            column=self.label if turned else name,
+            group=name,
             score=100 * (known(group.avg_case_score) or 0.0),
             low=None if low is None else 100 * low,
             high=None if high is None else 100 * high,
@@ -205,7 +208,9 @@ def reference_lines(shown: Sequence[Shown]) -> list[ReferenceLine]:
     keys = {each.result.record.scenario.model: each.key for each in reversed(rows) if each.result.cases.keys() == cases}
     return [
         ReferenceLine(label=GOLD, score=own.ceiling_score, is_ceiling=True, key=keys.get(GOLD)),
-        ReferenceLine(label=f"floor: {own.floor}", score=own.floor_score, is_ceiling=False, key=keys.get(own.floor)),
+        ReferenceLine(
+            label=one_line(f"floor: {own.floor}"), score=own.floor_score, is_ceiling=False, key=keys.get(own.floor)
+        ),
     ]
 
 
@@ -216,7 +221,7 @@ def _is_gold(shown: Shown) -> bool:
 def _own_line(shown: Shown) -> ReferenceLine:
     score = shown.result.record.summary.final_score
     assert score is not None
-    return ReferenceLine(label=shown.result.name, score=score, is_ceiling=_is_gold(shown), key=shown.key)
+    return ReferenceLine(label=one_line(shown.result.name), score=score, is_ceiling=_is_gold(shown), key=shown.key)
 
 
 # Pictures as files --------------------------------------------------------------------------------------------------

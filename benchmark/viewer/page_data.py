@@ -293,7 +293,7 @@ def _pair(a: Shown, b: Shown, found: Comparison) -> Pair:
         losses=found.losses,
         ties=found.ties,
         figures=[_pair_figure(f.name, shared, f.a, f.b, f.difference) for f in found.figures],
-        intents=[_pair_figure(words(g.name), g.case_count, g.a, g.b, g.difference) for g in found.intents],
+        intents=[_pair_figure(one_line(words(g.name)), g.case_count, g.a, g.b, g.difference) for g in found.intents],
     )
 
 

@@ -9,15 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
-from ctxsift.errors import BackendError
+import msgspec
+from msgspec import Meta
+
+from ctxsift.errors import BackendError, InstrumentError
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
 # Key in a model's settings of why it was loaded in another way than it was asked for; it explains, and changes nothing.
 CANARY = "canary"
 
+# What any JSON reader reads back as it was written; the upper bounds leave out what is no number.
+MOST_COUNTED, MOST_MS, MOST_COST_USD = 2**53, 1e12, 1e9
+Count = Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
+Milliseconds = Annotated[float, Meta(ge=0, le=MOST_MS)]
 FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
 
 
@@ -33,6 +40,7 @@ class ModelOptions:
         dataset: the corpus whose gold the oracle gives.
         use_extra_bufts: let llama.cpp repack weights for this CPU.
         threads: None for one a physical core.
+        allow_provider: of LiteLLM, that may call other hosts than the configured one; beside those of the settings.
 
     """
 
@@ -44,6 +52,7 @@ class ModelOptions:
     dataset: str | None = None
     use_extra_bufts: bool = True
     threads: int | None = None
+    allow_provider: tuple[str, ...] = ()
 
 
 class Device(StrEnum):
@@ -100,9 +109,9 @@ class LoadInfo:
     chat_template: str
     chat_template_note: str
     chat_template_sha256: str
-    context_tokens: int
-    threads: int
-    load_ms: float
+    context_tokens: Count
+    threads: Count
+    load_ms: Milliseconds
     settings: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -129,17 +138,25 @@ class Generation:
 
     text: str
     finish_reason: FinishReason
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    prefill_ms: float | None
-    decode_ms: float | None
-    total_ms: float
+    prompt_tokens: Count | None
+    completion_tokens: Count | None
+    prefill_ms: Milliseconds | None
+    decode_ms: Milliseconds | None
+    total_ms: Milliseconds
     model: str
     reasoning: str = ""
     begins_in_reasoning: bool = False
-    reasoning_tokens: int | None = None
-    cost_usd: float | None = None
-    gpu_peak_bytes: int | None = None
+    reasoning_tokens: Count | None = None
+    cost_usd: Annotated[float, Meta(ge=0, le=MOST_COST_USD)] | None = None
+    gpu_peak_bytes: Count | None = None
+
+
+def checked(generation: Generation) -> Generation:
+    """Return an answer of which every field is of its kind. Raises InstrumentError naming the field that is not."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(generation), Generation, strict=True)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise InstrumentError(f"the answer cannot be recorded: {error}") from error
 
 
 def _nothing_missing(specs: Sequence[ModelSpec], settings: Settings) -> Sequence[str | None]:

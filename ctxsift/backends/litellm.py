@@ -5,31 +5,41 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
-import json
 import logging
 import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
-
-from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends import litellm_replies as replies
+from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends.litellm_dialects import dialect_of
+from ctxsift.backends.litellm_providers import (
+    PROVEN,
+    REHEARSAL_HOST,
+    elsewhere,
+    is_proven,
+    provider_of,
+    refusal,
+    take_over,
+)
 from ctxsift.backends.litellm_reasoning import THINKING, reasoning_options
+from ctxsift.backends.litellm_replies import Exchange, overheard
+from ctxsift.backends.proxies import without_network_variables
 from ctxsift.backends.registry import SERVICE
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError, RefusedError, TransientError
 from ctxsift.prompts import Message
+from ctxsift.redaction import Secrets, parts_of_address
 from ctxsift.settings import Settings, load_settings
+from ctxsift.terminal import one_line
 
-_FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
 # LiteLLM puts its own class names, twice, before what the service said.
 _WRAPPING = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout)?(?: Error)?: )+(?:\w+Exception - )?")
 _REFUSALS = {
@@ -39,63 +49,28 @@ _REFUSALS = {
     404: "knows no such model, or the address (CTXSIFT_LLM_BASE_URL) is wrong",
 }
 _SHOWN_CHARS = 300
+_READ_CHARS = 10_000
 _NOT_INSTALLED = "litellm is not installed: install the extra 'remote': pip install '.[remote]'"
-_REHEARSAL_HOST = "rehearsal.invalid"
-_REHEARSED_CHOICE = dict(index=0, message={"role": "assistant", "content": "ok"}, finish_reason="stop")
-_REHEARSED = dict(id="0", object="chat.completion", created=0, model="rehearsal", choices=[_REHEARSED_CHOICE])
-
-
-class _SentMessage(msgspec.Struct):
-    content: Any
-    reasoning_content: Any = None
-    reasoning: Any = None
-
-
-class _SentChoice(msgspec.Struct):
-    message: _SentMessage
-    finish_reason: Any = None
-
-
-class _Sent(msgspec.Struct):
-    """The part of a chat completion that LiteLLM changes."""
-
-    choices: Annotated[list[_SentChoice], msgspec.Meta(min_length=1)]
-    usage: Any = None
-
-
-class _SentProblem(msgspec.Struct):
-    message: str
-
-
-class _SentRefusal(msgspec.Struct):
-    error: _SentProblem
-
-
-@dataclass
-class _Exchange:
-    """What went over the wire for one question, where LiteLLM lets us see it."""
-
-    rehearsal: bool = False
-    status: int | None = None
-    headers: Mapping[str, str] | None = None
-    body: str | None = None
-
-    def reply(self) -> _Sent | None:
-        """Return the reply as an OpenAI-compatible service sent it; None where there is none or it cannot be seen."""
-        try:
-            return msgspec.convert(json.loads(self.body or ""), _Sent)
-        except (ValueError, RecursionError):
-            return None
-
-
-_exchange: ContextVar[_Exchange | None] = ContextVar("_exchange", default=None)
+_DETOURS = (
+    "USE_LITELLM_PROXY",
+    "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER",
+    "LITELLM_RUST",
+    "LITELLM_ROUTE_ALL_CHAT_OPENAI_TO_RESPONSES",
+)
 
 
 def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]:
     problem = settings.missing_for_service()
     if problem is None and importlib.util.find_spec("litellm") is None:
         problem = _NOT_INSTALLED
-    return [problem] * len(specs)
+    return [problem or _not_accepted(spec, settings) for spec in specs]
+
+
+def _not_accepted(spec: ModelSpec, settings: Settings) -> str | None:
+    """Return why the provider of a model is not asked. Only an unknown name needs LiteLLM to tell what it means."""
+    if is_proven(spec.model):
+        return None
+    return refusal(provider_of(_import_litellm(), spec.model), (*spec.options.allow_provider, *settings.allow_provider))
 
 
 class LiteLLMBackend:
@@ -107,10 +82,11 @@ class LiteLLMBackend:
         self._litellm: Any = None
         self._client: Any = None
         self._settings = Settings()
+        self._secrets = Secrets(())
         self._model = ""
+        self._contained = False
         self._seed = 0
         self._request: dict[str, Any] = {}
-        self._handler: dict[str, Any] = {}
         self._budget = 0
         self._temperature: float | None = 0.0
 
@@ -121,17 +97,27 @@ class LiteLLMBackend:
         self._settings = load_settings(Path(env_file) if env_file else None)
         if missing := self._settings.missing_for_service():
             raise LoadError(missing)
+        base_url = self._settings.llm_base_url or ""
+        self._secrets = Secrets((self._settings.llm_api_key or "", *parts_of_address(base_url)))
+        if refused := _not_accepted(spec, self._settings):
+            raise LoadError(refused)
         litellm = _import_litellm()
-        self._client = _new_client()
-        litellm.aclient_session = self._client
+        from ctxsift.backends.litellm_client import new_client
+
+        self._client = new_client(base_url)
+        provider = provider_of(litellm, spec.model)
+        self._contained = provider in PROVEN
+        try:
+            take_over(litellm, self._client, base_url if self._contained else None)
+        except Exception:  # of httpx, about a variable whose value may hold a password
+            raise LoadError("a proxy variable of the environment is no address; correct or unset it") from None
         self._litellm = litellm
-        # A name without a provider means what the service at that address calls its model.
-        provider = spec.model.partition("/")[0]
-        self._model = spec.model if "/" in spec.model and provider in litellm.provider_list else f"openai/{spec.model}"
+        self._model = spec.model if spec.model.startswith(f"{provider}/") else f"{provider}/{spec.model}"
         self._seed = spec.seed
         settings = self._settings
         try:
-            self._handler = _handler(litellm, self._model, self._client)
+            with without_network_variables():
+                litellm.get_llm_provider(self._model)
             reasoning = reasoning_options(
                 litellm, self._model, settings.llm_reasoning_mode, settings.llm_reasoning_budget
             )
@@ -153,7 +139,7 @@ class LiteLLMBackend:
             threads=0,
             load_ms=(time.perf_counter() - started) * 1000,
             settings=dict(
-                service=_address(settings.llm_base_url or ""),
+                service=self._secrets.out_of_message(_address(base_url)),
                 api_version=settings.llm_api_version,
                 temperature=self._temperature,
                 seed=spec.seed,
@@ -170,12 +156,12 @@ class LiteLLMBackend:
         # httpx's own first time.
         await anyio.sleep(0)
         settings = self._settings
-        plays = [("openai/rehearsal", f"http://{_REHEARSAL_HOST}/v1", "rehearsal")]
+        plays = [("openai/rehearsal", f"http://{REHEARSAL_HOST}/v1", "rehearsal")]
         # Where our client surely carries the question, its own address too; that ends before it is sent.
-        if self._model.startswith("openai/"):
+        if self._contained:
             plays.append((self._model, settings.llm_base_url or "", settings.llm_api_key or ""))
         for model, base, key in plays:
-            _exchange.set(_Exchange(rehearsal=base == settings.llm_base_url))
+            overheard.set(Exchange(rehearsal=base == settings.llm_base_url))
             # Whatever is wrong will be said when it matters.
             with contextlib.suppress(Exception):
                 await self._litellm.acompletion(
@@ -188,7 +174,7 @@ class LiteLLMBackend:
                     num_retries=0,
                     max_retries=0,
                 )
-        _exchange.set(None)
+        overheard.set(None)
 
     def _timeout_s(self) -> float:
         # Attempts are timed outside; this only keeps LiteLLM's own, shorter default away.
@@ -197,8 +183,8 @@ class LiteLLMBackend:
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Ask once; see AsyncBackend."""
         settings = self._settings
-        exchange = _Exchange()
-        _exchange.set(exchange)
+        exchange, reply = Exchange(), None
+        overheard.set(exchange)
         started = time.perf_counter()
         try:
             reply = await self._litellm.acompletion(
@@ -214,30 +200,55 @@ class LiteLLMBackend:
                 num_retries=0,
                 max_retries=0,
                 **self._request,
-                **self._handler,
             )
         except Exception as error:  # every provider has errors of its own; none may carry the key outside
-            raise self._translated(error, exchange, messages) from None
+            # What LiteLLM makes of an answer in plain sight is of no matter.
+            if exchange.said is None:
+                raise self._translated(error, exchange, messages) from None
+        finally:
+            overheard.set(None)
         total_ms = (time.perf_counter() - started) * 1000
-        if not reply.choices:
-            raise InstrumentError(f"the service answered without a choice: {self._shown(exchange.body or '')}")
-        choice, usage, sent = reply.choices[0], reply.get("usage"), exchange.reply()
-        text, reasoning = _said(choice.message, sent)
-        # LiteLLM calls every reason it does not know "stop", and usage that nobody told 0.
-        finish = sent.choices[0].finish_reason if sent else choice.finish_reason
-        told = usage if not sent or sent.usage else None
+        try:
+            said = exchange.said or self._in_its_own_words(reply, exchange)
+        except InstrumentError as error:
+            raise InstrumentError(self._shown(str(error))) from None
+        asked = [*(message.content for message in messages), self._model]
         return Generation(
-            text=text,
-            finish_reason=_FINISH.get(str(finish), "unknown"),
-            prompt_tokens=told.prompt_tokens if told else None,
-            completion_tokens=told.completion_tokens if told else None,
+            text=self._secrets.out_of_answer(said.text, asked),
+            finish_reason=said.finish_reason,
+            prompt_tokens=said.prompt_tokens,
+            completion_tokens=said.completion_tokens,
             prefill_ms=None,
             decode_ms=None,
             total_ms=total_ms,
-            model=reply.model or self._model,
-            reasoning=reasoning,
-            reasoning_tokens=_reasoning_tokens(told),
-            cost_usd=reply._hidden_params.get("response_cost") or None,
+            model=self._secrets.out_of_answer(said.model, asked) or self._model,
+            reasoning=self._secrets.out_of_answer(said.reasoning, asked),
+            reasoning_tokens=said.reasoning_tokens,
+            cost_usd=replies.price_by_litellm(reply),
+        )
+
+    def _in_its_own_words(self, reply: Any, exchange: Exchange) -> replies.Said:
+        """Return an answer that came in words of its provider, without what LiteLLM adds. Raises InstrumentError."""
+        if self._contained and exchange.status is None:
+            raise InstrumentError("LiteLLM gave an answer that the service did not send")
+        said = replies.said_by_litellm(reply)
+        if exchange.status is None:
+            return said
+        dialect = dialect_of(exchange.document)
+        if not (said.text or dialect.answers):
+            raise InstrumentError(
+                f"the service answered {exchange.status}, but with no chat completion: {exchange.body}"
+            )
+        text, reasoning = dialect.verbatim or (said.text, said.reasoning)
+        # LiteLLM calls every reason it does not know "stop", and counts tokens where nobody told.
+        return replace(
+            said,
+            text=replies.whole_characters(text),
+            reasoning=replies.whole_characters(reasoning),
+            finish_reason=said.finish_reason if dialect.ended else "unknown",
+            prompt_tokens=said.prompt_tokens if dialect.counted else None,
+            completion_tokens=said.completion_tokens if dialect.counted else None,
+            reasoning_tokens=said.reasoning_tokens if dialect.counted else None,
         )
 
     async def aclose(self) -> None:
@@ -249,8 +260,12 @@ class LiteLLMBackend:
             # It keeps clients by address and key, and would give the next run one of a loop that is gone.
             self._litellm.in_memory_llm_clients_cache.flush_cache()
 
-    def _translated(self, error: Exception, exchange: _Exchange, messages: Sequence[Message]) -> BackendError:
+    def _translated(self, error: Exception, exchange: Exchange, messages: Sequence[Message]) -> BackendError:
         """Return what an error of LiteLLM means for this run."""
+        if exchange.problem is not None:
+            return type(exchange.problem)(self._shown(str(exchange.problem)))
+        if kept := elsewhere(error):
+            return InstrumentError(self._shown(str(kept)))
         status = exchange.status or getattr(error, "status_code", None)
         said = self._shown(_error_text(error, exchange))
         if isinstance(error, self._litellm.ContextWindowExceededError):
@@ -258,31 +273,33 @@ class LiteLLMBackend:
             tokens = sum(len(m.content) for m in messages) // 3
             return PromptTooLongError(tokens, tokens * 3 // 4)
         headers = exchange.headers or getattr(error, "litellm_response_headers", None)
-        if exchange.status is None and _is_broken_connection(error):
+        if exchange.status is None and isinstance(error, OSError):
             return TransientError(f"no connection to the service: {said}")
-        if exchange.status is not None and exchange.body is None:
-            return TransientError("the connection broke in the middle of the answer")
+        if self._contained and exchange.status is None:
+            # Whatever status it carries, LiteLLM made it up.
+            return InstrumentError(f"LiteLLM did not ask the service: {said}")
         if status in _REFUSALS:
             return RefusedError(f"the service {_REFUSALS[status]}: {status}, {said}")
         if status in (408, 429) or (isinstance(status, int) and status >= 500):
             return TransientError(f"the service answered {status}: {said}", _retry_after_s(headers))
-        if status is not None and 200 <= status < 300:
+        if isinstance(status, int) and 200 <= status < 300:
             return InstrumentError(f"the service answered {status}, but with no chat completion: {said}")
         return InstrumentError(f"the service answered {status or type(error).__name__}: {said}")
 
     def _shown(self, text: str) -> str:
-        """Return `text` on one line, shortened, without the key."""
-        key = self._settings.llm_api_key
-        shown = " ".join(text.split())
-        return (shown.replace(key, "***") if key else shown)[:_SHOWN_CHARS]
+        """Return `text` on one line, shortened, without secrets and without anything that a terminal obeys."""
+        return one_line(self._secrets.out_of_message(text)[:_READ_CHARS])[:_SHOWN_CHARS]
 
 
 def _import_litellm() -> Any:
     """Return LiteLLM, told to keep to itself. Raises LoadError when it is not there."""
     # Without these it fetches a price list while it is imported, and loads whatever .env file is near.
     os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+    # With these a question would go another way than its provider's, or through native code that nothing here sees.
+    os.environ |= dict.fromkeys(_DETOURS, "False")
     try:
-        import litellm
+        with without_network_variables():
+            import litellm
     except ImportError as error:
         raise LoadError(f"{_NOT_INSTALLED} ({error})") from error
     # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
@@ -294,32 +311,6 @@ def _import_litellm() -> Any:
     return litellm
 
 
-def _new_client() -> Any:
-    """Return a client of our own: redirects would carry key and corpus elsewhere, pools would queue requests."""
-    import httpx
-
-    rehearsal = httpx.MockTransport(lambda _: httpx.Response(200, json=_REHEARSED))
-    return httpx.AsyncClient(
-        follow_redirects=False,
-        timeout=None,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-        event_hooks={"request": [_end_rehearsal], "response": [_overhear]},
-        mounts={f"all://{_REHEARSAL_HOST}": rehearsal},
-    )
-
-
-def _handler(litellm: Any, model: str, client: Any) -> dict[str, Any]:
-    """Return how LiteLLM is told to use our client where a provider is not asked through OpenAI's library."""
-    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-
-    _, provider, _, _ = litellm.get_llm_provider(model)
-    if provider in ("openai", "azure") or provider in litellm.openai_compatible_providers:
-        return {}
-    handler = AsyncHTTPHandler()
-    handler.client = client
-    return {"client": handler}
-
-
 def _address(url: str) -> str:
     """Return an address without what may be secret in it: name, password and query."""
     parts = urlsplit(url)
@@ -327,72 +318,22 @@ def _address(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
 
-async def _end_rehearsal(request: Any) -> None:
-    exchange = _exchange.get()
-    if exchange is not None and exchange.rehearsal:
-        raise RuntimeError(f"a rehearsal does not go to {request.url.host}")
-
-
-async def _overhear(response: Any) -> None:
-    """Note what the service really said: LiteLLM moves thoughts out of answers and drops headers of errors."""
-    exchange = _exchange.get()
-    if exchange is None:
-        return
-    exchange.status, exchange.headers, exchange.body = response.status_code, response.headers, None
-    await response.aread()
-    exchange.body = response.text
-
-
-def _said(message: Any, sent: _Sent | None) -> tuple[str, str]:
-    """Return answer and reasoning; by what was sent where it was seen, so that leaked thought stays in the answer."""
-    original = sent.choices[0].message if sent else None
-    if original is not None and isinstance(original.content, str):
-        return original.content, str(original.reasoning_content or original.reasoning or "")
-    return message.content or "", getattr(message, "reasoning_content", None) or ""
-
-
-def _reasoning_tokens(usage: Any) -> int | None:
-    try:
-        found = usage.completion_tokens_details.reasoning_tokens
-    except AttributeError:
-        return None
-    return found if isinstance(found, int) else None
-
-
-def _error_text(error: Exception, exchange: _Exchange) -> str:
-    try:
-        told = msgspec.convert(json.loads(exchange.body or ""), _SentRefusal).error.message
-    except (ValueError, RecursionError):
-        told = ""
-    if told:
+def _error_text(error: Exception, exchange: Exchange) -> str:
+    if told := replies.error_message(exchange.document):
         return told
-    return _WRAPPING.sub("", str(error)).partition("Traceback (most recent")[0].strip() or type(error).__name__
-
-
-def _is_broken_connection(error: BaseException) -> bool:
-    import httpx
-
-    seen: BaseException | None = error
-    while seen is not None:
-        # Not LiteLLM's own APIConnectionError: it is its name for everything that it did not foresee.
-        if isinstance(seen, (OSError, httpx.TransportError)):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return False
+    words = _WRAPPING.sub("", str(error)).partition("Traceback (most recent")[0].strip()
+    return words or exchange.body.strip() or type(error).__name__
 
 
 def _retry_after_s(headers: Mapping[str, str] | None) -> float | None:
     """Return the seconds a service asks to wait: `Retry-After` as seconds or as a date (RFC 9110, 10.2.3)."""
-    value = (headers or {}).get("retry-after", "").strip()
-    if not value:
-        return None
-    try:
+    value = str((headers or {}).get("retry-after", "")).strip()
+    with contextlib.suppress(ValueError):
+        # NaN is no time to wait, and infinity is longer than anybody waits.
         return max(0.0, float(value))
-    except ValueError:
-        pass
     try:
         then = parsedate_to_datetime(value)
-    except ValueError:
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        return max(0.0, (then - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
         return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import importlib.util
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,9 @@ from ctxsift.settings import Settings
 _NOT_INSTALLED = "llama-cpp-python is not installed: install the extra 'cpu': pip install '.[cpu]'"
 # Measured on two cores: flash attention with small physical batches reads prompts a fifth faster than the default.
 BATCH, PHYSICAL_BATCH = 512, 128
+# Of ggml's levels.
+_ERROR_LEVEL = 4
+_LONGEST_NAME, _LONGEST_REASON = 200, 240
 
 
 def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]:
@@ -56,7 +62,7 @@ class LlamaCppBackend:
         self._llm = _open(llama_cpp, spec, threads=threads, extra_buffers=extra_buffers)
         metadata = self._llm.metadata
         architecture = metadata.get("general.architecture", "")
-        self._model = metadata.get("general.name") or spec.model
+        self._model = (metadata.get("general.name") or spec.model)[:_LONGEST_NAME]
         self._template = choose_template(
             metadata.get("tokenizer.chat_template"), architecture, self._has_token, self._render
         )
@@ -180,8 +186,7 @@ def physical_cores() -> int:
 
 
 def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool) -> Any:
-    low_level = llama_cpp.llama_cpp
-    default_params = low_level.llama_model_default_params
+    default_params = llama_cpp.llama_cpp.llama_model_default_params
 
     def params() -> Any:
         made = default_params()
@@ -191,26 +196,78 @@ def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool)
     assert spec.path is not None, "local models are resolved to a file before they are loaded"
     trained = read_header(Path(spec.path)).context_length
     wanted = spec.context_tokens or trained
-    # llama-cpp-python offers no argument for this field, and reads its defaults from here.
-    low_level.llama_model_default_params = params
+    with _own_manners(llama_cpp, params), _errors(llama_cpp) as said:
+        try:
+            llm = llama_cpp.Llama(
+                model_path=spec.path,
+                n_ctx=min(wanted, trained) if trained else wanted,
+                n_batch=BATCH,
+                n_ubatch=PHYSICAL_BATCH,
+                flash_attn=True,
+                n_threads=threads,
+                n_threads_batch=threads,
+                n_gpu_layers=0,
+                seed=spec.seed,
+                no_perf=False,
+                verbose=False,
+            )
+        except Exception as error:  # the binding checks little of what llama.cpp reads in a file
+            why = ("; ".join(said) or f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
+            raise LoadError(
+                f"{spec.path}: llama.cpp cannot load this file ({why}); it is damaged, of an unknown "
+                "architecture, or needs more memory than there is"
+            ) from error
+    if not llm.metadata:
+        raise LoadError(f"{spec.path}: its metadata is no UTF-8; the file is damaged: fetch it again")
+    return llm
+
+
+class _NoFormatter:
+    """Stands in for the binding's own use of a chat template, which fails for one that is broken."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+    def to_chat_handler(self) -> None:
+        """Return nothing."""
+
+
+@contextlib.contextmanager
+def _own_manners(llama_cpp: Any, params: Any) -> Iterator[None]:
+    """Make llama-cpp-python load a model in ways that it has no arguments for."""
+    # It would mute stderr, and with it the last words of a process that dies.
+    heard = lambda **_: contextlib.nullcontext()  # noqa: E731
+    replaced = (
+        (llama_cpp.llama_cpp, "llama_model_default_params", params),
+        (llama_cpp.llama, "suppress_stdout_stderr", heard),
+        (llama_cpp._internals, "suppress_stdout_stderr", heard),
+        (llama_cpp.llama_chat_format, "Jinja2ChatFormatter", _NoFormatter),
+    )
+    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
+    # Its debugger's account of a failed assertion would bury the assertion.
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     try:
-        return llama_cpp.Llama(
-            model_path=spec.path,
-            n_ctx=min(wanted, trained) if trained else wanted,
-            n_batch=BATCH,
-            n_ubatch=PHYSICAL_BATCH,
-            flash_attn=True,
-            n_threads=threads,
-            n_threads_batch=threads,
-            n_gpu_layers=0,
-            seed=spec.seed,
-            no_perf=False,
-            verbose=False,
-        )
-    except (ValueError, RuntimeError, OSError) as error:
-        raise LoadError(
-            f"{spec.path}: llama.cpp cannot load this file ({error}); it is damaged, of an unknown "
-            "architecture, or needs more memory than there is"
-        ) from error
+        for module, name, ours in replaced:
+            setattr(module, name, ours)
+        yield
     finally:
-        low_level.llama_model_default_params = default_params
+        for module, name, theirs in before:
+            setattr(module, name, theirs)
+
+
+@contextlib.contextmanager
+def _errors(llama_cpp: Any) -> Iterator[list[str]]:
+    """Collect the errors that llama.cpp logs; they go to stderr, too."""
+    said: list[str] = []
+
+    def hear(level: int, text: bytes, _: object) -> None:
+        if level == _ERROR_LEVEL:
+            os.write(2, text)
+            said.append(text.decode("utf-8", errors="replace").strip())
+
+    hook = llama_cpp.llama_log_callback(hear)
+    llama_cpp.llama_log_set(hook, ctypes.c_void_p(0))
+    try:
+        yield said
+    finally:
+        llama_cpp.llama_log_set(llama_cpp._logger.llama_log_callback, ctypes.c_void_p(0))

@@ -46,22 +46,51 @@ class LlamaWorkerBackend(WorkerBackend):
         """
         try:
             return self._load_and_decode(spec)
-        except WorkerCrashedError as first:
+        except _DiedError as first:
             if not spec.options.use_extra_bufts:
-                raise LoadError(_advice(spec, first)) from first
+                raise LoadError(first.advice(spec)) from first
             options = replace(spec.options, use_extra_bufts=False)
             try:
                 info = self._load_and_decode(replace(spec, options=options))
-            except WorkerCrashedError as second:
-                raise LoadError(_advice(spec, second)) from second
+            except _DiedError as second:
+                raise LoadError(second.advice(spec)) from second
             how = signal.Signals(first.signal_number).name if first.signal_number else "an error"
             note = f"first decode died with {how}, reloaded with use_extra_bufts=False (docs/footguns.md, AMX)"
             return replace(info, settings=info.settings | {CANARY: note})
 
     def _load_and_decode(self, spec: ModelSpec) -> LoadInfo:
-        info = super().load(spec)
-        super().generate(_CANARY, _CANARY_LIMITS)
+        try:
+            info = super().load(spec)
+        except WorkerCrashedError as error:
+            raise _DiedError(error, decoding=False) from error
+        try:
+            super().generate(_CANARY, _CANARY_LIMITS)
+        except WorkerCrashedError as error:
+            raise _DiedError(error, decoding=True) from error
         return info
+
+
+class _DiedError(WorkerCrashedError):
+    """The process died before the model had shown that it works; `decoding` says when."""
+
+    def __init__(self, error: WorkerCrashedError, *, decoding: bool) -> None:
+        super().__init__(error.returncode, error.stderr_tail)
+        self.decoding = decoding
+
+    def advice(self, spec: ModelSpec) -> str:
+        """Return in one line what happened and what to do about it."""
+        file = spec.path or spec.model
+        tried = "with and without extra buffers" if spec.options.use_extra_bufts else "without extra buffers"
+        if not self.decoding:
+            return (
+                f"{file}: llama.cpp dies while loading this file, {tried}: {self}. "
+                "The file is probably damaged: fetch it again"
+            )
+        return (
+            f"{file}: llama.cpp dies at the first decode, {tried}: {self}. If other models decode here, the file is "
+            "damaged: fetch it again. If none does, rebuild llama.cpp for this CPU: CMAKE_ARGS='-DGGML_NATIVE=OFF' "
+            "pip install --force-reinstall --no-cache-dir --no-binary llama-cpp-python llama-cpp-python"
+        )
 
 
 def short_spins(environ: Mapping[str, str], platform: str = sys.platform) -> dict[str, str]:
@@ -73,11 +102,3 @@ def short_spins(environ: Mapping[str, str], platform: str = sys.platform) -> dic
         return {}
     ours = {_BLOCK_TIME: "0"} if platform == "darwin" else {_SPIN_COUNT: str(SPIN_COUNT)}
     return {variable: value for variable, value in ours.items() if variable not in environ}
-
-
-def _advice(spec: ModelSpec, error: WorkerCrashedError) -> str:
-    return (
-        f"{spec.path or spec.model}: llama.cpp dies while loading or at the first decode, with and without extra "
-        f"buffers: {error}. Rebuild it for this CPU: CMAKE_ARGS='-DGGML_NATIVE=OFF' "
-        "pip install --force-reinstall --no-cache-dir --no-binary llama-cpp-python llama-cpp-python"
-    )

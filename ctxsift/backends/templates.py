@@ -1,16 +1,27 @@
-"""Chat templates: the model's own, or a named fallback for its architecture. Never a silent guess."""
+"""Chat templates: the model's own, or a named fallback for its architecture. Never a silent guess.
+
+A model's own template is a program from outside: what it takes of time, memory and room is limited.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+import resource
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import FrameType
 
+import psutil
 from jinja2 import Environment, TemplateSyntaxError, meta
 
+from ctxsift.errors import BackendError
 from ctxsift.prompts import Message
+from ctxsift.terminal import one_line
 
 Render = Callable[[str, Sequence[Message]], str]
 
@@ -32,8 +43,18 @@ _GRANITE = (
 _PLAIN = "{{ bos_token }}" + _TURNS + "{{ m['role'] | capitalize }}:\n{{ m['content'] }}\n\n{% endfor %}Assistant:\n"
 
 
+# Templates of models take milliseconds, and are a few thousand characters long.
+RENDER_TIMEOUT_S = 5.0
+_MEMORY_BYTES = 1_000_000_000
+_LONGEST_TEMPLATE = 1_000_000
+_LONGEST_NOTE = 160
+
 # Name of a template that the model itself has.
 OWN_TEMPLATE = "model"
+
+
+class TemplateLimitError(BackendError):
+    """A chat template takes more time, memory or room than a template may."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +120,12 @@ class ChatTemplate:
     @property
     def sha256(self) -> str:
         """Hash of the template and of how the system message is passed."""
-        return hashlib.sha256(f"{self.merges_system}\n{self.template}".encode()).hexdigest()
+        text = f"{self.merges_system}\n{self.template}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def write(self, messages: Sequence[Message], render: Render) -> str:
-        """Return the prompt of these messages."""
-        return render(self.template, merge_system(messages) if self.merges_system else messages)
+        """Return the prompt of these messages. Raises TemplateLimitError, and whatever `render` does."""
+        return _rendered(self.template, merge_system(messages) if self.merges_system else messages, render)
 
 
 def thinking_switches(template: str) -> dict[str, bool]:
@@ -138,34 +160,101 @@ def choose_template(
         own: the template in the model file, or None.
         architecture: as the model file names it.
         has_token: whether the vocabulary holds this control token as one token.
-        render: (template, messages) -> prompt; may raise anything.
+        render: (template, messages) -> prompt; may raise anything, and in the main thread take for ever.
 
     """
     note = "the model file has no chat template"
     if own:
-        own = _dated(own)
-        problem = _problem(own, _PROBE, render)
-        if problem is None:
-            return ChatTemplate(OWN_TEMPLATE, "", own, merges_system=False)
-        merged = _problem(own, merge_system(_PROBE), render)
-        if merged is None:
-            return ChatTemplate(OWN_TEMPLATE, f"system message merged into the user's: {problem}", own, True)
-        note = f"the model's chat template is broken: {merged}"
+        try:
+            return _own(own, render)
+        except Exception as error:
+            note = f"the model's chat template is broken: {_reason(error)}"
     for fallback in (*FALLBACKS.get(architecture, ()), PLAIN_FALLBACK):
         if not fallback.needs or has_token(fallback.needs):
             break
     return ChatTemplate(f"fallback:{fallback.name}", note, fallback.template, not fallback.system_turn)
 
 
+def _own(template: str, render: Render) -> ChatTemplate:
+    """Return the template of a model; raises whatever is wrong with it."""
+    dated = _dated(template)
+    try:
+        _probe(dated, _PROBE, render)
+    except TemplateLimitError:
+        raise
+    except Exception as error:
+        _probe(dated, merge_system(_PROBE), render)
+        return ChatTemplate(OWN_TEMPLATE, f"system message merged into the user's: {_reason(error)}", dated, True)
+    return ChatTemplate(OWN_TEMPLATE, "", dated, merges_system=False)
+
+
+def _probe(template: str, messages: Sequence[Message], render: Render) -> None:
+    prompt = _rendered(template, messages, render)
+    for message in messages:
+        if message.content not in prompt:
+            raise ValueError(f"it drops the {message.role} message")
+
+
+def _reason(error: Exception) -> str:
+    return one_line(str(error))[:_LONGEST_NOTE] or type(error).__name__
+
+
 def _dated(template: str) -> str:
     """Return a template that prints a fixed date for today's: the same case must be the same prompt every day."""
-    return _TODAY.sub(lambda call: repr(_FIXED_DATE.strftime(call[2])), template)
+    with _limits(template):
+        return _TODAY.sub(lambda call: repr(_FIXED_DATE.strftime(call[2])), template)
 
 
-def _problem(template: str, messages: Sequence[Message], render: Render) -> str | None:
-    try:
+def _rendered(template: str, messages: Sequence[Message], render: Render) -> str:
+    with _limits(template):
         prompt = render(template, messages)
-    except Exception as error:
-        return " ".join(str(error).split())[:160] or type(error).__name__
-    missing = [m.role for m in messages if m.content not in prompt]
-    return f"it drops the {missing[0]} message" if missing else None
+    longest = _LONGEST_TEMPLATE + 4 * sum(len(message.content) for message in messages)
+    if len(prompt) > longest:
+        raise TemplateLimitError(f"the template writes {len(prompt):,} characters, where {longest:,} are plenty")
+    return prompt
+
+
+@contextlib.contextmanager
+def _limits(template: str) -> Iterator[None]:
+    """Limit what a template may take while it is worked on; raises TemplateLimitError."""
+    if len(template) > _LONGEST_TEMPLATE:
+        raise TemplateLimitError(f"the template is longer than {_LONGEST_TEMPLATE:,} characters")
+    # Only the main thread hears signals; backends run in that of their process.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    try:
+        with _memory_limit(), _time_limit():
+            yield
+    except MemoryError:
+        raise TemplateLimitError(f"the template takes more than {_MEMORY_BYTES:,} bytes of memory") from None
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise TemplateLimitError(f"the template takes longer than {RENDER_TIMEOUT_S:g} s")
+
+    handler = signal.signal(signal.SIGALRM, late)
+    # Again after a second: an exception may get lost where Python can only report it.
+    timer = signal.setitimer(signal.ITIMER_REAL, RENDER_TIMEOUT_S, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
+
+
+@contextlib.contextmanager
+def _memory_limit() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = psutil.Process().memory_info().vms + _MEMORY_BYTES
+    limit = most if soft == resource.RLIM_INFINITY else min(soft, most)
+    # Some systems have no such limit.
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ class TransformersBackend:
         own = tokenizer.chat_template
         if isinstance(own, dict):  # one for each purpose
             own = own.get("default")
+        own = own if isinstance(own, str) else None
         self._template = choose_template(own, architecture, self._has_token, self._render)
         self._ends = self._end_tokens(from_gguf=spec.path is not None)
         # What comes with a model often samples or punishes repetition, and would fill every gap in our own settings.
@@ -135,20 +136,30 @@ class TransformersBackend:
         token, whatever the others of its batch still have to say.
         """
         room = self._context_tokens - limits.max_output_tokens
-        written = [self._prompt(messages) for messages in prompts]
-        tokens = [self._tokens(prompt) for prompt in written]
-        fitting = [ids for ids in tokens if len(ids) <= room]
+        asked = [self._asked(messages, room) for messages in prompts]
+        fitting = [each.tokens for each in asked if isinstance(each, _Asked)]
         answers = iter(self._answers(fitting, limits) if fitting else ())
         return [
-            replace(next(answers), begins_in_reasoning=opens_reasoning(prompt))
-            if len(ids) <= room
-            else PromptTooLongError(len(ids), room)
-            for prompt, ids in zip(written, tokens, strict=True)
+            replace(next(answers), begins_in_reasoning=opens_reasoning(each.prompt))
+            if isinstance(each, _Asked)
+            else each
+            for each in asked
         ]
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the token ids the model is given for these messages."""
         return self._tokens(self._prompt(messages))
+
+    def _asked(self, messages: Sequence[Message], room: int) -> _Asked | BackendError:
+        """Return a prompt and its tokens, or why it cannot be asked."""
+        try:
+            prompt = self._prompt(messages)
+            tokens = self._tokens(prompt)
+        except BackendError as error:
+            return error
+        except Exception as error:  # templates and tokenizers come with the model
+            return BackendError(f"the prompt cannot be written: {_line(error)}")
+        return _Asked(prompt, tokens) if len(tokens) <= room else PromptTooLongError(len(tokens), room)
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None
@@ -235,6 +246,14 @@ class TransformersBackend:
             ends |= {vocabulary[text] for text in _ENDS if text in vocabulary}
             ends |= {self._tokenizer.eos_token_id} - {None}
         return frozenset(ends)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A prompt that fits, and its tokens."""
+
+    prompt: str
+    tokens: list[int]
 
 
 class _Row:

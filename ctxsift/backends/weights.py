@@ -38,8 +38,11 @@ def find_weights(model: str, filename: str) -> Weights:
     """
     try:
         return _find(model, filename)
-    except (OSError, RuntimeError, ImportError) as error:
-        raise WeightsError(f"{model}: cannot be read ({' '.join(str(error).split())[:200]})") from error
+    except WeightsError:
+        raise
+    except Exception as error:  # a package that ships weights, and what lies on a disk, fail in as many ways
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise WeightsError(f"{model}: cannot be read ({reason})") from error
 
 
 def _find(model: str, filename: str) -> Weights:

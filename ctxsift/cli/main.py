@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 from ctxsift.cli import compress
 from ctxsift.cli.parser import Parser
+from ctxsift.cli.passing import note, refuse
+from ctxsift.cli.signals import Signals
+from ctxsift.errors import CtxsiftError
+from ctxsift.streams import guard_streams, stdout_loss
 
 SUBCOMMANDS = (compress,)
 
@@ -21,9 +26,29 @@ def build_parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the console script and return its exit code; what follows `--` is a command for the subcommand to run."""
+    """Run the console script and return its exit code; what follows `--` is a command for the subcommand to run.
+
+    Called once in a process: from here on no signal of ENDING ends it.
+    """
+    guard_streams()
+    signals = Signals()
     arguments = list(sys.argv[1:] if argv is None else argv)
     at = arguments.index("--") if "--" in arguments else len(arguments)
-    options = build_parser().parse_args(arguments[:at])
-    exit_code: int = options.handler(options, arguments[at + 1 :])
+    command = arguments[at + 1 :]
+    try:
+        options = build_parser().parse_args(arguments[:at])
+    except CtxsiftError as error:
+        exit_code = refuse(str(error), command, signals)
+    except SystemExit as left:
+        # It has printed its help, if it could.
+        exit_code = int(left.code or 0) if stdout_loss() is None else 1
+    else:
+        exit_code = options.handler(options, command, signals)
+    if (loss := stdout_loss()) is not None:
+        note(f"not all of the output could be written ({loss.strerror})")
+    signals.block()
+    if signals.left_behind:
+        # Python would wait for what that thread has started.
+        sys.stderr.flush()
+        os._exit(exit_code)
     return exit_code

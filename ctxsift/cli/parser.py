@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
+from ctxsift.errors import CtxsiftError
+from ctxsift.settings import MOST_TOKENS
+
 EXIT_USAGE = 2
 
 
@@ -12,12 +15,12 @@ class Parser(argparse.ArgumentParser):
     """Refuses bad usage in one line, like every other bad input."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit with EXIT_USAGE."""
-        self.exit(EXIT_USAGE, f"ctxsift: {message}; see {self.prog} --help\n")
+        """Raise CtxsiftError; whoever catches it still has what was piped in to pass on."""
+        raise CtxsiftError(f"{message}; see {self.prog} --help")
 
 
-def positive(text: str) -> int:
-    """Return a whole number of 1 or more; for `type=`. Raises ArgumentTypeError."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+def tokens(text: str) -> int:
+    """Return a limit of tokens; for `type=`. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 12 or not 1 <= int(text) <= MOST_TOKENS:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number from 1 to {MOST_TOKENS}")
     return int(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import gzip
 import json
@@ -396,3 +397,31 @@ def test_no_cell_of_the_csv_runs_in_a_spreadsheet(tmp_path: Path) -> None:
     path.write_text(json.dumps(record))
     assert report.main([str(path), "--csv", str(tmp_path / "c.csv")]) == 0
     assert "'=cmd()" in (tmp_path / "c.csv").read_text()
+
+
+def test_a_damaged_result_of_a_tree_is_named_and_the_others_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "a", "good", {"one": 1.0})
+    (tmp_path / "a" / "package.json").write_text("{}")
+    bad = write(tmp_path / "b", "bad", {"one": 1.0})
+    bad.write_text(bad.read_text()[:-40])
+    assert report.main([str(tmp_path), "--csv", str(tmp_path / "cases.csv")]) == 2
+    told = capsys.readouterr()
+    assert "good" in told.out
+    assert told.err.startswith(f"left out: {bad}:")
+    assert len(told.err.splitlines()) == 1
+    assert "good" in (tmp_path / "cases.csv").read_text()
+
+
+def test_a_long_cell_of_the_case_table_is_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "a", {"one": 1.0})
+    record = json.loads(path.read_text())
+    missing = [f"token-{number:04d}" for number in range(900)] + ["\x9b31m", "\u202e"]
+    record["cases"][0]["missing_tokens"] = missing
+    path.write_text(json.dumps(record))
+    assert report.main([str(path), "--csv", str(tmp_path / "cases.csv")]) == 0
+    capsys.readouterr()
+    with (tmp_path / "cases.csv").open(newline="") as table:
+        (row,) = csv.DictReader(table)
+    assert json.loads(row["missing_tokens"]) == missing

@@ -149,7 +149,7 @@ def contents() -> dict[str, bytes]:
         "cases of nothing": json.dumps(
             {"scenario": {}, "summary": {"final_score": 1, "case_count": 1}, "cases": [None]}
         ),
-        "a run of nothing": '{"type": "run", "journal_version": 2}\n{"type": "generation"}\n',
+        "a run of nothing": '{"type": "run", "journal_version": 3}\n{"type": "generation"}\n',
         "a run of wrong kinds": '{"type": "run", "journal_version": 2, "at_s": {}, "scenario": 3, "case_ids": 4}\n[]\n',
         "journal of the future": '{"type": "run", "journal_version": 99}\n',
         "journal of lists": "[]\n[]\n",

@@ -124,7 +124,7 @@ def test_journal_has_identity_and_one_line_an_answer(runner: Run, tmp_path: Path
     write_matrix(tmp_path, scripted(tmp_path, default="an answer"))
     assert runner("--max-cases", "5").returncode == 0
     (path,) = (tmp_path / "results").glob("*/*.journal.jsonl")
-    records = read_journal(path)
+    records = list(read_journal(path))
     assert [type(record) for record in records] == [RunLine, LoadedLine, *[AnswerLine] * 5]
     first, answers = records[0], [record for record in records if isinstance(record, AnswerLine)]
     assert isinstance(first, RunLine)

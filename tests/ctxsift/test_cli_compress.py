@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -13,8 +12,6 @@ from typing import Any
 
 import psutil
 import pytest
-
-from tests.conftest import heed_interrupts
 
 pytestmark = pytest.mark.slow
 
@@ -274,21 +271,6 @@ def test_modules_of_the_folder_one_works_in_are_not_imported(tmp_path: Path) -> 
     command = [console_script, "compress", "what?", *script(tmp_path, default="fine.")]
     done = subprocess.run(command, input=OUTPUT, capture_output=True, cwd=tmp_path, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"fine.\n", b"")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_gives_back_what_the_command_had_printed(tmp_path: Path, number: signal.Signals) -> None:
-    printed = tmp_path / "printed"
-    code = f"import time; print('precious', flush=True); open({str(printed)!r}, 'w').close(); time.sleep(30)"
-    command = [*COMMAND, "what?", *script(tmp_path, default="x"), "--", sys.executable, "-c", code]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts)
-    while not printed.exists():
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stdout) == (130, b"precious\n")
-    assert b"interrupted; the original output follows unchanged" in stderr
 
 
 def test_the_exit_code_survives_a_reader_that_has_gone(tmp_path: Path) -> None:

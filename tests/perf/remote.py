@@ -25,6 +25,7 @@ from benchmark.run.asking import STAGGER_S
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
 from benchmark.run.preflight import preflight
 from benchmark.run.scenario_run import run_scenario
+from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import LoadInfo
 from ctxsift.settings import load_settings
@@ -136,7 +137,7 @@ def main() -> int:
         (plan,) = preflight([Asked(scenario, corpus.cases, corpus)], options)
         assert isinstance(plan, ScenarioPlan), plan
         watch = _Stopwatch()
-        run = run_scenario(plan, Embedder(), watch)
+        run = run_scenario(plan, Embedder(), watch, Stop())
         assert run.complete, run.error
         assert watch.answers == len(corpus.cases)
     times = [outcome.generation.total_ms for outcome in run.outcomes if isinstance(outcome, Scored)]

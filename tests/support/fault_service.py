@@ -76,6 +76,33 @@ async def close_in_the_middle(writer: asyncio.StreamWriter) -> None:
     writer.close()
 
 
+def raw(*pieces: bytes, then_close: bool = False, pause_s: float = 0.0) -> Fault:
+    """Send these bytes, whatever they are, and a pause after each."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause_s)
+        if then_close:
+            writer.close()
+
+    return send
+
+
+def endless(head: bytes, piece: bytes, pause_s: float = 0.0) -> Fault:
+    """Send the same bytes again and again, until the other side has enough."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while True:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause_s)
+
+    return send
+
+
 async def hang_up(writer: asyncio.StreamWriter) -> None:
     """Close the connection without a word."""
     writer.close()
@@ -90,16 +117,34 @@ class Script:
 
 
 class FaultService:
-    """A context manager; `url` is where it listens, `requests` what it was asked, in order."""
+    """A context manager; `url` is where it listens, `requests` what it was asked, in order.
 
-    def __init__(self, *scripts: Script, default: Fault | None = None) -> None:
-        self._scripts, self._default = scripts, default or completion("fine")
+    Args:
+        scripts: what happens to some questions.
+        default: what happens to all others.
+        chosen: ... or what to do with a request, in place of `default`.
+
+    """
+
+    def __init__(
+        self,
+        *scripts: Script,
+        default: Fault | None = None,
+        chosen: Callable[[dict[str, Any]], Fault] | None = None,
+    ) -> None:
+        self._scripts: Sequence[Script] = scripts
+        healthy = default or completion("fine")
+        self._default = chosen or (lambda _: healthy)
         self._asked: Counter[str] = Counter()
         self._loop = asyncio.new_event_loop()
         self._port = 0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[str] = []
         self.in_flight = self.most_in_flight = 0
+
+    def heal(self) -> None:
+        """Answer every question by the default from now on."""
+        self._scripts = ()
 
     @property
     def url(self) -> str:
@@ -165,4 +210,4 @@ class FaultService:
             if script.needle in prompt:
                 self._asked[script.needle] += 1
                 return script.faults[min(self._asked[script.needle], len(script.faults)) - 1]
-        return self._default
+        return self._default(body)

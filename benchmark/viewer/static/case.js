@@ -217,13 +217,13 @@ function Steps({ cases, index, to }) {
   return html`<nav class="steps" aria-label="Cases">
     ${
       before
-        ? html`<a rel="prev" href=${to(before.case_id)} title="key: k or left arrow">← ${before.case_id}</a>`
+        ? html`<a rel="prev" href=${to(before.case_id)} title="key: k or left arrow">← ${visible(before.case_id)}</a>`
         : html`<span></span>`
     }
     <span>${index + 1} of ${cases.length}</span>
     ${
       after
-        ? html`<a rel="next" href=${to(after.case_id)} title="key: j or right arrow">${after.case_id} →</a>`
+        ? html`<a rel="next" href=${to(after.case_id)} title="key: j or right arrow">${visible(after.case_id)} →</a>`
         : html`<span></span>`
     }
   </nav>`;

@@ -75,6 +75,7 @@ def test_results_of_the_same_making_have_no_mismatch(results: dict[str, StoredRe
         (Identity.SCORER, {"scorer_version": "other"}),
         (Identity.CORPUS, {"corpus_sha256": "0" * 64}),
         (Identity.PROMPT, {"prompt_version": "other"}),
+        (Identity.PROMPT, {"prompt_sha256": "0" * 64}),
     ],
 )
 def test_each_identity_is_looked_at(

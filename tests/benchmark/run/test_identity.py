@@ -19,6 +19,7 @@ from benchmark.record.journal import AnswerLine, LoadedLine, RunIdentity, RunLin
 from benchmark.record.questions import questions_of
 from benchmark.run import identity
 from benchmark.run.identity import answer_key, load_differences, run_differences
+from ctxsift import prompts
 from ctxsift.backends.base import CANARY, Limits, LoadInfo, ModelOptions, ModelSpec
 from ctxsift.contracts import Intent
 from ctxsift.prompts import Message, Request
@@ -33,10 +34,11 @@ IDENTITY = RunIdentity(
     scenario=SCENARIO,
     corpus_sha256="c" * 64,
     prompt_version="1",
+    prompt_sha256="p" * 64,
     scorer_version="1",
     recovery_enabled=True,
     max_output_tokens=64,
-    weights_sha256="w" * 64,
+    weights_sha256="d" * 64,
     case_ids=["a", "b"],
     seed=0,
 )
@@ -82,6 +84,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "dataset": "for gold only, whose LoadInfo has the corpus hash as its version",
         "use_extra_bufts": "tells in the settings of LoadInfo",
         "threads": BY_LOAD,
+        "allow_provider": "whether a service is asked, not what",
     },
 }
 
@@ -196,6 +199,17 @@ def test_every_field_of_a_run_tells_or_has_a_reason_not_to(field: str) -> None:
     assert all(field in difference for difference in found)
 
 
+def test_what_an_older_journal_does_not_tell_is_not_compared() -> None:
+    older = structs.replace(IDENTITY, prompt_sha256=None)
+    assert run_differences(older, IDENTITY) == run_differences(IDENTITY, older) == []
+
+
+def test_words_of_the_prompt_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = identity.prompt_sha256()
+    monkeypatch.setattr(prompts, "_SYSTEM", "other words")
+    assert identity.prompt_sha256() != before
+
+
 @pytest.mark.parametrize("track", [Track.CPU, Track.REMOTE])
 def test_what_changes_no_answer_keeps_no_run_from_being_resumed(track: Track) -> None:
     before = replace(SCENARIO, track=track, backend="scripted")
@@ -215,7 +229,7 @@ def test_a_model_that_is_only_faster_is_the_same_model() -> None:
 
 def test_questions_are_told_apart() -> None:
     assert questions_of(IDENTITY) == questions_of(structs.replace(IDENTITY, seed=3))
-    for field in ("corpus_sha256", "prompt_version"):
+    for field in ("corpus_sha256", "prompt_version", "prompt_sha256"):
         assert questions_of(IDENTITY) != questions_of(structs.replace(IDENTITY, **{field: "other"}))
 
 
@@ -254,6 +268,6 @@ def test_fields_younger_than_a_journal_have_defaults_and_unknown_ones_are_passed
         {k: v for k, v in line.items() if k not in young} | {"unheard_of": [1]} for line in lines
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in [*changed, {"type": "of a later version"}]))
-    assert len(read_journal(path)) == len(lines)
+    assert len(list(read_journal(path))) == len(lines)
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({}, AnswerLine)

@@ -1,17 +1,31 @@
-"""The journal survives torn lines, and names damage."""
+"""The journal survives torn and damaged lines, names damage, and holds nothing that it would not read."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from benchmark.record.journal import AnswerLine, FailureLine, RunLine, read_journal
+from benchmark.record.journal import (
+    AnswerLine,
+    FailureLine,
+    JournalLine,
+    LoadedLine,
+    RunLine,
+    placed_lines,
+    read_journal,
+    read_line,
+)
 from benchmark.run.journal import Journal
 from ctxsift.backends.base import Generation
-from ctxsift.errors import InputError
-from tests.benchmark.run.test_identity import IDENTITY
+from ctxsift.errors import InputError, InstrumentError
+from tests.benchmark.run.test_identity import IDENTITY, LOAD
 
+RUN = replace(IDENTITY, case_ids=["one", "two"])
 TEXT = "line\nbreak \ud800 é"
 
 
@@ -22,12 +36,12 @@ def answer(case_id: str = "one", text: str = TEXT) -> AnswerLine:
 
 def test_journal_reads_back_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
-    with Journal(path, IDENTITY) as journal:
+    with Journal(path, RUN) as journal:
         journal.append(answer())
         journal.append(FailureLine(case_id="two", attempt=1, key="k", error="why"))
     first, second, third = read_journal(path)
     assert isinstance(first, RunLine)
-    assert first.identity == IDENTITY
+    assert first.identity == RUN
     assert isinstance(second, AnswerLine)
     assert second.generation == answer().generation
     assert isinstance(third, FailureLine)
@@ -37,26 +51,91 @@ def test_journal_reads_back_what_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_torn_last_line_is_left_out(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "j.jsonl"
-    with Journal(path, IDENTITY) as journal:
+    with Journal(path, RUN) as journal:
         journal.append(answer("one"))
         journal.append(answer("two"))
     path.write_bytes(path.read_bytes()[:-cut])
     assert [line.case_id for line in read_journal(path) if isinstance(line, AnswerLine)] == ["one"]
 
 
-def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["cut", "flipped", "checksum lost", "checksum of another", "too long"])
+def test_damage_in_the_middle_is_left_out_and_named(tmp_path: Path, how: str) -> None:
     path = tmp_path / "j.jsonl"
-    with Journal(path, IDENTITY) as journal:
-        journal.append(answer())
-        journal.append(answer())
+    with Journal(path, RUN) as journal:
+        journal.append(answer("one"))
+        journal.append(answer("two"))
     lines = path.read_bytes().split(b"\n")
-    path.write_bytes(b"\n".join([lines[0], lines[1][:5], *lines[2:]]))
-    with pytest.raises(InputError, match=r"j\.jsonl:2: the journal is damaged"):
-        read_journal(path)
+    spoiled = {
+        "cut": lines[1][:5],
+        "flipped": lines[1].replace(b"line", b"lime"),
+        "checksum lost": lines[1][: lines[1].index(b', "checksum"')] + b"}",
+        "checksum of another": lines[1][:-20] + lines[2][-20:],
+        "too long": lines[1].replace(b"line", b"l" * 8_000_000),
+    }
+    path.write_bytes(b"\n".join([lines[0], spoiled[how], *lines[2:]]))
+    damaged: list[tuple[int, str]] = []
+    kept = list(placed_lines(path, lambda *damage: damaged.append(damage)))
+    assert [number for number, _ in damaged] == [2]
+    assert [placed.line.case_id for placed in kept if isinstance(placed.line, AnswerLine)] == ["two"]
+    assert read_line(path, kept[1].offset) == kept[1].line
+
+
+def test_a_line_without_a_checksum_is_of_version_2_alone(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path, RUN) as journal:
+        journal.append(answer("one"))
+    bare = [re.sub(rb', "checksum": "[0-9a-f]{16}"', b"", line) for line in path.read_bytes().splitlines(keepends=True)]
+    older = bare[0].replace(b'"journal_version": 3', b'"journal_version": 2')
+    path.write_bytes(older + bare[1])
+    assert len(list(read_journal(path))) == 2
+    # From the first line on that this version has written, all have one.
+    with Journal(path, RUN, resumed=True):
+        pass
+    path.write_bytes(path.read_bytes() + bare[1])
+    assert len(list(read_journal(path))) == 3
+    path.write_bytes(bare[0] + bare[1])
+    with pytest.raises(InputError, match="it has no checksum"):
+        list(read_journal(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (LoadedLine(load=dataclasses.replace(LOAD, settings={"a": [{}, float("nan")]})), "/settings/a/1"),
+        (LoadedLine(load=dataclasses.replace(LOAD, load_ms=-1.0)), "/load_ms"),
+        (LoadedLine(load=dataclasses.replace(LOAD, settings={"a": 10**30})), "/settings/a"),
+        (LoadedLine(load=dataclasses.replace(LOAD, settings={"a": object()})), "object"),
+        (
+            LoadedLine(load=dataclasses.replace(LOAD, settings={"a": json.loads("[" * 99 + "]" * 99)})),
+            "64",
+        ),
+        (replace(answer(), attempt=0), "/attempt"),
+        (replace(answer(), elapsed_ms=float("inf")), "/elapsed_ms"),
+        (replace(answer(), input_chars_cut=-1), "/input_chars_cut"),
+        (answer(text="x" * 8_000_000), "longer than 8 MB"),
+    ],
+)
+def test_nothing_is_written_that_would_not_be_read(tmp_path: Path, line: JournalLine, place: str) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path, RUN) as journal:
+        with pytest.raises(InstrumentError, match=f"cannot be recorded: .*{re.escape(place)}"):
+            journal.append(line)
+        journal.append(answer())
+    damaged: list[tuple[int, str]] = []
+    assert len(list(placed_lines(path, lambda *damage: damaged.append(damage)))) == 2
+    assert not damaged
+
+
+def test_an_identity_that_would_not_be_read_makes_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    row = dataclasses.replace(RUN.scenario, extra_body={"a": float("nan")})
+    with pytest.raises(InputError, match="/extra_body/a: is not a number"):
+        Journal(path, replace(RUN, scenario=row))
+    assert not path.exists()
 
 
 def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     path.write_text('{"type": "other"}\n')
     with pytest.raises(InputError, match="is not the journal"):
-        read_journal(path)
+        list(read_journal(path))

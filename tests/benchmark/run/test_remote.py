@@ -389,7 +389,8 @@ def test_a_full_disk_ends_the_questions(tmp_path: Path) -> None:
         _, told = process.communicate(timeout=60)
         asked = len(service.requests)
     assert process.returncode == 1
-    assert "File too large; answers so far are in the journals" in told
+    assert "File too large" in told
+    assert "what was answered is in its journal; fix that, then resume" in told
     assert "Traceback" not in told
     assert asked < 140
 

@@ -423,7 +423,8 @@ def test_a_run_without_a_result_is_named(results_tree: Path, tmp_path: Path) -> 
 
 def test_a_root_without_results_is_named(results_tree: Path, tmp_path: Path) -> None:
     done = run(tmp_path, one_of(results_tree), "-o", tmp_path / "page.html")
-    assert done.returncode == 0
+    assert done.returncode == 2
+    assert (tmp_path / "page.html").exists()
     assert f"skipped: {tmp_path}: contains no result file" in done.stderr
 
 
@@ -446,7 +447,7 @@ def test_one_page_of_several_roots_with_what_was_left_out(results_tree: Path, tm
     (other / "young.json").write_text(json.dumps(young))
     page = tmp_path / "all.html"
     done = run(results_tree, other, "-o", page)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2, done.stderr
     skipped = [line for line in done.stderr.splitlines() if line.startswith("skipped: ")]
     assert len(skipped) == 3
     assert "package.json: is not a result file" in done.stderr

@@ -1,0 +1,17 @@
+"""Text for a terminal by way of rich: never markup, and nothing that the terminal obeys."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from ctxsift.terminal import in_line, printable
+
+
+def plain_text(text: str, style: str = "") -> Text:
+    """Return one line of text; whatever rich prints of what comes from outside is made here."""
+    return Text(in_line(text, limit=len(text)), style=style)
+
+
+def plain_block(text: str) -> Text:
+    """Return a text of many lines, of which the first few thousand characters are shown."""
+    return Text(printable(text))

