@@ -193,3 +193,36 @@ def test_compress_gives_back_what_it_would_not_send(tmp_path: Path) -> None:
         assert service.requests == []
     assert (done.returncode, done.stdout) == (0, printed)
     assert b"LiteLLM's provider maritalk may follow redirects or call other hosts" in done.stderr
+
+
+def test_figures_that_are_none_leave_a_result_that_can_be_read(runner: Run, tmp_path: Path, corpus: Corpus) -> None:
+    message = {"role": "assistant", "content": "said"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    odd: list[dict[str, Any]] = [
+        {"usage": {"prompt_tokens": -1, "completion_tokens": -1, "total_tokens": -2}},
+        {"model": 7},
+        {"usage": {"prompt_tokens": 10**30, "completion_tokens": "7", "total_tokens": None}},
+    ]
+    chosen = select_cases(corpus, max_cases=len(odd))
+    scripts = [
+        Script(case.instruction.strip(), [reply(200, json.dumps(whole | fields).encode())])
+        for case, fields in zip(chosen, odd, strict=True)
+    ]
+    write_matrix(tmp_path, *(remote(f"{name}/m", concurrency=1) for name in ("openai", "hosted_vllm", "deepseek")))
+    with FaultService(*scripts) as service:
+        done = runner("--max-cases", str(len(odd)), *settings(tmp_path, service.url))
+    assert done.returncode == 0, done.stderr
+    reported = subprocess.run(
+        [sys.executable, "-m", "benchmark.report", "results", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert reported.returncode == 0, reported.stderr
+    for model, cases in cases_of(tmp_path).items():
+        for case in cases.values():
+            assert case["raw_view"]["output"] == "said", model
+            assert all(case[name] is None or case[name] >= 0 for name in ("prompt_tokens", "completion_tokens")), case
+            assert isinstance(case["model"], str)
