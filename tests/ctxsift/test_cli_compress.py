@@ -203,7 +203,7 @@ def test_help_has_examples(arguments: list[str]) -> None:
         (["compres", "x"], b"invalid choice: 'compres'"),
         (["compress"], b"are required: INSTRUCTION; see ctxsift compress --help"),
         (["compress", "x", "--intent", "sumary"], b"invalid choice: 'sumary'"),
-        (["compress", "x", "--max-output-tokens", "0"], b"'0' is not a whole number of 1 or more"),
+        (["compress", "x", "--max-output-tokens", "0"], b"'0' is not a whole number from 1 to 1000000"),
     ],
 )
 def test_bad_usage_is_refused_in_one_line(arguments: list[str], problem: bytes) -> None:

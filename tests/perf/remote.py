@@ -133,7 +133,7 @@ def main() -> int:
         env_file = Path(folder, "env")
         env_file.write_text(f"CTXSIFT_LLM_BASE_URL={url}\nCTXSIFT_LLM_API_KEY=any\n")
         settings = load_settings(env_file, {})
-        options = RunSettings(Path(folder), "now", settings, env_file=env_file, remote=True)
+        options = RunSettings(Path(folder), "20260101T000000Z", settings, env_file=env_file, remote=True)
         (plan,) = preflight([Asked(scenario, corpus.cases, corpus)], options)
         assert isinstance(plan, ScenarioPlan), plan
         watch = _Stopwatch()
