@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.strict_json import containers
 
 T = TypeVar("T")
 NonBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -79,21 +80,15 @@ def refuse_unwritable(value: object, where: str) -> None:
     That is NaN, what is infinite or beyond 64 bits, half a character, and lists and mappings in each other for more
     than 32 levels.
     """
-    level: list[tuple[tuple[object, ...], object]] = [((), value)]
-    for _ in range(_DEEPEST):
-        for place, part in level:
+    if fault := _unwritable(value):
+        raise InputError(where, *fault)
+    for container in containers(value):
+        if container.level >= _DEEPEST - 1:
+            place = place_in(where, *container.place()[:_SHOWN_PARTS])
+            raise InputError(place, "is nested too deeply", f"nest at most {_DEEPEST} levels")
+        for key, part in container.items():
             if fault := _unwritable(part):
-                raise InputError(place_in(where, *place), *fault)
-        level = [((*place, key), inner) for place, part in level for key, inner in _inside(part)]
-    if level:
-        outside = level[0][0][:_SHOWN_PARTS]
-        raise InputError(place_in(where, *outside), "is nested too deeply", f"nest at most {_DEEPEST} levels")
-
-
-def _inside(part: object) -> Iterable[tuple[object, object]]:
-    if isinstance(part, dict):
-        return part.items()
-    return enumerate(part) if isinstance(part, list | tuple) else ()
+                raise InputError(place_in(where, *container.place(key)), *fault)
 
 
 def _unwritable(value: object) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from ctxsift.contracts import Intent
+from ctxsift.strict_json import containers, refuse_constant
 
 # Far above any honest answer; it bounds hostile ones.
 MAX_CHARS = 50_000
@@ -36,11 +37,7 @@ def parse_json(text: str) -> Any | None:
 
 
 def _depth_is_bounded(value: Any) -> bool:
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        nested = [item for item in level if isinstance(item, dict | list)]
-        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
-    return not level
+    return all(container.level < _MAX_DEPTH - 1 for container in containers(value))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -48,11 +45,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         raise ValueError("duplicate key")
     return made
-
-
-def refuse_constant(constant: str) -> Any:
-    """Refuse NaN and Infinity, which are not JSON; for `parse_constant`. Raises ValueError."""
-    raise ValueError(f"{constant} is not valid JSON")
 
 
 def parse_yaml(text: str) -> Any | None:

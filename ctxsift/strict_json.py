@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
-
-from ctxsift.payloads import refuse_constant
 
 # A result of 10,000 cases has about 1.4 million values; the worst of them take some 150 bytes each.
 MOST_VALUES = 2_500_000
@@ -17,6 +16,8 @@ MOST_DEPTH = 64
 # Beyond 64 bits, readers disagree.
 _LARGEST = 2**64
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+# JSON need not escape them, and a terminal may obey some.
+_NOT_ASCII = re.compile(r"[^ -~]")
 _WIDE = re.compile(rb"[\xf0-\xf4]")
 _LARGE, _MOST_WIDE = 32_000_000, 48_000_000
 _MOST_DIGITS = 25
@@ -91,37 +92,73 @@ def _marks(content: bytes) -> int:
     return sum(map(content.count, _MARKS))
 
 
-# A container, what it lies in, and its key there.
-_Node = tuple[Any, Any, object]
+class Container(NamedTuple):
+    """A list or mapping among JSON values that is not empty.
+
+    Attributes:
+        level: how many others it lies in; 0 for the outermost.
+        inside: the one that it lies in, and `key` its place there.
+
+    """
+
+    value: Any
+    level: int = 0
+    inside: Container | None = None
+    key: object = None
+
+    def items(self) -> Iterable[tuple[object, Any]]:
+        """Return what is in it, by key or index."""
+        return self.value.items() if isinstance(self.value, dict) else enumerate(self.value)
+
+    def place(self, *keys: object) -> tuple[object, ...]:
+        """Return the keys that lead from the outermost container to a place in this one."""
+        found, node = list(reversed(keys)), self
+        while node.inside is not None:
+            found.append(node.key)
+            node = node.inside
+        return tuple(reversed(found))
+
+
+def containers(value: Any) -> Iterator[Container]:
+    """Yield the containers of JSON values, the outer ones first; without recursion, however deep they are."""
+    level = [Container(value)] if _is_container(value) else []
+    while level:
+        inner: list[Container] = []
+        for outer in level:
+            yield outer
+            for key, item in outer.items():
+                if _is_container(item):
+                    inner.append(Container(item, outer.level + 1, outer, key))
+        level = inner
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list | tuple) and bool(value)
 
 
 def check(value: Any) -> None:
     """Raise ValueError, naming the place, when JSON values hold a number or a depth that is out of bounds."""
-    level: list[_Node] = [([value], None, None)]
-    for _ in range(MOST_DEPTH):
-        inner: list[_Node] = []
-        for node in level:
-            container = node[0]
-            for key, item in container.items() if isinstance(container, dict) else enumerate(container):
-                if isinstance(item, dict | list):
-                    if item:
-                        inner.append((item, node, key))
-                elif isinstance(item, float | int) and not _is_kept(item):
-                    raise ValueError(f"{_pointer(node, key)}: is not a number of a size that can be kept")
-        level = inner
-        if not level:
-            return
-    raise ValueError(f"is nested more than {MOST_DEPTH} deep")
+    if not _is_kept(value):
+        raise ValueError("/: is not a number of a size that can be kept")
+    for container in containers(value):
+        if container.level >= MOST_DEPTH - 1:
+            raise ValueError(f"is nested more than {MOST_DEPTH} deep")
+        for key, item in container.items():
+            if not _is_kept(item):
+                place = "/".join(str(each)[:100] for each in container.place(key))
+                raise ValueError(f"/{place}: is not a number of a size that can be kept")
 
 
-def _is_kept(number: float) -> bool:
-    return abs(number) <= _LARGEST if isinstance(number, int) else math.isfinite(number)
+def _is_kept(value: Any) -> bool:
+    return abs(value) <= _LARGEST if isinstance(value, int) else not isinstance(value, float) or math.isfinite(value)
 
 
-def _pointer(node: _Node | None, key: object) -> str:
-    keys = [key]
-    while node is not None:
-        _, node, key = node
-        keys.append(key)
-    # The outermost two are the list around the value and the value itself.
-    return "/" + "/".join(str(each)[:100] for each in reversed(keys[:-2]))
+def refuse_constant(constant: str) -> Any:
+    """Refuse NaN and Infinity, which are not JSON; for `parse_constant`. Raises ValueError."""
+    raise ValueError(f"{constant} is not valid JSON")
+
+
+def printable_json(value: Any) -> str:
+    """Return JSON on one line in which whatever no reader would see is escaped; letters of all languages stay."""
+    line = json.dumps(value, ensure_ascii=False)
+    return _NOT_ASCII.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], line)

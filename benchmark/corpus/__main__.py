@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -27,6 +25,7 @@ from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import encoded
+from ctxsift.strict_json import printable_json
 from ctxsift.terminal import one_line, show
 
 _EXAMPLES = """\
@@ -36,8 +35,6 @@ _EXAMPLES = """\
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
 """
-# What JSON need not escape, and a terminal may obey.
-_UNSEEN = re.compile(r"[^ -~]")
 
 
 def build_parser() -> Parser:
@@ -113,10 +110,8 @@ def _export(corpus: Corpus, _: argparse.Namespace) -> int:
 
     sys.stdout.flush()
     for case in corpus.cases:
-        line = json.dumps(case_row(case), ensure_ascii=False)
-        seen = _UNSEEN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], line)
         # A data set is UTF-8, whatever the terminal speaks.
-        sys.stdout.buffer.write(encoded(seen + "\n"))
+        sys.stdout.buffer.write(encoded(printable_json(case_row(case)) + "\n"))
     return EXIT_OK
 
 

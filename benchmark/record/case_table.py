@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import TypeAlias
 
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, Outcome
+from ctxsift.strict_json import printable_json
 
 Cell: TypeAlias = str | int | float | None
 _RESULT = ("scenario", "timestamp", "track", "model")
@@ -56,15 +56,9 @@ def case_table(result: StoredResult) -> Iterator[list[Cell]]:
 
 def _cells(case: Outcome) -> list[Cell]:
     if isinstance(case, Answered):
-        lists = [_as_json(values) for values in _lists(case)]
+        lists = [printable_json(values) for values in _lists(case)]
         return [case.failure_reason, *_answer(case), *lists, *_raw(case)]
     return _cells_unanswered(case)
-
-
-def _as_json(values: object) -> str:
-    text = json.dumps(values, ensure_ascii=False)
-    # JSON's own escapes, before anybody else's.
-    return text if text.isprintable() else json.dumps(values)
 
 
 def _cells_unanswered(case: InstrumentFailure) -> list[Cell]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
-import signal
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -70,7 +67,7 @@ class Journal:
         self.append(first)
 
     def append(self, line: JournalLine) -> None:
-        """Write one line and wait until it is on disk; Ctrl-C waits that long.
+        """Write one line and wait until it is on disk.
 
         Raises:
             InstrumentError: naming the field for which the line would not be read back; nothing is written.
@@ -80,13 +77,12 @@ class Journal:
             written = encode_line(replace(line, at_s=round(time.monotonic() - self._opened, 3)))
         except ValueError as error:
             raise InstrumentError(f"cannot be recorded: {error}") from error
-        with _undisturbed():
-            self._file.write(written)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            if not os.fstat(self._file.fileno()).st_nlink:
-                # Hours of answers would go to where nobody finds them.
-                raise FileNotFoundError(errno.ENOENT, "was deleted while the run went on", str(self._path))
+        self._file.write(written)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if not os.fstat(self._file.fileno()).st_nlink:
+            # Hours of answers would go to where nobody finds them.
+            raise FileNotFoundError(errno.ENOENT, "was deleted while the run went on", str(self._path))
 
     def __enter__(self) -> Journal:
         return self
@@ -95,16 +91,6 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM in this thread."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _lock(descriptor: int, path: Path) -> None:
