@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
 from ctxsift.contracts import Intent, OutputMode
@@ -43,6 +46,8 @@ class Capture:
 
     Attributes:
         name: unique in a corpus; cases on the same output share it.
+        command: blank where a corpus does not tell it.
+        exit_code: as a shell reports it; None where a corpus does not tell it.
         origin: an Origin, or whatever another corpus says.
         normalised: what was replaced in the text.
 
@@ -53,7 +58,7 @@ class Capture:
     tool: NonBlank
     version: str = ""
     command: str = ""
-    exit_code: int = 0
+    exit_code: int | None = None
     origin: str = "unknown"
     normalised: tuple[NonEmpty, ...] = ()
 
@@ -78,6 +83,63 @@ class Rules:
     order: tuple[NonEmpty, ...] = ()
 
 
+class Weight(StrEnum):
+    """What a statement is worth: a right answer has to say it, or may say it."""
+
+    VITAL = auto()
+    OKAY = auto()
+
+
+class Within(StrEnum):
+    """Where the terms of a statement have to stand together."""
+
+    SENTENCE = auto()
+    ANSWER = auto()
+
+
+# One of them has to be there.
+Alternatives = Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a right answer in prose says, whatever its words. docs/statements.md tells how it is matched.
+
+    Attributes:
+        says: the statement in plain English, for people.
+        terms: groups; of each, one alternative has to be found.
+        pairs: labels with their values; in an answer each value has to stand nearest to its own label.
+        order: terms that have to come in this order.
+
+    """
+
+    says: NonBlank
+    terms: tuple[Alternatives, ...] = ()
+    pairs: tuple[tuple[Alternatives, Alternatives], ...] = ()
+    order: tuple[NonBlank, ...] = ()
+    within: Within = Within.SENTENCE
+    weight: Weight = Weight.VITAL
+
+    def __hash__(self) -> int:
+        """Hash what tells it apart; all its terms would take longer than judging by it."""
+        return hash(self.says)
+
+
+@dataclass(frozen=True)
+class MustNot:
+    """What only a wrong answer says.
+
+    Attributes:
+        terms: groups; one alternative of each in the same clause is a contradiction.
+        unless: phrases that make a clause harmless.
+
+    """
+
+    says: NonBlank
+    terms: Annotated[tuple[Alternatives, ...], msgspec.Meta(min_length=1)]
+    unless: tuple[NonBlank, ...] = ()
+
+
 @dataclass(frozen=True)
 class Case:
     """One question with its gold.
@@ -86,6 +148,7 @@ class Case:
         required_anchors: exact tokens of the input that must survive.
         derived_anchors: tokens that must be in the answer though not in the input (a count, a JSON key).
         alternatives: whole answers that are exactly as right as `expected_output`.
+        statements, must_not: what a right answer in prose says and does not say; empty where nobody has written it.
         where: file and place, for messages.
 
     """
@@ -107,11 +170,18 @@ class Case:
     tags: tuple[str, ...]
     rationale: str
     where: str
+    statements: tuple[Statement, ...] = ()
+    must_not: tuple[MustNot, ...] = ()
+
+    def __hash__(self) -> int:
+        """Hash what tells it apart; its texts would take long."""
+        return hash(self.case_id)
 
     @property
     def request(self) -> Request:
         """All that a model may see of this case."""
-        return Request(self.raw_input, self.instruction, self.intent)
+        command = self.capture.command if self.capture.command.strip() else None
+        return Request(self.raw_input, self.instruction, self.intent, command, self.capture.exit_code)
 
     @property
     def references(self) -> tuple[str, ...]:

@@ -33,9 +33,9 @@ _EXAMPLES = """\
   python -m benchmark.compare old.json new.json --fail-on-drop 1      (a gate for CI)
   python -m benchmark.compare results/ --markdown > pairs.md
 
-Intervals are 95 % paired bootstrap intervals over the cases both answered. The p values of a matrix are corrected for
-the number of its pairs, those of intents for the number of intents (Holm). A case is passed when its answer is usable
-and has every anchor.
+Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are drawn together. The
+p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm). A
+case is passed when its answer is usable and has every anchor.
 """
 
 

@@ -1,15 +1,16 @@
 """Statistics of case scores: percentiles, seeded bootstrap, paired comparison. The primitives are numpy's.
 
 Percentile bootstrap after Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapters 13 and 16, expanded for
-small samples after Hesterberg, What Teachers Should Know About the Bootstrap (2015), section 5.3; step-down correction
-after Holm (1979). Cases are what is drawn: they stand for the outputs an agent will meet.
+small samples after Hesterberg, What Teachers Should Know About the Bootstrap (2015), section 5.3. Clusters are drawn
+whole (Davison & Hinkley, Bootstrap Methods and their Application (1997), section 3.8): cases on one capture tend to
+come out alike, and captures stand for the outputs an agent will meet. Step-down correction after Holm (1979).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -17,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int32]
 SEED = 0
 DRAWS = 2000
 CONFIDENCE = 0.95
-# From fewer cases nothing can be said of how others would come out.
-MIN_CASES = 5
+# From fewer clusters nothing can be said of how others would come out.
+MIN_CLUSTERS = 5
 _NORMAL = NormalDist()
 
 
@@ -39,14 +41,67 @@ class Difference:
 
     Attributes:
         value: the observed difference, B - A.
-        interval: None below MIN_CASES cases.
-        p: two-sided probability of one at least as large if there were none; 1 below MIN_CASES cases.
+        interval: None below MIN_CLUSTERS clusters.
+        p: two-sided probability of one at least as large if there were none; 1 below MIN_CLUSTERS clusters.
 
     """
 
     value: float
     interval: Interval | None
     p: float
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Which values of a list are drawn together.
+
+    Attributes:
+        labels: the cluster of each value, numbered from 0 in the order in which they first appear.
+
+    """
+
+    labels: tuple[int, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[Hashable]) -> Clusters:
+        """Return the clusters of values, given the name of each value's cluster."""
+        numbers: dict[Hashable, int] = {}
+        return cls(tuple(numbers.setdefault(name, len(numbers)) for name in names))
+
+    @functools.cached_property
+    def count(self) -> int:
+        """How many there are."""
+        return max(self.labels, default=-1) + 1
+
+    @functools.cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The number of values of each, shape (count,)."""
+        return np.bincount(np.asarray(self.labels, dtype=np.intp))
+
+    @functools.cached_property
+    def effective_count(self) -> float:
+        """How many of equal size would tell as much: (sum of sizes)^2 / sum of sizes^2 (Kish, 1965).
+
+        The count itself where all have one size, less where a few hold most values.
+        """
+        sizes = self.sizes
+        return float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0
+
+    def joined(self, other: Clusters) -> Clusters:
+        """Return the smallest clusters of the same values that keep together what either keeps together."""
+        if self.labels == other.labels:
+            return self
+        leaders = list(range(self.count))
+
+        def leader(label: int) -> int:
+            while leaders[label] != label:
+                label = leaders[label]
+            return label
+
+        first: dict[int, int] = {}
+        for ours, theirs in zip(self.labels, other.labels, strict=True):
+            leaders[leader(ours)] = leader(first.setdefault(theirs, ours))
+        return Clusters.of(leader(label) for label in self.labels)
 
 
 def mean(values: Sequence[float] | Floats) -> float:
@@ -64,47 +119,73 @@ def percentile(values: Sequence[float] | Floats, percent: float) -> float:
 
 
 @functools.lru_cache(maxsize=128)
-def resamples(size: int, seed: int = SEED, draws: int = DRAWS) -> npt.NDArray[np.int32]:
-    """Return indexes of `draws` samples with replacement from `size` cases, shape (draws, size).
+def resamples(count: int, seed: int = SEED, draws: int = DRAWS) -> Counts:
+    """Return indexes of `draws` samples with replacement from `count` clusters, shape (draws, count).
 
-    The same for every list of that length, so that figures drawn from the same cases are drawn together.
+    The same for every list with that many clusters, so that figures drawn from the same cases are drawn together.
     """
-    return np.random.default_rng(seed).integers(0, size, (draws, size), dtype=np.int32)
+    return np.random.default_rng(seed).integers(0, count, (draws, count), dtype=np.int32)
 
 
-def row_percentile(rows: Floats, percent: float) -> Floats:
-    """Return `percentile` of every row of an array of shape (rows, values)."""
-    place = (rows.shape[1] - 1) * percent / 100
-    low = math.floor(place)
-    high = min(low + 1, rows.shape[1] - 1)
-    # A partition finds two ranks in linear time, where numpy's percentile spends five times as long.
-    parts = np.partition(rows, (low, high), axis=1)
-    found: Floats = parts[:, low] + (place - low) * (parts[:, high] - parts[:, low])
-    return found
+@functools.lru_cache(maxsize=32)
+def _multiplicities(count: int) -> Counts:
+    """Return how often each of `count` clusters is in each of the `resamples`, shape (count, draws)."""
+    drawn = resamples(count)
+    cells = drawn + count * np.arange(len(drawn))[:, np.newaxis]
+    found = np.bincount(cells.ravel(), minlength=count * len(drawn)).reshape(len(drawn), count)
+    return np.ascontiguousarray(found.T, dtype=np.int32)
 
 
-def bootstrap_means(values: Sequence[float] | Floats) -> Floats:
-    """Return the means of the resampled values, shape (draws,)."""
-    array = np.asarray(values, dtype=np.float64)
-    means: Floats = array[resamples(len(array))].mean(axis=1)
+@functools.lru_cache(maxsize=128)
+def _drawn_sizes(clusters: Clusters) -> npt.NDArray[np.int64]:
+    """Return how many values each of the `resamples` holds, shape (draws,)."""
+    sizes: npt.NDArray[np.int64] = clusters.sizes[resamples(clusters.count)].sum(axis=1)
+    return sizes
+
+
+def bootstrap_means(values: Sequence[float] | Floats, clusters: Clusters) -> Floats:
+    """Return the mean of the values of each bootstrap sample of the clusters, shape (draws,)."""
+    sums = np.bincount(np.asarray(clusters.labels, dtype=np.intp), np.asarray(values, dtype=np.float64))
+    means: Floats = sums[resamples(clusters.count)].sum(axis=1) / _drawn_sizes(clusters)
     return means
 
 
-def interval_of(drawn: Floats, cases: int) -> Interval | None:
-    """Return the 95 % interval of a figure of `cases` cases from its bootstrap distribution; None below MIN_CASES.
+def bootstrap_percentiles(values: Sequence[float] | Floats, percent: float, clusters: Clusters) -> Floats:
+    """Return the `percentile` of the values of each bootstrap sample of the clusters, shape (draws,).
 
-    The plain percentile interval is too narrow by sqrt((n-1)/n) and knows no Student's t; the tails are moved outwards
-    for both.
+    No sample is sorted: the values are sorted once, and counting how often each was drawn leads to its rank.
     """
-    if cases < MIN_CASES:
+    array = np.asarray(values, dtype=np.float64)
+    order = np.argsort(array)
+    ranked = array[order]
+    times_drawn = _multiplicities(clusters.count)[np.asarray(clusters.labels, dtype=np.intp)[order]]
+    reached = np.cumsum(times_drawn, axis=0, dtype=np.int32)
+    sizes = _drawn_sizes(clusters)
+    places = (sizes - 1) * percent / 100
+    low = np.floor(places).astype(np.int32)
+    high = np.minimum(low + 1, sizes - 1).astype(np.int32)
+    # The value of rank r, from 0, is the first that more than r values of the sample reach.
+    at_low, at_high = (ranked[(reached <= rank).sum(axis=0)] for rank in (low, high))
+    found: Floats = at_low + (places - low) * (at_high - at_low)
+    return found
+
+
+def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
+    """Return the 95 % interval of a figure, given its bootstrap distribution; None below MIN_CLUSTERS clusters.
+
+    The plain percentile interval of n values is too narrow by sqrt((n-1)/n) and knows no Student's t; the tails are
+    moved outwards for both, n being the effective number of clusters.
+    """
+    if clusters.count < MIN_CLUSTERS:
         return None
-    tail = 100 * _NORMAL.cdf(-_student_quantile(cases - 1) * math.sqrt(cases / (cases - 1)))
+    count = clusters.effective_count
+    tail = 100 * _NORMAL.cdf(-_student_quantile(count - 1) * math.sqrt(count / (count - 1)))
     low, high = np.percentile(drawn, [tail, 100 - tail])
     return Interval(float(low), float(high))
 
 
 @functools.lru_cache
-def _student_quantile(freedom: int) -> float:
+def _student_quantile(freedom: float) -> float:
     """Return the upper 2.5 % point of Student's t, by its Cornish-Fisher expansion (right to 1 % from 4 degrees on)."""
     z = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
     first = (z**3 + z) / 4
@@ -113,17 +194,17 @@ def _student_quantile(freedom: int) -> float:
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
-def difference_of(observed: float, drawn: Floats, cases: int) -> Difference:
-    """Return an observed difference on `cases` cases with interval and p value, given its bootstrap distribution.
+def difference_of(observed: float, drawn: Floats, clusters: Clusters) -> Difference:
+    """Return an observed difference with interval and p value, given its bootstrap distribution over `clusters`.
 
     The p value takes the bootstrap's standard error and Student's t (Wallace's approximation of its tail): counting
     draws could not tell 0.0001 from 0.00001, which correcting a whole leaderboard needs.
     """
-    interval = interval_of(drawn, cases)
+    interval = interval_of(drawn, clusters)
     if interval is None:
         return Difference(observed, None, 1.0)
-    freedom = cases - 1
-    error = float(np.std(drawn, ddof=1)) * math.sqrt(cases / freedom)
+    freedom = clusters.effective_count - 1
+    error = float(np.std(drawn, ddof=1)) * math.sqrt((freedom + 1) / freedom)
     if error <= 1e-12:
         return Difference(observed, interval, float(abs(observed) <= 1e-12))
     t = abs(observed) / error

@@ -67,7 +67,11 @@ def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
 
 async def agenerate(request: Request, backend: AsyncBackend, limits: Limits) -> Answer:
     """Ask a service once; like `generate`."""
-    asked = request
+    return await _agenerate(request, request, backend, limits)
+
+
+async def _agenerate(request: Request, asked: Request, backend: AsyncBackend, limits: Limits) -> Answer:
+    """Ask `asked`, which is `request` or what fits of it."""
     while True:
         try:
             return _answer(request, asked, await backend.agenerate(build_messages(asked), limits))
@@ -91,7 +95,7 @@ async def agenerate_batch(
             if isinstance(reply, Generation):
                 answers.append(_answer(request, request, reply))
             elif isinstance(reply, PromptTooLongError):
-                answers.append(await agenerate(_shortened(request, request, reply), backend, limits))
+                answers.append(await _agenerate(request, _shortened(request, request, reply), backend, limits))
             else:
                 answers.append(reply)
         except BackendError as error:

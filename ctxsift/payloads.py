@@ -22,6 +22,7 @@ _MAX_BITS = 4096
 _CELL = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")
 _BULLET = re.compile(r"[ \t]*[-*•][ \t]+(\S.*)")
+_CONTINUATION = re.compile(r"(?: {2,}|[ ]*\t)[ \t]*(?![-*•+|>] |#{1,6} |\d+[.)] |```|~~~)\S.*")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -107,12 +108,27 @@ def _cells(line: str) -> list[str]:
 
 
 def parse_bullets(text: str) -> list[str] | None:
-    """Return the items of a text that is nothing but bullets (`-`, `*` or `•`), else None."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    matches = [_BULLET.fullmatch(line) for line in lines]
-    if not lines or len(text) > MAX_CHARS or not all(matches):
+    """Return the items of a text that is nothing but bullets (`-`, `*` or `•`), else None.
+
+    Lines of prose that are indented below a bullet belong to it.
+    """
+    if len(text) > MAX_CHARS:
         return None
-    return [match.group(1).strip() for match in matches if match]
+    items: list[list[str]] = []
+    for line in text.splitlines():
+        bullet = _BULLET.fullmatch(line)
+        if bullet is not None:
+            items.append([bullet.group(1).strip()])
+        elif items and is_continuation(line):
+            items[-1].append(line.strip())
+        elif line.strip():
+            return None
+    return [" ".join(item) for item in items] or None
+
+
+def is_continuation(line: str) -> bool:
+    """Say whether `line`, below a bullet, goes on with its text: it is indented and begins nothing of its own."""
+    return _CONTINUATION.fullmatch(line) is not None
 
 
 PARSERS = {

@@ -116,7 +116,7 @@ def _removed(before: str, after: str) -> str:
 
 
 def _thought(text: str, request: Request) -> Thought:
-    return find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+    return find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
 
 
 def _reasoning_blocks(text: str, request: Request) -> str:
@@ -135,7 +135,7 @@ def _reasoning_blocks(text: str, request: Request) -> str:
 
 def _invented_turns(text: str, request: Request) -> str:
     for match in _END_OF_TURN.finditer(text):
-        if text[: match.start()].strip() and not is_quoted(match, request.raw_input):
+        if text[: match.start()].strip() and not is_quoted(match, request.quotable):
             return text[: match.start()]
     if parse_payload(request.intent, text) is not None:
         return text
@@ -144,7 +144,7 @@ def _invented_turns(text: str, request: Request) -> str:
             before = text[: turn.start()]
             if after_blank_line and not before[-4:].replace("\r", "").endswith("\n\n"):
                 continue
-            if before.strip() and turn.group().strip() not in request.raw_input:
+            if before.strip() and turn.group().strip() not in request.quotable:
                 return before
             break
     return text
@@ -155,11 +155,11 @@ def _role_header(text: str, request: Request) -> str:
     # `model:` is also a key.
     if match and "<" not in match.group() and parse_payload(request.intent, text) is not None:
         return text
-    return text[match.end() :] if match and not is_quoted(match, request.raw_input) else text
+    return text[match.end() :] if match and not is_quoted(match, request.quotable) else text
 
 
 def _control_tokens(text: str, request: Request) -> str:
-    return CONTROL_TOKEN.sub(lambda m: m.group() if is_quoted(m, request.raw_input) else "", text)
+    return CONTROL_TOKEN.sub(lambda m: m.group() if is_quoted(m, request.quotable) else "", text)
 
 
 def _prompt_scaffold(text: str, request: Request) -> str:
@@ -206,11 +206,11 @@ def _thought_epilogue(text: str, request: Request) -> str:
 
 def _answer_tag(text: str, request: Request) -> str:
     match = _ANSWER_TAG.match(text)
-    return match.group(2) if match and f"<{match.group(1)}>" not in request.raw_input else text
+    return match.group(2) if match and f"<{match.group(1)}>" not in request.quotable else text
 
 
 def _payload_intro(text: str, request: Request) -> str:
-    rest = text[intro_end(text, request.raw_input) :]
+    rest = text[intro_end(text, request.quotable) :]
     if rest == text:
         return text
     structured = contract_of(request.intent).kind is Kind.STRUCTURED
@@ -222,7 +222,7 @@ def _answer_label(text: str, request: Request) -> str:
     if not match or parse_payload(request.intent, text) is not None:
         return text
     first_line = text.strip().splitlines()[0].strip()
-    if first_line in request.raw_input:
+    if first_line in request.quotable:
         return text
     # The first of several exact lines may be indented; a value is not.
     rest = text[match.end() :]
@@ -232,12 +232,12 @@ def _answer_label(text: str, request: Request) -> str:
 def _outer_fence(text: str, request: Request) -> str:
     inner = outer_fence(text)
     if inner is not None:
-        return text if text.strip() in request.raw_input else inner
+        return text if text.strip() in request.quotable else inner
     opening = _OPEN_FENCE.match(text)
-    if opening and text.count(opening.group().strip()[:3]) == 1 and opening.group().strip() not in request.raw_input:
+    if opening and text.count(opening.group().strip()[:3]) == 1 and opening.group().strip() not in request.quotable:
         return text[opening.end() :]
     closing = _CLOSE_FENCE.search(text)
-    if closing and text.count(closing.group().strip()) == 1 and closing.group().strip() not in request.raw_input:
+    if closing and text.count(closing.group().strip()) == 1 and closing.group().strip() not in request.quotable:
         return text[: closing.start()]
     return text
 
@@ -245,7 +245,7 @@ def _outer_fence(text: str, request: Request) -> str:
 def _closing_chatter(text: str, request: Request) -> str:
     if parse_payload(request.intent, text) is not None:
         return text
-    return text[: outro_start(text, request.raw_input)]
+    return text[: outro_start(text, request.quotable)]
 
 
 def _blank_edges(text: str, request: Request) -> str:

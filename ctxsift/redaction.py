@@ -1,4 +1,4 @@
-"""Taking a key out of text, in whatever form a service or a library gives it back."""
+"""Taking keys out of text: known ones in any form, and in a command line what looks like one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,32 @@ HIDDEN = "***"
 LEAST_IN_ANSWERS = 8
 # Longer secrets are taken out piece by piece; patterns stay small.
 _PIECE = 48
+_SECRET_NAME = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
+# A variable is no secret yet.
+_SECRET_VALUE = r"""(?!["']?\$)(?:"[^"\n]*"|'[^'\n]*'|[^\s"'`;|&<>()]+)"""
+# `NAME=value`, `--name value`, a header's `Name: value`; `user:password@` of an address; well-known forms of keys.
+_IN_COMMAND = re.compile(
+    rf"""
+      (?<![\w-])(?:sk|pk|rk|hf|gh[oprsu]|github_pat|glpat|xox[abeprs])[_-][\w-]{{16,}}
+    | (?<!\w)(?:AKIA|ASIA)[A-Z0-9]{{16}}(?!\w) | (?<!\w)eyJ[\w-]{{8,}}\.[\w-]+\.[\w-]+
+    | (?<=://)([^\s/:@'"]*:)[^\s/@'"]+(?=@) | (?:(?<=\s-u[ ])|(?<=\s--user[ ]))([^\s/:@'"]*:)(?!\d+\b)[^\s/@'"]+
+    | (\b(?:bearer|basic)\s+)(?!\$)[^\s'"`;|&<>()]+
+    | ({_SECRET_NAME}["']?\s?(?:=|:(?!:)\s*)\s?|(?<=\s)--?[\w-]*{_SECRET_NAME}\s+(?!-)){_SECRET_VALUE}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def out_of_command(command: str) -> str:
+    """Return a command line without what looks like a password or a key: it is to go to a model, perhaps elsewhere.
+
+    This goes by the names that such values have, and by well-known forms of keys; it knows no key by itself.
+    """
+
+    def hidden(match: re.Match[str]) -> str:
+        return "".join(part or "" for part in match.groups()) + HIDDEN
+
+    return _IN_COMMAND.sub(hidden, command)
 
 
 def parts_of_address(url: str) -> list[str]:

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxsift.contracts import Intent, Kind, contract_of
-from ctxsift.payloads import parse_payload
-from ctxsift.prompts import FORMAT_HEADING, TASK_HEADING, Request, scaffold_lines
+from ctxsift.payloads import is_continuation, parse_payload
+from ctxsift.prompts import (
+    COMMAND_HEADING,
+    FORMAT_HEADING,
+    TASK_HEADING,
+    Request,
+    command_lines,
+    exit_code_lines,
+    scaffold_lines,
+)
 from ctxsift.thought import Thought, find_thought
 
 
@@ -39,6 +47,7 @@ VERBATIM_EXCERPT = "verbatim_excerpt"
 SMALL_TALK = "small_talk"
 WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
+WRAPPED_BULLET = "wrapped_bullet"
 
 CONTROL_TOKEN = re.compile(
     r"<\|(?!/?(?:think|analysis|reasoning)\w*\|>)[a-z_][a-z_0-9 ]{0,60}\|>"
@@ -72,10 +81,10 @@ _FACT = re.compile(
     r"""(?x)
     (?<![\w./-])(?:
         [\w.@~+-]*/[\w./@+-]*\w(?::\d+)*            # paths
-      | [\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?::\d+)*  # file names, dotted names
+      | (?!(?:i\.e|e\.g)\b)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?::\d+)*  # file names, dotted names
       | v?\d+(?:\.\d+)+[\w.-]*\w?                   # versions and decimals
       | 0x[0-9a-fA-F]+ | \d{4,}                     # addresses, long numbers
-      | [A-Z]{1,6}-?\d{2,}                          # error codes
+      | (?!L\d)[A-Z]{1,6}-?\d{2,}                  # error codes, but not L18 for line 18
       | \w+_\w+ | [a-z]+[A-Z]\w+ | [A-Z][a-z0-9]+[A-Z]\w+   # identifiers
       | \d+(?:ms|s|KB|MB|GB|KiB|MiB|GiB|B|%)        # figures with a unit
     )(?![\w])"""
@@ -89,7 +98,7 @@ class Validation:
     Attributes:
         reasons: hard failures, empty unless rejected.
         flags: quality flags of an answer that is not perfect but usable.
-        ungrounded: facts that stand neither in the input nor in the instruction.
+        ungrounded: facts that stand neither in the input nor in the command, its exit code or the instruction.
 
     """
 
@@ -104,12 +113,12 @@ def validate(text: str, request: Request) -> Validation:
     """Judge the first 200,000 characters of `text` as an answer to `request`. Never raises."""
     text = text[:MAX_ANSWER_CHARS]
     contract = contract_of(request.intent)
-    thought = find_thought(text, raw_input=request.raw_input, instruction=request.instruction, intent=request.intent)
+    thought = find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
     reasons: list[str] = []
     flags: list[str] = []
     if not text.strip():
         return Validation(Status.REJECTED, (EMPTY_OUTPUT,), (), (), thought)
-    if leaked_tokens(text, request.raw_input):
+    if leaked_tokens(text, request.quotable):
         reasons.append(CONTROL_TOKEN_LEAK)
     if echoed_lines(text, request):
         reasons.append(PROMPT_ECHO)
@@ -135,7 +144,7 @@ def _plain(text: str, request: Request, reasons: list[str], flags: list[str]) ->
         flags.append(MARKUP_IN_PLAIN_TEXT)
     if excerpt_lines(text, request.raw_input) >= 2:
         flags.append(VERBATIM_EXCERPT)
-    if intro_end(text, request.raw_input) or outro_start(text, request.raw_input) < len(text):
+    if intro_end(text, request.quotable) or outro_start(text, request.quotable) < len(text):
         flags.append(SMALL_TALK)
 
 
@@ -148,7 +157,7 @@ def _strict(text: str, request: Request, reasons: list[str], flags: list[str]) -
             reasons.append(NON_VERBATIM_LINES)
         elif any(line not in exact for line in lines):
             flags.append(WHITESPACE_CHANGED)
-    elif len(lines) > 1 or (text.strip() not in request.raw_input and is_prose(text.strip())):
+    elif len(lines) > 1 or (text.strip() not in request.quotable and is_prose(text.strip())):
         reasons.append(PROSE_FOR_EXACT_VALUE)
 
 
@@ -160,10 +169,13 @@ def _structured(text: str, request: Request, reasons: list[str], flags: list[str
         return
     if fence is not None:
         flags.append(OUTER_FENCE)
-    if request.intent is Intent.BULLET_LIST and any(
-        line.strip() and not line.startswith("- ") for line in payload.splitlines()
-    ):
-        flags.append(BULLET_MARKER)
+    if request.intent is Intent.BULLET_LIST:
+        others = [line for line in payload.splitlines() if line.strip() and not line.startswith("- ")]
+        wrapped = sum(map(is_continuation, others))
+        if wrapped:
+            flags.append(WRAPPED_BULLET)
+        if wrapped < len(others):
+            flags.append(BULLET_MARKER)
 
 
 def intro_end(text: str, raw_input: str) -> int:
@@ -216,14 +228,25 @@ def is_quoted(token: re.Match[str], raw_input: str) -> bool:
 
 def echoed_lines(text: str, request: Request) -> list[str]:
     """Return the lines of `text` that repeat the scaffold of our own prompt."""
-    known = set(scaffold_lines())
-    echoed = []
+    known = {*scaffold_lines(), *exit_code_lines(request)}
+    command, *further = command_lines(request) or ("",)
+    echoed, command_echoed = [], False
     for line in text.splitlines():
         bare = line.strip().lstrip("-*•> ")
-        task = bare.startswith(TASK_HEADING) and bare[len(TASK_HEADING) :].strip()[:40] in request.instruction
-        if (bare in known or task or bare.startswith(FORMAT_HEADING)) and bare not in request.raw_input:
+        task = _tells(bare, TASK_HEADING, request.instruction)
+        told = _tells(bare, COMMAND_HEADING, command)
+        ours = bare in known or task or told or bare.startswith(FORMAT_HEADING)
+        if ours and bare not in request.raw_input:
+            echoed.append(line)
+            command_echoed = command_echoed or told
+        elif command_echoed and line in further:
             echoed.append(line)
     return echoed
+
+
+def _tells(line: str, heading: str, text: str) -> bool:
+    """Say whether a line is a heading of ours with the beginning of what stood there, or with nothing."""
+    return line.startswith(heading) and line[len(heading) :].strip()[:40] in text
 
 
 def repeats_input(text: str, raw_input: str) -> bool:
@@ -266,7 +289,8 @@ def has_fact(text: str) -> bool:
 
 def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
     """Return paths, identifiers, numbers, versions and error codes that nobody gave the model."""
-    given = f"{request.raw_input}\n{request.instruction}"
+    exit_code = "" if request.exit_code is None else request.exit_code
+    given = f"{request.quotable}\n{request.instruction}\n{exit_code}"
     found: dict[str, None] = {}
     for match in _FACT.finditer(text[:100_000]):
         fact = match.group().rstrip(".-")

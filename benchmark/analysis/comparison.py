@@ -9,7 +9,7 @@ from enum import StrEnum, auto
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension
 from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
-from benchmark.statistics import Difference, Floats, bootstrap_means, difference_of, holm, mean
+from benchmark.statistics import Clusters, Difference, Floats, bootstrap_means, difference_of, holm, mean
 from ctxsift.errors import InputError
 
 # One point of a hundred: closer scores of a case are a tie.
@@ -35,7 +35,7 @@ class Measure(StrEnum):
 class Verdict(StrEnum):
     """What a difference says of B, in words."""
 
-    TOO_FEW = "too few cases"
+    TOO_FEW = "too few captures"
     EVEN = auto()
     BETTER = "B better"
     WORSE = "B worse"
@@ -83,6 +83,7 @@ class Comparison:
 
     Attributes:
         shared: ids of the cases both answered.
+        captures: how many raw outputs these are about.
         only_a, only_b: cases that only one of them answered; they are left out.
         figures: one for each measure, in their order, 0 to 100.
         wins, losses, ties: cases where B is better, worse, or less than a point away.
@@ -94,6 +95,7 @@ class Comparison:
     a: StoredResult
     b: StoredResult
     shared: tuple[str, ...]
+    captures: int
     only_a: int
     only_b: int
     figures: tuple[Figure, ...]
@@ -119,9 +121,23 @@ def compare(a: StoredResult, b: StoredResult) -> Comparison:
     return found
 
 
-# A figure, and its values in draws of the cases, shape (draws,).
+# A figure, and its values in draws of the captures, shape (draws,).
 _Drawn = tuple[float, Floats]
-_Shared = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The cases that two results share, and which of them are drawn together."""
+
+    cases: tuple[str, ...]
+    clusters: Clusters
+
+    def part(self, places: Sequence[int]) -> _Shared:
+        """Return the cases at these places."""
+        labels = self.clusters.labels
+        return _Shared(tuple(self.cases[i] for i in places), Clusters.of(labels[i] for i in places))
+
+
 _Key = tuple[StoredResult, _Shared, str]
 # Parts of measures that are drawn once for all of them.
 _CORE, _RAW_CORE, _FACTOR = "core", "raw core", "factor"
@@ -137,21 +153,23 @@ class Comparisons:
         self._known: dict[_Key, _Drawn] = {}
         # Of a part of its cases, for one pair only: hundreds of pairs that share different cases would fill memory.
         self._passing: dict[_Key, _Drawn] = {}
-        self._passing_cases: _Shared = ()
+        self._passing_cases: _Shared | None = None
+        self._clusters: dict[StoredResult, Clusters] = {}
 
     def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
         """Return `b` against `a`; None when they share no case."""
-        shared = _shared(a, b)
-        if not shared:
+        shared = self._shared(a, b)
+        if not shared.cases:
             return None
-        pairs = [(a.cases[case], b.cases[case]) for case in shared]
+        pairs = [(a.cases[case], b.cases[case]) for case in shared.cases]
         gains = [y.score - x.score for x, y in pairs]
         return Comparison(
             a=a,
             b=b,
-            shared=shared,
-            only_a=len(a.cases) - len(shared),
-            only_b=len(b.cases) - len(shared),
+            shared=shared.cases,
+            captures=shared.clusters.count,
+            only_a=len(a.cases) - len(shared.cases),
+            only_b=len(b.cases) - len(shared.cases),
             figures=tuple(self._figure(name, a, b, shared) for name in Measure),
             wins=sum(gain >= TIE for gain in gains),
             losses=sum(gain <= -TIE for gain in gains),
@@ -163,12 +181,26 @@ class Comparisons:
 
     def difference(self, a: StoredResult, b: StoredResult, *, timed: bool) -> Difference | None:
         """Return the score of `b` minus that of `a`, with or without latency; None when they share no case."""
-        shared = _shared(a, b)
-        return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference if shared else None
+        shared = self._shared(a, b)
+        if not shared.cases:
+            return None
+        return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference
+
+    def _shared(self, a: StoredResult, b: StoredResult) -> _Shared:
+        cases = tuple(sorted(a.cases.keys() & b.cases.keys()))
+        # Of two files one may know more of what belongs together.
+        return _Shared(cases, self._clusters_of(a, cases).joined(self._clusters_of(b, cases)))
+
+    def _clusters_of(self, result: StoredResult, cases: tuple[str, ...]) -> Clusters:
+        if len(cases) < len(result.cases):
+            return Clusters.of(result.cases[case].cluster for case in cases)
+        if result not in self._clusters:
+            self._clusters[result] = Clusters.of(result.cases[case].cluster for case in cases)
+        return self._clusters[result]
 
     def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
         (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
-        return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, len(shared)))
+        return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, shared.clusters))
 
     def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         known = self._kept_for(result, shared)
@@ -178,7 +210,7 @@ class Comparisons:
         return known[key]
 
     def _kept_for(self, result: StoredResult, shared: _Shared) -> dict[_Key, _Drawn]:
-        if len(shared) == len(result.cases):
+        if len(shared.cases) == len(result.cases):
             return self._known
         if shared != self._passing_cases:
             self._passing, self._passing_cases = {}, shared
@@ -187,12 +219,12 @@ class Comparisons:
     def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
         if name == _FACTOR:
-            times_ms = [0.0 if result.latency_ignored else result.cases[case].time_ms for case in shared]
-            return latency_factor(mean(times_ms)), bootstrap_factors(times_ms)
+            times_ms = [0.0 if result.latency_ignored else result.cases[case].time_ms for case in shared.cases]
+            return latency_factor(mean(times_ms)), bootstrap_factors(times_ms, shared.clusters)
         if name in (_CORE, _RAW_CORE):
-            cases = [result.cases[case] for case in shared]
+            cases = [result.cases[case] for case in shared.cases]
             scores = [case.raw_score if name == _RAW_CORE else case.score for case in cases]
-            return scenario_score(scores, 0.0).quality_core, bootstrap_cores(scores)
+            return scenario_score(scores, 0.0).quality_core, bootstrap_cores(scores, shared.clusters)
         if name == Measure.LIFT:
             final, final_draws = self._drawn(result, shared, Measure.FINAL)
             raw, raw_draws = self._drawn(result, shared, Measure.RAW)
@@ -202,30 +234,27 @@ class Comparisons:
         return 100 * core * factor, 100 * core_draws * factor_draws
 
     def _intents(self, a: StoredResult, b: StoredResult, shared: _Shared) -> tuple[Group, ...]:
-        members: dict[str, list[str]] = {}
-        for case in shared:
+        members: dict[str, list[int]] = {}
+        for place, case in enumerate(shared.cases):
             group = a.cases[case].group
             if Dimension.INTENT in group:
-                members.setdefault(group[Dimension.INTENT], []).append(case)
+                members.setdefault(group[Dimension.INTENT], []).append(place)
         found = []
-        for name, cases in sorted(members.items()):
-            (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, cases) for r in (a, b))
-            difference = difference_of(theirs - ours, their_draws - our_draws, len(cases))
-            found.append(Group(name, len(cases), ours, theirs, difference))
+        for name, places in sorted(members.items()):
+            part = shared.part(places)
+            (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, part) for r in (a, b))
+            difference = difference_of(theirs - ours, their_draws - our_draws, part.clusters)
+            found.append(Group(name, len(places), ours, theirs, difference))
         corrected = holm([group.difference.p for group in found])
         return tuple(
             replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
         )
 
-    def _mean(self, result: StoredResult, shared: _Shared, intent: str, cases: Sequence[str]) -> _Drawn:
+    def _mean(self, result: StoredResult, shared: _Shared, intent: str, part: _Shared) -> _Drawn:
         """Return the mean score of the cases of an intent, 0 to 100."""
         known = self._kept_for(result, shared)
-        key = result, tuple(cases), f"intent {intent}"
+        key = result, part, f"intent {intent}"
         if key not in known:
-            scores = [100 * result.cases[case].score for case in cases]
-            known[key] = mean(scores), bootstrap_means(scores)
+            scores = [100 * result.cases[case].score for case in part.cases]
+            known[key] = mean(scores), bootstrap_means(scores, part.clusters)
         return known[key]
-
-
-def _shared(a: StoredResult, b: StoredResult) -> _Shared:
-    return tuple(sorted(a.cases.keys() & b.cases.keys()))

@@ -13,7 +13,7 @@ class Finding(Enum):
     """What the gate found."""
 
     UNANSWERED = auto()  # B has no answer to cases that A answered
-    TOO_FEW = auto()  # cases for an interval
+    TOO_FEW = auto()  # captures for an interval
     DROP = auto()  # more than allowed, with 95 % confidence
     POSSIBLE_DROP = auto()  # the interval does not rule out more than allowed
     NO_DROP = auto()
@@ -26,6 +26,7 @@ class Gate:
     Attributes:
         allowed: points of `measure` that B may lose.
         shared: cases both answered.
+        captures: raw outputs that these are about.
         unanswered: cases that only A answered.
 
     """
@@ -35,6 +36,7 @@ class Gate:
     allowed: float
     difference: Difference
     shared: int
+    captures: int
     unanswered: int
 
     @property
@@ -47,7 +49,15 @@ def judge_drop(comparison: Comparison, measure: Measure, allowed: float) -> Gate
     """Say whether B answered every case of A and did not surely drop by more than `allowed` points."""
     difference = comparison.difference(measure)
     shared, unanswered = len(comparison.shared), comparison.only_a
-    return Gate(_finding(difference, allowed, unanswered), measure, allowed, difference, shared, unanswered)
+    return Gate(
+        finding=_finding(difference, allowed, unanswered),
+        measure=measure,
+        allowed=allowed,
+        difference=difference,
+        shared=shared,
+        captures=comparison.captures,
+        unanswered=unanswered,
+    )
 
 
 def _finding(difference: Difference, allowed: float, unanswered: int) -> Finding:

@@ -1,224 +1,17 @@
-"""The leaderboard as data: columns, ranks, flags and headline, defined once. `render` and the page write them."""
+"""The leaderboard as data: rows, ranks, flags and headline, defined once. `render` and the page write them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmark.analysis.comparison import Comparisons
+from benchmark.analysis.figures import COLUMNS, Column
 from benchmark.analysis.ranking import Rank, rank_results
-from benchmark.record.base import Interval
+from benchmark.analysis.references import ReferenceRow, References, reference_rows
 from benchmark.record.read import StoredResult, labels
-from benchmark.record.summary import Latency, Summary
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a figure is written: `value * scale`, rounded to `digits`, with its sign if `signed`, then `suffix`."""
-
-    digits: int = 1
-    scale: float = 1.0
-    signed: bool = False
-    suffix: str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One number of a summary.
-
-    Attributes:
-        key: its name on the page and in addresses.
-        read: returns it in the units of the record; None where the file does not tell it.
-        interval: returns its 95 % interval, if it has one.
-
-    """
-
-    key: str
-    title: str
-    hint: str
-    read: Callable[[Summary], float | None]
-    form: Form = Form()
-    interval: Callable[[Summary], Interval | None] = lambda _: None
-
-
-def _latency(read: Callable[[Latency], float | None]) -> Callable[[Summary], float | None]:
-    return lambda summary: None if summary.latency is None else read(summary.latency)
-
-
-_SECONDS = Form(digits=2, scale=0.001)
-_COUNT = Form(digits=0)
-_SHARE = Form(digits=0, scale=100, suffix="%")
-
-ANSWERED = Figure("answered", "answered", "cases whose answer could be scored", lambda s: s.case_count, _COUNT)
-PLANNED = Figure(
-    "planned",
-    "planned",
-    "cases in the run",
-    lambda s: s.case_count if s.planned_count is None else s.planned_count,
-    _COUNT,
-)
-COVERAGE = Figure(
-    "covered", "covered", "share of the planned cases whose answer could be scored", lambda s: s.coverage, _SHARE
-)
-RECOVERED = Figure(
-    "score",
-    "recovered",
-    "the headline score, 0 to 100, after wrappers were removed, with its 95 % interval",
-    lambda s: s.final_score,
-    interval=lambda s: s.recovered.intervals.final_score if s.recovered else None,
-)
-RAW = Figure(
-    "raw",
-    "raw",
-    "the score before wrappers were removed",
-    lambda s: s.raw_view.final_score if s.raw_view else None,
-)
-LIFT = Figure("lift", "lift", "recovered minus raw", lambda s: s.lift, Form(signed=True))
-NORM = Figure(
-    "norm",
-    "norm",
-    "0 is the best baseline on the same cases, 100 is gold",
-    lambda s: s.standing.normalised_score if s.standing else None,
-)
-QUALITY_CORE = Figure(
-    "core",
-    "quality core",
-    "the score without latency",
-    lambda s: s.recovered.quality_core if s.recovered else None,
-    Form(scale=100),
-)
-ACCEPTED = Figure(
-    "accepted", "acc", "answers accepted", lambda s: s.recovered.accepted_count if s.recovered else None, _COUNT
-)
-SOFT_ACCEPTED = Figure(
-    "soft",
-    "soft",
-    "answers accepted with flaws",
-    lambda s: s.recovered.soft_accepted_count if s.recovered else None,
-    _COUNT,
-)
-REJECTED = Figure(
-    "rejected", "rej", "answers rejected", lambda s: s.recovered.rejected_count if s.recovered else None, _COUNT
-)
-THOUGHT = Figure(
-    "thought",
-    "thought",
-    "share of the answers that is leaked reasoning, 0 to 1",
-    lambda s: s.recovered.avg_thought_density if s.recovered else None,
-    Form(digits=2),
-)
-RATIO = Figure(
-    "ratio",
-    "ratio",
-    "input tokens per answer token, over usable answers",
-    lambda s: s.compression.ratio if s.compression else None,
-    Form(digits=0, suffix="x"),
-)
-SAVED = Figure(
-    "saved",
-    "saved",
-    "share of the input an agent is spared without losing an anchor",
-    lambda s: s.compression.tokens_saved_share if s.compression else None,
-    _SHARE,
-)
-MEAN_TIME = Figure(
-    "latency",
-    "avg s",
-    "mean generation time, without loading and waiting",
-    _latency(lambda latency: latency.avg_inference_ms),
-    _SECONDS,
-)
-P95_TIME = Figure(
-    "p95",
-    "p95 s",
-    "95th percentile of the generation time",
-    _latency(lambda latency: latency.p95_inference_ms),
-    _SECONDS,
-)
-PREFILL_SPEED = Figure(
-    "prefill",
-    "read t/s",
-    "prompt tokens per second, by the engine's own clock",
-    _latency(lambda latency: latency.prefill_tokens_per_s),
-    _COUNT,
-)
-DECODE_SPEED = Figure(
-    "speed",
-    "write t/s",
-    "answer tokens per second, by the engine's own clock",
-    _latency(lambda latency: latency.decode_tokens_per_s),
-    _COUNT,
-)
-COST = Figure("cost", "cost $", "what the service charged", _latency(lambda latency: latency.cost_usd), Form(digits=3))
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a narrow table: one figure with its interval, or several with a slash between.
-
-    Attributes:
-        title: of the column; the figures in it have titles of their own for the legend.
-
-    """
-
-    title: str
-    figures: tuple[Figure, ...]
-
-
-def _column(*figures: Figure, title: str = "") -> Column:
-    return Column(title or figures[0].title, figures)
-
-
-# What terminal and Markdown show; the page has a column for each figure of PAGE_FIGURES.
-COLUMNS = (
-    _column(ANSWERED, PLANNED, title="answered"),
-    _column(RECOVERED),
-    _column(RAW),
-    _column(LIFT),
-    _column(NORM),
-    _column(QUALITY_CORE),
-    _column(ACCEPTED, SOFT_ACCEPTED, REJECTED, title="acc/soft/rej"),
-    _column(THOUGHT),
-    _column(RATIO),
-    _column(SAVED),
-    _column(MEAN_TIME, P95_TIME, title="avg/p95 s"),
-    _column(PREFILL_SPEED, DECODE_SPEED, title="read/write t/s"),
-    _column(COST),
-)
-FIGURES = (*dict.fromkeys(figure for column in COLUMNS for figure in column.figures), COVERAGE)
-
-# What the report of a scenario shows beside its score, with room for words and digits.
-AXES = (
-    replace(MEAN_TIME, title="generation, mean s"),
-    Figure(
-        "p50",
-        "generation, p50 s",
-        "median of the generation time",
-        _latency(lambda latency: latency.p50_inference_ms),
-        _SECONDS,
-    ),
-    replace(P95_TIME, title="generation, p95 s"),
-    Figure(
-        "first",
-        "time to first token, mean s",
-        "mean time to read the prompt",
-        _latency(lambda latency: latency.avg_time_to_first_token_ms),
-        _SECONDS,
-    ),
-    replace(PREFILL_SPEED, title="prefill tokens/s"),
-    replace(DECODE_SPEED, title="decode tokens/s"),
-    replace(RATIO, title="input tokens per answer token (usable answers)", form=Form()),
-    Figure(
-        "spared",
-        "tokens saved with all anchors",
-        "tokens of the input an agent is spared without losing an anchor",
-        lambda s: s.compression.tokens_saved if s.compression else None,
-        _COUNT,
-    ),
-    replace(SAVED, title="... of all input tokens", form=Form(scale=100, suffix="%")),
-    replace(COST, title="cost in $", form=Form(digits=4)),
-)
+from benchmark.record.summary import Summary
 
 
 class Flag(StrEnum):
@@ -297,13 +90,20 @@ class Leaderboard:
     """Results, best first.
 
     Attributes:
+        references: gold and the best baselines on the same cases, as far as no row is of them.
         mixed_cases: the results do not all answer the same cases.
 
     """
 
     rows: tuple[BoardRow, ...]
+    references: References
     headline: Headline
     mixed_cases: bool
+
+    @property
+    def entries(self) -> tuple[BoardRow | ReferenceRow, ...]:
+        """Rows and references together, best first."""
+        return tuple(sorted((*self.references.rows, *self.rows), key=lambda entry: -_score(entry)))
 
     @property
     def marks(self) -> tuple[tuple[str, str], ...]:
@@ -315,9 +115,13 @@ class Leaderboard:
             meanings.setdefault(FLAGS[flag].mark, []).append(FLAGS[flag].meaning)
         return (
             *([(TIE_MARK, TIE_HINT)] if any(rank and rank.tied for rank in ranks) else []),
-            *([(REFERENCE_MARK, REFERENCE_HINT)] if any(row.result.is_reference for row in self.rows) else []),
+            *([(REFERENCE_MARK, REFERENCE_HINT)] if self._has_references else []),
             *((mark, ", or ".join(found)) for mark, found in meanings.items() if mark),
         )
+
+    @property
+    def _has_references(self) -> bool:
+        return bool(self.references.rows) or any(row.result.is_reference for row in self.rows)
 
     @property
     def legend(self) -> tuple[tuple[str, str], ...]:
@@ -345,7 +149,12 @@ def build_leaderboard(results: Sequence[StoredResult], comparisons: Comparisons 
         for result, label in zip(ordered, labels(ordered), strict=True)
     )
     selections = {frozenset(result.cases) for result in results if result.cases}
-    return Leaderboard(rows, _headline(rows), mixed_cases=len(selections) > 1)
+    return Leaderboard(rows, reference_rows(results), _headline(rows), mixed_cases=len(selections) > 1)
+
+
+def _score(entry: BoardRow | ReferenceRow) -> float:
+    score = entry.score if isinstance(entry, ReferenceRow) else entry.summary.final_score
+    return -1.0 if score is None else score
 
 
 def _place(result: StoredResult) -> tuple[float, str, str]:

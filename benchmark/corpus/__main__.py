@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.table import Table
 
-from benchmark.cases import Case, Corpus
+from benchmark.cases import Case, Corpus, Within
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
@@ -134,16 +134,34 @@ def _readable(case: Case) -> str:
     parts = [
         f"{case.case_id}: {case.title}",
         f"{case.family}, {case.intent} ({case.output_mode}), {case.difficulty}; {case.where}",
-        f"{capture.tool} {capture.version}, {capture.origin}, exit code {capture.exit_code}: {capture.command}",
+        f"{capture.tool} {capture.version}, {capture.origin}",
+        f"-- command, exit code {'unknown' if capture.exit_code is None else capture.exit_code}",
+        capture.command.strip() or "unknown",
         f"-- instruction\n{case.instruction.strip()}",
         f"-- gold\n{case.expected_output}",
         *(f"-- or\n{other}" for other in case.alternatives),
         "-- anchors\n" + "\n".join(case.anchors),
         "-- rules\n" + ("\n".join(rules) or "none"),
+        *(("-- statements\n" + "\n".join(_statement_lines(case)),) if case.statements else ()),
         f"-- why it is hard\n{case.rationale}",
         f"-- input, {len(case.raw_input.splitlines())} lines\n{case.raw_input}",
     ]
     return "\n".join(parts)
+
+
+def _statement_lines(case: Case) -> Iterator[str]:
+    for statement in case.statements:
+        where = "" if statement.within is Within.SENTENCE else f", within the {statement.within}"
+        yield f"says ({statement.weight}{where}): {statement.says}"
+        yield from (f"    {' | '.join(group)}" for group in statement.terms)
+        yield from (f"    {' | '.join(label)} -> {' | '.join(value)}" for label, value in statement.pairs)
+        if statement.order:
+            yield f"    in this order: {', '.join(statement.order)}"
+    for must_not in case.must_not:
+        yield f"must not say: {must_not.says}"
+        yield from (f"    {' | '.join(group)}" for group in must_not.terms)
+        if must_not.unless:
+            yield f"    unless: {' | '.join(must_not.unless)}"
 
 
 @dataclass(frozen=True)

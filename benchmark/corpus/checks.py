@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
 from benchmark.cases import Case, Family
+from benchmark.corpus.statement_checks import statement_findings
 from benchmark.patterns import PatternError, compiled
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token, missing_anchors
 from benchmark.scoring.instruction import check_rules
+from benchmark.scoring.vocabulary import is_common
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
 from ctxsift.contracts import Intent, Kind, contract_of
@@ -25,6 +28,8 @@ MAX_USES_OF_A_CAPTURE = 3
 # Fuzzy ratio above which two captures are the same one with other numbers.
 _NEAR_DUPLICATE = 90
 _PLAIN_GOLD_SHARE = 0.25
+_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]*")
+_SMALL_NUMBER = re.compile(r"[-+]?\d{1,2}")
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,9 @@ def check_case(case: Case) -> Iterator[str]:
             yield f"the pattern does not compile: {error}"
     for reference in case.references:
         yield from _check_reference(reference, case)
+    if case.statements:
+        yield from weak_anchors(case.anchors)
+        yield from statement_findings(case)
 
 
 def _check_reference(reference: str, case: Case) -> Iterator[str]:
@@ -86,6 +94,22 @@ def _check_reference(reference: str, case: Case) -> Iterator[str]:
     if len(reference) > share * len(case.raw_input):
         found = len(reference) / len(case.raw_input)
         yield f"gold has {found:.0%} of the input's characters, at most {share:.0%} allowed"
+
+
+def weak_anchors(anchors: Iterable[str]) -> Iterator[str]:
+    """Yield what is wrong with anchors that a right answer in other words may lack, or a wrong one may have.
+
+    Phrases of nothing but plain words and numbers, numbers of one or two digits, and words that everybody uses of
+    software. A lower-case name (isort) looks like any other word; whether the instruction asks for it, no look tells.
+    """
+    for anchor in anchors:
+        parts = anchor.split()
+        if len(parts) > 1 and all(_PLAIN_WORD.fullmatch(part) or part.lstrip("-+").isdigit() for part in parts):
+            yield f"anchor {anchor!r} binds the wording: say it in a statement, or take the names in it one by one"
+        elif _SMALL_NUMBER.fullmatch(anchor):
+            yield f"anchor {anchor!r} is a small number, which much else may be: say in a statement what it counts"
+        elif _PLAIN_WORD.fullmatch(anchor) and anchor.islower() and is_common(anchor):
+            yield f"anchor {anchor!r} is a plain word, for which there are others: say it in a statement"
 
 
 def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:

@@ -65,6 +65,8 @@ def _published(case: Case) -> PublishedCase:
             order=rules.order,
         ),
         capture=case.capture,
+        statements=case.statements,
+        must_not=case.must_not,
     )
 
 
@@ -118,6 +120,8 @@ def _case(row: PublishedCase, where: str) -> Case:
         tags=row.tags,
         rationale=row.rationale,
         where=where,
+        statements=row.statements,
+        must_not=row.must_not,
     )
 
 

@@ -12,6 +12,7 @@ import yaml
 from benchmark.cases import Capture, Case, Corpus
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
+from benchmark.corpus.statement_checks import check_statements
 from benchmark.patterns import PatternError, compiled
 from benchmark.typed_input import place_in, read_object
 from ctxsift.contracts import contract_of
@@ -40,6 +41,8 @@ def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
     seen: dict[str, str] = {}
     for case in cases:
         _check_pattern(case)
+        # The packaged corpus is proved by its tests; doing it at every start would take longer than reading it.
+        check_statements(case, against_gold=path != DEFAULT_CORPUS)
         if case.case_id in seen:
             raise InputError(case.where, f"the id {case.case_id} is also used in {seen[case.case_id]}", "rename one")
         seen[case.case_id] = case.where
@@ -131,4 +134,6 @@ def _case(entry: CaseEntry, capture: Capture, raw_input: str, where: str) -> Cas
         tags=entry.tags,
         rationale=entry.rationale,
         where=where,
+        statements=entry.statements,
+        must_not=entry.must_not,
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from benchmark.cases import Capture, Difficulty, Family, Origin, Rules
+from benchmark.cases import Capture, Difficulty, Family, MustNot, Origin, Rules, Statement
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
 from ctxsift.contracts import Intent, OutputMode
 
@@ -25,7 +25,7 @@ class CaptureEntry(msgspec.Struct, frozen=True, kw_only=True):
     tool: NonBlank
     version: NonBlank
     command: NonBlank
-    exit_code: int = 0
+    exit_code: int | None = None
     origin: Origin
     normalised: Tokens = ()
 
@@ -45,6 +45,8 @@ class CaseEntry(msgspec.Struct, frozen=True, kw_only=True):
     required_anchors: Tokens = ()
     derived_anchors: Tokens = ()
     rules: Rules = Rules()
+    statements: tuple[Statement, ...] = ()
+    must_not: tuple[MustNot, ...] = ()
     tags: Tokens = ()
     rationale: str = ""
 
@@ -117,6 +119,8 @@ class PublishedCase(msgspec.Struct, frozen=True, kw_only=True):
     derived_anchors: Tokens = ()
     rules: PublishedRules = PublishedRules()
     capture: Capture | None = None
+    statements: tuple[Statement, ...] = ()
+    must_not: tuple[MustNot, ...] = ()
 
 
 def renamed(row: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def question_of(case: Case) -> Question:
     """Return what is asked in a case, and its gold, as the result keeps it."""
     return Question(
         case_id=case.case_id,
+        capture=case.capture.name,
         title=case.title,
         domain=case.capture.ecosystem,
         tool=case.capture.tool,
@@ -31,7 +32,10 @@ def question_of(case: Case) -> Question:
         intent=str(case.intent),
         output_mode=str(case.output_mode),
         difficulty=str(case.difficulty),
+        command=case.request.command,
+        exit_code=case.request.exit_code,
         instruction=case.instruction,
+        says=[statement.says for statement in case.statements],
         raw_input=case.raw_input,
         expected_output=case.expected_output,
         required_anchors=list(case.anchors),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -64,7 +66,9 @@ def rescore(
         case = by_id.get(case_id)
         problem = _difference(before.question, case)
         if case is not None and not problem:
-            outcomes.append(_regraded(before, case, run.recovery_enabled, references.embedder))
+            outcomes.append(
+                _regraded(before, _as_asked(case, before.question), run.recovery_enabled, references.embedder)
+            )
             if isinstance(outcomes[-1], InstrumentFailure) and isinstance(before, Answered):
                 raise InputError(f"{stored.path}: /cases/{number}", outcomes[-1].error, "this is a fault of the scorer")
         elif skip_changed:
@@ -84,8 +88,20 @@ def _difference(question: Question, case: Case | None) -> str:
     """Return why an answer can no longer be scored, or an empty text."""
     if case is None:
         return "is not in the corpus"
-    asked = (question.raw_input, question.instruction, question.intent)
-    return "" if asked == (case.raw_input, case.instruction, str(case.intent)) else "asks something else by now"
+    request = _as_asked(case, question).request
+    asked = (question.raw_input, question.instruction, question.intent, question.command, question.exit_code)
+    now = (request.raw_input, request.instruction, str(request.intent), request.command, request.exit_code)
+    return "" if asked == now else "asks something else by now"
+
+
+def _as_asked(case: Case, question: Question) -> Case:
+    """Return a case without what a model was not told of the command; earlier prompts told nothing of it."""
+    untold: dict[str, Any] = {}
+    if question.command is None:
+        untold |= dict(command="")
+    if question.exit_code is None:
+        untold |= dict(exit_code=None)
+    return dataclasses.replace(case, capture=dataclasses.replace(case.capture, **untold)) if untold else case
 
 
 def _regraded(before: Outcome, case: Case, recovery_enabled: bool, embedder: Embedder) -> Outcome:

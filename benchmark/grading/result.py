@@ -11,7 +11,7 @@ from benchmark.matrix import Scenario
 from benchmark.record.result import Answered, Outcome, Result, Run, Statistics, Warmup
 from benchmark.statistics import CONFIDENCE, DRAWS, SEED
 
-STATISTICS = Statistics(method="percentile bootstrap", seed=SEED, draws=DRAWS, confidence=CONFIDENCE)
+STATISTICS = Statistics(method="percentile bootstrap of captures", seed=SEED, draws=DRAWS, confidence=CONFIDENCE)
 
 
 def build_result(

@@ -14,7 +14,16 @@ from benchmark.record.result import Answered, ModelFailure, Outcome, Question
 from benchmark.record.summary import Compression, Dimension, Group, Latency, Peaks, Reference, Standing, Summary
 from benchmark.record.views import Intervals, ScoredView, ViewSummary
 from benchmark.scoring import COMPONENTS, bootstrap_final_scores, scenario_score
-from benchmark.statistics import Floats, Interval, bootstrap_means, difference_of, interval_of, mean, percentile
+from benchmark.statistics import (
+    Clusters,
+    Floats,
+    Interval,
+    bootstrap_means,
+    difference_of,
+    interval_of,
+    mean,
+    percentile,
+)
 from ctxsift.backends.base import MOST_COUNTED, MOST_MS, Generation
 from ctxsift.validation import Status
 
@@ -68,16 +77,17 @@ def summarise(
         return counts
     generations = [outcome.generation for outcome in answered]
     times_ms = [0.0 if latency_ignored else g.total_ms for g in generations]
-    recovered, recovered_draws = _view(answered, lambda a: a.recovered, times_ms)
-    raw, raw_draws = _view(answered, lambda a: a.raw, times_ms)
-    lift = _pair(recovered_draws - raw_draws, len(answered))
+    clusters = _clusters(answered)
+    recovered, recovered_draws = _view(answered, lambda a: a.recovered, times_ms, clusters)
+    raw, raw_draws = _view(answered, lambda a: a.raw, times_ms, clusters)
+    lift = _pair(recovered_draws - raw_draws, clusters)
     return replace(
         counts,
         latency=_latency(generations),
         compression=_compression(answered),
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
         recovery_lift=recovered.final_score - raw.final_score,
-        standing=_standing(references, recovered.final_score, recovered_draws),
+        standing=_standing(references, recovered.final_score, recovered_draws, clusters),
         peaks=Peaks(
             peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
             peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),
@@ -110,24 +120,31 @@ def _group(name: str, members: Sequence[Outcome]) -> Group:
     recovered = [a.recovered.case_score for a in answered]
     raw = [a.raw.case_score for a in answered]
     lift = [a - b for a, b in zip(recovered, raw, strict=True)]
+    clusters = _clusters(answered)
     return replace(
         counts,
         avg_case_score=mean(recovered),
-        avg_case_score_interval=_pair(bootstrap_means(recovered), len(recovered)),
+        avg_case_score_interval=_pair(bootstrap_means(recovered, clusters), clusters),
         raw_avg_case_score=mean(raw),
-        raw_avg_case_score_interval=_pair(bootstrap_means(raw), len(raw)),
+        raw_avg_case_score_interval=_pair(bootstrap_means(raw, clusters), clusters),
         avg_lift=mean(lift),
-        avg_lift_interval=_pair(bootstrap_means(lift), len(lift)),
+        avg_lift_interval=_pair(bootstrap_means(lift, clusters), clusters),
     )
 
 
-def _view(answered: Sequence[Answered], pick: _Pick, times_ms: Sequence[float]) -> tuple[ViewSummary, Floats]:
+def _clusters(answered: Sequence[Answered]) -> Clusters:
+    return Clusters.of(a.question.cluster for a in answered)
+
+
+def _view(
+    answered: Sequence[Answered], pick: _Pick, times_ms: Sequence[float], clusters: Clusters
+) -> tuple[ViewSummary, Floats]:
     """Return the figures of one view and the bootstrap distribution of its final score."""
     views = [pick(a) for a in answered]
     statuses = Counter(view.validation_status for view in views)
     case_scores = [view.case_score for view in views]
     score = scenario_score(case_scores, mean(times_ms))
-    draws = bootstrap_final_scores(case_scores, times_ms)
+    draws = bootstrap_final_scores(case_scores, times_ms, clusters)
     components = {f"avg_{c.name}": mean([getattr(view, c.name) for view in views]) for c in COMPONENTS}
     figures = ViewSummary(
         case_count=len(views),
@@ -145,15 +162,15 @@ def _view(answered: Sequence[Answered], pick: _Pick, times_ms: Sequence[float]) 
         latency_factor=score.latency_factor,
         final_score=score.final_score,
         intervals=Intervals(
-            final_score=_pair(draws, len(views)),
-            avg_case_score=_pair(bootstrap_means(case_scores), len(views)),
+            final_score=_pair(draws, clusters),
+            avg_case_score=_pair(bootstrap_means(case_scores, clusters), clusters),
         ),
     )
     return figures, draws
 
 
-def _pair(draws: Floats, cases: int) -> Ends | None:
-    return _ends(interval_of(draws, cases))
+def _pair(draws: Floats, clusters: Clusters) -> Ends | None:
+    return _ends(interval_of(draws, clusters))
 
 
 def _ends(interval: Interval | None) -> Ends | None:
@@ -207,7 +224,7 @@ def _compression(answered: Sequence[Answered]) -> Compression:
     )
 
 
-def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats) -> Standing:
+def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats, clusters: Clusters) -> Standing:
     """Return where a score lies between the best baseline and gold, given their scores of the same cases.
 
     References take no time worth measuring, so their latency factor is 1.
@@ -216,8 +233,8 @@ def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats)
     ceiling = finals.pop(GOLD)
     floor = max(finals, key=lambda name: finals[name])
     no_time = [0.0] * len(scores[floor])
-    gap_draws = draws - bootstrap_final_scores(scores[floor], no_time)
-    gap = difference_of(final_score - finals[floor], gap_draws, len(no_time))
+    gap_draws = draws - bootstrap_final_scores(scores[floor], no_time, clusters)
+    gap = difference_of(final_score - finals[floor], gap_draws, clusters)
     span = ceiling - finals[floor]
     reference = Reference(
         floor=floor,
@@ -229,5 +246,5 @@ def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats)
         beats_floor=gap.interval.low > 0 if gap.interval else None,
     )
     return Standing(
-        normalised_score=100 * (final_score - finals[floor]) / span if span > 0 else None, reference=reference
+        normalised_score=100 * ((final_score - finals[floor]) / span) if span > 0 else None, reference=reference
     )

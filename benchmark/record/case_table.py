@@ -12,7 +12,7 @@ from ctxsift.strict_json import printable_json
 
 Cell: TypeAlias = str | int | float | None
 _RESULT = ("scenario", "timestamp", "track", "model")
-_QUESTION = ("case_id", "domain", "tool", "family", "intent", "output_mode", "difficulty")
+_QUESTION = ("case_id", "capture", "domain", "tool", "family", "intent", "output_mode", "difficulty")
 _VERDICT = ("outcome", "failure_reason")
 # Column -> attribute of an answered case.
 _ANSWER = {

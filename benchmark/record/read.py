@@ -42,7 +42,9 @@ class CaseFigures:
         score, raw_score: case scores of the recovered and the raw view, in [0, 1].
         time_ms: generation latency.
         passed: usable, with every anchor.
+        cluster: equal for cases on one capture, which are drawn together.
         group: dimension -> the case's group in it; what the file does not tell is left out.
+        by_wording: see `Question.by_wording`.
 
     """
 
@@ -51,7 +53,9 @@ class CaseFigures:
     raw_score: float
     time_ms: float
     passed: bool
+    cluster: tuple[str, str]
     group: dict[Dimension, str]
+    by_wording: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,9 @@ def _figures(case: Answered) -> CaseFigures:
         raw_score=case.raw.case_score,
         time_ms=case.generation.total_ms,
         passed=case.recovered.passed,
+        cluster=question.cluster,
         group={dimension: group for dimension, group in groups.items() if group is not None},
+        by_wording=question.by_wording,
     )
 
 

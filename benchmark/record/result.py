@@ -16,15 +16,26 @@ from benchmark.record.base import Figure, Flat, Ratio, Record, Sha256, Timestamp
 from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.record.views import ScoredView
 from ctxsift.backends.base import Count, Generation, Milliseconds
+from ctxsift.contracts import CONTRACTS, Kind
 from ctxsift.recovery import Step
 
 SCHEMA_VERSION = 3
+_PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is Kind.PLAIN)
 
 
 class Question(Record, frozen=True, kw_only=True):
-    """What was asked, and its gold. What a published file does not tell is None."""
+    """What was asked, and its gold. What a published file does not tell is None.
+
+    Attributes:
+        capture: name of the raw output; None in older files.
+        command: as the model was told it; None in older files too, whose models were not.
+        exit_code: likewise.
+        says: its statements, in words; empty for one that has none, None in older files.
+
+    """
 
     case_id: str
+    capture: str | None = None
     title: str | None = None
     domain: str | None = None
     tool: str | None = None
@@ -32,10 +43,27 @@ class Question(Record, frozen=True, kw_only=True):
     intent: str | None = None
     output_mode: str | None = None
     difficulty: str | None = None
+    command: str | None = None
+    exit_code: Whole | None = None
     instruction: str | None = None
+    says: list[str] | None = None
     raw_input: str | None = None
     expected_output: str | None = None
     required_anchors: list[str] | None = None
+
+    @property
+    def by_wording(self) -> bool | None:
+        """Whether its quality is closeness to gold's words, for want of statements; None if it is no prose, or old."""
+        if self.intent not in _PROSE or self.says is None:
+            return None
+        return not self.says
+
+    @property
+    def cluster(self) -> tuple[str, str]:
+        """What it has in common with the questions that are drawn with it: the capture, or else the raw input."""
+        if self.capture is not None:
+            return "capture", self.capture
+        return ("alone", self.case_id) if self.raw_input is None else ("raw input", self.raw_input)
 
 
 class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ class ScoredView(Record, frozen=True, kw_only=True):
 
 
 class Intervals(Record, frozen=True, kw_only=True):
-    """95 % intervals of one view; None below five cases."""
+    """95 % intervals of one view; None below five captures."""
 
     final_score: Interval | None = None
     avg_case_score: Interval | None = None

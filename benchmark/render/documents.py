@@ -8,15 +8,17 @@ from typing import Any
 import msgspec
 
 from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Verdict, verdict_of
+from benchmark.analysis.figures import FIGURES
 from benchmark.analysis.gate import Gate
-from benchmark.analysis.leaderboard import FIGURES, Flag, Leaderboard
+from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.analysis.ranking import Rank, Ranking
 from benchmark.record.base import Interval as Ends
 from benchmark.record.read import labels
 from benchmark.render.figures import rank_text
-from benchmark.render.notes import comparison_notes, notes, notes_together
+from benchmark.render.notes import comparison_notes, notes, notes_together, reference_notes
 from benchmark.render.pair import gate_reason
 from benchmark.statistics import Interval
+from ctxsift.terminal import one_line
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,20 @@ class _FigureDocument:
 
 
 @dataclass(frozen=True)
+class _ReferenceDocument:
+    label: str
+    name: str
+    is_ceiling: bool
+    is_floor: bool
+    figures: dict[str, float | None]
+
+
+@dataclass(frozen=True)
 class _BoardDocument:
     best: list[str]
     beats_floor: bool
     results: list[_RowDocument]
+    references: list[_ReferenceDocument]
     figures: list[_FigureDocument]
     notes: list[str]
 
@@ -157,7 +169,17 @@ def board_document(board: Leaderboard) -> Any:
             )
             for row in board.rows
         ],
+        references=[
+            _ReferenceDocument(
+                label=row.label,
+                name=one_line(row.name),
+                is_ceiling=row.is_ceiling,
+                is_floor=row.is_floor,
+                figures={figure.key: figure.of_reference(row) for figure in FIGURES},
+            )
+            for row in board.references.rows
+        ],
         figures=[_FigureDocument(figure.key, figure.title, figure.hint) for figure in FIGURES],
-        notes=notes_together(board),
+        notes=notes_together(board) + reference_notes(board),
     )
     return msgspec.to_builtins(document)

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from benchmark.analysis.leaderboard import (
-    FLAGS,
-    REFERENCE_MARK,
-    TIE_MARK,
-    BoardRow,
-    Column,
-    Figure,
-    Flag,
-    Form,
-    Headline,
-    Leaderboard,
-)
+from benchmark.analysis.figures import Column, Figure, Form
+from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Flag, Headline, Leaderboard
+from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval
 from benchmark.record.summary import Summary
 
@@ -42,12 +33,24 @@ def figure_text(figure: Figure, summary: Summary) -> str:
 
 def column_text(column: Column, summary: Summary) -> str:
     """Return the cell of a column; one dash when none of its figures is told."""
-    cells = [figure_text(figure, summary) for figure in column.figures]
+    return _joined([figure_text(figure, summary) for figure in column.figures])
+
+
+def entry_text(column: Column, entry: BoardRow | ReferenceRow) -> str:
+    """Return the cell of a column for a row of the board, or for gold or a baseline beside it."""
+    if isinstance(entry, ReferenceRow):
+        return _joined([form_text(figure.form, figure.of_reference(entry)) for figure in column.figures])
+    return column_text(column, entry.summary)
+
+
+def _joined(cells: Sequence[str]) -> str:
     return MISSING if all(cell == MISSING for cell in cells) else "/".join(cells)
 
 
-def rank_text(row: BoardRow) -> str:
+def rank_text(row: BoardRow | ReferenceRow) -> str:
     """Return the rank, with `=` where it is shared; `ref` for reference rows, a dash without answers."""
+    if isinstance(row, ReferenceRow):
+        return REFERENCE_MARK
     if row.rank is None:
         return REFERENCE_MARK if row.result.is_reference else MISSING
     return f"{row.rank.place}{TIE_MARK if row.rank.tied else ''}"
@@ -58,9 +61,14 @@ def flag_marks(flags: Sequence[Flag]) -> str:
     return "".join(f" {mark}" for mark in dict.fromkeys(FLAGS[flag].mark for flag in flags) if mark)
 
 
-def marked(row: BoardRow) -> str:
+def marked(row: BoardRow | ReferenceRow) -> str:
     """Return label and marks of a row."""
-    return row.label + flag_marks(row.flags)
+    return row.label if isinstance(row, ReferenceRow) else row.label + flag_marks(row.flags)
+
+
+def is_reference(row: BoardRow | ReferenceRow) -> bool:
+    """Return whether a row is one to measure by, not a competitor."""
+    return isinstance(row, ReferenceRow) or row.result.is_reference
 
 
 def headline_text(headline: Headline, name: Callable[[BoardRow], str] = lambda row: row.label) -> str:

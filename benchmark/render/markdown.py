@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
-from benchmark.analysis.leaderboard import (
-    AXES,
-    COLUMNS,
-    NAME_TITLE,
-    RANK_TITLE,
-    Form,
-    Leaderboard,
-    build_leaderboard,
-)
+from benchmark.analysis.figures import AXES, COLUMNS, Form
+from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboard
 from benchmark.record.base import Interval, known
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, InstrumentFailure, Outcome, Run
@@ -22,15 +15,18 @@ from benchmark.record.views import ViewSummary
 from benchmark.render.figures import (
     MISSING,
     column_text,
+    entry_text,
     figure_text,
     form_text,
     headline_text,
     interval_text,
+    is_reference,
     marked,
     rank_text,
 )
-from benchmark.render.notes import notes, notes_together
+from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
+from benchmark.scoring.remarks import faults
 from ctxsift.terminal import one_line
 
 _MARKUP = re.compile(r"([\\`*_\[\]!#~|])")
@@ -38,8 +34,12 @@ _SCORE, _GAP = Form(), Form(signed=True)
 _PERCENT, _LIFT = Form(scale=100), Form(scale=100, signed=True)
 _SHOWN_HASH = 16
 _SHOWN_REASONS = 3
-# Components whose reasons tell what is wrong with an answer; the others are matters of degree.
-_EXPLAINING = tuple(component.name for component in COMPONENTS if component.name not in ("quality", "brevity"))
+# Beside the intent of a case.
+_WORDING_MARK = "~"
+_QUALITY = "quality"
+# Components whose reasons tell what is wrong with an answer; the others are matters of degree, quality unless it is
+# judged by statements.
+_EXPLAINING = tuple(component.name for component in COMPONENTS if component.name not in (_QUALITY, "brevity"))
 
 
 def _mean_of(component: str) -> Callable[[ViewSummary], float]:
@@ -55,10 +55,16 @@ _PROFILE: dict[str, Callable[[ViewSummary], float]] = {
 }
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table; cells are text, never markup."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(plain_cell(cell) for cell in line) + " |" for line in lines)
+def markdown_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, in_italics: Container[int] = frozenset()
+) -> str:
+    """Return a Markdown table; cells are text, never markup. Rows of these numbers, from 0, are in italics."""
+    body = [
+        [f"*{plain_cell(cell)}*" for cell in row] if number in in_italics else list(map(plain_cell, row))
+        for number, row in enumerate(rows)
+    ]
+    lines = [list(map(plain_cell, header)), ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def markdown_list(lines: Sequence[str]) -> str:
@@ -80,15 +86,15 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     """Return the report of many results: the board, what it comes to, notes, and every breakdown across results."""
     titles = [RANK_TITLE, NAME_TITLE, *(column.title for column in board.columns)]
     rows = [
-        [rank_text(row), marked(row), *(column_text(column, row.summary) for column in board.columns)]
-        for row in board.rows
+        [rank_text(row), marked(row), *(entry_text(column, row) for column in board.columns)] for row in board.entries
     ]
     parts = [
         "# Results",
         headline_text(board.headline, lambda row: plain_cell(row.label)),
-        markdown_table(titles, rows),
+        markdown_table(titles, rows, in_italics={n for n, row in enumerate(board.entries) if is_reference(row)}),
     ]
-    remarks = [f"{row.label}: {note}" for row in board.rows for note in notes(row.result)] + notes_together(board)
+    remarks = [f"{row.label}: {note}" for row in board.rows for note in notes(row.result)]
+    remarks += notes_together(board) + reference_notes(board)
     if remarks:
         parts.append(markdown_list(remarks))
     parts.append(markdown_table(["column or mark", "meaning"], board.legend))
@@ -136,7 +142,7 @@ def scenario_markdown(result: StoredResult) -> str:
         plain_cell(f"{scenario.model} ({scenario.track}, phase {scenario.phase}){when}"),
         markdown_table([c.title for c in COLUMNS], [[column_text(c, summary) for c in COLUMNS]]),
     ]
-    if remarks := notes(result):
+    if remarks := notes(result) + wording_notes(result):
         parts.append(markdown_list(remarks))
     if summary.recovered is not None:
         parts += _about_answers(summary, summary.recovered)
@@ -196,15 +202,20 @@ def _case_table(cases: Sequence[Outcome]) -> str:
     """Return the cases, worst first; those without a score before all."""
     ordered = sorted(cases, key=lambda case: case.recovered.case_score if isinstance(case, Answered) else -1.0)
     titles = ["case", Dimension.INTENT.words, "score", "verdict", "why", "s"]
-    return markdown_table(titles, [_case_row(case) for case in ordered])
+    table = markdown_table(titles, [_case_row(case) for case in ordered])
+    marked_ones = any(case.question.by_wording for case in cases)
+    return f"{table}\n\n{plain_cell(f'{_WORDING_MARK} no statements yet: {BY_WORDING}')}" if marked_ones else table
 
 
 def _case_row(case: Outcome) -> list[str]:
-    asked = [case.question.case_id, case.question.intent or MISSING]
+    mark = f" {_WORDING_MARK}" if case.question.by_wording else ""
+    asked = [case.question.case_id, f"{case.question.intent or MISSING}{mark}"]
     if isinstance(case, InstrumentFailure):
         return [*asked, MISSING, "not scored", case.error, MISSING]
     view = case.recovered
     why = [*view.validation_flags, *([case.failure_reason] if case.failure_reason else [])]
+    if case.question.says:
+        why += faults(view.reasons.get(_QUALITY, []))[:_SHOWN_REASONS]
     why += [reason for name in _EXPLAINING for reason in view.reasons.get(name, [])[:_SHOWN_REASONS]]
     seconds = f"{case.generation.total_ms / 1000:.1f}"
     return [*asked, f"{view.case_score:.2f}", view.validation_status, ", ".join(dict.fromkeys(why)), seconds]

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.analysis.caveats import Identity, mismatches
-from benchmark.analysis.leaderboard import (
-    ANSWERED,
-    COVERAGE,
-    FLAGS,
-    MIXED_CASES,
-    PLANNED,
-    Column,
-    Flag,
-    Leaderboard,
-    flags_of,
-)
+from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
+from benchmark.analysis.leaderboard import FLAGS, MIXED_CASES, Flag, Leaderboard, flags_of
+from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Backend, Disturbance, Run
 from benchmark.record.summary import Summary
@@ -23,6 +15,8 @@ from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
 from ctxsift.terminal import one_line
 
+BY_WORDING = "quality there is closeness to gold's words"
+_MOST_NAMED = 5
 _CASES = Column("", (ANSWERED, PLANNED))
 _RESCORE = "run benchmark.rescore on them first"
 _MISMATCHES = {
@@ -60,7 +54,43 @@ def notes(result: StoredResult) -> list[str]:
 
 def notes_together(board: Leaderboard) -> list[str]:
     """Return what makes the results of a board hard to rank against each other."""
-    return [MIXED_CASES] if board.mixed_cases else []
+    found: dict[str, list[str]] = {}
+    for row in board.rows:
+        for note in wording_notes(row.result):
+            found.setdefault(note, []).append(row.label)
+    mixed = [MIXED_CASES] if board.mixed_cases else []
+    everybody = len(board.rows)
+    return mixed + [note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def wording_notes(result: StoredResult) -> list[str]:
+    """Return in one line how many cases in prose have no statements; nothing where none is known to."""
+    prose = [case.by_wording for case in result.cases.values() if case.by_wording is not None]
+    if not any(prose):
+        return []
+    return [f"no statements yet for {sum(prose)} of {counted(len(prose), 'case')} in prose: {BY_WORDING}"]
+
+
+def reference_notes(board: Leaderboard) -> list[str]:
+    """Return in one line what the reference rows are; nothing where there are none."""
+    references = board.references
+    source = references.source
+    names = {row.name for row in references.rows} | {each.record.scenario.model for each in references.results}
+    if source is None or not names:
+        return []
+    where = f"the same {counted(len(source.cases), 'case')}"
+    if board.mixed_cases:
+        label = next(row.label for row in board.rows if row.result is source)
+        where = f"the {counted(len(source.cases), 'case')} of {label}"
+    example = f" ({ALWAYS_SHOWN} only ever says {ALWAYS_SHOWN})" if ALWAYS_SHOWN in names else ""
+    return [
+        f"reference rows: gold is the right answers, a baseline a program without a model{example}; scored on {where}"
+    ]
 
 
 def _about_answers(run: Run, summary: Summary) -> list[str]:

@@ -33,7 +33,8 @@ def gate_reason(gate: Gate) -> str:
     return {
         Finding.UNANSWERED: f"B has no answer to {counted(gate.unanswered, 'case')} that A answered: "
         "complete the run first",
-        Finding.TOO_FEW: f"{counted(gate.shared, 'shared case')}: too few to show a difference",
+        Finding.TOO_FEW: f"{counted(gate.shared, 'shared case')} on {counted(gate.captures, 'distinct capture')}: "
+        "too few to show a difference",
         Finding.DROP: f"dropped by more than {allowed} with 95 % confidence: {shown}",
         Finding.POSSIBLE_DROP: f"no certain drop by more than {allowed}, but one is not ruled out: {shown}",
         Finding.NO_DROP: f"no drop by more than {allowed}: {shown}",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from benchmark.analysis.leaderboard import NAME_TITLE, RAW, RECOVERED, Figure, Form
+from benchmark.analysis.figures import RAW, RECOVERED, Figure, Form
+from benchmark.analysis.leaderboard import NAME_TITLE
 from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
 from benchmark.render.figures import form_text

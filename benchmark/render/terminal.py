@@ -11,8 +11,8 @@ from rich.table import Table
 
 from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboard
 from benchmark.record.read import StoredResult
-from benchmark.render.figures import MISSING, column_text, headline_text, marked, marks_text, rank_text
-from benchmark.render.notes import notes, notes_together
+from benchmark.render.figures import MISSING, entry_text, headline_text, is_reference, marked, marks_text, rank_text
+from benchmark.render.notes import notes, notes_together, reference_notes
 from benchmark.render.text import plain_text
 from ctxsift.terminal import one_line
 
@@ -35,7 +35,7 @@ def print_leaderboard(console: Console, board: Leaderboard) -> None:
     for row in board.rows:
         for note in notes(row.result):
             console.print(plain_text(one_line(f"* {row.label}: {note}")), soft_wrap=True)
-    for note in notes_together(board):
+    for note in [*notes_together(board), *reference_notes(board)]:
         console.print(plain_text(f"* {note}"), soft_wrap=True)
     if marks := marks_text(board):
         console.print(plain_text(marks, style="dim"), soft_wrap=True)
@@ -57,18 +57,19 @@ def _table(board: Leaderboard) -> Table:
     table.add_column(NAME_TITLE, overflow="fold")
     for column in board.columns:
         table.add_column(column.title, justify="right", no_wrap=True)
-    for row in board.rows:
-        cells = (plain_text(column_text(column, row.summary)) for column in board.columns)
-        style = "dim" if row.result.is_reference else ""
+    for row in board.entries:
+        cells = (plain_text(entry_text(column, row)) for column in board.columns)
+        style = "dim" if is_reference(row) else ""
         table.add_row(rank_text(row), plain_text(marked(row)), *cells, style=style)
     return table
 
 
 def _print_lines(console: Console, board: Leaderboard) -> None:
     console.print(plain_text(_TITLE, style="italic"))
-    for row in board.rows:
-        console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="bold"))
-        cells = [(column.title, column_text(column, row.summary)) for column in board.columns]
+    for row in board.entries:
+        console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="dim" if is_reference(row) else "bold"))
+        cells = [(column.title, entry_text(column, row)) for column in board.columns]
         # A no-break space keeps a figure beside its title.
         pairs = [f"{title} {cell}".replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
-        console.print(Padding(plain_text("   ".join(pairs)), (0, 0, 0, 6)))
+        text = plain_text("   ".join(pairs), style="dim" if is_reference(row) else "")
+        console.print(Padding(text, (0, 0, 0, 6)))

@@ -17,8 +17,8 @@ from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
 from benchmark.record.questions import Questions, questions_of
 from ctxsift.backends.base import CANARY, Limits, LoadInfo
-from ctxsift.contracts import CONTRACTS
-from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages, scaffold_lines
+from ctxsift.contracts import Intent
+from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages
 
 ANSWER_KEY_VERSION = 2
 # Not a random number: every model answers greedily. It is told to those that want one.
@@ -115,8 +115,10 @@ def answer_key(
 
 
 def prompt_sha256() -> str:
-    """Return a hash of all words that we add to a question."""
-    words = [*scaffold_lines(), *(contract.words for contract in CONTRACTS.values())]
+    """Return a hash of all words that we add to a question, and of where they stand."""
+    told = [("make\nmake install", 0), (None, None)]
+    asked = [Request("3 passed", "How many?", intent, *known) for intent in Intent for known in told]
+    words = [message.content for request in asked for message in build_messages(request)]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 

@@ -14,7 +14,7 @@ from benchmark.run.identity import SEED, prompt_sha256
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
-from ctxsift.prompts import PROMPT_VERSION
+from ctxsift.prompts import PROMPT_VERSION, build_messages
 from ctxsift.settings import Settings
 
 # Dense output (addresses, hashes) has about 1.5 bytes a token; a wider context costs only memory.
@@ -201,6 +201,6 @@ def _context_tokens(corpus: Corpus, limits: Limits) -> int:
 
     Sized to the corpus and not to the selection, so that a case gets the same treatment in every run.
     """
-    longest = max(len(case.raw_input.encode()) + len(case.instruction.encode()) for case in corpus.cases)
+    longest = max(len(message.content.encode()) for case in corpus.cases for message in build_messages(case.request))
     wanted = int(longest / _BYTES_PER_TOKEN) + _SCAFFOLD_TOKENS + limits.max_output_tokens
     return -(-wanted // _CONTEXT_STEP) * _CONTEXT_STEP

@@ -47,6 +47,9 @@ def token_place(text: str, token: str) -> int:
 
 def token_spans(text: str, token: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each place where `text` contains `token` as a whole."""
+    if _first_word(token)[1:] not in text:
+        # Most tokens are not there; that is known before any pattern is made.
+        return
     needle, offset, pattern = _pattern(token)
     place = text.find(needle)
     while place >= 0:
@@ -59,7 +62,7 @@ def token_spans(text: str, token: str) -> Iterator[tuple[int, int]]:
 @functools.lru_cache(maxsize=8192)
 def _pattern(token: str) -> tuple[str, int, re.Pattern[str]]:
     """Return a text that every match contains, its offset from the start of the match, and the pattern."""
-    first = token.split(maxsplit=1)[0] if token.split() else token
+    first = _first_word(token)
     words = [re.escape(word) for word in token.split()]
     # A name may follow its package (`app.store.Error`), but a number may not follow other digits (`1.2`).
     if re.match(r"\d", token):
@@ -75,6 +78,10 @@ def _pattern(token: str) -> tuple[str, int, re.Pattern[str]]:
         words[0] = f"(?:{token[0]}|{capital}){words[0][1:]}"
         first, offset = first[1:], 1
     return first, offset, re.compile(before + r"\s+".join(words) + after)
+
+
+def _first_word(token: str) -> str:
+    return token.split(maxsplit=1)[0] if token.split() else token
 
 
 def _scalars(value: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ from benchmark.scoring.embedder import Embedder
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.validation import Status, Validation
 
-SCORER_VERSION = "2"
+SCORER_VERSION = "3"
 _VALIDATION_FACTOR = {Status.ACCEPTED: 1.00, Status.SOFT_ACCEPTED: 0.85, Status.REJECTED: 0.00}
 
 
@@ -96,12 +96,17 @@ def score_view(text: str, validation: Validation, case: Case, embedder: Embedder
 
 def _score_against(text: str, reference: str, validation: Validation, case: Case, embedder: Embedder) -> Scores:
     parts: dict[ComponentName, ComponentScore] = {}
+    subject = Subject(text, reference, case, embedder, parts)
     for component in COMPONENTS:
-        parts[component.name] = component.score(Subject(text, reference, case, embedder, parts))
+        parts[component.name] = component.score(subject)
     figures = {name: part.score for name, part in parts.items()}
     score = _blended(case.intent, validation.status, validation.thought.density, figures)
     return Scores(
         case_score=clamp(score),
         parts=parts,
-        missing=tuple(reason.removeprefix("missing ") for reason in parts[ComponentName.PRESERVE].reasons),
+        missing=tuple(
+            reason.removeprefix("missing ")
+            for reason in parts[ComponentName.PRESERVE].reasons
+            if reason.startswith("missing ")
+        ),
     )

@@ -6,18 +6,27 @@ Their keys in result files are in `benchmark.record.views`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum, auto
+from functools import cached_property
 
 from benchmark.cases import Case
-from benchmark.scoring.anchors import score_preserve
+from benchmark.scoring.anchors import has_token, score_preserve
 from benchmark.scoring.brevity import score_brevity
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.embedder import Embedder
+from benchmark.scoring.exact_values import value_gate
 from benchmark.scoring.formats import score_format
 from benchmark.scoring.instruction import score_instruction
 from benchmark.scoring.quality import score_quality
+from benchmark.scoring.said import is_prose, own_words, score_preserve_said, score_statements, verdict_on
+from benchmark.scoring.statements import Verdict
 from ctxsift.contracts import Intent
+from ctxsift.payloads import parse_payload
+
+# Quality by wording from which an answer says something with its anchors.
+_SAYS_SOMETHING = 0.5
+_DECOY_LEAVES = 0.9
 
 
 class ComponentName(StrEnum):
@@ -44,6 +53,29 @@ class Subject:
     case: Case
     embedder: Embedder
     scores: Mapping[ComponentName, ComponentScore] = field(default_factory=dict)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What it says of the statements of its case; None where there are none."""
+        return verdict_on(self.text, self.case, self.embedder)
+
+    @cached_property
+    def quality(self) -> ComponentScore:
+        """How much of the right answer it says; the worth of much else hangs on it."""
+        if self.verdict is not None and self.text.strip():
+            return score_statements(self.text, self.reference, self.case, self.verdict, self.embedder)
+        found = score_quality(self.text, self.reference, self.case.intent, self.embedder)
+        decoys = [token for token in self.case.rules.forbidden if self.prose and has_token(self.text, token)]
+        if not decoys:
+            return found
+        # An embedding may come closer by what was to be left out.
+        reasons = (*found.reasons, *(f"names {token}, which was to be left out" for token in decoys))
+        return ComponentScore(found.score * _DECOY_LEAVES ** len(decoys), reasons)
+
+    @cached_property
+    def prose(self) -> bool:
+        """It has to say something in sentences."""
+        return is_prose(self.case)
 
 
 @dataclass(frozen=True)
@@ -76,30 +108,68 @@ def _weights(
     }
 
 
+def _preserve(subject: Subject) -> ComponentScore:
+    case = subject.case
+    if subject.prose and subject.text.strip() != subject.reference.strip():
+        if subject.verdict is not None and subject.quality.score > 0:
+            found = score_preserve_said(subject.text, case.anchors, subject.verdict)
+            return replace(found, score=found.score * own_words(subject.text, subject.reference, case).score)
+        # Without statements nobody knows what is said with an anchor; as far from gold as a list of names is, nothing.
+        # Where nothing is said, nothing is said with any anchor.
+        found = score_preserve(subject.text, case.anchors, case.intent)
+        return replace(found, score=found.score * min(1.0, subject.quality.score / _SAYS_SOMETHING))
+    return _of_value(subject, score_preserve(subject.text, case.anchors, case.intent))
+
+
+def _format(subject: Subject) -> ComponentScore:
+    if subject.verdict is not None and parse_payload(subject.case.intent, subject.text):
+        # Which bullets are right is for the statements to say.
+        return _gated(subject, ComponentScore(1.0))
+    return _gated(subject, score_format(subject.text, subject.reference, subject.case))
+
+
+def _brevity(subject: Subject) -> ComponentScore:
+    wordy = subject.verdict is not None
+    return _gated(subject, score_brevity(subject.text, subject.reference, wordy=wordy))
+
+
+def _gated(subject: Subject, found: ComponentScore) -> ComponentScore:
+    """Return what shape or shortness of prose is worth: as much as what it says."""
+    if not subject.prose:
+        return _of_value(subject, found)
+    return replace(found, score=found.score * subject.quality.score)
+
+
+def _of_value(subject: Subject, found: ComponentScore) -> ComponentScore:
+    """Return what an answer that should be one value gets, if it is another value: next to nothing."""
+    gate = value_gate(subject.text, subject.reference, subject.case.intent)
+    return found if gate == 1 else replace(found, score=found.score * gate)
+
+
 # The weights of an intent sum to 1.
 COMPONENTS: tuple[Component, ...] = (
     Component(
         ComponentName.PRESERVE,
-        "share of the anchors that survived, to the letter",
-        lambda s: score_preserve(s.text, s.case.anchors, s.case.intent),
+        "share of the anchors that survived, to the letter, in something that is said",
+        _preserve,
         _weights(0.45, 0.25, 0.45, 0.15, 0.20),
     ),
     Component(
         ComponentName.QUALITY,
-        "how close it is to gold in meaning",
-        lambda s: score_quality(s.text, s.reference, s.case.intent, s.embedder),
+        "how much of the right answer it says, and nothing against it",
+        lambda s: s.quality,
         _weights(0.25, 0.40, 0.10, 0.10, 0.30),
     ),
     Component(
         ComponentName.FORMAT,
         "whether it has the shape that was asked for",
-        lambda s: score_format(s.text, s.reference, s.case),
+        _format,
         _weights(0.20, 0.20, 0.40, 0.70, 0.40),
     ),
     Component(
         ComponentName.BREVITY,
         "whether it is about as short as it can be",
-        lambda s: score_brevity(s.text, s.reference),
+        _brevity,
         _weights(0.10, 0.15, 0.05, 0.05, 0.10),
     ),
     Component(

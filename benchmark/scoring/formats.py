@@ -12,10 +12,10 @@ from rapidfuzz.distance import LCSseq
 from benchmark.cases import Case
 from benchmark.patterns import PatternError, compiled
 from benchmark.scoring.component_score import ComponentScore, clamp
+from benchmark.scoring.exact_values import same_value, value_similarity
 from benchmark.scoring.gold_schema import keep_schema
-from benchmark.scoring.prose_facts import numbers
-from benchmark.scoring.quality import payload_agreement, value_similarity
-from ctxsift.contracts import Intent, Kind, OutputMode, contract_of
+from benchmark.scoring.quality import column_name, payload_agreement
+from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.payloads import parse_payload
 from ctxsift.validation import excerpt_lines, outer_fence
 
@@ -23,6 +23,8 @@ PATTERN_TIMEOUT_S = 0.25
 _MARKUP = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~)")
 _BROKEN_SHARE = 0.35
 _EMPTY_FORM = 0.3
+# What is left of the header of a table with the right columns: in other case or emphasis, in another order.
+_OTHER_DRESS, _OTHER_ORDER = 0.9, 0.8
 # Fuzzy ratio from which two bullets or rows speak of the same thing.
 _SAME_ITEM = 50
 
@@ -38,7 +40,7 @@ def score_format(text: str, reference: str, case: Case) -> ComponentScore:
         return _plain(text, case)
     if kind is Kind.STRUCTURED:
         return _structured(text, reference, case.intent)
-    return _exact_lines(text, reference, case) if case.intent is Intent.EXACT_LINES else _value(text, reference, case)
+    return _exact_lines(text, reference, case) if case.intent is Intent.EXACT_LINES else _value(text, reference)
 
 
 def _plain(text: str, case: Case) -> ComponentScore:
@@ -73,22 +75,21 @@ def _exact_lines(text: str, reference: str, case: Case) -> ComponentScore:
     return ComponentScore(min(0.999 if said != wanted else 1.0, score), tuple(reasons))
 
 
-def _value(text: str, reference: str, case: Case) -> ComponentScore:
+def _value(text: str, reference: str) -> ComponentScore:
     said, wanted = text.strip(), reference.strip()
     if said == wanted:
         return ComponentScore(0.98, ("white space around the value",))
+    if not same_value(said[:2000], wanted):
+        return ComponentScore(0.0, ("another value",))
     lines = [line for line in said.splitlines() if line.strip()]
-    matches = case.output_mode is OutputMode.REGEX_CONSTRAINED and matches_pattern(said, case.rules.pattern)
-    near = value_similarity(said[:2000], wanted)
     if len(lines) > 1 or len(said) > 4 * len(wanted) + 40:
         # The value somewhere in a longer text is not the value.
-        return ComponentScore(0.1 if wanted in said else 0.05 * near, ("more than the value",))
-    # A missing prefix is a near miss; another digit is another value.
-    close = 0.85 * near if near >= 0.75 and numbers(said) == numbers(wanted) else 0.5 * near * near
+        return ComponentScore(0.1, ("more than the value",))
+    around = 0.6 * clamp(len(wanted) / len(said), 0.3)
+    near = 0.85 * value_similarity(said, wanted)
     if wanted in said:
-        around = 0.6 * clamp(len(wanted) / len(said), 0.3)
-        return ComponentScore(max(close, around), ("the value with something around it",))
-    return ComponentScore(max(close, 0.25 if matches else 0.0), (f"another value (similarity {near:.2f})",))
+        return ComponentScore(max(near, around), ("the value with something around it",))
+    return ComponentScore(near, ("the value in other dress: case, punctuation or spacing",))
 
 
 def _structured(text: str, reference: str, intent: Intent) -> ComponentScore:
@@ -119,14 +120,21 @@ def _broken(text: str, intent: Intent) -> float:
 
 
 def _table_shape(said: list[list[str]], wanted: list[list[str]]) -> tuple[float, list[str]]:
-    reasons = []
+    """Return the overlap of two tables in columns and rows, in [0, 1]; the cells are compared by `payload_agreement`.
+
+    A header that differs in case or emphasis, or columns in another order, cost once, here.
+    """
+    names, asked = ([column_name(cell) for cell in table[0]] for table in (said, wanted))
     header = 1.0
     if said[0] != wanted[0]:
-        same = [cell.strip("*` ").lower() for cell in said[0]] == [cell.lower() for cell in wanted[0]]
-        common = len({c.lower() for c in said[0]} & {c.lower() for c in wanted[0]})
-        header = 0.8 if same else 0.6 * common / max(len(said[0]), len(wanted[0]))
-        reasons.append(f"columns {said[0]} instead of {wanted[0]}")
-    rows, found = _items([" ".join(row) for row in said[1:]], [" ".join(row) for row in wanted[1:]], "rows")
+        common = len(set(names) & set(asked))
+        share = common / max(len(names), len(asked))
+        header = (_OTHER_DRESS if names == asked else _OTHER_ORDER) if share == 1 else 0.6 * share
+    reasons = [f"columns {said[0]} instead of {wanted[0]}"] if header < 1 else []
+    places = [names.index(name) for name in asked] if sorted(names) == sorted(asked) else range(len(names))
+    rows, found = _items(
+        [" ".join(row[place] for place in places) for row in said[1:]], [" ".join(row) for row in wanted[1:]], "rows"
+    )
     return 0.5 * header + 0.5 * rows, reasons + found
 
 

@@ -7,15 +7,25 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz import fuzz
+from rapidfuzz.distance import LCSseq
 
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.embedder import MAX_CHARS, Embedder
-from benchmark.scoring.prose_facts import contradictions, negations, numbers, same_order, without_negations, wording
+from benchmark.scoring.exact_values import OTHER_VALUE, same_value, value_similarity
+from benchmark.scoring.prose_facts import (
+    contradictions,
+    facts,
+    negated_otherwise,
+    numbers,
+    same_company,
+    without_negations,
+    wording,
+)
+from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.payloads import parse_payload
-from ctxsift.validation import outer_fence
+from ctxsift.validation import is_prose, outer_fence
 
 # What two texts share by being English about software earns nothing: golds of different cases reach a cosine of 0.34
 # and a share of common words of 0.15 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last
@@ -25,7 +35,7 @@ RATIO_SCALE = (0.18, 0.70)
 _COSINE_SHARE = 0.6
 # A text may embed like gold and say another number, the opposite, or the right thing of the wrong one; what that
 # leaves of the quality.
-_NUMBERS_LEAVE, _NEGATIONS_LEAVE, _ORDER_LEAVES, _OPPOSITE_LEAVES = 0.3, 0.6, 0.2, 0.6
+_NUMBERS_LEAVE, _NEGATIONS_LEAVE, _COMPANY_LEAVES, _OPPOSITE_LEAVES = 0.3, 0.6, 0.2, 0.6
 # Times the length of gold from which, and at which, being long leaves less, and nothing.
 _LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
 # Structured text that does not parse still tells something, but never more than this.
@@ -48,29 +58,37 @@ def score_quality(text: str, reference: str, intent: Intent, embedder: Embedder)
 
 def _plain(text: str, reference: str, embedder: Embedder) -> ComponentScore:
     text = text[:MAX_CHARS]
+    # A text that holds gold among much else does not mean the same; without this, more of it could come closer.
+    longer = len(text.split()) / max(1, len(reference.split()))
+    if longer >= _LENGTH_ZERO:
+        return ComponentScore(0.0, (f"{longer:.1f} times as long as gold",))
     # Negations count by themselves; to an embedding they are noise.
     cosine = embedder.cosine(without_negations(text), without_negations(reference))
     ratio = wording(text, reference)
     blend = _COSINE_SHARE * rescale(cosine, *COSINE_SCALE) + (1 - _COSINE_SHARE) * rescale(ratio, *RATIO_SCALE)
     reasons = [f"cosine {cosine:.2f}, wording {ratio:.2f}"]
     factor = 1.0
-    for name, facts_in, leaves in (("number", numbers, _NUMBERS_LEAVE), ("negation: not", negations, _NEGATIONS_LEAVE)):
-        said, wanted = facts_in(text), facts_in(reference)
-        if said != wanted:
-            # Jaccard index plus one free agreement, so that a single extra number does not contradict.
-            agreement = (len(said & wanted) + 1) / (len(said | wanted) + 1)
-            factor *= leaves + (1 - leaves) * agreement
-            reasons += [f"{name} {fact} is missing" for fact in sorted(wanted - said)[:4]]
-            reasons += [f"{name} {fact} is not asked for" for fact in sorted(said - wanted)[:4]]
-    order = same_order(text, reference)
-    if order < 1:
-        factor *= _ORDER_LEAVES + (1 - _ORDER_LEAVES) * order
-        reasons.append(f"{1 - order:.0%} of the names and numbers have changed places")
+    if is_shuffled(text, reference):
+        factor *= SALAD_LEAVES
+        reasons.append(SALAD)
+    said, wanted = numbers(text), numbers(reference)
+    if said != wanted:
+        # Jaccard index plus one free agreement, so that a single extra number does not contradict.
+        agreement = (len(said & wanted) + 1) / (len(said | wanted) + 1)
+        factor *= _NUMBERS_LEAVE + (1 - _NUMBERS_LEAVE) * agreement
+        reasons += [f"number {fact} is missing" for fact in sorted(wanted - said)[:4]]
+        reasons += [f"number {fact} is not asked for" for fact in sorted(said - wanted)[:4]]
+    flipped = negated_otherwise(text, reference)
+    if flipped:
+        factor *= _NEGATIONS_LEAVE + (1 - _NEGATIONS_LEAVE) / (1 + len(flipped))
+        reasons += [f"{word} is negated, or should be" for word in sorted(flipped)[:4]]
+    company = same_company(text, reference)
+    if company < 1:
+        factor *= _COMPANY_LEAVES + (1 - _COMPANY_LEAVES) * company
+        reasons.append(f"{1 - company:.0%} of the names and numbers have changed places")
     for said_word, wanted_word in contradictions(text, reference):
         factor *= _OPPOSITE_LEAVES
         reasons.append(f"says {said_word}, gold says {wanted_word}")
-    # A text that holds gold among much else does not mean the same; without this, more of it could come closer.
-    longer = len(text.split()) / max(1, len(reference.split()))
     if longer > _LENGTH_FREE:
         factor *= clamp((_LENGTH_ZERO - longer) / (_LENGTH_ZERO - _LENGTH_FREE))
         reasons.append(f"{longer:.1f} times as long as gold")
@@ -87,15 +105,8 @@ def rescale(value: float, floor: float, near: float) -> float:
 
 def _value(text: str, reference: str) -> ComponentScore:
     score = value_similarity(text.strip()[:MAX_CHARS], reference.strip())
-    return ComponentScore(min(0.999, score), (f"edit similarity {score:.2f}",))
-
-
-def value_similarity(said: str, wanted: str) -> float:
-    """Return the normalised edit similarity of two values, in [0, 1]; a word like none of `wanted` only costs."""
-    known, words_said = wanted.split(), said.split()
-    kept = [word for word in words_said if process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=50)]
-    text = said if len(kept) == len(words_said) else " ".join(kept)
-    return Levenshtein.normalized_similarity(text, wanted) * len(text) / len(said) if said else 0.0
+    name = "similarity" if score > OTHER_VALUE else "another value, similarity"
+    return ComponentScore(min(0.999, score), (f"{name} {score:.2f}",))
 
 
 def _lines(text: str, reference: str) -> ComponentScore:
@@ -126,12 +137,24 @@ def payload_agreement(text: str, reference: str, intent: Intent) -> tuple[float,
         return 0.0, ()
     if intent is Intent.TABLE:
         said, wanted = _records(said), _records(wanted)
+    elif intent is Intent.BULLET_LIST:
+        said, wanted = [_Item(item) for item in said], [_Item(item) for item in wanted]
     matched, reasons = _match(said, wanted, "")
     return clamp(2 * matched / (_leaves(said) + _leaves(wanted))), tuple(reasons[:8])
 
 
+class _Item(str):
+    """A bullet, which may be a sentence instead of a value."""
+
+
+def column_name(cell: str) -> str:
+    """Return the name of a column without case and markdown emphasis, by which columns are told apart."""
+    return " ".join(cell.strip("*_` ").casefold().split())
+
+
 def _records(table: list[list[str]]) -> list[Any]:
-    header, *rows = table
+    """Return the rows by the names of their columns, in whatever order these stand."""
+    header, rows = [column_name(cell) for cell in table[0]], table[1:]
     if len(set(header)) != len(header):
         return [header, *rows]
     return [dict(zip(header, row, strict=True)) for row in rows] or [header]
@@ -218,7 +241,14 @@ def _match_scalars(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]
     if left == right:
         return 0.7, [f"{path or '/'} is {type(said).__name__}, not {type(wanted).__name__}"]
     reasons = [f"{path or '/'} is {left[:60]!r}, not {right[:60]!r}"]
-    if not (isinstance(said, str) and isinstance(wanted, str)) or len(right) < 4:
+    if not (isinstance(said, str) and isinstance(wanted, str)):
         return 0.0, reasons
-    near = Levenshtein.normalized_similarity(left[:2000], right)
-    return 0.8 * clamp((near - 0.5) / 0.5), reasons
+    left = left[:2000]
+    if isinstance(wanted, _Item) and is_prose(right) and not same_value(left, right) and _same_facts(left, right):
+        # Other words of a sentence are no other value.
+        return 0.8 * clamp((fuzz.ratio(left, right) / 100 - 0.5) / 0.5), reasons
+    return 0.8 * value_similarity(left, right), reasons
+
+
+def _same_facts(left: str, right: str) -> bool:
+    return numbers(left) == numbers(right) and set(facts(left)) == set(facts(right))

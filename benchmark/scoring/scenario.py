@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmark.scoring.component_score import clamp
-from benchmark.statistics import Floats, bootstrap_means, mean, percentile, resamples, row_percentile
+from benchmark.statistics import Clusters, Floats, bootstrap_means, bootstrap_percentiles, mean, percentile
 
 FREE_LATENCY_MS = 2000.0
 
@@ -39,27 +39,30 @@ def scenario_score(case_scores: Sequence[float] | Floats, observed_ms: float) ->
     return ScenarioScore(core, factor, 100 * core * factor)
 
 
-def bootstrap_final_scores(case_scores: Sequence[float] | Floats, times_ms: Sequence[float] | Floats) -> Floats:
+def bootstrap_final_scores(
+    case_scores: Sequence[float] | Floats, times_ms: Sequence[float] | Floats, clusters: Clusters
+) -> Floats:
     """Return the final score of every bootstrap sample of the cases, shape (draws,), in [0, 100].
 
     Args:
         case_scores: one figure in [0, 1] a case.
         times_ms: the generation latency of the same cases, in the same order.
+        clusters: which of these cases are drawn together.
 
     """
-    finals: Floats = 100 * bootstrap_cores(case_scores) * bootstrap_factors(times_ms)
+    finals: Floats = 100 * bootstrap_cores(case_scores, clusters) * bootstrap_factors(times_ms, clusters)
     return finals
 
 
-def bootstrap_cores(case_scores: Sequence[float] | Floats) -> Floats:
+def bootstrap_cores(case_scores: Sequence[float] | Floats, clusters: Clusters) -> Floats:
     """Return the quality core of every bootstrap sample of the cases, shape (draws,), in [0, 1]."""
-    scores = np.asarray(case_scores, dtype=np.float64)[resamples(len(case_scores))]
-    cores: Floats = 0.80 * scores.mean(axis=1) + 0.20 * row_percentile(scores, 10)
+    cores: Floats = 0.80 * bootstrap_means(case_scores, clusters)
+    cores += 0.20 * bootstrap_percentiles(case_scores, 10, clusters)
     return cores
 
 
-def bootstrap_factors(times_ms: Sequence[float] | Floats) -> Floats:
+def bootstrap_factors(times_ms: Sequence[float] | Floats, clusters: Clusters) -> Floats:
     """Return the latency factor of every bootstrap sample of the cases, shape (draws,), in [0.85, 1]."""
-    observed_ms = np.maximum(1.0, bootstrap_means(times_ms))
+    observed_ms = np.maximum(1.0, bootstrap_means(times_ms, clusters))
     factors: Floats = np.clip((FREE_LATENCY_MS / observed_ms) ** 0.15, 0.85, 1.00)
     return factors

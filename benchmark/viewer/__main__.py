@@ -11,8 +11,10 @@ from pathlib import Path
 from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
 from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import ForeignFileError, iterate_results
+from benchmark.record.validity import MEASURED, Validity
 from benchmark.render.figures import counted
 from benchmark.viewer.page_data import Gathered, gather
+from benchmark.viewer.validity_data import recorded
 from ctxsift.errors import InputError
 from ctxsift.files import exists, write_atomically
 from ctxsift.terminal import show, tell
@@ -59,9 +61,10 @@ def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
         raise InputError("--png and --svg", "write pictures instead of a page", "leave out --open and -o")
     skipped: list[InputError] = []
-    gathered = gather(iterate_results(options.paths, skip=skipped.append))
+    unread: list[InputError] = []
+    gathered = gather(iterate_results(options.paths, skip=skipped.append), _measured(unread))
     damaged = any(not isinstance(error, ForeignFileError) for error in skipped)
-    skipped += _unfinished(options.paths)
+    skipped += _unfinished(options.paths) + unread
     for error in skipped:
         tell(f"skipped: {error}")
     if not gathered.shown:
@@ -72,6 +75,15 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _build(gathered, skipped, options)
     return EXIT_USAGE if damaged else EXIT_OK
+
+
+def _measured(unread: list[InputError]) -> Validity | None:
+    """Return how far scores can be trusted, None where nobody knows; a damaged measurement goes to `unread`."""
+    try:
+        return recorded(MEASURED)
+    except InputError as error:
+        unread.append(error)
+        return None
 
 
 def _unfinished(paths: Sequence[Path]) -> list[InputError]:

@@ -11,15 +11,19 @@ from typing import Any
 
 import msgspec
 
+from benchmark.analysis import figures
 from benchmark.analysis import leaderboard as board
+from benchmark.analysis.references import ReferenceRow, References
 from benchmark.cases import Difficulty
+from benchmark.matrix import Track
 from benchmark.record.base import Interval as Ends
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
-from benchmark.render.notes import notes, notes_together
+from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
-from benchmark.viewer.charts import lift_interval, reference_lines
+from benchmark.scoring.remarks import Remark
+from benchmark.viewer.charts import keyed_references, lift_interval, reference_lines
 from benchmark.viewer.page_data import Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
@@ -36,25 +40,27 @@ from benchmark.viewer.page_records import (
     ProfileRow,
     RankInfo,
     ReasonCount,
+    RemarkInfo,
     Tile,
 )
+from benchmark.viewer.validity_data import validity_info
 from ctxsift.errors import InputError
 from ctxsift.terminal import one_line
 from ctxsift.validation import Status
 
-_COVERED = (board.ANSWERED, board.PLANNED)
-_VERDICTS = (board.ACCEPTED, board.SOFT_ACCEPTED, board.REJECTED)
-_DOUBTED = {board.MEAN_TIME: board.Flag.DISTURBED, board.P95_TIME: board.Flag.DISTURBED}
+_COVERED = (figures.ANSWERED, figures.PLANNED)
+_VERDICTS = (figures.ACCEPTED, figures.SOFT_ACCEPTED, figures.REJECTED)
+_DOUBTED = {figures.MEAN_TIME: board.Flag.DISTURBED, figures.P95_TIME: board.Flag.DISTURBED}
 # The head of a result: figures, and those that stand below them.
-_TILES: dict[board.Figure, tuple[board.Figure, ...]] = {
-    board.RECOVERED: (),
-    board.RAW: (),
-    board.LIFT: (),
-    board.NORM: (),
-    board.COVERAGE: _COVERED,
-    board.MEAN_TIME: (board.P95_TIME,),
-    board.DECODE_SPEED: (board.PREFILL_SPEED,),
-    board.SAVED: (),
+_TILES: dict[figures.Figure, tuple[figures.Figure, ...]] = {
+    figures.RECOVERED: (),
+    figures.RAW: (),
+    figures.LIFT: (),
+    figures.NORM: (),
+    figures.COVERAGE: _COVERED,
+    figures.MEAN_TIME: (figures.P95_TIME,),
+    figures.DECODE_SPEED: (figures.PREFILL_SPEED,),
+    figures.SAVED: (),
 }
 
 
@@ -64,25 +70,30 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
     rows, headline = gathered.board.rows, gathered.board.headline
     return Overview(
         built=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        figures=[_figure_info(figure) for figure in board.FIGURES],
+        figures=[_figure_info(figure) for figure in figures.FIGURES],
         columns=[column for column in _columns() if _is_filled(column, rows)],
         components=[ComponentInfo(name=component.name, hint=component.hint) for component in COMPONENTS],
+        remarks=[RemarkInfo(kind=remark.name.lower(), prefix=remark) for remark in Remark],
+        by_wording=BY_WORDING,
         difficulties=list(Difficulty),
         flags={flag: about.meaning for flag, about in board.FLAGS.items()},
         rank_hint=board.RANK_HINT,
-        results=[_board_row(keys[row.result], row) for row in rows],
+        results=[_board_row(keys[row.result], row, gathered.board.references) for row in rows],
+        references=[_reference_row(*keyed) for keyed in keyed_references(gathered).items()],
+        reference_note="; ".join(reference_notes(gathered.board)),
         headline=HeadlineInfo(
             best=[keys[row.result] for row in headline.best],
             measured=headline.measured,
             beats_floor=headline.beats_floor,
         ),
-        lines=reference_lines(gathered.shown),
-        notes=notes_together(gathered.board),
+        lines=reference_lines(gathered),
+        notes=[one_line(note) for note in notes_together(gathered.board)],
         skipped=[one_line(str(error)) for error in skipped],
+        validity=validity_info(gathered),
     )
 
 
-def _figure_info(figure: board.Figure) -> FigureInfo:
+def _figure_info(figure: figures.Figure) -> FigureInfo:
     form = figure.form
     return FigureInfo(
         key=figure.key,
@@ -92,19 +103,19 @@ def _figure_info(figure: board.Figure) -> FigureInfo:
         scale=form.scale,
         signed=form.signed,
         suffix=form.suffix,
-        rounds_down=figure is board.COVERAGE,
+        rounds_down=figure is figures.COVERAGE,
         doubted_by=_DOUBTED.get(figure, ""),
     )
 
 
 def _columns() -> Iterator[BoardColumn]:
     """Yield a column for each figure, where narrow tables put several into one; verdicts belong together."""
-    for column in board.COLUMNS:
+    for column in figures.COLUMNS:
         if column.figures == _VERDICTS:
             yield BoardColumn(title=column.title, figures=[figure.key for figure in _VERDICTS])
             continue
-        for figure in (board.COVERAGE,) if column.figures == _COVERED else column.figures:
-            yield BoardColumn(title=figure.title, figures=[figure.key], drawn=figure is board.RECOVERED)
+        for figure in (figures.COVERAGE,) if column.figures == _COVERED else column.figures:
+            yield BoardColumn(title=figure.title, figures=[figure.key], drawn=figure is figures.RECOVERED)
 
 
 def _is_filled(column: BoardColumn, rows: Sequence[board.BoardRow]) -> bool:
@@ -113,14 +124,36 @@ def _is_filled(column: BoardColumn, rows: Sequence[board.BoardRow]) -> bool:
 
 
 def _figures(summary: Summary) -> dict[str, float]:
-    found = {figure.key: figure.read(summary) for figure in board.FIGURES}
+    found = {figure.key: figure.read(summary) for figure in figures.FIGURES}
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _board_row(key: int, row: board.BoardRow) -> BoardRow:
+def _reference_row(key: int, row: ReferenceRow) -> BoardRow:
+    told = {figure.key: figure.of_reference(row) for figure in figures.FIGURES}
+    return BoardRow(
+        key=key,
+        label=row.label,
+        scenario="",
+        track=Track.CONTROL,
+        phase="",
+        model=one_line(row.name),
+        timestamp="",
+        is_reference=True,
+        is_yardstick=True,
+        answered=row.case_count,
+        rank=None,
+        flags=[],
+        notes=[],
+        figures={name: value for name, value in told.items() if value is not None},
+        intervals={},
+        lines=None,
+    )
+
+
+def _board_row(key: int, row: board.BoardRow, references: References) -> BoardRow:
     result, summary = row.result, row.summary
     scenario, reference = result.record.scenario, summary.reference
-    intervals = {figure.key: _interval(figure.interval(summary)) for figure in board.FIGURES}
+    intervals = {figure.key: _interval(figure.interval(summary)) for figure in figures.FIGURES}
     return BoardRow(
         key=key,
         label=row.label,
@@ -130,6 +163,7 @@ def _board_row(key: int, row: board.BoardRow) -> BoardRow:
         model=one_line(scenario.model),
         timestamp=result.timestamp,
         is_reference=result.is_reference,
+        is_yardstick=result in references.results,
         answered=summary.case_count,
         rank=None if row.rank is None else RankInfo(place=row.rank.place, tied=row.rank.tied),
         flags=list(row.flags),
@@ -137,6 +171,7 @@ def _board_row(key: int, row: board.BoardRow) -> BoardRow:
         figures=_figures(summary),
         intervals={name: ends for name, ends in intervals.items() if ends},
         lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
+        wording_note="; ".join(wording_notes(result)),
     )
 
 
@@ -160,17 +195,17 @@ def detail(shown: Shown) -> Detail:
     )
 
 
-def _tile(figure: board.Figure, below: Sequence[board.Figure], summary: Summary) -> Tile:
+def _tile(figure: figures.Figure, below: Sequence[figures.Figure], summary: Summary) -> Tile:
     told = [each.key for each in below if each.read(summary) is not None]
-    note = f"0 is {summary.reference.floor}, 100 is gold" if figure is board.NORM and summary.reference else ""
+    note = f"0 is {summary.reference.floor}, 100 is gold" if figure is figures.NORM and summary.reference else ""
     return Tile(figure=figure.key, interval=_interval(_tile_interval(figure, summary)), below=told, note=note)
 
 
-def _tile_interval(figure: board.Figure, summary: Summary) -> Ends | None:
+def _tile_interval(figure: figures.Figure, summary: Summary) -> Ends | None:
     # Tables have no room for these two.
-    if figure is board.RAW and summary.raw_view:
+    if figure is figures.RAW and summary.raw_view:
         return summary.raw_view.intervals.final_score
-    if figure is board.LIFT:
+    if figure is figures.LIFT:
         return lift_interval(summary)
     return figure.interval(summary)
 

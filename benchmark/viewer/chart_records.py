@@ -80,8 +80,35 @@ class Times(ChartRow, frozen=True, kw_only=True):
     p95: Annotated[float, Meta(title="95 %")]
 
 
+class Measured(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
+    """A figure of how far scores can be trusted, of no result.
+
+    Attributes:
+        is_whole: it is taken over the whole corpus; the others are over answers of known truth.
+        share: of the highest value there can be.
+        good_from, good_to: where `share` should lie; None without a bar.
+        text: the value as it stands in the picture.
+
+    """
+
+    label: Annotated[str, Meta(title="measure")]
+    half: Annotated[str, Meta(title="which cases")]
+    value: float
+    bar: str
+    verdict: str
+    count: Annotated[int, Meta(title="over")]
+    is_whole: Annotated[bool, UNLISTED]
+    share: Annotated[float, UNLISTED]
+    good_from: Annotated[float | None, UNLISTED]
+    good_to: Annotated[float | None, UNLISTED]
+    text: Annotated[str, UNLISTED]
+
+
 class ChartRows(PageRecord, frozen=True, kw_only=True):
-    """The data sets of the pictures, best result first; `cells` holds all dimensions, a picture shows one."""
+    """The data sets of the pictures, best result first; `cells` holds all dimensions, a picture shows one.
+
+    `measured` is of no result.
+    """
 
     points: list[Point]
     cells: list[Cell]
@@ -89,6 +116,7 @@ class ChartRows(PageRecord, frozen=True, kw_only=True):
     bins: list[Bin]
     tails: list[Tail]
     times: list[Times]
+    measured: list[Measured]
 
 
 class TableColumn(PageRecord, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import vl_convert
 
+from benchmark.analysis.references import ReferenceRow
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval, Json, known
 from benchmark.record.read import StoredResult
@@ -32,7 +33,8 @@ from benchmark.viewer.chart_records import (
     VerdictCount,
 )
 from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
-from benchmark.viewer.page_records import ReferenceLine
+from benchmark.viewer.page_records import PageRecord, ReferenceLine
+from benchmark.viewer.validity_data import measured_rows
 from ctxsift.files import write_atomically
 from ctxsift.terminal import one_line
 from ctxsift.validation import Status
@@ -44,6 +46,8 @@ _VERDICTS = (*map(words, Status), NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
 _MOST_ROWS = 60
 _WIDTH = 760
+# Data sets of which a picture shows a part, or that are of no result.
+_APART = ("cells", "measured")
 Row = TypeVar("Row", bound=ChartRow)
 
 
@@ -67,12 +71,12 @@ def chart_pack(gathered: Gathered) -> ChartPack:
     )
 
 
-def data_sets() -> dict[str, type[ChartRow]]:
+def data_sets() -> dict[str, type[PageRecord]]:
     """Return the kind of the rows of each data set, by its name in the specifications; lines are not among them."""
     return {each.name: get_args(each.type)[0] for each in msgspec.structs.fields(ChartRows)}
 
 
-def table_columns(kind: type[ChartRow]) -> list[TableColumn]:
+def table_columns(kind: type[PageRecord]) -> list[TableColumn]:
     """Return the columns of the table of a data set."""
     hints = get_type_hints(kind, include_extras=True)
     about = {name: next(iter(getattr(hints[name], "__metadata__", ())), None) for name in kind.__struct_fields__}
@@ -97,6 +101,7 @@ def chart_rows(gathered: Gathered) -> ChartRows:
         bins=[bin_ for source in sources for bin_ in source.bins()],
         tails=[tail for source in sources for tail in source.tails()],
         times=[source.times() for source in sources],
+        measured=list(measured_rows(gathered)),
     )
 
 
@@ -188,40 +193,26 @@ def lift_interval(summary: Summary) -> Interval | None:
     return known(summary.recovered.intervals.recovery_lift) if summary.recovered else None
 
 
-def reference_lines(shown: Sequence[Shown]) -> list[ReferenceLine]:
-    """Return gold and the best baseline, with the keys of their own rows, if they are here.
+def keyed_references(gathered: Gathered) -> dict[int, ReferenceRow]:
+    """Return the reference rows that are no results, by keys that no result has."""
+    return {-1 - place: row for place, row in enumerate(gathered.board.references.rows)}
 
-    They are what most results say of themselves: a result over other cases has lines of its own. Where none says it,
-    they are the best reference rows.
-    """
-    rows = [each for each in shown if each.result.is_reference and each.result.cases]
-    over: dict[frozenset[str], list[StoredResult]] = {}
-    for each in shown:
-        if not each.result.is_reference and each.result.record.summary.reference:
-            over.setdefault(frozenset(each.result.cases), []).append(each.result)
-    if not over:
-        best = {_is_gold(each): each for each in reversed(rows)}
-        return [_own_line(best[is_gold]) for is_gold in (True, False) if is_gold in best]
-    cases, alike = max(over.items(), key=lambda item: len(item[1]))
-    own = alike[0].record.summary.reference
-    assert own is not None
-    keys = {each.result.record.scenario.model: each.key for each in reversed(rows) if each.result.cases.keys() == cases}
+
+def reference_lines(gathered: Gathered) -> list[ReferenceLine]:
+    """Return gold and the best baseline on the cases of the reference rows; other results have lines of their own."""
+    references = gathered.board.references
+    own = references.source.record.summary.reference if references.source else None
+    if own is None:
+        return []
+    keys = {row.name: key for key, row in keyed_references(gathered).items()}
+    for each in reversed(gathered.shown):
+        if each.result in references.results:
+            keys[each.result.record.scenario.model] = each.key
+    floor = one_line(f"floor: {own.floor}")
     return [
         ReferenceLine(label=GOLD, score=own.ceiling_score, is_ceiling=True, key=keys.get(GOLD)),
-        ReferenceLine(
-            label=one_line(f"floor: {own.floor}"), score=own.floor_score, is_ceiling=False, key=keys.get(own.floor)
-        ),
+        ReferenceLine(label=floor, score=own.floor_score, is_ceiling=False, key=keys.get(own.floor)),
     ]
-
-
-def _is_gold(shown: Shown) -> bool:
-    return shown.result.record.scenario.model == GOLD
-
-
-def _own_line(shown: Shown) -> ReferenceLine:
-    score = shown.result.record.summary.final_score
-    assert score is not None
-    return ReferenceLine(label=one_line(shown.result.name), score=score, is_ceiling=_is_gold(shown), key=shown.key)
 
 
 # Pictures as files --------------------------------------------------------------------------------------------------
@@ -245,15 +236,18 @@ def _pictures(gathered: Gathered) -> dict[str, Json]:
     rivals = [each.key for each in gathered.shown if not each.result.is_reference]
     chosen = set((rivals or [each.key for each in gathered.shown])[:_MOST_ROWS])
     rows = chart_rows(gathered)
-    data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name != "cells"}
-    data["lines"] = reference_lines(gathered.shown)
+    data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name not in _APART}
+    data["lines"] = reference_lines(gathered)
     drawn = specifications()
-    heat, _ = drawn.pop("heat"), drawn.pop("histogram")
+    heat, measured, _ = drawn.pop("heat"), drawn.pop("validity"), drawn.pop("histogram")
     found = {name: _complete(specification, data) for name, specification in drawn.items()}
     cells = _of(chosen, rows.cells)
     for dimension in dict.fromkeys(cell.dimension for cell in cells):
         shown = [cell for cell in cells if cell.dimension == dimension]
         found[f"heat-{dimension.replace(' ', '-')}"] = _complete(heat, {"cells": shown})
+    for name, is_whole in (("validity", False), ("validity-corpus", True)):
+        if figures := [row for row in rows.measured if row.is_whole is is_whole]:
+            found[name] = _complete(measured, {"measured": figures})
     return found
 
 

@@ -13,6 +13,7 @@ from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
 from benchmark.record.result import Question as AskedQuestion
+from benchmark.record.validity import Validity
 from benchmark.record.views import ScoredView
 from benchmark.scoring import COMPONENTS
 from benchmark.statistics import Difference
@@ -30,6 +31,7 @@ from benchmark.viewer.page_records import (
 )
 from benchmark.viewer.spans import Span, anchor_spans, answer_spans, removed_spans, thought_spans
 from ctxsift.contracts import CONTRACTS, Intent
+from ctxsift.prompts import Request
 from ctxsift.terminal import one_line
 
 # Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
@@ -72,6 +74,7 @@ class Gathered:
         board: the leaderboard of them, in the same order.
         asked: each question once for all results, with all their answers: they say much the same about the same
             input, so together they pack into a fraction.
+        validity: how far scores can be trusted, where that was measured.
 
     """
 
@@ -79,6 +82,7 @@ class Gathered:
     board: Leaderboard
     asked: tuple[Asked, ...]
     comparisons: Comparisons
+    validity: Validity | None = None
 
     @property
     def results(self) -> list[StoredResult]:
@@ -86,7 +90,7 @@ class Gathered:
         return [shown.result for shown in self.shown]
 
 
-def gather(results: Iterable[StoredResult]) -> Gathered:
+def gather(results: Iterable[StoredResult], validity: Validity | None = None) -> Gathered:
     """Return what to show of the results, best first; they are read one at a time and let go of what is not shown."""
     asked: dict[_Identity, tuple[int, Asked]] = {}
     shown: dict[StoredResult, Shown] = {}
@@ -97,7 +101,11 @@ def gather(results: Iterable[StoredResult]) -> Gathered:
     comparisons = Comparisons()
     board = build_leaderboard(list(shown), comparisons)
     return Gathered(
-        tuple(shown[row.result] for row in board.rows), board, tuple(each for _, each in asked.values()), comparisons
+        shown=tuple(shown[row.result] for row in board.rows),
+        board=board,
+        asked=tuple(each for _, each in asked.values()),
+        comparisons=comparisons,
+        validity=validity,
     )
 
 
@@ -209,11 +217,11 @@ def _spans(case: Answered) -> tuple[list[Span], list[Span]]:
     question = case.question
     if question.raw_input is None or question.intent not in _INTENTS:
         return [], []
-    raw_input, instruction, intent = question.raw_input, question.instruction or "", Intent(question.intent)
+    request = Request(question.raw_input, question.instruction or "", Intent(question.intent), question.command)
 
     def thought(view: ScoredView) -> list[Span]:
         # Where nothing was found when the view was scored, nothing is looked for.
-        return thought_spans(view.output, raw_input, instruction, intent) if view.thought_markers else []
+        return thought_spans(view.output, request) if view.thought_markers else []
 
     removed = removed_spans(case.raw.output, case.recovered.output, case.recovery_steps)
     return thought(case.recovered), [*removed, *thought(case.raw)]
@@ -251,6 +259,7 @@ def _catalog_entry(question: AskedQuestion, shelf: int, place: int) -> CatalogEn
         output_mode=label(question.output_mode),
         shelf=shelf,
         place=place,
+        by_wording=bool(question.by_wording),
     )
 
 
@@ -261,7 +270,10 @@ def _question(asked: Asked) -> Question:
         instruction=question.instruction,
         gold=question.expected_output,
         anchors=anchors,
+        command=question.command,
+        exit_code=question.exit_code,
         contract=CONTRACTS[Intent(question.intent)].words if question.intent in _INTENTS else "",
+        says=question.says or [],
         places=anchor_spans(raw_input, anchors) if raw_input is not None and anchors else [],
         answers={str(key): answer for key, answer in asked.answers.items()},
     )

@@ -64,6 +64,13 @@ class ComponentInfo(PageRecord, frozen=True, kw_only=True):
     hint: str
 
 
+class RemarkInfo(PageRecord, frozen=True, kw_only=True):
+    """How a reason begins that tells what an answer does with a statement; see `benchmark.scoring.remarks`."""
+
+    kind: str
+    prefix: str
+
+
 class RankInfo(PageRecord, frozen=True, kw_only=True):
     """A place on the leaderboard, which others may share."""
 
@@ -82,10 +89,14 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     """One result on the leaderboard.
 
     Attributes:
-        key: names the result in everything else the page holds.
+        key: names the result in everything else the page holds; negative for gold and baselines that are no results
+            but what the results say of their own cases.
         label: tells it from the others, and is its address.
+        is_reference: it is gold or a baseline.
+        is_yardstick: it is one of the reference rows that are always shown.
         rank: None for reference rows and for results without an answer.
         figures, intervals: by the figure's key.
+        wording_note: how many of its cases have no statements; empty where it has none of them.
 
     """
 
@@ -97,6 +108,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     model: str
     timestamp: str
     is_reference: bool
+    is_yardstick: bool
     answered: int
     rank: RankInfo | None
     flags: list[str]
@@ -104,6 +116,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     figures: dict[str, float]
     intervals: dict[str, Interval]
     lines: OwnLines | None
+    wording_note: str = ""
 
 
 class HeadlineInfo(PageRecord, frozen=True, kw_only=True):
@@ -115,7 +128,7 @@ class HeadlineInfo(PageRecord, frozen=True, kw_only=True):
 
 
 class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
-    """Gold (the ceiling) or the best baseline as a line; `key` is that of its own row, if the page has it."""
+    """Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard."""
 
     label: str
     score: float
@@ -123,14 +136,46 @@ class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
     key: int | None
 
 
+class JudgedAnswer(PageRecord, frozen=True, kw_only=True):
+    """An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case."""
+
+    score: float
+    case_id: str
+    kind: str
+    half: str
+    text: str
+
+
+class ValidityInfo(PageRecord, frozen=True, kw_only=True):
+    """How far scores can be trusted; its figures are a data set of the pictures.
+
+    Attributes:
+        mismatch: why the measurement says nothing of these results; nothing else is told then.
+        figures: how many there are.
+        missed: those that do not meet their bars.
+
+    """
+
+    scorer_version: str
+    mismatch: str = ""
+    figures: int = 0
+    missed: list[str] = field(default_factory=list)
+    worst_right: list[JudgedAnswer] = field(default_factory=list)
+    best_wrong: list[JudgedAnswer] = field(default_factory=list)
+
+
 class Overview(PageRecord, frozen=True, kw_only=True):
     """What the leaderboard needs.
 
     Attributes:
+        references: gold and the best baselines, as far as no result is of them.
+        reference_note: what reference rows are; empty where there are none.
         flags: flag -> its meaning.
         difficulties: from easy to hard.
         notes: what makes these results hard to compare.
         skipped: files that were left out, and why.
+        by_wording: what the mark of a case in prose without statements means.
+        validity: None where nothing was measured.
 
     """
 
@@ -138,14 +183,19 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     figures: list[FigureInfo]
     columns: list[BoardColumn]
     components: list[ComponentInfo]
+    remarks: list[RemarkInfo]
+    by_wording: str
     difficulties: list[str]
     flags: dict[str, str]
     rank_hint: str
     results: list[BoardRow]
+    references: list[BoardRow]
+    reference_note: str
     headline: HeadlineInfo
     lines: list[ReferenceLine]
     notes: list[str]
     skipped: list[str]
+    validity: ValidityInfo | None = None
 
 
 # One result --------------------------------------------------------------------------------------------------------
@@ -257,7 +307,12 @@ class Detail(PageRecord, frozen=True, kw_only=True):
 
 
 class CatalogEntry(PageRecord, frozen=True, kw_only=True):
-    """What tables of cases show of a question, and on which shelf, in which place, the rest of it is."""
+    """What tables of cases show of a question, and on which shelf, in which place, the rest of it is.
+
+    Attributes:
+        by_wording: it is prose without statements.
+
+    """
 
     case_id: str
     title: str
@@ -268,6 +323,7 @@ class CatalogEntry(PageRecord, frozen=True, kw_only=True):
     output_mode: str
     shelf: int
     place: int
+    by_wording: bool = False
 
 
 class AnchorSpan(PageRecord, frozen=True, kw_only=True):
@@ -330,7 +386,9 @@ class Question(PageRecord, frozen=True, kw_only=True):
     """What was asked in a case, and what all results answered, by their keys.
 
     Attributes:
+        command: None where the model was not told it, as with exit_code.
         contract: what the model was told of the answer's form.
+        says: its statements in words.
         places: where the anchors stand in the raw input.
 
     """
@@ -338,7 +396,10 @@ class Question(PageRecord, frozen=True, kw_only=True):
     instruction: str | None
     gold: str | None
     anchors: list[str] | None
+    command: str | None = None
+    exit_code: int | None = None
     contract: str = ""
+    says: list[str] = field(default_factory=list)
     places: list[AnchorSpan] = field(default_factory=list)
     answers: dict[str, Answer] = field(default_factory=dict)
 

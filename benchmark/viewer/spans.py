@@ -12,7 +12,7 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from benchmark.scoring.anchors import token_spans
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
-from ctxsift.contracts import Intent
+from ctxsift.prompts import Request
 from ctxsift.recovery import Step
 from ctxsift.thought import find_thought
 
@@ -49,9 +49,9 @@ def anchor_spans(text: str, anchors: Sequence[str]) -> list[AnchorSpan]:
     return places
 
 
-def thought_spans(text: str, raw_input: str, instruction: str, intent: Intent) -> list[Span]:
+def thought_spans(text: str, request: Request) -> list[Span]:
     """Return the leaked thought of an answer, as recovery and scorer find it."""
-    found = find_thought(text, raw_input=raw_input, instruction=instruction, intent=intent)
+    found = find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
     return [Span(span.start, span.end) for span in found.spans]
 
 

@@ -14,55 +14,80 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.baselines_extractor import extract
+from ctxsift.backends.baselines_shapes import Field, Row, requested_fields, shaped, wants_many
 from ctxsift.backends.registry import BASELINES as BASELINES_NAME
+from ctxsift.contracts import Intent
 from ctxsift.errors import LoadError, did_you_mean
-from ctxsift.prompts import Message, Request, build_messages, read_messages
+from ctxsift.prompts import Message, Request, build_messages, read_intent, read_messages
 
-BASELINES_VERSION = "1"
+BASELINES_VERSION = "2"
+_OK = "ok"
 _LINES = 20
 _PICKED_LINES = 5
 _ERROR_LINE = re.compile(r"error|fail|fatal|exception|panic|cannot|denied", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_]\w+|\d+")
 
 
-def empty(raw_input: str, instruction: str) -> str:
+def empty(request: Request) -> str:
     """Say nothing."""
-    del raw_input, instruction
+    del request
     return ""
 
 
-def echo(raw_input: str, instruction: str) -> str:
+def ok(request: Request) -> str:
+    """Say `ok`."""
+    del request
+    return _OK
+
+
+def shaped_ok(request: Request) -> str:
+    """Say `ok` in the shape that the contract wants, under the keys or columns that the instruction names."""
+    fields = requested_fields(request.instruction, request.intent) or (Field("result", ""),)
+    structured = request.intent in (Intent.JSON, Intent.YAML, Intent.TABLE)
+    row: Row = {field.name: [_OK] if field.is_list else _OK for field in fields} if structured else {"": _OK}
+    return shaped(request.intent, fields, [row], many=wants_many(request.instruction))
+
+
+def echo(request: Request) -> str:
     """Give everything back."""
-    del instruction
-    return raw_input
+    return request.raw_input
 
 
-def first_lines(raw_input: str, instruction: str) -> str:
+def instruction(request: Request) -> str:
+    """Give the instruction back."""
+    return request.instruction
+
+
+def first_lines(request: Request) -> str:
     """Do as `head -n 20`."""
-    del instruction
-    return "\n".join(raw_input.splitlines()[:_LINES])
+    return "\n".join(request.raw_input.splitlines()[:_LINES])
 
 
-def last_lines(raw_input: str, instruction: str) -> str:
+def last_lines(request: Request) -> str:
     """Do as `tail -n 20`."""
-    del instruction
-    return "\n".join(raw_input.splitlines()[-_LINES:])
+    return "\n".join(request.raw_input.splitlines()[-_LINES:])
 
 
-def error_lines(raw_input: str, instruction: str) -> str:
+def error_lines(request: Request) -> str:
     """Do as `grep -iE 'error|fail|...'`."""
-    del instruction
-    return "\n".join(line for line in raw_input.splitlines() if _ERROR_LINE.search(line))
+    return "\n".join(line for line in request.raw_input.splitlines() if _ERROR_LINE.search(line))
 
 
-def tf_idf(raw_input: str, instruction: str) -> str:
+def last_error_line(request: Request) -> str:
+    """Do as `grep -iE 'error|fail|...' | tail -n 1`; the last line where none speaks of an error."""
+    lines = [line for line in request.raw_input.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if _ERROR_LINE.search(line)), lines[-1] if lines else "")
+
+
+def tf_idf(request: Request) -> str:
     """Pick the five lines nearest to the instruction by the cosine of their TF-IDF vectors, in their own order."""
-    lines = [line for line in raw_input.splitlines() if line.strip()]
+    lines = [line for line in request.raw_input.splitlines() if line.strip()]
     bags = [Counter(word.lower() for word in _WORD.findall(line)) for line in lines]
     frequency = Counter(word for bag in bags for word in bag)
     # Smoothed as scikit-learn does it: idf = ln((1 + n) / (1 + df)) + 1
     idf = {word: math.log((1 + len(lines)) / (1 + count)) + 1 for word, count in frequency.items()}
-    wanted = {word.lower() for word in _WORD.findall(instruction)}
+    wanted = {word.lower() for word in _WORD.findall(request.instruction)}
 
     def nearness(index: int) -> float:
         weights = {word: count * idf[word] for word, count in bags[index].items()}
@@ -73,19 +98,30 @@ def tf_idf(raw_input: str, instruction: str) -> str:
     return "\n".join(lines[index] for index in sorted(best))
 
 
-BASELINES: dict[str, Callable[[str, str], str]] = {
+BASELINES: dict[str, Callable[[Request], str]] = {
     "empty": empty,
+    "ok": ok,
+    "shaped-ok": shaped_ok,
     "echo": echo,
+    "instruction": instruction,
     "first-20-lines": first_lines,
     "last-20-lines": last_lines,
     "error-lines": error_lines,
+    "last-error-line": last_error_line,
     "tf-idf": tf_idf,
+    "extractor": extract,
 }
 
 
 def baseline_answer(name: str, request: Request) -> str:
     """Return what the baseline `name` makes of a request, as it reads it from the messages."""
-    return BASELINES[name](*read_messages(build_messages(request)))
+    return _answer(name, build_messages(request))
+
+
+def _answer(name: str, messages: Sequence[Message]) -> str:
+    # What stands in the messages is all that a baseline gets, as it is all that a model gets.
+    told = read_messages(messages)
+    return BASELINES[name](Request(told.raw_input, told.instruction, read_intent(messages)))
 
 
 class BaselinesBackend:
@@ -105,7 +141,7 @@ class BaselinesBackend:
         """Compress what the messages hold; the token limit does not apply. See Backend."""
         del limits
         started = time.perf_counter()
-        text = BASELINES[self._name](*read_messages(messages))
+        text = _answer(self._name, messages)
         return reference_generation(text, (time.perf_counter() - started) * 1000, self._name)
 
     def close(self) -> None:

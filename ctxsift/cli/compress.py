@@ -9,20 +9,23 @@ from __future__ import annotations
 import argparse
 import codecs
 import os
+import shlex
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from ctxsift.backends.base import Device
 from ctxsift.cli.compress_json import Printed, as_json, original_as_json, with_answer
 from ctxsift.cli.model import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, Answered, Model
-from ctxsift.cli.parser import Parser, tokens
+from ctxsift.cli.parser import Parser, exit_code, tokens
 from ctxsift.cli.passing import note, pass_on, refuse, write
 from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.cli.source import Source, command_output, standard_input
 from ctxsift.contracts import Intent
 from ctxsift.errors import CtxsiftError, InputError
 from ctxsift.prompts import Request
-from ctxsift.settings import load_settings
+from ctxsift.redaction import Secrets, out_of_command, parts_of_address
+from ctxsift.settings import Settings, load_settings
 from ctxsift.terminal import printable
 from ctxsift.validation import Status
 
@@ -35,11 +38,15 @@ _EXAMPLES = f"""\
 examples:
   pytest -q 2>&1 | ctxsift compress --intent summary "only failing tests and the files involved"
   ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
+  ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
   cargo build 2>&1 | ctxsift compress --intent json 'an array of {{"file", "line", "code"}}, one per error' --json
 
 The command after `--` gets your standard input; both its streams are read. If the model fails or its answer is
 rejected, the original output is printed unchanged, with a warning on stderr. The same happens after Ctrl-C or another
 signal, which the command gets too (a second one kills it), and when the output is longer than {_MOST_MB} MB.
+
+The model is told the command after `--` and its exit code, for piped output those of --command and --exit-code. What
+looks like a password or a key in a command is shown to it as ***.
 
 exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
   2  the arguments or settings are wrong: piped data passes through, a command is not run
@@ -72,6 +79,8 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--device", choices=[str(Device.CPU), str(Device.REMOTE)], help="where the model runs (default: as configured)"
     )
+    one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
+    one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
     one.add_argument("--max-output-tokens", type=tokens, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")
     one.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     one.add_argument(
@@ -85,7 +94,8 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
     """Compress; return the exit code that the help tells."""
     try:
-        model = Model(options, load_settings(options.env_file))
+        settings = load_settings(options.env_file)
+        model, asked = Model(options, settings), _request(options, command, settings)
         source = _source(command, signals)
     except (Exception, SystemExit) as error:  # whatever it is, the output must not be lost over it
         return refuse(_told(error), command, signals)
@@ -93,10 +103,28 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         return source
     source.read(_MOST_BYTES)
     problem = _problem(source, signals)
-    exit_code = _answer(options, source, signals, model) if problem is None else _give_back(options, source, problem)
+    if problem is not None:
+        code = _give_back(options, source, problem)
+    else:
+        code = _answer(options, asked, source, signals, model)
     if source.left_open:
         note("a process in the background still holds the output of the command; it was not waited for")
-    return exit_code
+    return code
+
+
+def _request(options: argparse.Namespace, command: list[str], settings: Settings) -> Request:
+    """Return what is asked, of an output that is still to come. Raises InputError."""
+    given = options.command is not None or options.exit_code is not None
+    if command and given:
+        problem = "a command to run is given too"
+        raise InputError("--command, --exit-code", problem, "leave them out: they are for output that is piped in")
+    line = shlex.join(command) if command else options.command
+    if line is not None:
+        # Arguments may hold any bytes.
+        line = os.fsencode(line).decode("utf-8", errors="replace").replace("\x00", "")
+        secrets = Secrets((settings.llm_api_key or "", *parts_of_address(settings.llm_base_url or "")))
+        line = secrets.out_of_answer(out_of_command(line), ())
+    return Request("", options.wanted, Intent(options.intent), line, options.exit_code)
 
 
 def _source(command: list[str], signals: Signals) -> Source | int:
@@ -110,7 +138,7 @@ def _source(command: list[str], signals: Signals) -> Source | int:
     try:
         return command_output(command, signals)
     except OSError as error:
-        note(str(InputError("command", f"{command[0]} cannot be run ({error.strerror})", "check its name")))
+        note(str(InputError("the command", f"{command[0]} cannot be run ({error.strerror})", "check its name")))
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
 
 
@@ -127,11 +155,12 @@ def _told(error: BaseException) -> str:
     return str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
 
 
-def _answer(options: argparse.Namespace, source: Source, signals: Signals, model: Model) -> int:
+def _answer(options: argparse.Namespace, asked: Request, source: Source, signals: Signals, model: Model) -> int:
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
     if not text or text.isspace():
         return _give_back(options, source, "there is no output to compress" if options.json else None)
-    request = Request(text, options.wanted, Intent(options.intent))
+    told = source.exit_code if source.runs_command else asked.exit_code
+    request = replace(asked, raw_input=text, exit_code=told)
     try:
         answered = signals.interruptible(lambda: model.ask(request))
     except SignalledError:
@@ -148,11 +177,11 @@ def _answer(options: argparse.Namespace, source: Source, signals: Signals, model
     return source.exit_code
 
 
-def _print_answer(options: argparse.Namespace, exit_code: int, answered: Answered, input_chars: int) -> None:
+def _print_answer(options: argparse.Namespace, code: int, answered: Answered, input_chars: int) -> None:
     text = answered.result.recovered.text
     if options.json:
         ratio = len(text) / input_chars
-        printed = Printed(answer=text, fallback=None, exit_code=exit_code, compression_ratio=ratio)
+        printed = Printed(answer=text, fallback=None, exit_code=code, compression_ratio=ratio)
         write(as_json(with_answer(printed, answered.result, answered.load, answered.chars_cut)))
         return
     # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
@@ -166,24 +195,22 @@ def _give_back(options: argparse.Namespace, source: Source, why: str | None, ans
         note(f"{why}; the original output follows unchanged")
     settled = source.exit_code if source.ended else None
 
-    def exit_code() -> int:
+    def code() -> int:
         # A signal that comes while it is printed changes nothing.
         return source.exit_code if settled is None else settled
 
     if options.json:
-        _give_back_as_json(source, why, answered, exit_code)
+        _give_back_as_json(source, why, answered, code)
     else:
         pass_on(source.everything(), source)
-    return exit_code()
+    return code()
 
 
-def _give_back_as_json(
-    source: Source, why: str | None, answered: Answered | None, exit_code: Callable[[], int]
-) -> None:
+def _give_back_as_json(source: Source, why: str | None, answered: Answered | None, code: Callable[[], int]) -> None:
     source.read(_MOST_BYTES, past_signals=True)
 
     def printed() -> Printed:
-        made = Printed(answer="", fallback=why, exit_code=exit_code(), compression_ratio=1.0)
+        made = Printed(answer="", fallback=why, exit_code=code(), compression_ratio=1.0)
         return made if answered is None else with_answer(made, answered.result, answered.load, answered.chars_cut)
 
     # Of what has no end in sight there is no telling yet whether it is UTF-8, and no reading it twice.

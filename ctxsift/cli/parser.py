@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import NoReturn
 
 from ctxsift.errors import CtxsiftError
 from ctxsift.settings import MOST_TOKENS
 
 EXIT_USAGE = 2
+# Windows has codes of 32 bits; some callers write a signal as a negative number.
+_EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +20,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise CtxsiftError; whoever catches it still has what was piped in to pass on."""
         raise CtxsiftError(f"{message}; see {self.prog} --help")
+
+
+def exit_code(text: str) -> int:
+    """Return an exit code; for `type=`. Raises ArgumentTypeError."""
+    if not _EXIT_CODE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not an exit code")
+    return int(text)
 
 
 def tokens(text: str) -> int:

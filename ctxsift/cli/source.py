@@ -56,6 +56,11 @@ class Source:
         self.fault: OSError | None = None
 
     @property
+    def runs_command(self) -> bool:
+        """Whether a command prints it that we have started."""
+        return self._process is not None
+
+    @property
     def exit_code(self) -> int:
         """The command's, as a shell reports it: 128 + its number for a signal. Without one 0, or that of our signal."""
         if self.fault is not None:

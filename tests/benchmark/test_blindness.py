@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.cases import Case, Corpus, Difficulty, Family, Rules
+from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, MustNot, Rules, Statement
 from benchmark.run.selection import select_cases
 from ctxsift import compress, examine, generate, recover, thought, validate
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
@@ -29,8 +29,20 @@ CHANGES: dict[str, Any] = {
     "derived_anchors": ("PLANTED derived",),
     "rules": Rules(max_words=7, forbidden=("PLANTED decoy",), pattern="PLANTED.*", order=("PLANTED order",)),
     "tags": ("PLANTED tag",),
+    "statements": (Statement("PLANTED statement", (("PLANTED term",),)),),
+    "must_not": (MustNot("PLANTED falsehood", (("PLANTED term",),)),),
     "rationale": "PLANTED rationale",
     "where": "PLANTED place",
+}
+# Fields of a capture.
+TOLD = {"command", "exit_code"}
+PROVENANCE: dict[str, Any] = {
+    "name": "PLANTED name",
+    "ecosystem": "PLANTED ecosystem",
+    "tool": "PLANTED tool",
+    "version": "PLANTED version",
+    "origin": "PLANTED origin",
+    "normalised": ("PLANTED",),
 }
 
 
@@ -59,11 +71,12 @@ def request_bytes(case: Case) -> bytes:
 
 def changed(case: Case) -> list[Case]:
     cases = [replace(case, **{name: value}) for name, value in CHANGES.items() if value is not None]
-    return [*cases, replace(case, capture=replace(case.capture, tool="PLANTED", command="PLANTED", version="PLANTED"))]
+    return [*cases, *(replace(case, capture=replace(case.capture, **{name: to})) for name, to in PROVENANCE.items())]
 
 
 def test_every_field_of_a_case_is_either_visible_or_changed_here() -> None:
     assert {f.name for f in fields(Case)} == VISIBLE | set(CHANGES) | {"capture"}
+    assert {f.name for f in fields(Capture)} == TOLD | set(PROVENANCE)
 
 
 def test_request_bytes_stay_equal_when_gold_fields_change(corpus: Corpus) -> None:
@@ -82,6 +95,17 @@ def test_request_bytes_change_with_what_is_visible(corpus: Corpus, field: str, v
     change: dict[str, Any] = {field: second.intent if value is None else value}
     other = replace(first, **change)
     assert request_bytes(other) != request_bytes(first)
+
+
+def test_request_bytes_change_with_command_and_exit_code(corpus: Corpus) -> None:
+    told = corpus.cases[0]
+    assert told.capture.command
+    changes: list[dict[str, Any]] = [{"command": "other"}, {"command": " "}, {"exit_code": 77}, {"exit_code": None}]
+    found = {request_bytes(replace(told, capture=replace(told.capture, **change))) for change in ({}, *changes)}
+    assert len(found) == 5
+    untold = replace(told, capture=replace(told.capture, command="", exit_code=None))
+    assert b"Command that was run" not in request_bytes(untold)
+    assert b"Exit code" not in request_bytes(untold)
 
 
 def test_recovery_validation_and_thought_take_nothing_but_the_request() -> None:

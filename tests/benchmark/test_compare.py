@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 from benchmark import compare, report, rescore
+from benchmark.analysis.comparison import Comparison, Measure
+from benchmark.analysis.comparison import compare as compare_results
 from benchmark.analysis.ranking import Rank, rank_results
 from benchmark.record.read import find_results, read_result
 from benchmark.render.markdown import markdown_table
@@ -45,7 +47,7 @@ def write(folder: Path, name: str, scores: dict[str, float], *, track: str = "cp
     (case,) = record["cases"]
     record["cases"] = [
         case
-        | {"case_id": case_id, "case_score": score, "inference_ms": 1000.0}
+        | {"case_id": case_id, "capture": case_id, "case_score": score, "inference_ms": 1000.0}
         | {"intent": "json" if number % 2 else "recall"}
         | {"validation_status": "accepted" if score > 0 else "rejected"}
         | {"exact_preservation_ratio": 1.0 if score > 0.5 else 0.5}
@@ -108,7 +110,7 @@ def test_cases_that_flipped_are_named(tmp_path: Path, capsys: pytest.CaptureFixt
     text = capsys.readouterr().out
     assert "4 shared cases; 1 only in A and 1 only in B are left out" in text
     assert "two  90.0 -> 0.0" in text
-    assert "too few cases" in text
+    assert "too few captures" in text
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("0", 1), ("5", 1), ("30", 0)])
@@ -119,6 +121,71 @@ def test_the_gate_fails_only_on_a_sure_drop(
     assert ("gate: FAILED: dropped by more than" in capsys.readouterr().out) == bool(code)
     assert compare.main([*pair[::-1], "--fail-on-drop", "0", "--json"]) == 0
     assert figures(capsys)["gate"]["passed"]
+
+
+def on_captures(path: Path, each: int, *, named: bool = True) -> Path:
+    """Put `each` cases of a result on one capture; without its name, as older files are, by their raw input."""
+    record = json.loads(path.read_text())
+    for number, case in enumerate(record["cases"]):
+        case |= {"capture": f"made/{number // each}", "raw_input": f"error {number // each}\n"}
+        if not named:
+            del case["capture"]
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_captures_are_drawn_not_cases(tmp_path: Path) -> None:
+    # Three cases of a capture come out the same: three times the cases, not the evidence.
+    thirds = list(drawn(1).values())[: CASES // 3], list(drawn(2).values())[: CASES // 3]
+    once, thrice = (
+        [
+            write(tmp_path / f"{each}", name, {f"case-{n:03}": scores[n // each] for n in range(each * len(scores))})
+            for name, scores in zip("ab", thirds, strict=True)
+        ]
+        for each in (1, 3)
+    )
+    plain = compare_files(*once)
+    alone = compare_files(*thrice)
+    together = compare_files(*(on_captures(path, 3) for path in thrice))
+    assert (plain.captures, alone.captures, together.captures) == (CASES // 3, CASES, CASES // 3)
+
+    def width(found: Comparison) -> float:
+        interval = found.difference(Measure.CORE).interval
+        assert interval is not None
+        return interval.high - interval.low
+
+    assert width(together) == pytest.approx(width(plain), rel=0.05)
+    assert width(alone) == pytest.approx(width(plain) / 3**0.5, rel=0.1)
+    assert together.difference(Measure.FINAL).p > alone.difference(Measure.FINAL).p
+
+
+def test_an_older_file_is_compared_as_it_would_be_now(tmp_path: Path) -> None:
+    a, b = (on_captures(write(tmp_path, name, drawn(seed)), 2) for name, seed in (("a", 1), ("b", 2)))
+    now = compare_files(a, b)
+    on_captures(a, 2, named=False)
+    mixed = compare_files(a, b)
+    on_captures(b, 2, named=False)
+    before = compare_files(a, b)
+    # What one file does not tell at all, the other does.
+    record = json.loads(a.read_text())
+    for case in record["cases"]:
+        del case["raw_input"]
+    a.write_text(json.dumps(record))
+    on_captures(b, 2)
+    silent = compare_files(a, b)
+    assert now.captures == CASES // 2
+    for found in (mixed, before, silent):
+        assert (found.captures, found.figures, found.intents) == (now.captures, now.figures, now.intents)
+
+
+def test_many_cases_on_a_few_captures_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = (on_captures(write(tmp_path, n, drawn(1, shift)), 30) for n, shift in (("a", 0.0), ("b", -0.3)))
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 0
+    assert f"{CASES} shared cases on 4 distinct captures: too few to show a difference" in capsys.readouterr().out
+
+
+def compare_files(a: Path, b: Path) -> Comparison:
+    return compare_results(read_result(a), read_result(b))
 
 
 def test_quality_leaves_latency_out(tmp_path: Path) -> None:
@@ -384,7 +451,7 @@ def test_report_writes_markdown_and_csv(tmp_path: Path, capsys: pytest.CaptureFi
     assert shown.index("winner") < shown.index("loser")
     assert "ref" in shown
     assert "| 1 | winner " in markdown.read_text()
-    assert "| ref | control-tf-idf |" in markdown.read_text()
+    assert "| *ref* | *control-tf-idf* |" in markdown.read_text()
     lines = rows.read_text().splitlines()
     assert len(lines) == 1 + 3 * CASES
     assert lines[0].startswith("scenario,timestamp,track,model,case_id,")

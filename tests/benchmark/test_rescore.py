@@ -116,6 +116,40 @@ def test_a_case_that_asks_something_else_is_refused_or_left_out(
 
 
 @pytest.mark.parametrize(
+    ("told", "ungrounded"),
+    [
+        ({}, []),
+        ({"command": None}, ["scripts/ship.sh"]),
+        ({"command": "bash", "exit_code": 22}, None),
+        ({"exit_code": 0}, None),
+    ],
+)
+def test_an_answer_is_scored_by_what_its_model_was_told(
+    run_folder: Path, capsys: pytest.CaptureFixture[str], told: dict[str, Any], ungrounded: list[str] | None
+) -> None:
+    path = run_folder / "silent.json"
+    record = json.loads(path.read_text())
+    row = next(row for row in record["cases"] if row["case_id"] == "bash-trace-exit-summary")
+    assert (row["command"], row["exit_code"]) == ("bash -x scripts/ship.sh", 22)
+    row["raw_view"]["output"] = "It broke in scripts/ship.sh."
+    row |= told
+    if None in told.values():
+        # A file of an earlier prompt has no such keys.
+        del row["command"], row["exit_code"]
+    path.write_text(json.dumps(record))
+    code = rescore.main([str(path)])
+    if ungrounded is None:
+        assert code == 2
+        assert "asks something else by now" in capsys.readouterr().err
+        return
+    assert code == 0
+    after = json.loads(path.read_text())
+    (row,) = (row for row in after["cases"] if row["case_id"] == "bash-trace-exit-summary")
+    assert row["ungrounded_facts"] == ungrounded
+    assert row["command"] == (None if told else "bash -x scripts/ship.sh")
+
+
+@pytest.mark.parametrize(
     ("changes", "problem"),
     [
         ({"schema_version": 99}, "/schema_version: 99 is"),

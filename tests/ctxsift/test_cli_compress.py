@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import threading
@@ -68,6 +69,85 @@ def test_command_keeps_its_exit_code_and_both_streams(tmp_path: Path) -> None:
     options = script(tmp_path, answers=[["to out\nto err", "both streams"]], default="only one")
     done = call("what?", *options, "--", sys.executable, "-c", code)
     assert (done.returncode, done.stdout) == (3, b"both streams\n")
+
+
+HEAD = "Command that was run: {}\nExit code of the command: {}\nCommand output:\n"
+
+
+def test_the_model_is_told_the_command_and_its_exit_code(tmp_path: Path) -> None:
+    code = "import sys\nprint('out')\nsys.exit(3)"
+    line = shlex.join([sys.executable, "-c", code, "a b"]).replace("\n", "\n    ")
+    options = script(tmp_path, answers=[[HEAD.format(line, 3), "told"]], default="untold")
+    done = call("what?", *options, "--", sys.executable, "-c", code, "a b")
+    assert (done.returncode, done.stdout) == (3, b"told\n")
+
+
+def test_a_signal_is_told_as_shells_report_it(tmp_path: Path) -> None:
+    code = "import os; print('x', flush=True); os.kill(os.getpid(), 9)"
+    options = script(tmp_path, answers=[["Exit code of the command: 137\n", "told"]], default="untold")
+    done = call("what?", *options, "--", sys.executable, "-c", code)
+    assert (done.returncode, done.stdout) == (137, b"told\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "head"),
+    [
+        (("--command", "make all", "--exit-code", "2"), HEAD.format("make all", 2)),
+        (("--command", "make 'a\nb'"), "Command that was run: make 'a\n    b'\nCommand output:\n"),
+        (("--exit-code=-9",), "Exit code of the command: -9\nCommand output:\n"),
+        (("--exit-code", "-9"), "Exit code of the command: -9\nCommand output:\n"),
+        (("--command", " "), "Command output:\n"),
+        ((), "Command output:\n"),
+    ],
+)
+def test_of_piped_output_the_model_is_told_what_options_tell(
+    tmp_path: Path, options: tuple[str, ...], head: str
+) -> None:
+    # The user's message begins where the system's ends.
+    answers = [[f"or reasoning.\n{head}<output>\n", "told"]]
+    done = call("what?", *options, *script(tmp_path, answers=answers, default="untold"))
+    assert (done.returncode, done.stdout) == (0, b"told\n")
+
+
+@pytest.mark.parametrize("code", ["x", "", "1.5", "1e3", "99999999999", "--json"])
+def test_what_is_no_exit_code_is_refused(tmp_path: Path, code: str) -> None:
+    done = call("what?", "--exit-code", code, *script(tmp_path, default="x"))
+    assert (done.returncode, done.stdout) == (2, OUTPUT)
+    assert b"--exit-code" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("option", [("--command", "make"), ("--command", ""), ("--exit-code", "0")])
+def test_what_is_told_of_piped_output_is_refused_beside_a_command(tmp_path: Path, option: tuple[str, str]) -> None:
+    mark = tmp_path / "ran"
+    done = call("what?", *option, *script(tmp_path, default="x"), "--", "touch", str(mark))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--command, --exit-code: a command to run is given too; " in done.stderr
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("piped", [True, False])
+def test_keys_in_a_command_reach_no_model(tmp_path: Path, piped: bool) -> None:
+    key, word = "the-service-key-0123456789", "hunter2-hunter2"
+    words = ["echo", f"--password={word}", key, "seen"]
+    told = "Command that was run: echo --password=*** *** seen\n"
+    options = script(tmp_path, answers=[[told, "hidden"]], default="leaked")
+    env = tmp_path / "env"
+    env.write_text(f"CTXSIFT_LLM_API_KEY={key}\n")
+    options += ["--device", "cpu", "--env-file", str(env)]
+    ways = ["--command", shlex.join(words)] if piped else ["--", *words]
+    done = call("what?", *options, *ways, data=b"x\n")
+    assert (done.returncode, done.stdout) == (0, b"hidden\n"), done.stderr
+
+
+def test_arguments_that_are_no_utf8_are_told_all_the_same(tmp_path: Path) -> None:
+    options = script(
+        tmp_path, answers=[["Command that was run: echo '\N{REPLACEMENT CHARACTER}x'", "told"]], default="untold"
+    )
+    done = subprocess.run(
+        [*COMMAND, "what?", *options, "--", "echo", b"\xffx"], capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, b"told\n"), done.stderr
 
 
 def test_command_that_dies_by_a_signal(tmp_path: Path) -> None:
@@ -166,6 +246,19 @@ def test_packaged_model_answers_by_default() -> None:
     assert shown["raw"].strip()
     assert shown["tokens"]["completion"] <= 24
     assert shown["answer"] == shown["raw"].strip() or shown["fallback"] or shown["steps"]
+
+
+@pytest.mark.model
+def test_packaged_model_reads_the_command() -> None:
+    code = f"import sys; sys.stdout.write({OUTPUT.decode()!r}); sys.exit(1)"
+    options = ("Which test failed?", "--json", "--max-output-tokens", "4")
+    untold = json.loads(call(*options, timeout=300).stdout)
+    done = call(*options, "--", sys.executable, "-c", code, data=b"", timeout=300)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"]) == (1, 1)
+    assert told["raw"].strip()
+    # Both headings, and a command of more than a hundred characters.
+    assert told["tokens"]["prompt"] > untold["tokens"]["prompt"] + 30
 
 
 @pytest.mark.model

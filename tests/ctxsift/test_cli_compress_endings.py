@@ -425,7 +425,7 @@ def test_what_cannot_be_run(tmp_path: Path, name: str, code: int) -> None:
     (tmp_path / "folder").mkdir()
     done = run([*COMPRESS, *model(tmp_path, default="x"), "--", name], cwd=tmp_path)
     assert (done.returncode, done.stdout) == (code, b"")
-    assert b"ctxsift: command: " + name.encode() + b" cannot be run (" in done.stderr
+    assert b"ctxsift: the command: " + name.encode() + b" cannot be run (" in done.stderr
     assert done.stderr.count(b"\n") == 1
 
 

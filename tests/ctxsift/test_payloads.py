@@ -36,3 +36,21 @@ def test_whoever_changes_a_payload_changes_only_their_own(intent: Intent) -> Non
 @pytest.mark.parametrize("intent", [intent for intent in Intent if intent not in TEXTS])
 def test_other_contracts_have_no_payload(intent: Intent) -> None:
     assert parse_payload(intent, '{"a": 1}') is None
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("- one\n  goes on\n- two", ["one goes on", "two"]),
+        ("- one\n\tgoes\n    on", ["one goes on"]),
+        ("- one\n\n  goes on", ["one goes on"]),
+        ("- one\n  - nested", ["one", "nested"]),
+        ("  goes on\n- one", None),
+        ("- one\nnot indented", None),
+        ("- one\n  1. a list of another kind", None),
+        ("- one\n  ```\n  code\n  ```", None),
+        ("", None),
+    ],
+)
+def test_an_indented_line_goes_on_with_its_bullet(text: str, items: list[str] | None) -> None:
+    assert parse_payload(Intent.BULLET_LIST, text) == items

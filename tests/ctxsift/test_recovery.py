@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from benchmark.cases import Corpus
 from benchmark.scoring import Embedder, score_view
 from ctxsift.compression import examine
 from ctxsift.contracts import Intent
-from ctxsift.prompts import Request
+from ctxsift.prompts import Request, build_messages
 from ctxsift.recovery import recover
 from ctxsift.thought import find_thought
 from ctxsift.validation import Status, validate
@@ -234,6 +235,82 @@ def test_soft_flags_have_stable_names(text: str, intent: Intent, flag: str) -> N
 def test_ungrounded_facts_are_listed() -> None:
     verdict = validate("src/b.py:9 raised E4711 after 12.5s in v1.2.3 of load_all.", request(Intent.SUMMARY))
     assert set(verdict.ungrounded) == {"src/b.py:9", "E4711", "12.5s", "v1.2.3", "load_all"}
+
+
+TOLD = Request(RAW, "What failed?", Intent.SUMMARY, "tox -e py313 -- tests/unit_all\ncat <<'EOF'\nmake x7\nEOF", 3417)
+
+
+def test_what_the_command_says_is_grounded() -> None:
+    text = "tests/unit_all failed with 3417 under py313, not src/nowhere.py."
+    assert validate(text, TOLD).ungrounded == ("src/nowhere.py",)
+    untold = replace(TOLD, command=None, exit_code=None)
+    assert set(validate(text, untold).ungrounded) == {"src/nowhere.py", "tests/unit_all", "3417"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Command that was run:",
+        "Command that was run: tox -e py313 -- tests/unit_all",
+        "Command that was run: tox -e py",
+        "Exit code of the command: 3417",
+        "- Exit code of the command: 3417",
+        "Exit code of the command:",
+    ],
+)
+def test_echoed_lines_about_the_command_are_scaffold(line: str) -> None:
+    assert "prompt_echo" in validate(f"{line}\nE42 failed.", TOLD).reasons
+    recovered = recover(f"{line}\nE42 failed.", TOLD)
+    assert recovered.text == "E42 failed."
+    assert [step.name for step in recovered.steps] == ["prompt_scaffold"]
+
+
+def test_an_echoed_command_of_several_lines_is_removed_as_a_whole() -> None:
+    head = build_messages(TOLD)[1].content.partition("Command output:")[0]
+    assert head.count("\n") == 5
+    assert recover(f"{head}E42 failed.", TOLD).text == "E42 failed."
+    # Within an answer that echoes nothing they are quotations.
+    quoted = "It ran\n    make x7\nwhich failed."
+    assert recover(quoted, TOLD).text == quoted
+    assert "prompt_echo" not in validate(quoted, TOLD).reasons
+
+
+@pytest.mark.parametrize(
+    "line", ["Command: tox", "Exit code: 3417", "Exit code of the command: 1", "Command that was run: gmake", "make x7"]
+)
+def test_what_only_resembles_our_lines_is_an_answer(line: str) -> None:
+    assert "prompt_echo" not in validate(line, TOLD).reasons
+    assert recover(line, TOLD).text == line
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "intent", "reason"),
+    [
+        ("git commit -m 'Let me see what the user wants'", "Let me see what the user wants", Intent.EXACT_FORMAT, ""),
+        ("grep '<|im_end|>' a.txt", "grep '<|im_end|>' a.txt", Intent.EXACT_FORMAT, ""),
+        (
+            "please tell me what is wrong with this one",
+            "please tell me what is wrong with this one",
+            Intent.EXACT_FORMAT,
+            "",
+        ),
+        ("cat a.txt", "cat a.txt", Intent.EXACT_LINES, "non_verbatim_lines"),
+    ],
+)
+def test_the_command_may_be_quoted_but_is_no_line_of_the_output(
+    command: str, answer: str, intent: Intent, reason: str
+) -> None:
+    told = Request(RAW, "Which command?", intent, command)
+    assert validate(answer, told).reasons == ((reason,) if reason else ())
+    assert recover(answer, told).text == answer
+    if not reason:
+        assert validate(answer, replace(told, command=None)).reasons
+
+
+def test_an_answer_that_repeats_the_command_repeats_no_input() -> None:
+    raw = "".join(f"line number {number} of the log\n" for number in range(40))
+    assert "raw_echo" not in validate("line number 7 of the log", Request(raw, "?", Intent.SUMMARY, raw)).reasons
+    assert "raw_echo" not in validate(raw[::-1], Request(raw, "?", Intent.SUMMARY, raw[::-1])).reasons
 
 
 def test_an_answer_that_repeats_a_long_input_is_an_echo() -> None:

@@ -27,7 +27,7 @@ from benchmark.record.read import CaseFigures, StoredResult
 from benchmark.record.result import Result
 from benchmark.record.summary import Summary
 from benchmark.scoring import Embedder, bootstrap_final_scores, score_view
-from benchmark.statistics import bootstrap_means, interval_of
+from benchmark.statistics import Clusters, bootstrap_means, interval_of
 from ctxsift.backends.baselines import BASELINES, baseline_answer
 from ctxsift.compression import View, examine
 from tests.support.damage import DAMAGES
@@ -109,8 +109,9 @@ def rescore_all(corpus: Corpus, views: list[tuple[int, View]]) -> float:
     return time.process_time() - started
 
 
-def bootstrap_all() -> float:
+def bootstrap_all(corpus: Corpus) -> float:
     """Return the CPU seconds of all intervals of 28 results, and of their leaderboard."""
+    captures = [case.capture.name for case in corpus.cases]
     rng = np.random.default_rng(0)
     scores = rng.random((SCENARIOS, 2, CASES))
     times = rng.lognormal(8, 0.5, (SCENARIOS, CASES))
@@ -118,19 +119,23 @@ def bootstrap_all() -> float:
     groups = [np.array_split(np.arange(CASES), parts) for parts in (8, 6, 140, 3, 5)]
     started = time.process_time()
     for number in range(SCENARIOS):
-        recovered, raw = (bootstrap_final_scores(view, times[number]) for view in scores[number])
+        clusters = Clusters.of(captures)
+        recovered, raw = (bootstrap_final_scores(view, times[number], clusters) for view in scores[number])
         for drawn in (recovered, raw, recovered - raw):
-            interval_of(drawn, CASES)
+            interval_of(drawn, clusters)
         for members in itertools.chain.from_iterable(groups):
+            clusters = Clusters.of(captures[place] for place in members)
             for values in (scores[number][0], scores[number][1], scores[number][0] - scores[number][1]):
-                interval_of(bootstrap_means(values[members]), len(members))
-    rank_results([_result(number, scores[number], times[number]) for number in range(SCENARIOS)])
+                interval_of(bootstrap_means(values[members], clusters), clusters)
+    rank_results([_result(number, scores[number], times[number], captures) for number in range(SCENARIOS)])
     return time.process_time() - started
 
 
-def _result(number: int, scores: np.ndarray, times: np.ndarray) -> StoredResult:
+def _result(number: int, scores: np.ndarray, times: np.ndarray, captures: list[str]) -> StoredResult:
     cases = {
-        str(case): CaseFigures(str(case), scores[0][case], scores[1][case], times[case], True, {})
+        str(case): CaseFigures(
+            str(case), scores[0][case], scores[1][case], times[case], True, ("capture", captures[case]), {}
+        )
         for case in range(CASES)
     }
     scenario = Scenario(str(number), Track.CPU, "perf", "m", "none", "cpu")
@@ -180,7 +185,9 @@ def main() -> int:
             10.0,
             lambda: rescore_all(corpus, views),
         ),
-        Budget(f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, bootstrap_all),
+        Budget(
+            f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, lambda: bootstrap_all(corpus)
+        ),
         Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
         Budget("start-up: listing scenarios", 0.5, list_scenarios, "s of the clock"),
         Budget("... a run of one case, from the command to the report", 3.0, lambda: runner["one_s"], "s of the clock"),

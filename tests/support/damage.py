@@ -423,6 +423,11 @@ DAMAGES = (
 )
 
 
+# Said twice the other way round is said rightly ("is not present" for "is missing"); and thought is a smaller share of
+# a text that has more around it, which statements forgive.
+_UNDOING = {("negation flipped", "opposite said"), ("visible thought", "preamble")}
+
+
 def _combine(first: Damage, second: Damage) -> bool:
     if first is second or second.stage == 0 or first.stage > second.stage:
         return False
@@ -432,7 +437,8 @@ def _combine(first: Damage, second: Damage) -> bool:
 def pairs(seed: int, count: int) -> list[tuple[Damage, Damage]]:
     """Return `count` pairs in the order in which they are to be applied, chosen by `seed`."""
     every = [(a, b) for a in DAMAGES for b in DAMAGES if _combine(a, b)]
-    return random.Random(seed).sample(every, min(count, len(every)))
+    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    return [(a, b) for a, b in chosen if (a.name, b.name) not in _UNDOING]
 
 
 class Judge:

@@ -22,6 +22,7 @@ from benchmark.record.read import StoredResult, read_result, stored
 from benchmark.record.result import Answered, Outcome, Result, Run
 from benchmark.record.write import write_result
 from benchmark.scoring import Embedder
+from benchmark.validity.answers import read_answers
 from ctxsift.backends.base import Generation
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import Answer
@@ -35,12 +36,19 @@ _LOST = 9
 _DATA = ROOT / "tests" / "data"
 
 
+def blind_answers() -> dict[str, str]:
+    """Return for each case the answer of a reader who saw only its question and its output."""
+    found: dict[str, str] = json.loads((_DATA / "blind.json").read_text(encoding="utf-8"))
+    # Cases with statements have four each; their writers saw no more.
+    return found | {each.case_id: each.right[0] for each in read_answers().cases}
+
+
 class Answers:
     """Answers of any quality: gold, blind readers', damaged, wrapped, of compressors, and what tiny models said."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = random.Random(seed)
-        self._blind: dict[str, str] = json.loads((_DATA / "blind.json").read_text(encoding="utf-8"))
+        self._blind = blind_answers()
         self._models: dict[str, dict[str, str]] = json.loads((_DATA / "answers.json").read_text(encoding="utf-8"))
 
     def pick(self, case: Case, quality: float) -> str:

@@ -7,7 +7,9 @@ import { isForPage } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { address, go, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
+import { overview } from "./store.js";
 import { toggleTheme, useTheme } from "./theme.js";
+import { Validity } from "./validity.js";
 import { Versus } from "./versus.js";
 
 /** @import { Route } from "./route.js" */
@@ -16,9 +18,10 @@ const VIEWS = [
   ["board", "Leaderboard"],
   ["pictures", "Pictures"],
   ["compare", "Head to head"],
+  ...(overview.validity ? [["validity", "Validity"]] : []),
 ];
 const KEYS = [
-  ["1 2 3", "leaderboard, pictures, head to head"],
+  [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
   ["/", "find"],
   ["j k, → ←", "next and previous case"],
   ["u", "up: from a case to its result, from there to the leaderboard"],
@@ -55,6 +58,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
+  if (view === "validity" && overview.validity) return html`<${Validity} validity=${overview.validity} />`;
   if (view === "scenario") return html`<${Scenario} key=${parts[0]} id=${parts[0]} query=${query} />`;
   if (view === "case") return html`<${CaseView} key=${parts[0]} id=${parts[0]} caseId=${parts[1]} query=${query} />`;
   return html`<${Unknown} id=${view} />`;
@@ -75,7 +79,7 @@ const showHelp = () => /** @type {HTMLDialogElement} */ (elementOf("help")).show
 /** @param {KeyboardEvent} event */
 function pressed(event) {
   if (!isForPage(event)) return;
-  const place = ["1", "2", "3"].indexOf(event.key);
+  const place = VIEWS.findIndex((_, index) => event.key === String(index + 1));
   if (place >= 0) go(address(VIEWS[place][0]));
   else if (event.key === "?") showHelp();
   else if (event.key === "u") go(document.querySelector(".crumbs a")?.getAttribute("href") ?? address("board"));

@@ -20,6 +20,12 @@ const lineOf = (row) => overview.lines.find((line) => line.key === row.key);
 /** @param {BoardRow} row */
 const isRival = (row) => !row.is_reference;
 
+/**
+ * A result, which has a view of its own; gold and baselines may be no more than what results say of their cases.
+ * @param {BoardRow} row
+ */
+const isResult = (row) => row.key >= 0;
+
 /** @param {{ row: BoardRow, score: number, figure: string }} props */
 function Bar({ row, score, figure }) {
   const ends = row.intervals[figure];
@@ -47,6 +53,7 @@ function Name({ row, chosen, toggle }) {
   return html`<span class="pick">
     ${
       !line &&
+      isResult(row) &&
       html`<input
       type="checkbox"
       aria-label=${`compare ${row.label}`}
@@ -56,7 +63,7 @@ function Name({ row, chosen, toggle }) {
     />`
     }
     <span>
-      <a href=${address("scenario", [row.label])}>${row.label}</a>${
+      ${isResult(row) ? html`<a href=${address("scenario", [row.label])}>${row.label}</a>` : row.label}${
         line && html` <span class="flag line">${line.is_ceiling ? "ceiling" : "floor"}</span>`
       }
       <${Flags} row=${row} />
@@ -143,7 +150,7 @@ function boardColumns(chosen, toggle) {
 const chosenResults = (query) =>
   results.filter(
     (row) =>
-      lineOf(row) ||
+      row.is_yardstick ||
       ((isRival(row) || query.all === "1") &&
         (!query.track || row.track === query.track) &&
         (!query.phase || row.phase === query.phase) &&
@@ -160,7 +167,7 @@ function ResultFilters({ query }) {
     <${Choice} label="Track" name="track" value=${query.track} options=${distinct((row) => row.track)} />
     <${Choice} label="Phase" name="phase" value=${query.phase} options=${distinct((row) => row.phase)} />
     ${
-      results.some((row) => !isRival(row) && !lineOf(row)) &&
+      results.some((row) => !isRival(row) && !row.is_yardstick) &&
       html`<label class="check"><input type="checkbox" checked=${query.all === "1"} onChange=${change} />
       all reference rows</label>`
     }
@@ -219,6 +226,9 @@ function Chosen({ shown, chosen }) {
   </div>`;
 }
 
+/** @param {string} text */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
 /** @param {{ query: Query }} props */
 function Board({ query }) {
   const [chosen, setChosen] = useState(/** @type {string[]} */ ([]));
@@ -237,15 +247,16 @@ function Board({ query }) {
     <${Table}
       label="Leaderboard"
       columns=${columns}
-      rows=${sortRows(shown, columns, sort)}
+      rows=${sortRows([...overview.references, ...shown], columns, sort)}
       sort=${sort}
-      keyOf=${(/** @type {BoardRow} */ row) => row.label}
+      keyOf=${(/** @type {BoardRow} */ row) => String(row.key)}
       classOf=${(/** @type {BoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
     />
     <p class="legend">Scores are 0 to 100 with 95 % intervals.${" "}
       ${hasLines && "The dashed lines in the bars are gold and the best baseline on the same cases. "}
       A rank with = is shared: the difference from at least one other result may be chance
       (paired bootstrap, corrected for all pairs).</p>
+    ${overview.reference_note && html`<p class="legend">${sentence(overview.reference_note)}</p>`}
     <${Notes} shown=${shown} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }

@@ -1,5 +1,5 @@
 // One case of one result: what was asked, what came, what became of it, and why it scored what it scored.
-import { chosenCases, isScored, Status } from "./cases.js";
+import { chosenCases, isScored, Status, wordingHint } from "./cases.js";
 import { Heading, html, useLayoutEffect } from "./dom.js";
 import { fixed, known, seconds, signed, whole } from "./format.js";
 import { isForPage } from "./keys.js";
@@ -15,10 +15,12 @@ import { answerLayer, Marked, visible, wordDifference } from "./text.js";
 
 /** @param {{ row: Case, question: Asked }} props */
 function QuestionView({ row, question }) {
-  const { contract, instruction } = question;
+  const { command, contract, exit_code, instruction } = question;
   return html`<section class="card">
     <h2>Instruction</h2>
     <p class="instruction">${visible(instruction ?? "unknown")}</p>
+    ${command && html`<p class="instruction"><small>Command: <code>${visible(command)}</code></small></p>`}
+    ${typeof exit_code === "number" && html`<p><small>Exit code: ${exit_code}</small></p>`}
     ${contract && html`<p><small>Contract (${row.intent}): ${contract}</small></p>`}
   </section>`;
 }
@@ -29,12 +31,21 @@ function Chips({ row }) {
   return html`<p class="chips">${chips.map((chip) => html`<span>${chip}</span>`)}</p>`;
 }
 
+/**
+ * What an answer does with a statement, by how a reason begins; nothing for other reasons.
+ * @param {string} reason
+ */
+const remarkOf = (reason) => overview.remarks.find(({ prefix }) => reason.startsWith(prefix))?.kind;
+
 /** @param {{ row: ScoredCase, answer: Answered, name: string, hint: string }} props */
 function ComponentRow({ row, answer, name, hint }) {
   /** @param {View} view */
   const reasons = (view) => view.reasons[name] ?? [];
   /** @param {View} view */
-  const list = (view) => html`<ul>${reasons(view).map((reason) => html`<li>${visible(reason)}</li>`)}</ul>`;
+  const list = (view) =>
+    html`<ul class="reasons">${reasons(view).map(
+      (reason) => html`<li class=${remarkOf(reason)}>${visible(reason)}</li>`,
+    )}</ul>`;
   const { raw, recovered } = answer;
   const score = row.recovered.parts[name];
   const same = JSON.stringify(reasons(recovered)) === JSON.stringify(reasons(raw));
@@ -123,15 +134,18 @@ function inputLayer({ anchors, places }, answer) {
 }
 
 /**
- * Gold, with what an answer lacks of it.
- * @param {{ text: string | null, missing?: Span[] }} props
+ * Gold, with what an answer lacks of it, and what a right answer says.
+ * @param {{ question: Asked, row: Case | undefined, missing?: Span[] }} props
  */
-function Gold({ text, missing = [] }) {
+function Gold({ question: { gold, says = [] }, row, missing = [] }) {
   return html`<section class="card"><h2>Gold</h2>${
-    text === null
+    gold === null
       ? html`<p class="empty">unknown</p>`
-      : html`<${Marked} text=${text} label="Gold" layers=${[missing]} />`
-  }</section>`;
+      : html`<${Marked} text=${gold} label="Gold" layers=${[missing]} />`
+  }${
+    says.length > 0 &&
+    html`<h3>Statements</h3><ul class="statements">${says.map((words) => html`<li>${visible(words)}</li>`)}</ul>`
+  }${row?.by_wording && html`<p class="legend">~ ${wordingHint}.</p>`}</section>`;
 }
 
 /**
@@ -144,12 +158,12 @@ function AnswerView({ title, view, extra = [] }) {
     <${Marked} text=${view.output} label=${title} layers=${layers} /></section>`;
 }
 
-/** @param {{ question: Asked, answer: Answered }} props */
-function Answers({ question, answer }) {
+/** @param {{ row: Case, question: Asked, answer: Answered }} props */
+function Answers({ row, question, answer }) {
   const { gold } = question;
   const difference = wordDifference(gold, answer.recovered.output);
   return html`<div class="answers">
-      <${Gold} text=${gold} missing=${difference?.missing} />
+      <${Gold} question=${question} row=${row} missing=${difference?.missing} />
       <${AnswerView} title="Recovered" view=${answer.recovered} extra=${difference?.extra} />
       <${AnswerView} title="Raw" view=${answer.raw} />
     </div>
@@ -284,7 +298,7 @@ function CaseView({ id, caseId, query }) {
     <${QuestionView} row=${row} question=${question} />
     ${
       isScored(row)
-        ? html`<${Answers} question=${question} answer=${answer} />
+        ? html`<${Answers} row=${row} question=${question} answer=${answer} />
           <${Components} row=${row} answer=${answer} />
           <${Anchors} question=${question} answer=${answer} />`
         : html`<${NotScored} answer=${answer} />`

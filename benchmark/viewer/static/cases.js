@@ -23,6 +23,14 @@ function Status({ row }) {
   return html`<span class=${`status ${row.verdict.split(" ")[0]}`}>${row.verdict}</span>`;
 }
 
+const wordingHint = `no statements yet: ${overview.by_wording}`;
+
+/** The mark of a case in prose that has no statements. */
+function ByWording() {
+  return html`<span class="by-wording" title=${wordingHint}
+    ><i aria-hidden="true">~</i><span class="hidden">(${wordingHint})</span></span>`;
+}
+
 /**
  * What recovery changed in a case, in points of a hundred.
  * @param {Case} row
@@ -71,7 +79,10 @@ function caseColumns(label, query) {
       value: (row) => row.case_id,
       cell: (row) => html`<a href=${address("case", [label, row.case_id], query)}>${visible(row.case_id)}</a>`,
     },
-    text("intent", (row) => row.intent),
+    {
+      ...text("intent", (row) => row.intent),
+      cell: (row) => html`${row.intent || UNKNOWN}${row.by_wording && html` <${ByWording} />`}`,
+    },
     text("tool", (row) => row.tool),
     {
       ...text("difficulty", (row) => row.difficulty),
@@ -121,4 +132,4 @@ function chosenCases(detail, label, query) {
   return sortRows(wanted, caseColumns(label, query), query.sort ?? CASE_SORT);
 }
 
-export { CASE_SORT, caseColumns, chosenCases, isScored, Status };
+export { CASE_SORT, caseColumns, chosenCases, isScored, Status, wordingHint };

@@ -32,6 +32,12 @@ export interface ComponentInfo {
   hint: string;
 }
 
+/** How a reason begins that tells what an answer does with a statement; see `benchmark.scoring.remarks`. */
+export interface RemarkInfo {
+  kind: string;
+  prefix: string;
+}
+
 /** A place on the leaderboard, which others may share. */
 export interface RankInfo {
   place: number;
@@ -54,6 +60,7 @@ export interface BoardRow {
   model: string;
   timestamp: string;
   is_reference: boolean;
+  is_yardstick: boolean;
   answered: number;
   rank: RankInfo | null;
   flags: string[];
@@ -61,6 +68,7 @@ export interface BoardRow {
   figures: Record<string, number>;
   intervals: Record<string, Interval>;
   lines: OwnLines | null;
+  wording_note?: string;
 }
 
 /** What the board comes to; `best` are the keys of the results that lead it. */
@@ -70,12 +78,31 @@ export interface HeadlineInfo {
   beats_floor: boolean;
 }
 
-/** Gold (the ceiling) or the best baseline as a line; `key` is that of its own row, if the page has it. */
+/** Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard. */
 export interface ReferenceLine {
   label: string;
   score: number;
   is_ceiling: boolean;
   key: number | null;
+}
+
+/** An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case. */
+export interface JudgedAnswer {
+  score: number;
+  case_id: string;
+  kind: string;
+  half: string;
+  text: string;
+}
+
+/** How far scores can be trusted; its figures are a data set of the pictures. */
+export interface ValidityInfo {
+  scorer_version: string;
+  mismatch?: string;
+  figures?: number;
+  missed?: string[];
+  worst_right?: JudgedAnswer[];
+  best_wrong?: JudgedAnswer[];
 }
 
 /** What the leaderboard needs. */
@@ -84,14 +111,19 @@ export interface Overview {
   figures: FigureInfo[];
   columns: BoardColumn[];
   components: ComponentInfo[];
+  remarks: RemarkInfo[];
+  by_wording: string;
   difficulties: string[];
   flags: Record<string, string>;
   rank_hint: string;
   results: BoardRow[];
+  references: BoardRow[];
+  reference_note: string;
   headline: HeadlineInfo;
   lines: ReferenceLine[];
   notes: string[];
   skipped: string[];
+  validity?: ValidityInfo;
 }
 
 /** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */
@@ -185,6 +217,7 @@ export interface CatalogEntry {
   output_mode: string;
   shelf: number;
   place: number;
+  by_wording?: boolean;
 }
 
 /** Where an anchor stands in the raw input, in UTF-16 units; `anchor` is its index. */
@@ -226,7 +259,10 @@ export interface Question {
   instruction: string | null;
   gold: string | null;
   anchors: string[] | null;
+  command?: string;
+  exit_code?: number;
   contract?: string;
+  says?: string[];
   places?: AnchorSpan[];
   answers?: Record<string, Answer>;
 }
@@ -347,6 +383,21 @@ export interface Times {
   p95: number;
 }
 
+/** A figure of how far scores can be trusted, of no result. */
+export interface Measured {
+  label: string;
+  half: string;
+  value: number;
+  bar: string;
+  verdict: string;
+  count: number;
+  is_whole: boolean;
+  share: number;
+  good_from: number | null;
+  good_to: number | null;
+  text: string;
+}
+
 /** The data sets of the pictures, best result first; `cells` holds all dimensions, a picture shows one. */
 export interface ChartRows {
   points: Point[];
@@ -355,6 +406,7 @@ export interface ChartRows {
   bins: Bin[];
   tails: Tail[];
   times: Times[];
+  measured: Measured[];
 }
 
 /** A column of the table of a data set's figures. */

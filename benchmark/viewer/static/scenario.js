@@ -1,6 +1,6 @@
 // One result: what it is good at, why its answers were rejected, what it ran on, and all its cases.
 import { Flags } from "./board.js";
-import { CASE_SORT, caseColumns, chosenCases } from "./cases.js";
+import { CASE_SORT, caseColumns, chosenCases, wordingHint } from "./cases.js";
 import { Heading, html } from "./dom.js";
 import { figureText, fixed, interval, plural } from "./format.js";
 import { Picture } from "./pictures.js";
@@ -120,7 +120,8 @@ function Cases({ detail, label, query }) {
       rows=${shown}
       sort=${query.sort ?? CASE_SORT}
       keyOf=${(/** @type {Case} */ one) => one.case_id}
-    />`;
+    />
+    ${shown.some((one) => one.by_wording) && html`<p class="legend">~ ${wordingHint}.</p>`}`;
 }
 
 /** @param {{ id: string, query: Query }} props */
@@ -129,9 +130,10 @@ function Scenario({ id, query }) {
   const detail = useLoaded(async () => row && detailOf(row), [id]);
   if (!row) return html`<${Unknown} id=${id} />`;
   const about = [row.model, row.track, row.phase && `phase ${row.phase}`, row.timestamp];
+  const notes = [...row.notes, row.wording_note].filter(Boolean);
   const head = html`<${Heading} title=${row.label} /><p class="flags"><${Flags} row=${row} /></p>
     <p class="lead">${about.filter(Boolean).join(" · ")}</p>
-    ${row.notes.length > 0 && html`<ul class="notes">${row.notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+    ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
   if (!detail) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}
     <dl class="tiles">${detail.tiles.map((tile) => html`<${TileView} row=${row} tile=${tile} />`)}</dl>

@@ -99,7 +99,7 @@ function Difference({ figure }) {
     <td class="number">${signed(gain)}</td>
     <td class="number">${ends ? interval(ends, signed) : UNKNOWN}</td>
     <td class="number">${ends ? pValue(p) : UNKNOWN}</td>
-    <td>${ends ? (sure ? verdict : "even") : "too few cases"}</td>
+    <td>${ends ? (sure ? verdict : "even") : "too few captures"}</td>
   </tr>`;
 }
 
@@ -269,7 +269,7 @@ function SideBySide({ details, ids, caseId }) {
   return html`${head}
     <${QuestionView} row=${first} question=${asked} />
     <div class="answers">
-      <${Gold} text=${asked.gold} />
+      <${Gold} question=${asked} row=${first} />
       ${ids.map(
         (id, index) => html`<${OneAnswer}
           letter=${LETTERS[index]}

@@ -33,7 +33,7 @@ class GrepBackend:
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Answer once. The result is stored unchanged; recovery, scoring and retries happen elsewhere."""
         started = time.perf_counter()
-        output, _instruction = read_messages(messages)
+        output = read_messages(messages).raw_input
         found = [line for line in output.splitlines() if self._word in line]
         words = "\n".join(found).split(" ")
         return Generation(

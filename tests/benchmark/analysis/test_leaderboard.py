@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from benchmark.analysis.leaderboard import COLUMNS, FIGURES, FLAGS, Flag, build_leaderboard, flags_of
+from benchmark.analysis.figures import COLUMNS, FIGURES
+from benchmark.analysis.leaderboard import FLAGS, Flag, build_leaderboard, flags_of
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.record.summary import Summary

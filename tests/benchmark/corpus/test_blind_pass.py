@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from benchmark.cases import Corpus
 from benchmark.scoring import Embedder, score_view
 from benchmark.statistics import mean, percentile
 from ctxsift.compression import examine
-from tests.conftest import ROOT
+from tests.support.results import blind_answers
 
 pytestmark = pytest.mark.slow
 
 
 def test_blind_readers_come_to_the_gold(corpus: Corpus, embedder: Embedder) -> None:
-    answers: dict[str, str] = json.loads((ROOT / "tests" / "data" / "blind.json").read_text(encoding="utf-8"))
+    answers = blind_answers()
     assert set(answers) == {case.case_id for case in corpus.cases}
     found: dict[str, float] = {}
     for case in corpus.cases:

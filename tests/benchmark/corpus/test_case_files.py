@@ -52,7 +52,11 @@ def test_a_copy_of_a_case_file_is_read(file: Path) -> None:
         ("id: java-caused-by-recall", "id: java-root-cause-exact", "the id java-root-cause-exact is also used in "),
         ("origin: captured", "origin: invented", ": /capture/origin: 'invented' is unknown; known: captured, written"),
         ("normalised:", "normalised: x #", ": /capture/normalised: expected a list, got a string"),
-        ("exit_code: ", "exit_code: yes #", ": /capture/exit_code: expected a whole number, got true or false"),
+        (
+            "exit_code: ",
+            "exit_code: yes #",
+            ": /capture/exit_code: expected a whole number or nothing, got true or false",
+        ),
     ],
 )
 def test_a_fault_is_named_with_its_place(file: Path, old: str, new: str, refusal: str) -> None:

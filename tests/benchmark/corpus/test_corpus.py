@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +13,9 @@ import pytest
 
 from benchmark.cases import Case, Corpus, Rules
 from benchmark.corpus import load_corpus
-from benchmark.corpus.checks import check_case, check_corpus, check_scores
+from benchmark.corpus.checks import check_case, check_corpus, check_scores, weak_anchors
 from benchmark.corpus.quotas import quotas
+from benchmark.grading.outcome import question_of
 from benchmark.scoring import Embedder
 from ctxsift.contracts import Intent, OutputMode
 from tests.conftest import ROOT, Run, scripted, write_matrix
@@ -144,6 +146,41 @@ def test_the_corpus_travels_as_jsonl(corpus: Corpus, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ({}, (None, None)),
+        ({"command": " "}, (None, None)),
+        ({"command": "git push"}, ("git push", None)),
+        ({"exit_code": 0}, (None, 0)),
+        ({"command": "git push", "exit_code": None}, ("git push", None)),
+        ({"command": "git push", "exit_code": 1}, ("git push", 1)),
+    ],
+)
+def test_rows_claim_no_command_and_no_exit_code_that_they_do_not_tell(
+    tmp_path: Path, told: dict[str, object], known: tuple[object, object]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    capture = {"capture": {"name": "git/push", "ecosystem": "git", "tool": "git", **told}} if told else {}
+    path.write_text(json.dumps(ROW | capture))
+    (case,) = load_corpus(path).cases
+    assert (case.request.command, case.request.exit_code) == known
+    question = question_of(case)
+    assert (question.command, question.exit_code) == known
+    shown = call("show", case.case_id, "--dataset", str(path)).stdout
+    assert f"-- command, exit code {'unknown' if known[1] is None else known[1]}\n{known[0] or 'unknown'}\n" in shown
+
+
+def test_a_file_of_ours_need_not_tell_an_exit_code(tmp_path: Path) -> None:
+    folder = tmp_path / "java"
+    folder.mkdir()
+    source = ROOT / "benchmark" / "corpus" / "data" / "java" / "java-caused-by-chain"
+    for suffix in (".yaml", ".txt"):
+        text = source.with_suffix(suffix).read_text(encoding="utf-8")
+        (folder / f"x{suffix}").write_text(re.sub(r"(?m)^  exit_code: .*\n", "", text), encoding="utf-8")
+    assert {case.request.exit_code for case in load_corpus(tmp_path).cases} == {None}
+
+
 @pytest.mark.slow
 def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
@@ -200,3 +237,29 @@ def test_stats_show_every_quota() -> None:
     for words in ("distinct captures", "median input, lines", "hostile cases", "intent bullet-list"):
         assert words in shown
     assert "missed" not in shown
+
+
+@pytest.mark.parametrize(
+    ("anchor", "problem"),
+    [
+        ("4 of 6", "binds the wording"),
+        ("line 16", "binds the wording"),
+        ("connection reset by peer", "binds the wording"),
+        ("Move defaults", "binds the wording"),
+        ("16", "small number"),
+        ("-2", "small number"),
+        ("failed", "plain word"),
+    ],
+)
+def test_anchors_that_right_answers_may_lack_are_found(anchor: str, problem: str) -> None:
+    (found,) = weak_anchors(["src/a.py:14", anchor])
+    assert repr(anchor) in found
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    ["E1", "404", "src/a.py", "db_session", "0.37s", "PoisonError", "409 at C1", "npm --save", "oven-3", "SIGHUP"],
+)
+def test_names_and_large_numbers_are_strong_anchors(anchor: str) -> None:
+    assert list(weak_anchors([anchor])) == []

@@ -14,7 +14,7 @@ import pytest
 
 from benchmark.cases import Corpus
 from benchmark.grading.baselines import ReferenceScores
-from benchmark.grading.outcome import grade, unanswered
+from benchmark.grading.outcome import grade, question_of, unanswered
 from benchmark.grading.result import STATISTICS, build_result
 from benchmark.matrix import Scenario, Track
 from benchmark.record.base import from_json, to_json
@@ -33,6 +33,7 @@ from benchmark.record.result import (
 from benchmark.record.schema import result_schema, schema_keys
 from benchmark.record.write import result_text
 from benchmark.scoring import SCORER_VERSION, Embedder
+from benchmark.statistics import Clusters
 from ctxsift.backends.base import Generation, LoadInfo
 from ctxsift.compression import Answer
 
@@ -186,3 +187,29 @@ def test_a_younger_field_of_a_generation_does_not_damage_older_lines() -> None:
     assert from_json(AnswerLine, older) == line
     assert parse_line(json.dumps(older | {"a_younger_key": 1}).encode()) == line
     assert parse_line(b'{"type": "of a younger kind", "x": 1}') is None
+
+
+def test_files_that_name_no_capture_have_the_same_cases_together(corpus: Corpus) -> None:
+    questions = [question_of(case) for case in corpus.cases]
+    named = Clusters.of(question.cluster for question in questions)
+    assert named == Clusters.of(case.capture.name for case in corpus.cases)
+    assert named.count < len(questions)
+    older = [msgspec.structs.replace(question, capture=None) for question in questions]
+    assert Clusters.of(question.cluster for question in older) == named
+    # A published file may tell neither.
+    bare = [msgspec.structs.replace(question, raw_input=None) for question in older]
+    assert Clusters.of(question.cluster for question in bare).count == len(questions)
+
+
+def test_the_capture_is_written_and_may_be_missing(result: Result) -> None:
+    document = written(result)
+    names = [case["capture"] for case in document["cases"]]
+    read = as_result(Path("x.json"), document)
+    assert [case.question.capture for case in read.record.cases] == names
+    for case in document["cases"]:
+        del case["capture"]
+    older = as_result(Path("x.json"), document)
+    assert {case.question.capture for case in older.record.cases} == {None}
+    clusters, before = ([figures.cluster for figures in each.cases.values()] for each in (read, older))
+    assert Clusters.of(clusters) == Clusters.of(before)
+    assert len(set(clusters)) == len(set(names[:-1])) < len(clusters)

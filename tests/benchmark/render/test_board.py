@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -11,15 +12,12 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from benchmark import report
-from benchmark.analysis.leaderboard import (
-    Flag,
-    Form,
-    Headline,
-    Leaderboard,
-    build_leaderboard,
-)
-from benchmark.record.read import find_results, read_result, stored
-from benchmark.record.result import InstrumentFailure
+from benchmark.analysis.figures import Form
+from benchmark.analysis.leaderboard import Flag, Headline, Leaderboard, build_leaderboard
+from benchmark.analysis.references import References
+from benchmark.cases import Corpus
+from benchmark.record.read import StoredResult, find_results, read_result, stored
+from benchmark.record.result import InstrumentFailure, Scored
 from benchmark.record.summary import Summary
 from benchmark.render.figures import (
     column_text,
@@ -32,9 +30,11 @@ from benchmark.render.figures import (
     signed,
 )
 from benchmark.render.markdown import leaderboard_markdown, plain_cell, scenario_markdown
-from benchmark.render.notes import notes, notes_together
+from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
 from benchmark.render.terminal import print_leaderboard
+from benchmark.scoring import Embedder
 from tests.conftest import ROOT
+from tests.support.statements import NO_PROSE, WITH, WITHOUT, cases_of, result_of
 
 V2 = ROOT / "tests" / "data" / "results" / "v2"
 
@@ -102,7 +102,8 @@ def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: in
         for column in board.columns:
             cell = column_text(column, row.summary)
             assert cell == "-" or cell in text
-            assert f"| {plain_cell(cell)} |" in page
+            written = f"*{plain_cell(cell)}*" if row.result.is_reference else plain_cell(cell)
+            assert f"| {written} |" in page
         for note in notes(row.result):
             # A note is one line, however long.
             assert f"* {row.label}: {note}\n" in text
@@ -113,6 +114,50 @@ def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: in
     assert headline_text(board.headline) in text
     for term, meaning in board.legend:
         assert f"| {plain_cell(term)} | {plain_cell(meaning)} |" in page
+
+
+@pytest.mark.parametrize("width", [200, 80])
+def test_reference_rows_are_on_every_board(board: Leaderboard, width: int) -> None:
+    lines = shown(board, width).replace("\u00a0", " ").splitlines()
+    page = leaderboard_markdown(board)
+    assert [row.name for row in board.references.rows] == ["gold", "last-20-lines", "error-lines"]
+    for row in board.references.rows:
+        (line,) = (number for number, line in enumerate(lines) if row.label in line and "ref" in line)
+        # A narrow terminal has the figures on the next line.
+        figures = lines[line] + lines[line + 1]
+        assert f"{row.score:.1f}" in figures
+        assert f"{row.normalised_score:.1f}" in figures
+        assert f"\n| *ref* | *{row.label}* | *16/16* | *{row.score:.1f}* | *-* |" in page
+    (note,) = reference_notes(board)
+    assert note.endswith("scored on the 16 cases of model-02")
+    assert f"* {note}\n" in "\n".join(lines)
+    assert f"- {plain_cell(note)}\n" in page
+
+
+def test_reference_rows_look_like_none_of_the_results(board: Leaderboard) -> None:
+    console = Console(width=200, record=True, file=io.StringIO(), force_terminal=True, color_system="standard")
+    print_leaderboard(console, board)
+    dim = "\x1b[2m"
+    styled = {line.count(dim) > 1 for line in console.export_text(styles=True).splitlines() if " model-0" in line[:60]}
+    assert styled == {False}
+    console = Console(width=200, record=True, file=io.StringIO(), force_terminal=True, color_system="standard")
+    print_leaderboard(console, board)
+    for row in board.references.rows:
+        (line,) = (line for line in console.export_text(styles=True, clear=False).splitlines() if row.label in line)
+        assert dim in line
+
+
+def test_the_note_says_what_ok_says_and_how_many_cases(board: Leaderboard) -> None:
+    alone = build_leaderboard([board.rows[0].result])
+    (note,) = reference_notes(alone)
+    assert note.endswith("a program without a model; scored on the same 7 cases")
+    reference = alone.references.rows[1]
+    with_ok = dataclasses.replace(
+        alone, references=dataclasses.replace(alone.references, rows=(dataclasses.replace(reference, name="ok"),))
+    )
+    assert "(ok only ever says ok)" in reference_notes(with_ok)[0]
+    nothing = dataclasses.replace(alone, references=References())
+    assert reference_notes(nothing) == []
 
 
 def test_notes_of_a_run_that_went_wrong(board: Leaderboard) -> None:
@@ -132,6 +177,11 @@ def test_the_board_for_programs(capsys: pytest.CaptureFixture[str], board: Leade
         assert told["flags"] == list(row.flags)
         assert told["figures"]["score"] == row.summary.final_score
         assert told["figures"].keys() == {figure["key"] for figure in document["figures"]}
+    assert [(row["name"], row["label"], row["figures"]["score"]) for row in document["references"]] == [
+        (row.name, row.label, row.score) for row in board.references.rows
+    ]
+    assert document["references"][0]["figures"].keys() == {figure["key"] for figure in document["figures"]}
+    assert reference_notes(board)[0] in document["notes"]
     assert document["best"] == [row.label for row in board.headline.best]
 
 
@@ -162,3 +212,77 @@ def test_the_report_of_a_published_scenario(name: str) -> None:
     assert "published layout" in text
     assert "## Profile" in text
     assert "## Identity" not in text
+
+
+# Statements -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def worded(corpus: Corpus, embedder: Embedder) -> StoredResult:
+    return stored(Path("worded.json"), result_of(cases_of(corpus), embedder))
+
+
+def row_of(text: str, case_id: str) -> list[str]:
+    (line,) = (line for line in text.splitlines() if line.startswith(f"| {case_id} |"))
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def test_the_report_says_what_an_answer_leaves_out_and_contradicts(worded: StoredResult) -> None:
+    text = scenario_markdown(worded)
+    why = row_of(text, WITH)[4]
+    # What is wrong comes first; what is right and what is only measured is left out.
+    assert why.startswith("contradicts: the database is at 9d51b8c2e7f0, does not say: patients.email has duplicates")
+    assert "7c93e0f4ab68 is the last revision" in why
+    assert "says: 9d51b8c2e7f0 could not create" not in why
+    assert "cosine" not in why
+
+
+def test_cases_that_are_judged_by_wording_are_marked_and_counted(worded: StoredResult) -> None:
+    text = scenario_markdown(worded)
+    marks = {case_id: row_of(text, case_id)[1].endswith("\\~") for case_id in (WITH, WITHOUT, NO_PROSE)}
+    assert marks == {WITH: False, WITHOUT: True, NO_PROSE: False}
+    assert "\\~ no statements yet: quality there is closeness to gold's words" in text
+    note = "no statements yet for 1 of 2 cases in prose: quality there is closeness to gold's words"
+    assert wording_notes(worded) == [note]
+    assert f"- {plain_cell(note)}\n" in text
+
+
+def test_reasons_of_a_case_without_statements_stay_out_of_the_report(corpus: Corpus, embedder: Embedder) -> None:
+    record = result_of(cases_of(corpus), embedder)
+    judged = record.cases[0]
+    assert isinstance(judged, Scored)
+    bare = replace(judged, question=replace(judged.question, says=[]))
+    text = scenario_markdown(stored(Path("bare.json"), replace(record, cases=[bare])))
+    assert "does not say" not in text
+    assert row_of(text, WITH)[1].endswith("\\~")
+
+
+def test_results_that_agree_on_statements_share_one_note(corpus: Corpus, embedder: Embedder) -> None:
+    cases = cases_of(corpus)
+    two = [stored(Path(f"{name}.json"), result_of(cases, embedder, name)) for name in ("one", "two")]
+    (note,) = wording_notes(two[0])
+    assert notes_together(build_leaderboard(two)) == [note]
+    plain = [dataclasses.replace(case, statements=(), must_not=()) for case in cases]
+    other = stored(Path("three.json"), result_of(plain, embedder, "three"))
+    (other_note,) = wording_notes(other)
+    found = notes_together(build_leaderboard([*two, other]))
+    assert f"three: {other_note}" in found
+    assert {f"one, two: {note}", f"two, one: {note}"} & set(found)
+    # Where one has nothing to note, the note is not of all.
+    whole = replace(two[1].record, cases=[c for c in two[1].record.cases if c.question.case_id != WITHOUT])
+    assert f"one: {note}" in notes_together(build_leaderboard([two[0], stored(Path("whole.json"), whole)]))
+    many = [stored(Path(f"{name}.json"), result_of(cases, embedder, name)) for name in "abcdefg"]
+    (listed,) = (line for line in notes_together(build_leaderboard([*many, other])) if line.endswith(note))
+    assert listed.endswith(f" and 2 more: {note}")
+
+
+def test_files_that_tell_nothing_of_statements_get_no_mark(board: Leaderboard) -> None:
+    for row in board.rows:
+        assert wording_notes(row.result) == []
+        assert "no statements" not in scenario_markdown(row.result)
+    assert not [note for note in notes_together(board) if "statements" in note]
+
+
+def test_nothing_is_noted_where_every_case_in_prose_has_statements(worded: StoredResult) -> None:
+    record = replace(worded.record, cases=[c for c in worded.record.cases if c.question.case_id != WITHOUT])
+    assert wording_notes(stored(Path("all.json"), record)) == []

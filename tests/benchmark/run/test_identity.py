@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 SCENARIO = Scenario("cpu-x", Track.CPU, "test", "model-x", "none", "cpu", "m.gguf")
 LOAD = LoadInfo("llama_cpp", "engine", "1.0", "llama", "model", "", "a" * 64, 4096, 2, 12.0, {"seed": 0})
 LIMITS = Limits(64)
-REQUEST = Request("3 passed\n1 failed\n", "Which failed?", Intent.SUMMARY)
+REQUEST = Request("3 passed\n1 failed\n", "Which failed?", Intent.SUMMARY, "pytest -q", 1)
 IDENTITY = RunIdentity(
     timestamp="20260101T000000Z",
     scenario=SCENARIO,
@@ -161,6 +161,12 @@ def test_the_key_changes_with_weights_and_prompt(monkeypatch: pytest.MonkeyPatch
     assert len({*before, key()}) == 4
 
 
+def test_the_key_tells_what_was_known_of_the_command() -> None:
+    known = [("make", 0), ("make", None), (None, 0), (None, None), ("make 0", None), ("0", None), ("make\n0", 0)]
+    keys = {key(request=replace(REQUEST, command=command, exit_code=code)) for command, code in known}
+    assert len(keys) == len(known)
+
+
 def test_questions_in_flight_change_nothing_and_prompts_read_together_do() -> None:
     service = replace(SCENARIO, track=Track.REMOTE)
     assert key(replace(service, concurrency=9)) == key(service)
@@ -206,8 +212,21 @@ def test_what_an_older_journal_does_not_tell_is_not_compared() -> None:
 
 def test_words_of_the_prompt_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     before = identity.prompt_sha256()
-    monkeypatch.setattr(prompts, "_SYSTEM", "other words")
-    assert identity.prompt_sha256() != before
+    hashes = {before}
+    for name in (
+        "_SYSTEM",
+        "_INDENT",
+        "_OPEN",
+        "INPUT_HEADING",
+        "COMMAND_HEADING",
+        "EXIT_CODE_HEADING",
+        "TASK_HEADING",
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(prompts, name, "other words")
+            hashes.add(identity.prompt_sha256())
+    assert len(hashes) == 8
+    assert identity.prompt_sha256() == before
 
 
 @pytest.mark.parametrize("track", [Track.CPU, Track.REMOTE])

@@ -20,6 +20,8 @@ import pytest
 
 from benchmark.cases import Corpus
 from benchmark.record.journal import AnswerLine, read_journal
+from ctxsift.backends.baselines import BASELINES_VERSION
+from ctxsift.prompts import PROMPT_VERSION
 from tests.conftest import ROOT, Run, heed_interrupts, scenario, scripted, write_matrix
 
 pytestmark = pytest.mark.slow
@@ -361,26 +363,59 @@ def test_what_cannot_be_resumed(tmp_path: Path, runner: Run, arguments: list[str
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["scripted", "control-tf-idf", "control-gold", "service"])
-def test_a_run_of_an_earlier_version_is_resumed(tmp_path: Path, runner: Run, name: str) -> None:
+def earlier_run(folder: Path, name: str) -> Path:
+    """Copy a journal of an earlier version, and what its run read, into `folder`, and return the journal."""
     older = ROOT / "tests" / "data" / "journals"
     for file in ("corpus.jsonl", "matrix.json", "scripted.script.json"):
-        shutil.copy(older / file, tmp_path)
-    folder = tmp_path / "results" / "old"
-    folder.mkdir(parents=True)
-    journal = folder / f"{name}.journal.jsonl"
-    shutil.copy(older / journal.name, folder)
-    before = [line for line in read_journal(journal) if isinstance(line, AnswerLine)]
+        shutil.copy(older / file, folder)
+    run = folder / "results" / "old"
+    run.mkdir(parents=True)
+    return Path(shutil.copy(older / f"{name}.journal.jsonl", run))
+
+
+def test_a_run_of_other_baselines_is_not_resumed(tmp_path: Path, runner: Run) -> None:
+    journal = earlier_run(tmp_path, "control-tf-idf")
+    before = answers_in(journal)
+    done = runner("--resume", "results", "--dataset", "corpus.jsonl")
+    assert done.returncode == 2
+    assert f'is of another run: engine_version was "1", is "{BASELINES_VERSION}"' in done.stderr
+    assert answers_in(journal) == before != []
+
+
+def answers_in(journal: Path) -> list[AnswerLine]:
+    return [line for line in read_journal(journal) if isinstance(line, AnswerLine)]
+
+
+@pytest.mark.parametrize("name", ["scripted", "control-gold", "service"])
+def test_a_run_of_an_earlier_version_is_resumed(tmp_path: Path, runner: Run, name: str) -> None:
+    journal = earlier_run(tmp_path, name)
+    before = answers_in(journal)
     options = ["--dataset", "corpus.jsonl", "--remote"]
     done = runner("--resume", "results", *options)
     assert done.returncode == 0, done.stderr
     assert f"{name}: {len(before)}/12 cases already have an answer" in done.stderr
-    after = [line for line in read_journal(journal) if isinstance(line, AnswerLine)]
+    after = answers_in(journal)
     assert [line.key for line in after[: len(before)]] == [line.key for line in before]
     assert len({line.key for line in after}) == len(after) == 12
     assert runner("--scenario", name, "--output-dir", "anew", *options).returncode == 0
     (anew,) = (tmp_path / "anew").glob("*/*.json")
     assert timeless(result_of(tmp_path)) == timeless(json.loads(anew.read_text()))
+
+
+def test_a_run_with_an_earlier_prompt_is_another_run(tmp_path: Path, runner: Run) -> None:
+    older = ROOT / "tests" / "data" / "journals"
+    for file in ("corpus.jsonl", "matrix.json", "scripted.script.json"):
+        shutil.copy(older / file, tmp_path)
+    folder = tmp_path / "results" / "old"
+    folder.mkdir(parents=True)
+    text = (older / "scripted.journal.jsonl").read_text()
+    now, before = (f'"prompt_version": "{version}"' for version in (PROMPT_VERSION, "1"))
+    assert text.count(now) == 1
+    (folder / "scripted.journal.jsonl").write_text(text.replace(now, before))
+    done = runner("--resume", "results", "--dataset", "corpus.jsonl")
+    assert done.returncode == 2
+    assert f'questions.prompt_version was "1", is "{PROMPT_VERSION}"' in done.stderr
+    assert (folder / "scripted.journal.jsonl").read_text() == text.replace(now, before)
 
 
 def test_what_changes_no_answer_keeps_nobody_from_resuming(cut: Path, runner: Run) -> None:

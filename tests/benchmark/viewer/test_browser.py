@@ -15,8 +15,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmark.cases import Corpus
+from benchmark.record.read import stored
+from benchmark.scoring import Embedder
+from benchmark.viewer.page import build_page
+from benchmark.viewer.page_data import gather
+from ctxsift.backends.baselines import BASELINES
 from tests.benchmark.viewer.test_page_data import documents
 from tests.conftest import ROOT, published_layout
+from tests.support.statements import NO_PROSE, STATEMENTS, WITH, WITHOUT, cases_of, measurement, result_of
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = (
@@ -155,7 +162,7 @@ def test_the_board_is_ordered_sorted_and_filtered(show: Open) -> None:
     page = show()
     assert names(page)[0] == "control-gold"
     assert next(name for name in names(page) if name.startswith("model")) == "model-05"
-    assert "control-tf-idf" in names(page)
+    assert {"control-extractor", "control-ok"} < set(names(page))
     assert "control-echo" not in names(page)
     heading = page.get_by_role("columnheader", name="recovered")
     expect(heading).to_have_attribute("aria-sort", "descending")
@@ -197,6 +204,33 @@ def test_floor_and_ceiling_are_lines_and_doubts_are_marked(show: Open) -> None:
     expect(incomplete).to_contain_text("77%")
 
 
+def test_reference_rows_that_are_no_results_look_like_none(show: Open, results_tree: Path, tmp_path: Path) -> None:
+    page_file = tmp_path / "models.html"
+    models = [str(path) for path in results_tree.rglob("model-*.json")]
+    command = [sys.executable, "-m", "benchmark.viewer", *models, "-o", str(page_file)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    page = show("#/?q=model-02", file=page_file)
+    own = documents(results_tree)["model-05"]["summary"]["reference"]
+    best = sorted(own["controls"], key=lambda name: -own["controls"][name])[:3]
+    expected = {"gold (reference)": own["ceiling_score"]}
+    expected |= {f"baseline {name}": own["controls"][name] for name in dict.fromkeys([*best, "ok"])}
+    rows = page.locator("tr.line, tr.reference")
+    # A filter leaves what there is to measure by.
+    expect(rows).to_have_count(len(expected))
+    for label, score in expected.items():
+        row = rows.filter(has=page.get_by_role("rowheader", name=label))
+        expect(row.locator(".of-score")).to_have_text(f"{score:.1f}")
+        expect(row.locator("td").first).to_have_text("ref")
+    expect(rows.locator("a, input")).to_have_count(0)
+    expect(page.locator("tr.line")).to_have_count(2)
+    rival = page.get_by_role("row", name="model-02").locator("td").first
+    for part in (rows.first, rows.last):
+        shade = "element => getComputedStyle(element).backgroundColor"
+        assert part.locator("td").first.evaluate(shade) != rival.evaluate(shade)
+    expect(page.get_by_text("scored on the 40 cases of model-05")).to_be_visible()
+    assert not [rule for rule in Axe().run(page).response["violations"] if rule["impact"] in ("serious", "critical")]
+
+
 def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path) -> None:
     page = show("#/?all=1")
     titles = [text.strip("▲▼") for text in page.locator("main > .scroll thead th").all_inner_texts()]
@@ -218,7 +252,7 @@ def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path
         assert cells["p95 s"] == f"{summary['p95_inference_ms'] / 1000:.2f}"
         assert cells["thought"] == f"{summary['avg_thought_leakage_density']:.2f}"
         checked += 1
-    assert checked == 13
+    assert checked == 6 + 1 + len(BASELINES)
 
 
 def squeezed(text: str) -> str:
@@ -387,6 +421,8 @@ def test_a_case_shows_question_answers_parts_and_anchors(show: Open, results_tre
     removed = "".join(cards["Raw"].locator("mark.gone").all_inner_texts())
     assert "```" in removed
     expect(page.get_by_text(leaking["instruction"].strip().splitlines()[0][:60])).to_be_visible()
+    expect(page.get_by_text(f"Command: {leaking['command'].splitlines()[0][:60]}")).to_be_visible()
+    expect(page.get_by_text(f"Exit code: {leaking['exit_code']}", exact=True)).to_be_visible()
     found = len(leaking["required_anchors"]) - len(leaking["missing_tokens"])
     expect(page.get_by_role("heading", name=f"Anchors: {found} of {len(leaking['required_anchors'])}")).to_be_visible()
     total = page.get_by_role("row").filter(has_text="case score")
@@ -584,3 +620,108 @@ def test_files_of_the_published_layout_are_shown_as_far_as_they_go(show: Open, h
     page.goto(hostile_page.as_uri())
     expect(page.get_by_role("heading", name="Left out")).to_be_visible()
     expect(page.get_by_text("<img src=x onerror=alert(1)>.json: is not a result file")).to_be_visible()
+
+
+# Statements, and how far scores can be trusted --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def worded_pages(corpus: Corpus, embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A result judged by statements, with a measurement of its scorer, of another one, and with none."""
+    folder = tmp_path_factory.mktemp("worded")
+    result = stored(Path("worded.json"), result_of(cases_of(corpus), embedder))
+    files = {}
+    for name, validity in (("measured", measurement()), ("other", measurement("1")), ("none", None)):
+        files[name] = folder / f"{name}.html"
+        files[name].write_text(build_page(gather([result], validity), [], title="worded"), encoding="utf-8")
+    return files
+
+
+def serious(page: Page) -> list[str]:
+    violations = Axe().run(page).response["violations"]
+    return [rule["id"] for rule in violations if rule["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_case_shows_its_statements_and_what_an_answer_does_with_them(
+    show: Open, worded_pages: dict[str, Path], scheme: str
+) -> None:
+    page = show(f"#/case/worded/{WITH}", file=worded_pages["none"], color_scheme=scheme)
+    gold = page.locator(".answers .card").first
+    assert gold.locator(".statements li").all_inner_texts() == [statement.says for statement in STATEMENTS]
+    reasons = page.locator(".components tr").filter(has=page.get_by_role("rowheader", name="quality")).locator("li")
+    told = [(reason.get_attribute("class"), reason.inner_text().split(":")[0]) for reason in reasons.all()]
+    assert told[:4] == [
+        ("says", "says"),
+        ("unsaid", "does not say"),
+        ("unsaid", "does not say"),
+        ("contradicts", "contradicts"),
+    ]
+    # Told apart by signs and words, not by colour alone.
+    sign = "element => getComputedStyle(element).listStyleType"
+    assert len({reasons.nth(place).evaluate(sign) for place in (0, 1, 3, 4)}) == 4
+    assert not serious(page)
+    expect(page.get_by_text("no statements yet")).to_have_count(0)
+
+
+def test_cases_that_are_judged_by_wording_are_marked(show: Open, worded_pages: dict[str, Path]) -> None:
+    page = show("#/", file=worded_pages["none"])
+    expect(page.locator(".notes li").first).to_contain_text("no statements yet for 1 of 2 cases in prose")
+    page.get_by_role("link", name="worded", exact=True).first.click()
+    settled(page)
+    expect(page.locator(".notes")).to_contain_text("no statements yet for 1 of 2 cases in prose")
+    marked = page.locator("main > .scroll tbody tr").filter(has=page.locator(".by-wording"))
+    expect(marked.get_by_role("rowheader")).to_have_text([WITHOUT])
+    marked.get_by_role("link").click()
+    settled(page)
+    expect(page.locator(".answers .card").first).to_contain_text("quality there is closeness to gold's words")
+    expect(page.locator(".statements")).to_have_count(0)
+    page.goto(page.url.split("#")[0] + f"#/case/worded/{NO_PROSE}")
+    settled(page)
+    expect(page.get_by_text("closeness to gold's words")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_measurement_is_drawn_told_and_accessible(show: Open, worded_pages: dict[str, Path], scheme: str) -> None:
+    page = show(file=worded_pages["measured"], color_scheme=scheme)
+    page.keyboard.press("4")
+    settled(page)
+    expect(page.locator("h1")).to_have_text("How far to trust the scores")
+    expect(page.get_by_role("link", name="Validity")).to_have_attribute("aria-current", "page")
+    expect(page.locator(".lead")).to_have_text(
+        "2 of 6 figures beyond the bar: best baseline, final score (whole corpus); right answers, mean (held out)."
+    )
+    answers, whole = page.locator(".drawing svg").all()
+    expect(answers).to_contain_text("0.90, missed")
+    expect(whole).to_contain_text("26.2, missed")
+    page.get_by_text("Figures of this picture").first.click()
+    row = page.locator("figure").first.locator("tbody tr").first
+    expect(row.locator("td")).to_have_text(
+        ["right answers, mean", "held out", "0.900", "at least 0.93", "missed", "40"]
+    )
+    # What an answer says is text, never markup.
+    right, wrong = page.locator(".judged tbody tr").all()
+    expect(right).to_contain_text("<b>right</b>")
+    expect(right).to_contain_text("held out")
+    expect(wrong.locator("td").first).to_have_text("0.84")
+    assert not serious(page)
+
+
+def test_the_measurement_fits_a_phone(show: Open, worded_pages: dict[str, Path]) -> None:
+    page = show("#/validity", file=worded_pages["measured"], viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_measurement_of_another_scorer_is_one_sentence(show: Open, worded_pages: dict[str, Path]) -> None:
+    page = show("#/validity", file=worded_pages["other"])
+    expect(page.locator(".lead")).to_contain_text("it was measured for version 1 of the scorer")
+    expect(page.locator(".drawing, table")).to_have_count(0)
+
+
+def test_without_a_measurement_there_is_no_such_view(show: Open, worded_pages: dict[str, Path]) -> None:
+    page = show(file=worded_pages["none"])
+    expect(page.get_by_role("link", name="Validity")).to_have_count(0)
+    page.keyboard.press("4")
+    expect(page.locator("h1")).to_have_text("Leaderboard")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("1 2 3leaderboard, pictures, head to head")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.analysis.leaderboard import FIGURES
+from benchmark.analysis.figures import FIGURES
 from benchmark.cases import Corpus
 from benchmark.record.read import as_result, iterate_results, labels, read_result
 from benchmark.scoring import COMPONENTS
@@ -335,6 +335,19 @@ def test_questions_about_one_input_share_a_shelf(results_tree: Path) -> None:
     }
 
 
+def test_a_question_tells_command_and_exit_code_where_the_file_does(results_tree: Path) -> None:
+    record = altered(results_tree, "x")
+    known: list[tuple[str | None, int | None]] = [("make all", 2), ("make all", None), (None, 0), (None, None)]
+    for row, (command, exit_code) in zip(record["cases"], known, strict=False):
+        row |= {"command": command, "exit_code": exit_code}
+    for key in ("command", "exit_code"):
+        # As in files of earlier versions.
+        del record["cases"][3][key]
+    catalog, shelves = shelve(gather([as_result(Path("x.json"), record)]).asked)
+    questions = [shelves[entry.shelf].questions[entry.place] for entry in catalog]
+    assert [(question.command, question.exit_code) for question in questions[:4]] == known
+
+
 def test_cases_that_were_never_asked_are_not_scored(results_tree: Path) -> None:
     record = altered(results_tree, "x")
     record["summary"]["planned_count"] += 100
@@ -355,20 +368,38 @@ def test_the_best_are_only_those_that_were_compared(results_tree: Path, tmp_path
 
 
 def test_lines_are_those_of_most_results(results_tree: Path) -> None:
-    shown = gather(iterate_results([results_tree])).shown
-    lines = reference_lines(shown)
-    names = {each.key: each.result.name for each in shown}
-    # One of the six is incomplete, and has a floor of its own.
-    assert [line.key is not None and names[line.key] for line in lines] == ["control-gold", "control-tf-idf"]
+    gathered = gather(iterate_results([results_tree]))
+    lines = reference_lines(gathered)
+    names = {each.key: each.result.name for each in gathered.shown}
     own = documents(results_tree)["model-05"]["summary"]["reference"]
-    assert [line.score for line in lines] == [own["ceiling_score"], own["floor_score"]]
-    # Where no result says them, they are the best reference rows.
-    rows = reference_lines([each for each in shown if each.result.is_reference])
-    assert [(line.label, line.score, line.is_ceiling) for line in rows] == [
-        ("control-gold", own["ceiling_score"], True),
-        ("control-tf-idf", own["floor_score"], False),
+    # One of the six is incomplete, and has a floor of its own.
+    expected = ["control-gold", f"control-{own['floor']}"]
+    assert [line.key is not None and names[line.key] for line in lines] == expected
+    assert [(line.score, line.is_ceiling) for line in lines] == [
+        (own["ceiling_score"], True),
+        (own["floor_score"], False),
     ]
-    assert [line.key for line in rows] == [line.key for line in lines]
+    # Where no model has a result, the reference rows say it themselves.
+    alone = reference_lines(gather(each for each in iterate_results([results_tree]) if each.is_reference))
+    assert [(line.label, line.score) for line in alone] == [(line.label, line.score) for line in lines]
+
+
+def test_reference_rows_without_a_result_are_told_to_the_page(results_tree: Path) -> None:
+    models = [each for each in iterate_results([results_tree]) if not each.is_reference]
+    gathered = gather(models)
+    shown = overview(gathered, [])
+    own = documents(results_tree)["model-05"]["summary"]["reference"]
+    best = sorted(own["controls"], key=lambda name: -own["controls"][name])[:3]
+    assert [row.model for row in shown.references] == ["gold", *dict.fromkeys([*best, "ok"])]
+    assert [row.figures["score"] for row in shown.references[1:4]] == [own["controls"][name] for name in best]
+    assert all(row.key < 0 and row.rank is None and row.is_reference for row in shown.references)
+    assert {line.key for line in shown.lines} <= {row.key for row in shown.references}
+    assert not any(row.is_yardstick for row in shown.results)
+    # What is a result itself is not there twice.
+    all_of_them = overview(gather(iterate_results([results_tree])), [])
+    assert all_of_them.references == []
+    yardsticks = {row.model for row in all_of_them.results if row.is_yardstick}
+    assert yardsticks == {row.model for row in shown.references}
 
 
 def spoiled(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -536,9 +567,9 @@ def test_one_result_without_references_is_a_page_too(results_tree: Path, tmp_pat
     shown = overview_of(page.read_text())
     assert [row["rank"] for row in shown["results"]] == [{"place": 1}]
     # Floor and ceiling come from the result's own references.
-    assert [line["label"] for line in shown["lines"]] == ["gold", "floor: tf-idf"]
     reference = read_result(one_of(results_tree)).record.summary.reference
     assert reference is not None
+    assert [line["label"] for line in shown["lines"]] == ["gold", f"floor: {reference.floor}"]
     assert shown["lines"][0]["score"] == reference.ceiling_score
 
 

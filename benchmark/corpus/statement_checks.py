@@ -1,0 +1,115 @@
+"""What can be wrong with the statements of a case, as far as a machine can tell without any answer."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from benchmark.cases import Alternatives, Case, Weight
+from benchmark.scoring.anchors import has_token
+from benchmark.scoring.names import shape_of
+from benchmark.scoring.said import is_prose, verdict_on
+from benchmark.scoring.statements import judge, unsaid_terms
+from benchmark.typed_input import place_in
+from ctxsift.errors import InputError
+
+# Gold with two names swapped, or with a "not" in it, has to lose at least this much of its quality.
+_LEAST_LOSS = 0.1
+# What may stand between two names of one list: commas, conjunctions, other names.
+_BETWEEN = r"[\s,]+|and\b|or\b|nor\b|[^\s,]*[\d_/.:-][^\s,]*"
+
+
+def check_statements(case: Case, *, against_gold: bool = True) -> None:
+    """Raise InputError, naming the place, for statements that cannot judge an answer, or that gold does not keep.
+
+    Args:
+        case: with or without statements.
+        against_gold: also judge gold and its equals, which takes some milliseconds.
+
+    """
+    if not case.statements:
+        if case.must_not:
+            raise InputError(
+                place_in(case.where, "must_not"), "has no statements beside it", "say what is right as well"
+            )
+        return
+    where = place_in(case.where, "statements")
+    if not is_prose(case):
+        raise InputError(where, f"do not go with the intent {case.intent}", "use them for prose and bullets")
+    if all(statement.weight is not Weight.VITAL for statement in case.statements):
+        raise InputError(where, "has no vital statement", "mark what every right answer says as vital")
+    for index, statement in enumerate(case.statements):
+        if not statement.terms and not statement.pairs:
+            raise InputError(place_in(where, index), "has neither terms nor pairs", "say what has to be found")
+    if against_gold:
+        for reference in case.references:
+            _check_reference(reference, case, where)
+
+
+def _check_reference(reference: str, case: Case, where: str) -> None:
+    verdict = judge(reference, case.statements, case.must_not)
+    for index, finding in enumerate(verdict.findings):
+        place = place_in(where, index)
+        if finding.contradiction:
+            raise InputError(place, f"gold contradicts it: {finding.contradiction}", "mend gold or the terms")
+        if finding.share < 1:
+            raise InputError(place, f"gold does not say it{_why(reference, case, index)}", "mend gold or the terms")
+    if verdict.contradictions:
+        place = place_in(case.where, "must_not")
+        raise InputError(place, f"gold says what it must not: {verdict.contradictions[0]}", "narrow the terms")
+
+
+def _why(reference: str, case: Case, index: int) -> str:
+    groups = unsaid_terms(reference, case.statements[index])
+    return f": it has none of {_shown(groups[0])}" if groups else ""
+
+
+def _shown(group: Alternatives) -> str:
+    return " | ".join(group[:5]) + (" ..." if len(group) > 5 else "")
+
+
+def statement_findings(case: Case) -> Iterator[str]:
+    """Yield what an author has probably forgotten in the statements of `case`."""
+    for anchor in case.anchors:
+        if not any(anchor in term or term in anchor for term in _terms(case)):
+            yield f"the anchor {anchor!r} is in no statement, so that nothing can be said with it"
+    gold = case.expected_output
+    for ours, theirs in itertools.combinations(_names(case), 2):
+        if shape_of(ours) == shape_of(theirs) and not has_token(ours, theirs) and not has_token(theirs, ours):
+            swapped = _swapped(gold, ours, theirs)
+            if swapped != gold and _quality(swapped, case) > 1 - _LEAST_LOSS and not _alike(case, ours, theirs):
+                yield f"gold with {ours!r} and {theirs!r} swapped is as good: bind them in pairs or in an order"
+
+
+def _terms(case: Case) -> Iterator[str]:
+    for statement in case.statements:
+        for group in (*statement.terms, *itertools.chain.from_iterable(statement.pairs)):
+            yield from group
+
+
+def _names(case: Case) -> list[str]:
+    return [anchor for anchor in case.anchors if has_token(case.expected_output, anchor)]
+
+
+def _swapped(text: str, ours: str, theirs: str) -> str:
+    pattern = re.compile("|".join(re.escape(name) for name in sorted((ours, theirs), key=len, reverse=True)))
+    return pattern.sub(lambda found: theirs if found[0] == ours else ours, text)
+
+
+def _alike(case: Case, ours: str, theirs: str) -> bool:
+    """Say whether the same is said of two names, one by one or in a list, so that swapping them changes nothing."""
+    says = {statement.says for statement in case.statements}
+    listed = re.compile(rf"(?:{_BETWEEN})+")
+    for statement in says:
+        for name, other in ((ours, theirs), (theirs, ours)):
+            _, found, after = statement.partition(name)
+            if found and other in after and listed.fullmatch(f" {after.partition(other)[0]} "):
+                return True
+    about = {statement for statement in says if ours in statement or theirs in statement}
+    return bool(about) and {_swapped(statement, ours, theirs) for statement in about} == about
+
+
+def _quality(text: str, case: Case) -> float:
+    verdict = verdict_on(text, case, None)
+    return verdict.quality if verdict else 0.0

@@ -1,0 +1,120 @@
+"""How far scores can be trusted: what right and wrong answers of known cases score, as it was measured last."""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+from pathlib import Path
+
+import msgspec
+
+from benchmark.record.base import Record
+from ctxsift.errors import InputError
+from ctxsift.files import read_bytes
+
+_HINT = "measure it: python -m benchmark.validity --write"
+MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
+
+
+class Half(StrEnum):
+    """Whether anybody may have tuned the scorer or a statement on these answers."""
+
+    HELD_OUT = "held out"
+    TUNED = auto()
+    # The whole corpus, where no answers are needed.
+    ALL = auto()
+
+
+class Limit(StrEnum):
+    """On which side of its bar a figure has to lie; the bar itself is good enough."""
+
+    LEAST = "at least"
+    MOST = "at most"
+
+
+class ValidityFigure(Record, frozen=True, kw_only=True):
+    """One figure with its bar.
+
+    Attributes:
+        count: answers, pairs of answers or cases it was taken over.
+        limit, bar: None for a figure that is only told.
+
+    """
+
+    half: Half
+    measure: str
+    value: float
+    count: int
+    limit: Limit | None = None
+    bar: float | None = None
+
+    @property
+    def met(self) -> bool:
+        """The value is on the right side of its bar, or has none."""
+        if self.bar is None:
+            return True
+        # Sums of floats: gold is 100 to within the last digits.
+        slack = 1e-9
+        return self.value >= self.bar - slack if self.limit is Limit.LEAST else self.value <= self.bar + slack
+
+
+class Judged(Record, frozen=True, kw_only=True):
+    """One answer with its score.
+
+    Attributes:
+        kind: right, or in which way it is wrong.
+        case_score: in [0, 1].
+
+    """
+
+    half: Half
+    case_id: str
+    kind: str
+    text: str
+    case_score: float
+    reasons: list[str]
+
+
+class Validity(Record, frozen=True, kw_only=True):
+    """All figures of one measurement.
+
+    Attributes:
+        worst_right, best_wrong: the answers that tell most about what the scorer does not know.
+
+    """
+
+    scorer_version: str
+    corpus_sha256: str
+    answers_sha256: str
+    figures: list[ValidityFigure]
+    worst_right: list[Judged]
+    best_wrong: list[Judged]
+
+    @property
+    def met(self) -> bool:
+        """Every figure meets its bar."""
+        return all(figure.met for figure in self.figures)
+
+
+def read_validity(path: Path = MEASURED) -> Validity:
+    """Return the measurement in a file. Raises InputError when it is not one."""
+    try:
+        return msgspec.json.decode(read_bytes(path, _HINT, most_mb=4), type=Validity)
+    except msgspec.DecodeError as error:
+        raise InputError(str(path), f"is no measurement ({error})", "measure it again") from error
+
+
+def validity_text(validity: Validity) -> str:
+    """Return a measurement as its file holds it; floats are rounded, so that machines agree."""
+    return msgspec.json.format(msgspec.json.encode(_rounded(validity)), indent=1).decode() + "\n"
+
+
+def _rounded(validity: Validity) -> Validity:
+    def judged(answers: list[Judged]) -> list[Judged]:
+        return [msgspec.structs.replace(answer, case_score=round(answer.case_score, 4)) for answer in answers]
+
+    return msgspec.structs.replace(
+        validity,
+        figures=[msgspec.structs.replace(figure, value=round(figure.value, 6)) for figure in validity.figures],
+        worst_right=judged(validity.worst_right),
+        best_wrong=judged(validity.best_wrong),
+    )

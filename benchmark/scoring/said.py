@@ -1,0 +1,117 @@
+"""What an answer in prose says: its statements where the case has them, else how close it comes to gold's words.
+
+Here the words of an answer meet its case; `statements` knows of no case, and the components only read what is here.
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from benchmark.cases import Case
+from benchmark.scoring.anchors import token_spans
+from benchmark.scoring.component_score import ComponentScore, clamp
+from benchmark.scoring.embedder import Embedder
+from benchmark.scoring.prose_facts import wording
+from benchmark.scoring.remarks import Remark
+from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
+from benchmark.scoring.statements import Verdict, judge
+from ctxsift.contracts import Intent, contract_of
+from ctxsift.contracts import Kind as ContractKind
+from ctxsift.validation import excerpt_lines
+
+# Only gold itself is gold.
+NOT_GOLD = 0.999
+_PASTED_LEAVES = 0.3
+# Times the length of gold from which, and at which, being long leaves less, and nothing.
+_LENGTH_FREE, _LENGTH_ZERO = 3.0, 8.0
+# In words: a gold of ten words leaves room for two sentences more.
+_SHORT_GOLD = 25
+
+
+def is_prose(case: Case) -> bool:
+    """Say whether an answer of this case is sentences: plain text, or bullets with statements."""
+    kind = contract_of(case.intent).kind
+    return kind is ContractKind.PLAIN or (case.intent is Intent.BULLET_LIST and bool(case.statements))
+
+
+def verdict_on(text: str, case: Case, embedder: Embedder | None) -> Verdict | None:
+    """Return what `text` says of the statements of `case`; None where it has none."""
+    if not case.statements:
+        return None
+    return judge(
+        text, case.statements, case.must_not, known=_known(case), likeness=embedder.cosine if embedder else None
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _known(case: Case) -> str:
+    """Return all that an answer may take names and numbers from."""
+    capture = case.capture
+    return "\n".join(
+        (case.raw_input, case.instruction, capture.command, f"exit code {capture.exit_code}", *case.references)
+    )
+
+
+def score_statements(text: str, reference: str, case: Case, verdict: Verdict, embedder: Embedder) -> ComponentScore:
+    """Return the quality of an answer that is judged by statements, with the reasons."""
+    if text.strip() == reference.strip():
+        return ComponentScore(1.0)
+    substance = own_words(text, reference, case)
+    close = f"{Remark.MEASURED}{embedder.cosine(text, reference):.2f}, wording {wording(text, reference):.2f}"
+    score = min(NOT_GOLD, verdict.quality * substance.score)
+    return ComponentScore(score, (*verdict.reasons, *substance.reasons, close))
+
+
+def own_words(text: str, reference: str, case: Case) -> ComponentScore:
+    """Return what is left of all that a text says where it says it in sentences of its own, in [0, 1].
+
+    Little for pasted output, nothing for gold's words shuffled, less for a text far longer than gold.
+    """
+    factor, reasons = 1.0, []
+    lines = [line for line in text.splitlines() if line.strip()]
+    if excerpt_lines(text, case.raw_input) >= max(2, len(lines) / 3):
+        factor *= _PASTED_LEAVES
+        reasons.append("pastes the output instead of saying it")
+    if is_shuffled(text, reference):
+        factor *= SALAD_LEAVES
+        reasons.append(SALAD)
+    longer = len(text.split()) / max(_SHORT_GOLD, len(reference.split()))
+    if longer > _LENGTH_FREE:
+        factor *= clamp((_LENGTH_ZERO - longer) / (_LENGTH_ZERO - _LENGTH_FREE))
+        reasons.append(f"{longer:.1f} times as long as gold")
+    return ComponentScore(factor, tuple(reasons))
+
+
+def score_preserve_said(text: str, anchors: Sequence[str], verdict: Verdict) -> ComponentScore:
+    """Return the share of `anchors` with which `text` says something.
+
+    Args:
+        text: the answer, in prose.
+        anchors: exact tokens.
+        verdict: on its statements.
+
+    """
+    if not text.strip():
+        return ComponentScore(0.0, tuple(f"missing {anchor}" for anchor in anchors))
+    starts = [start for start, _, _ in verdict.support]
+    kept, reasons = 0.0, []
+    for anchor in anchors:
+        places = [start for start, _ in token_spans(text, anchor)]
+        if not places:
+            reasons.append(f"missing {anchor}")
+            continue
+        worth = max(_worth(place, verdict.support, starts) for place in places)
+        kept += worth
+        if worth < 1:
+            reasons.append(f"has {anchor}, but says {'little that is right' if worth else 'nothing right'} with it")
+    return ComponentScore(kept / len(anchors) if anchors else 1.0, tuple(reasons))
+
+
+def _worth(place: int, support: Sequence[tuple[int, int, float]], starts: Sequence[int]) -> float:
+    index = bisect_right(starts, place) - 1
+    if index < 0:
+        return 0.0
+    _, end, worth = support[index]
+    return worth if place < end else 0.0

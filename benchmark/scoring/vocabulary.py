@@ -1,0 +1,262 @@
+"""The words of prose about software: stems, words and phrases that say the same, words that deny.
+
+Everything is a lookup; the same word always gives the same norm.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import snowballstemmer
+
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def _words(words: str) -> list[str]:
+    return words.split()
+
+
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        _words(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen twenty"
+        )
+    )
+}
+# The base of a verb and its irregular forms, and nouns made of it.
+_IRREGULAR_ROWS = (
+    "be is are was were been being am",
+    "break broke broken",
+    "bring brought",
+    "build built",
+    "buy bought",
+    "cancel cancelled cancelling canceled canceling cancellation",
+    "catch caught",
+    "choose chose chosen",
+    "come came",
+    "cut cutting",
+    "die died dying dead",
+    "differ difference different",
+    "do does did done",
+    "fail failure failing",
+    "fall fell fallen",
+    "find found",
+    "forget forgot forgotten",
+    "get got gotten",
+    "give gave given",
+    "go goes went gone",
+    "hang hung",
+    "have has had",
+    "hide hid hidden",
+    "hit hitting",
+    "hold held",
+    "keep kept",
+    "know knew known",
+    "lead led",
+    "leave left",
+    "let letting",
+    "lose lost loss",
+    "make made",
+    "mean meant",
+    "misspell misspelt misspelled misspelling mis-spelled",
+    "overwrite overwrote overwritten",
+    "rebuild rebuilt",
+    "rewrite rewrote rewritten",
+    "undo undid undone",
+    "withdraw withdrew withdrawn",
+    "panic panicked panicking panics",
+    "pay paid",
+    "put putting",
+    "read reading reads",
+    "refuse refusal",
+    "reject rejection",
+    "remove removal",
+    "rise rose risen",
+    "run ran running",
+    "say said",
+    "see saw seen",
+    "send sent",
+    "set setting",
+    "shut shutting",
+    "speak spoke spoken",
+    "spell spelt",
+    "split splitting",
+    "stand stood",
+    "succeed success successful successfully",
+    "swap swapped",
+    "take took taken",
+    "tell told",
+    "think thought",
+    "throw threw thrown",
+    "understand understood",
+    "write wrote written",
+)
+_IRREGULAR = {form: row.split()[0] for row in _IRREGULAR_ROWS for form in row.split()[1:]}
+# One class a row: words that say the same about software. Opposites are in different rows.
+_EQUIVALENT_WORDS = (
+    "fail break",
+    "succeed pass green",
+    "miss absent lack",
+    "because since due owing",
+    "before prior preceding beforehand",
+    "after following afterwards subsequently",
+    "stop halt abort cease",
+    "require need demand want",
+    "reject refuse decline deny rebuff",
+    "differ mismatch disagree",
+    "conflict clash collide incompatible irreconcilable",
+    "delete remove drop erase",
+    "use utilise utilize employ",
+    "change modify alter edit",
+    "create generate produce",
+    "exceed surpass above beyond over",
+    "below beneath under",
+    "duplicate duplicated twice",
+    "unknown unrecognised unrecognized unfamiliar",
+    "expire lapse",
+    "start begin launch",
+    "throw raise",
+    "call invoke",
+    "contain include",
+    "wrong incorrect",
+    "same equal identical",
+    "allow permit",
+    "only merely solely just",
+    "skip omit",
+    "replace substitute supersede",
+    "misspell mistype typo misspelled mistyped",
+    "revert rollback",
+    "undefined undeclared",
+    "percent %",
+    "ms millisecond msec",
+    "s second sec",
+    "min minute",
+    "h hour",
+    "kb kilobyte",
+    "mb megabyte",
+    "gb gigabyte",
+)
+# Phrases for a whole term, each for the words of one row: "!" is under a negation, and "~" in front says that the
+# opposite of it (the same without the negation) is no contradiction: its word is too common.
+EQUIVALENT_PHRASES: dict[str, str] = {
+    "fail": "!pass|!succeed|~!work|error out|go red|come back red|end in failure|turn red",
+    "succeed": "!fail|go through|without error|~no error|work out",
+    "miss": "!find|!exist|~!there|~!present|~!available|unavailable|no such|~!have|~!provide",
+    "because": "as a result of|as a consequence of|on account of|thanks to|cause by|reason",
+    "before": "ahead of|earlier than|precede",
+    "after": "later than|in the wake of|then",
+    "stop": "give up|bail out|~!continue|~!go on|come to a halt|cut short",
+    "require": "ask for|call for|depend on|insist on",
+    "reject": "turn down|!accept|turn away",
+    "differ": "!match|!equal|!agree|~!same|!identical",
+    "conflict": "!compatible|~!reconcile|!agree|contradict|mutually exclusive",
+    "delete": "get rid of|take away|wipe",
+    "change": "rewrite|touch",
+    "exceed": "more than|greater than|larger than|higher than|go over|too high|too large|past",
+    "below": "less than|fewer than|lower than|smaller than|short of|too low",
+    "duplicate": "more than once|several times|already exist|already there|repeat",
+    "unknown": "~!know|!recognise|!recognize",
+    "expire": "run out|out of date|past its|no longer valid",
+    "start": "come up|bring up|boot",
+    "wrong": "~!right|!correct",
+    "allow": "let",
+    "skip": "leave out|pass over|~!run|~!execute",
+    "misspell": "spelling mistake|spelling error|wrong spell|spell wrong",
+    "revert": "roll back|undo|go back to|fall back to",
+    "undefined": "!define|!declare",
+}
+
+
+@functools.lru_cache(maxsize=16384)
+def _stem(word: str) -> str:
+    low = word.lower().replace("’", "'")
+    base = _IRREGULAR.get(low) or _IRREGULAR.get(low.removesuffix("s"), low)
+    return str(_STEMMER.stemWord(base))
+
+
+def _classes() -> dict[str, str]:
+    found = {}
+    for row in _EQUIVALENT_WORDS:
+        first, *others = row.split()
+        for word in (first, *others):
+            found[_stem(word)] = _stem(first)
+    return found
+
+
+_CLASS = _classes()
+
+
+@functools.lru_cache(maxsize=16384)
+def norm_of(word: str) -> str:
+    """Return what a plain word is compared by: a digit for a number word, else the stem of its class."""
+    low = word.lower()
+    if low in _NUMBER_WORDS:
+        return _NUMBER_WORDS[low]
+    stem = _stem(word)
+    return _CLASS.get(stem, stem)
+
+
+@functools.cache
+def verb_norms() -> frozenset[str]:
+    """Return the norms of the verbs that the tables know, auxiliaries among them."""
+    return frozenset(norm for norm in common_norms() | GOES_ON | _VERBS if norm not in _NO_VERBS)
+
+
+@functools.cache
+def common_norms() -> frozenset[str]:
+    """Return the norms of all words that the tables know: they are no names."""
+    return frozenset(_CLASS.values()) | frozenset(map(norm_of, _IRREGULAR.values()))
+
+
+def is_common(word: str) -> bool:
+    """Say whether a word is one that everybody uses, of software or otherwise."""
+    return norm_of(word) in common_norms() or word.lower() in FUNCTION_WORDS
+
+
+def norms_of(words: str) -> frozenset[str]:
+    """Return the norms of words with blanks between them."""
+    return frozenset(map(norm_of, words.split()))
+
+
+# "No doubt" denies nothing.
+NO_DENIAL = norms_of("doubt wonder question surprise matter")
+_VERBS = norms_of(
+    "compare define declare import export stay remain return print report show warn complain expect get hold load "
+    "compile link resolve install download update apply commit merge accept open close connect crash exit abort catch "
+    "point refer depend belong affect cause lead trigger happen occur work appear seem try attempt retry ignore match "
+    "parse check fetch serve restart publish assert log mark name ask answer use exist"
+)
+_NO_VERBS = norms_of(
+    "because before after above over below beneath under duplicate twice unknown wrong same only undefined percent ms "
+    "s min h kb mb gb that which who whose"
+)
+FAULTS = norms_of("error problem issue warning trouble")
+NEGATORS = norms_of("not no never none neither nor without cannot nothing nobody hardly zero unable nowhere")
+NO_WORDS = norms_of("no none neither nor nothing nobody")
+FAIL_TO = norms_of("fail refuse unable forget decline")
+KEEP_FROM = norms_of("keep prevent stop")
+# A negation does not reach beyond these.
+BARRIERS = norms_of("but because so while although though whereas then which when after until and as if")
+BECAUSE = norm_of("because")
+# What may stand between a negation and its verb, and says nothing.
+AUXILIARIES = norms_of("be do have can could will would should may might must get being even ever yet longer")
+CLAUSE_WORDS = norms_of("and while but whereas although though yet whilst")
+# After a comma, these go on with the subject before it.
+GOES_ON = norms_of("is has did can could will would should may might must cannot which that who whose")
+FUNCTION_WORDS = frozenset(
+    _words(
+        "the a an and or but of in at on to for with from by is are was were be been has have had not no it its this "
+        "that which because since so as while when than only both all into over after before does do did can could "
+        "cannot there their they he she who whose where if then still also just nor neither per via without between "
+        "against until one n't will would should must may might these those through during under upon about"
+    )
+)
+ANAPHORS = norms_of("it its this that these those they them their both there here which latter former same such he she")
+# "The file", "the test": a noun that stands for a name.
+STANDING_FOR = norms_of(
+    "file test case hook job step task module package command script build run program daemon service server host "
+    "container migration revision certificate release chart image function method class table plugin process "
+    "upgrade rollout deployment workspace line commit version"
+)

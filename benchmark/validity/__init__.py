@@ -1,0 +1,1 @@
+"""Does the score tell right from wrong? Measured on answers whose truth is known."""

@@ -1,0 +1,111 @@
+"""`python -m benchmark.validity`: score answers whose truth is known."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from benchmark.cli.command import (
+    EXIT_FAILED,
+    EXIT_OK,
+    Parser,
+    add_dataset,
+    add_json,
+    command_parser,
+    print_json,
+    run_command,
+)
+from benchmark.cli.console import terminal
+from benchmark.corpus import DEFAULT_CORPUS, load_corpus
+from benchmark.record.base import to_json
+from benchmark.record.validity import MEASURED, Half, Judged, Validity, ValidityFigure, validity_text
+from benchmark.render.text import plain_text
+from benchmark.scoring import Embedder
+from benchmark.scoring.remarks import Remark
+from benchmark.validity.answers import DEFAULT_ANSWERS, read_answers
+from benchmark.validity.measures import measure
+from ctxsift.files import write_atomically
+from ctxsift.terminal import one_line, show
+
+_EXAMPLES = """\
+  python -m benchmark.validity                       every figure with its bar, and the answers it gets most wrong
+  python -m benchmark.validity --json
+  python -m benchmark.validity --write               record the figures for the viewer and for the tests
+"""
+
+
+def build_parser() -> Parser:
+    """Return the parser of this command."""
+    parser = command_parser(
+        "validity",
+        "Score answers whose truth is known, and the baselines: right ones in other words, plausible wrong ones.",
+        examples=_EXAMPLES,
+        exit_codes="0 every figure meets its bar, 1 one does not or stdout cannot be written, 2 bad usage or input",
+    )
+    add_dataset(parser)
+    parser.add_argument(
+        "--answers", type=Path, default=DEFAULT_ANSWERS, metavar="DIR", help="answers, a YAML file for each case"
+    )
+    parser.add_argument("--write", action="store_true", help="also record the figures where the viewer finds them")
+    add_json(parser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    return run_command(build_parser(), _run, argv)
+
+
+def _run(options: argparse.Namespace) -> int:
+    answers = read_answers(options.answers)
+    validity = measure(load_corpus(options.dataset or DEFAULT_CORPUS), answers, Embedder())
+    if options.write:
+        write_atomically(MEASURED, validity_text(validity))
+    if options.json:
+        print_json(to_json(validity))
+    else:
+        _print(validity)
+    return EXIT_OK if validity.met else EXIT_FAILED
+
+
+def _print(validity: Validity) -> None:
+    console = terminal()
+    for half in Half:
+        figures = [figure for figure in validity.figures if figure.half is half]
+        if figures:
+            console.print(_table(half, figures))
+    for title, answers in (
+        ("Right answers that score least", validity.worst_right),
+        ("Wrong answers that score most", validity.best_wrong),
+    ):
+        show(f"\n{title}:")
+        for answer in answers:
+            _print_answer(answer)
+    missed = sum(not figure.met for figure in validity.figures)
+    show(f"\n{len(validity.figures)} figures, {missed} beyond their bars")
+
+
+def _table(half: Half, figures: Sequence[ValidityFigure]) -> Table:
+    table = Table(title=f"Validity: {'the whole corpus' if half is Half.ALL else f'cases {half}'}")
+    for title in ("measure", "over", "value", "bar", ""):
+        table.add_column(title, justify="right" if title in ("over", "value") else "left")
+    for figure in figures:
+        bar = "" if figure.bar is None else f"{figure.limit} {figure.bar:g}"
+        mark = "" if figure.met else "missed"
+        table.add_row(plain_text(figure.measure), f"{figure.count:,}", f"{figure.value:.3f}", bar, mark)
+    return table
+
+
+def _print_answer(answer: Judged) -> None:
+    show(one_line(f"  {answer.case_score:.2f}  {answer.case_id} ({answer.half}), {answer.kind}: {answer.text}"))
+    for reason in answer.reasons:
+        if not reason.startswith(Remark.SAYS):
+            show(one_line(f"          {reason}"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Answers whose truth is known: per case right ones in other words, plausible wrong ones, and two that say nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from benchmark.record.validity import Half
+from benchmark.typed_input import NonBlank, read_object
+from ctxsift.errors import InputError
+from ctxsift.files import read_text
+
+DEFAULT_ANSWERS = Path(__file__).parents[2] / "tests" / "data" / "validity"
+RIGHT, STUFFING, IRRELEVANT = "right", "stuffing", "irrelevant"
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class WrongAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A plausible falsehood, and in which way it is false."""
+
+    kind: NonBlank
+    text: NonBlank
+
+
+class CaseAnswers(msgspec.Struct, frozen=True, kw_only=True):
+    """The answers of one case.
+
+    Attributes:
+        right: true and complete, in words of their own.
+        wrong: plausible and false.
+        stuffing: names of the right answer, with nothing said of them.
+        irrelevant: fluent, and no answer to the question.
+
+    """
+
+    case_id: NonBlank
+    right: tuple[NonBlank, ...]
+    wrong: tuple[WrongAnswer, ...]
+    stuffing: NonBlank
+    irrelevant: NonBlank
+
+    def labelled(self) -> Iterator[tuple[str, str]]:
+        """Yield (kind, text) of every answer."""
+        yield from ((RIGHT, text) for text in self.right)
+        yield from ((wrong.kind, wrong.text) for wrong in self.wrong)
+        yield STUFFING, self.stuffing
+        yield IRRELEVANT, self.irrelevant
+
+
+@dataclass(frozen=True)
+class AnswerSet:
+    """All cases with answers, by id, and the hash of every byte of them."""
+
+    cases: tuple[CaseAnswers, ...]
+    sha256: str
+
+
+def half_of(case_id: str) -> Half:
+    """Return on which side of the split a case is: by the first byte of its id's SHA-256, odd ones are held out."""
+    return Half.HELD_OUT if hashlib.sha256(case_id.encode()).digest()[0] % 2 else Half.TUNED
+
+
+def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
+    """Return the answers in a folder of YAML files, one for each case.
+
+    Raises:
+        InputError: naming file, place and hint.
+
+    """
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise InputError(str(folder), "has no answers (*.yaml)", "give --answers a folder of them")
+    digest = hashlib.sha256()
+    cases = []
+    for file in files:
+        text = read_text(file, "one YAML file for each case", most_mb=2, encoding="utf-8")
+        digest.update(hashlib.sha256(text.encode()).digest())
+        try:
+            document = yaml.load(text, Loader=_Loader)
+        except yaml.YAMLError as error:
+            raise InputError(str(file), f"not valid YAML: {error}", "fix the syntax") from error
+        cases.append(read_object(CaseAnswers, document, str(file)))
+    return AnswerSet(tuple(sorted(cases, key=lambda case: case.case_id)), digest.hexdigest())

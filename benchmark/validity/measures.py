@@ -1,0 +1,181 @@
+"""The figures: what answers of known truth, gold and the compressors without a model score."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from benchmark.cases import Case, Corpus
+from benchmark.grading.baselines import GOLD, ReferenceScores
+from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure
+from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
+from benchmark.statistics import mean, percentile
+from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet, half_of
+from ctxsift.compression import examine
+from ctxsift.contracts import Intent
+from ctxsift.errors import InputError, did_you_mean
+
+# A wrong answer above this would pass for a good one.
+_PASSES = 0.70
+_SHOWN = 5
+_SHUFFLED, _ECHOED = "shuffled", "instruction echoed"
+_WRONG = "wrong"
+_OK = "ok"
+_VALUE_TOKEN = re.compile(r"[^\W_]+")
+
+
+# Measure -> the side of the bar that is good, and the bar for each half.
+_BARS = {
+    "right answers, mean": (Limit.LEAST, 0.93, 0.95),
+    "right answers, p10": (Limit.LEAST, 0.75, 0.80),
+    "wrong answers, mean": (Limit.MOST, 0.40, 0.35),
+    "wrong answers above 0.70, share": (Limit.MOST, 0.10, 0.05),
+    "AUC, right against wrong": (Limit.LEAST, 0.94, 0.97),
+    "pairs of a case with the right one ahead, share": (Limit.LEAST, 0.92, 0.97),
+    "anchors listed, summary, mean": (Limit.MOST, 0.30, 0.30),
+    "anchors listed, recall, mean": (Limit.MOST, 0.45, 0.45),
+    "instruction echoed, summary, mean": (Limit.MOST, 0.30, 0.30),
+    "instruction echoed, recall, mean": (Limit.MOST, 0.45, 0.45),
+    "gold's words shuffled, mean": (Limit.MOST, 0.25, 0.25),
+}
+
+
+def measure(corpus: Corpus, answers: AnswerSet, embedder: Embedder) -> Validity:
+    """Return all figures.
+
+    Raises:
+        InputError: there are answers of a case that the corpus does not have.
+
+    """
+    by_id = {case.case_id: case for case in corpus.cases}
+    judged: list[Judged] = []
+    for each in answers.cases:
+        if each.case_id not in by_id:
+            raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
+        case = by_id[each.case_id]
+        found = [*each.labelled(), (_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)]
+        judged += [_judge(case, kind, text, embedder) for kind, text in found]
+    figures = [
+        figure
+        for half in (Half.HELD_OUT, Half.TUNED)
+        for figure in _half_figures(half, [answer for answer in judged if answer.half is half], by_id)
+    ]
+    figures += _whole_figures(corpus.cases, embedder)
+    right = [answer for answer in judged if answer.kind == RIGHT]
+    wrong = [answer for answer in judged if _is_wrong(answer)]
+    return Validity(
+        scorer_version=SCORER_VERSION,
+        corpus_sha256=corpus.sha256,
+        answers_sha256=answers.sha256,
+        figures=figures,
+        worst_right=sorted(right, key=lambda answer: answer.case_score)[:_SHOWN],
+        best_wrong=sorted(wrong, key=lambda answer: -answer.case_score)[:_SHOWN],
+    )
+
+
+def _judge(case: Case, kind: str, text: str, embedder: Embedder) -> Judged:
+    view = examine(text, case.request)[1]
+    scores = score_view(view.text, view.validation, case, embedder)
+    return Judged(
+        half=half_of(case.case_id),
+        case_id=case.case_id,
+        kind=kind,
+        text=text,
+        case_score=scores.case_score,
+        reasons=[reason for part in scores.parts.values() for reason in part.reasons],
+    )
+
+
+def _shuffled(case: Case) -> str:
+    words = case.expected_output.split()
+    random.Random(case.case_id).shuffle(words)
+    return " ".join(words)
+
+
+def _is_wrong(answer: Judged) -> bool:
+    return answer.kind not in (RIGHT, STUFFING, IRRELEVANT, _SHUFFLED, _ECHOED)
+
+
+def _half_figures(half: Half, judged: Sequence[Judged], cases: Mapping[str, Case]) -> Iterator[ValidityFigure]:
+    if not judged:
+        return
+    values = _values(judged, cases)
+    for measure, (limit, held_out, tuned) in _BARS.items():
+        if measure in values:
+            value, count = values[measure]
+            bar = held_out if half is Half.HELD_OUT else tuned
+            yield ValidityFigure(half=half, measure=measure, value=value, count=count, limit=limit, bar=bar)
+    irrelevant = _scores(judged, lambda answer: answer.kind == IRRELEVANT)
+    yield ValidityFigure(half=half, measure="irrelevant answers, mean", value=mean(irrelevant), count=len(irrelevant))
+
+
+def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tuple[float, int]]:
+    """Return each measure with its value and what it was taken over."""
+    right, wrong = _scores(judged, lambda a: a.kind == RIGHT), _scores(judged, _is_wrong)
+    passing = sum(score > _PASSES for score in wrong) / len(wrong)
+    found = {
+        "right answers, mean": (mean(right), len(right)),
+        "right answers, p10": (percentile(right, 10), len(right)),
+        "wrong answers, mean": (mean(wrong), len(wrong)),
+        "wrong answers above 0.70, share": (passing, len(wrong)),
+        "AUC, right against wrong": (_ahead(right, wrong), len(right) * len(wrong)),
+        "pairs of a case with the right one ahead, share": _ahead_by_case(judged),
+    }
+    groups = {
+        f"{words}, {intent}, mean": [
+            a.case_score for a in judged if a.kind == kind and cases[a.case_id].intent is intent
+        ]
+        for kind, words in ((STUFFING, "anchors listed"), (_ECHOED, _ECHOED))
+        for intent in (Intent.SUMMARY, Intent.RECALL)
+    }
+    groups["gold's words shuffled, mean"] = _scores(judged, lambda a: a.kind == _SHUFFLED)
+    return found | {measure: (mean(scores), len(scores)) for measure, scores in groups.items() if scores}
+
+
+def _ahead_by_case(judged: Sequence[Judged]) -> tuple[float, int]:
+    """Return the share of pairs of one case in which the right answer is ahead, and how many pairs there are."""
+    ahead, count = 0.0, 0
+    for case_id in sorted({answer.case_id for answer in judged}):
+        members = [answer for answer in judged if answer.case_id == case_id]
+        right, wrong = _scores(members, lambda a: a.kind == RIGHT), _scores(members, _is_wrong)
+        pairs = len(right) * len(wrong)
+        if pairs:
+            ahead, count = ahead + pairs * _ahead(right, wrong), count + pairs
+    return ahead / max(1, count), count
+
+
+def _scores(judged: Sequence[Judged], wanted: Callable[[Judged], bool]) -> list[float]:
+    return [answer.case_score for answer in judged if wanted(answer)]
+
+
+def _ahead(right: Sequence[float], wrong: Sequence[float]) -> float:
+    """Return the share of pairs in which the right one scores more; ties count half (Mann-Whitney, the AUC)."""
+    return sum((a > b) + 0.5 * (a == b) for a in right for b in wrong) / (len(right) * len(wrong))
+
+
+def _whole_figures(cases: Sequence[Case], embedder: Embedder) -> Iterator[ValidityFigure]:
+    scores = ReferenceScores(embedder).scores(cases)
+    finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
+    count = len(cases)
+    gold = finals.pop(GOLD)
+    best = max(finals, key=lambda name: finals[name])
+    changed = [score for case in cases if case.intent is Intent.EXACT_FORMAT for score in _other_values(case, embedder)]
+    found = (
+        ("gold, final score", gold, count, Limit.LEAST, 100.0),
+        ('"ok" for everything, final score', finals[_OK], count, Limit.MOST, 2.5),
+        (f"best baseline ({best}), final score", finals[best], count, Limit.MOST, 25.0),
+        ("exact value with one wrong token, highest", max(changed, default=0.0), len(changed), Limit.MOST, 0.10),
+    )
+    for name, value, number, limit, bar in found:
+        yield ValidityFigure(half=Half.ALL, measure=name, value=value, count=number, limit=limit, bar=bar)
+
+
+def _other_values(case: Case, embedder: Embedder) -> Iterator[float]:
+    """Yield the scores of gold with one character of one of its tokens changed."""
+    gold = case.expected_output
+    for token in _VALUE_TOKEN.finditer(gold):
+        place = token.end() - 1
+        letter = gold[place].lower()
+        other = {"9": "8", "x": "y"}.get(letter, "9" if letter.isdigit() else "x")
+        yield _judge(case, _WRONG, gold[:place] + other + gold[place + 1 :], embedder).case_score

@@ -1,0 +1,91 @@
+"""Figures of a scenario: their intervals draw captures, with all the cases that were answered on them."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from benchmark.cases import Corpus
+from benchmark.grading.baselines import GOLD
+from benchmark.grading.outcome import grade, question_of, unanswered
+from benchmark.grading.summary import break_down, summarise
+from benchmark.record.result import Answered, Outcome
+from benchmark.record.summary import Dimension
+from benchmark.scoring import Embedder, bootstrap_final_scores
+from benchmark.statistics import Clusters, bootstrap_means, interval_of
+from ctxsift.backends.base import Generation
+from ctxsift.compression import Answer
+
+CASES = 40
+
+
+@pytest.fixture(scope="module")
+def outcomes(corpus: Corpus, embedder: Embedder) -> list[Outcome]:
+    """Gold for every third case, its first words for the others; the last case got no answer."""
+    found: list[Outcome] = []
+    for number, case in enumerate(corpus.cases[:CASES]):
+        text = case.expected_output if number % 3 else case.expected_output[:12]
+        generation = Generation(
+            text=text,
+            finish_reason="stop",
+            prompt_tokens=9,
+            completion_tokens=3,
+            prefill_ms=1.0,
+            decode_ms=2.0,
+            total_ms=1000.0 + 150 * number,
+            model="m",
+        )
+        found.append(
+            grade(case, Answer(generation, 0), embedder, recovery_enabled=True, attempts=1, elapsed_ms=None)
+            if number < CASES - 1
+            else unanswered(case, "the model process died (SIGKILL)", 2)
+        )
+    return found
+
+
+def test_the_question_names_its_capture(corpus: Corpus) -> None:
+    for case in corpus.cases:
+        assert question_of(case).capture == case.capture.name
+
+
+def test_intervals_of_a_scenario_draw_captures(outcomes: list[Outcome], corpus: Corpus) -> None:
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
+    captures = Clusters.of(case.capture.name for case in corpus.cases[: CASES - 1])
+    assert 5 < captures.count < CASES - 1
+    floor, gold = [0.25] * len(answered), [1.0] * len(answered)
+    summary = summarise(CASES, outcomes, {"tf-idf": floor, GOLD: gold})
+    times = [a.generation.total_ms for a in answered]
+    scores, raw = ([getattr(a, view).case_score for a in answered] for view in ("recovered", "raw"))
+    finals, raw_finals = (bootstrap_final_scores(values, times, captures) for values in (scores, raw))
+    assert summary.recovered is not None
+    assert summary.raw_view is not None
+    assert summary.reference is not None
+    told = summary.recovered.intervals
+    no_time = [0.0] * len(answered)
+    assert summary.reference.floor == "tf-idf"
+    for drawn, ends in (
+        (finals, told.final_score),
+        (bootstrap_means(scores, captures), told.avg_case_score),
+        (finals - raw_finals, told.recovery_lift),
+        (raw_finals, summary.raw_view.intervals.final_score),
+        (finals - bootstrap_final_scores(floor, no_time, captures), summary.reference.difference_interval),
+    ):
+        interval = interval_of(drawn, captures)
+        assert interval is not None
+        assert ends == (interval.low, interval.high)
+
+
+def test_groups_on_fewer_than_five_captures_have_no_interval(outcomes: list[Outcome], corpus: Corpus) -> None:
+    answer = next(outcome for outcome in outcomes if isinstance(outcome, Answered))
+    everywhere: list[Outcome] = [replace(answer, question=question_of(case)) for case in corpus.cases]
+    captures: dict[str, set[str]] = {}
+    for case in corpus.cases:
+        captures.setdefault(case.capture.tool, set()).add(case.capture.name)
+    groups = break_down(everywhere)
+    assert any(group.case_count >= 5 > len(captures[group.group]) for group in groups[Dimension.TOOL])
+    for group in groups[Dimension.TOOL]:
+        few = len(captures[group.group]) < 5
+        assert (group.avg_case_score_interval is None) == few
+        assert (group.raw_avg_case_score_interval is None) == few
+        assert (group.avg_lift_interval is None) == few
+    assert all(group.avg_case_score_interval for group in groups[Dimension.INTENT])
