@@ -110,7 +110,8 @@ def _facts(line: _Line) -> list[str]:
     """Return what in a line is a name, path, number or quoted text, each once."""
     quoted = {text for groups in _QUOTED.findall(line.text) for text in groups if text}
     tokens = [*quoted, *(token for token in _FACT.findall(line.text) if _is_fact(token))]
-    return list(dict.fromkeys(sorted(tokens, key=line.text.find)))
+    # Two facts may begin at one place; the order of a set is not the same in every process.
+    return list(dict.fromkeys(sorted(tokens, key=lambda fact: (line.text.find(fact), fact))))
 
 
 def _is_fact(token: str) -> bool:
