@@ -42,6 +42,8 @@ def has_token(text: str, token: str) -> bool:
 
 def token_place(text: str, token: str) -> int:
     """Return where `text` first contains `token` as a whole, or -1."""
+    if token[1:] not in text and " " not in token and "\n" not in token and "\t" not in token:
+        return -1
     return next((start for start, _ in token_spans(text, token)), -1)
 
 
@@ -80,6 +82,7 @@ def _pattern(token: str) -> tuple[str, int, re.Pattern[str]]:
     return first, offset, re.compile(before + r"\s+".join(words) + after)
 
 
+@functools.lru_cache(maxsize=8192)
 def _first_word(token: str) -> str:
     return token.split(maxsplit=1)[0] if token.split() else token
 

@@ -63,7 +63,7 @@ class Subject:
     def quality(self) -> ComponentScore:
         """How much of the right answer it says; the worth of much else hangs on it."""
         if self.verdict is not None and self.text.strip():
-            return score_statements(self.text, self.reference, self.case, self.verdict, self.embedder)
+            return score_statements(self.text, self.reference, self.verdict, self.own_words, self.embedder)
         found = score_quality(self.text, self.reference, self.case.intent, self.embedder)
         decoys = [token for token in self.case.rules.forbidden if self.prose and has_token(self.text, token)]
         if not decoys:
@@ -71,6 +71,11 @@ class Subject:
         # An embedding may come closer by what was to be left out.
         reasons = (*found.reasons, *(f"names {token}, which was to be left out" for token in decoys))
         return ComponentScore(found.score * _DECOY_LEAVES ** len(decoys), reasons)
+
+    @cached_property
+    def own_words(self) -> ComponentScore:
+        """What is left of what it says where it says it in sentences of its own."""
+        return own_words(self.text, self.reference, self.case)
 
     @cached_property
     def prose(self) -> bool:
@@ -113,7 +118,7 @@ def _preserve(subject: Subject) -> ComponentScore:
     if subject.prose and subject.text.strip() != subject.reference.strip():
         if subject.verdict is not None and subject.quality.score > 0:
             found = score_preserve_said(subject.text, case.anchors, subject.verdict)
-            return replace(found, score=found.score * own_words(subject.text, subject.reference, case).score)
+            return replace(found, score=found.score * subject.own_words.score)
         # Without statements nobody knows what is said with an anchor; as far from gold as a list of names is, nothing.
         # Where nothing is said, nothing is said with any anchor.
         found = score_preserve(subject.text, case.anchors, case.intent)

@@ -102,6 +102,8 @@ class _State:
 def _states(text: Prose, statement: Statement) -> list[_State]:
     """Return the state of each sentence; of the whole answer where that is what the statement asks for."""
     found = [places_of(text, group) for group in statement.terms]
+    if found and not any(said or opposite for said, opposite in found):
+        return []
     if statement.within is Within.ANSWER or not statement.terms:
         return [_State(-1, tuple(tuple(s) for s, _ in found), tuple(tuple(o) for _, o in found))]
     states = []

@@ -36,6 +36,8 @@ def is_prose(case: Case) -> bool:
     return kind is ContractKind.PLAIN or (case.intent is Intent.BULLET_LIST and bool(case.statements))
 
 
+# The raw and the recovered view of an answer are mostly the same text.
+@functools.lru_cache(maxsize=256)
 def verdict_on(text: str, case: Case, embedder: Embedder | None) -> Verdict | None:
     """Return what `text` says of the statements of `case`; None where it has none."""
     if not case.statements:
@@ -54,16 +56,18 @@ def _known(case: Case) -> str:
     )
 
 
-def score_statements(text: str, reference: str, case: Case, verdict: Verdict, embedder: Embedder) -> ComponentScore:
+def score_statements(
+    text: str, reference: str, verdict: Verdict, substance: ComponentScore, embedder: Embedder
+) -> ComponentScore:
     """Return the quality of an answer that is judged by statements, with the reasons."""
     if text.strip() == reference.strip():
         return ComponentScore(1.0)
-    substance = own_words(text, reference, case)
     close = f"{Remark.MEASURED}{embedder.cosine(text, reference):.2f}, wording {wording(text, reference):.2f}"
     score = min(NOT_GOLD, verdict.quality * substance.score)
     return ComponentScore(score, (*verdict.reasons, *substance.reasons, close))
 
 
+@functools.lru_cache(maxsize=256)
 def own_words(text: str, reference: str, case: Case) -> ComponentScore:
     """Return what is left of all that a text says where it says it in sentences of its own, in [0, 1].
 

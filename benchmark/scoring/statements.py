@@ -146,9 +146,12 @@ def _support(
 
 
 def _violation(text: Prose, must_not: MustNot) -> _Wrong | None:
-    found = [places_of(text, group, widened=False)[0] for group in must_not.terms]
-    if not all(found):
-        return None
+    found = []
+    for group in must_not.terms:
+        places = places_of(text, group, widened=False)[0]
+        if not places:
+            return None
+        found.append(places)
     for first, past in text.clauses:
         if all(any(first <= p.first and p.last < past for p in places) for places in found) and not any(
             first <= p.first < past and p.negated >= phrase.under_negation

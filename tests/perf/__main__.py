@@ -179,7 +179,7 @@ def main() -> int:
         return page["build_s"]
 
     budgets = (
-        Budget(f"scoring {len(views):,} stored views, embeddings included", 4.0, lambda: score_all(corpus, views)),
+        Budget(f"scoring {len(views):,} stored views, embeddings included", 5.0, lambda: score_all(corpus, views)),
         Budget(
             f"rescoring {len(views) // 2:,} answers, recovery and validation included",
             10.0,
