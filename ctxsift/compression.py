@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked
 from ctxsift.errors import BackendError, PromptTooLongError
+from ctxsift.marks import MODEL_TOKENS, Tokens
 from ctxsift.prompts import Request, build_messages, cut_middle
 from ctxsift.recovery import Recovery, recover
 from ctxsift.validation import Validation, validate
@@ -116,12 +117,19 @@ def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> R
     return replace(request, raw_input=cut_middle(request.raw_input, keep))
 
 
-def examine(text: str, request: Request, *, recovery_enabled: bool = True) -> tuple[View, View, Recovery]:
-    """Return the raw view, the recovered view and the recovery of a model's words."""
-    recovery = recover(text, request) if recovery_enabled else Recovery(text, ())
-    raw = View(text, validate(text, request))
-    recovered = raw if recovery.text == text else View(recovery.text, validate(recovery.text, request))
+def examine(
+    text: str, request: Request, *, recovery_enabled: bool = True, tokens: Tokens = MODEL_TOKENS
+) -> tuple[View, View, Recovery]:
+    """Return the raw view, the recovered view and the recovery of a model's words; `tokens` are its marks."""
+    recovery = recover(text, request, tokens) if recovery_enabled else Recovery(text, ())
+    raw = View(text, validate(text, request, tokens))
+    recovered = raw if recovery.text == text else View(recovery.text, validate(recovery.text, request, tokens))
     return raw, recovered, recovery
+
+
+def tokens_of(generation: Generation) -> Tokens:
+    """Return the marks that an answer may hold: all known ones, and what its model has beside them."""
+    return MODEL_TOKENS.extended(generation.control_tokens, generation.reasoning_tags)
 
 
 def compress(request: Request, backend: Backend, limits: Limits, *, recovery_enabled: bool = True) -> Compression:
@@ -131,5 +139,8 @@ def compress(request: Request, backend: Backend, limits: Limits, *, recovery_ena
 
 def compression(request: Request, answer: Answer, *, recovery_enabled: bool = True) -> Compression:
     """Return an answer with both its views."""
-    raw, recovered, recovery = examine(answer.generation.text, request, recovery_enabled=recovery_enabled)
+    generation = answer.generation
+    raw, recovered, recovery = examine(
+        generation.text, request, recovery_enabled=recovery_enabled, tokens=tokens_of(generation)
+    )
     return Compression(answer, raw, recovered, recovery)

@@ -1,63 +1,57 @@
 """Raw text -> recovered text, by removing wrappers and nothing else.
 
-Every step only deletes, is named, and is recorded with what it deleted. The result is given back only if
-its verdict is no worse than the raw answer's; otherwise the raw answer stands.
+Every step only deletes, is named, and is recorded with what it deleted. Marks of the model go first, as
+`ctxsift.model_tokens` lists them. What then fulfils the contract is never edited. Otherwise something has to show where
+the answer is: thought around it, a label, a fence, a box. Nothing goes that may be part of the answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxsift.candidates import candidates, covers, fulfils, input_lines, rows
 from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.envelope import Envelope, Part, Piece, read_envelope, turn_start
+from ctxsift.grounding import Ground, content_words, fold, ground
+from ctxsift.marks import MODEL_TOKENS, Tokens
+from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
-from ctxsift.thought import Thought, find_thought
-from ctxsift.validation import (
-    CONTROL_TOKEN,
-    MAX_ANSWER_CHARS,
-    Status,
-    echoed_lines,
-    intro_end,
-    is_quoted,
-    outer_fence,
-    outro_start,
-    validate,
-)
+from ctxsift.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs
+from ctxsift.thought import MAX_PROSE_CHARS
+from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outer_fence, outro_start
 
-RECOVERY_VERSION = "2"
+RECOVERY_VERSION = "3"
 _MAX_ROUNDS = 8
-_RANK = {Status.ACCEPTED: 2, Status.SOFT_ACCEPTED: 1, Status.REJECTED: 0}
+_MOST_CANDIDATES = 3
+_PARTS: tuple[Part, ...] = ("reasoning_block", "invented_turn", "role_header", "control_token", "answer_box")
 
-_END_OF_TURN = re.compile(
-    r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id|end_of_turn)\|>|<end_of_turn>|</s>|<eos>|<｜end▁of▁sentence｜>",
-    re.IGNORECASE,
-)
-# Possessive quantifiers keep every pattern linear: an answer may be a megabyte of blanks.
-_HEADER = re.compile(
-    r"\A\s*+(?:<\|start\|>\s*+assistant\s*+)?<\|channel\|>\s*+final\s*+<\|message\|>"
-    r"|\A\s*+(?:<\|im_start\|>|<\|start_header_id\|>|<\|start_of_role\|>|<start_of_turn>|<\|start\|>)?\s*+"
-    r"(?:assistant|model)(?:\s*+(?:<\|end_header_id\|>|<\|end_of_role\|>|<\|message\|>|:))?[ \t\r]*+\n++"
-    r"|\A\s*+(?:<\|(?:assistant|im_start|start)\|>)[ \t]*+\n?|\A\s*+<\|start_of_role\|>assistant<\|end_of_role\|>",
-    re.IGNORECASE,
-)
-_ROLES = r"(?:user|human|system|assistant|model|instruction)"
-_TURN = re.compile(rf"(?<=\n)(?:### )?{_ROLES}[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE)
-# A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
-_TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
-_ANSWER_LABEL = re.compile(
-    r"\A\s*(?:\*\*)?(?:final answer|answer|response|result|output|summary)(?:\*\*)?:(?:\*\*)?"
-    r"(?:(?:[ \t]*\n)+|[ \t])",
-    re.IGNORECASE,
-)
-_ANSWER_TAG = re.compile(
-    r"\A\s*<(answer|final_answer|response|result|output)>[ \t]*\r?\n?(.*?)\r?\n?[ \t]*</\1>\s*\Z",
-    re.IGNORECASE | re.DOTALL,
-)
+_ROLE_LINE = re.compile(r"\A\s*+(?:assistant|model)[ \t]*+:?[ \t\r]*+\n++", re.IGNORECASE)
 _OPEN_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n")
 _CLOSE_FENCE = re.compile(r"\n(?:```|~~~)[ \t]*\Z")
 _BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
+
+
+# The steps by name, in the order in which they are tried.
+STEPS = {
+    "reasoning_block": "reasoning between the marks of a model family, marks and all",
+    "invented_turn": "what follows the end of the answer: turns of others, further turns of the model",
+    "role_header": "what opens the model's turn or its final channel",
+    "control_token": "end marks and other control tokens",
+    "answer_box": "the marks of a box around the answer, and what stands around the box",
+    "prompt_scaffold": "lines of our own prompt above or below the answer",
+    "payload_intro": "an introduction, such as Here is the list:",
+    "closing_chatter": "an offer below the answer, such as Let me know if ...",
+    "answer_label": "a label, such as Final answer:, and the thought above it",
+    "outer_fence": "one fence around the whole answer",
+    "thought_prose": "paragraphs of thought above and below plain text or a value",
+    "around_payload": "what stands around a payload that thought, a label, a fence or a box shows to be the answer",
+    "blank_edge": "blank lines above, blanks below",
+}
+# Those that take away thought; the others take away wrappers.
+THOUGHT_STEPS = frozenset({"reasoning_block", "thought_prose", "around_payload"})
 
 
 @dataclass(frozen=True)
@@ -76,29 +70,300 @@ class Recovery:
     steps: tuple[Step, ...]
 
 
-def recover(text: str, request: Request) -> Recovery:
-    """Remove wrappers from `text` where that is safe under the contract. Idempotent; never raises."""
+def recover(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Recovery:
+    """Remove wrappers from `text` where that is safe under the contract. Idempotent; never raises.
+
+    Args:
+        text: what a model said.
+        request: what it was asked.
+        tokens: its marks.
+
+    """
     if not text.strip() or len(text) > MAX_ANSWER_CHARS:
         return Recovery(text, ())
+    reader = _Recoverer(request, tokens)
+    if read_envelope(text, reader.quotable, tokens).unterminated:
+        # Reasoning that never ended: nothing here is known to be the answer.
+        return Recovery(text, ())
     current = text
-    steps: list[Step] = []
     for _ in range(_MAX_ROUNDS):
         before = current
-        for name, step in _STEPS:
-            cut = step(current, request)
-            if cut != current and cut.strip():
-                steps.append(Step(name, _removed(current, cut)))
-                current = cut
+        current = reader.round(current)
         if current == before:
-            break
-    else:
-        # Wrappers without end are no wrappers.
-        return Recovery(text, ())
-    if current == text:
-        return Recovery(text, ())
-    if _RANK[validate(current, request).status] < _RANK[validate(text, request).status]:
-        return Recovery(text, ())
-    return Recovery(current, tuple(steps))
+            return Recovery(current, tuple(reader.steps))
+    # Wrappers without end are no wrappers.
+    return Recovery(text, ())
+
+
+class _Recoverer:
+    """One answer on its way; collects the steps."""
+
+    def __init__(self, request: Request, tokens: Tokens) -> None:
+        self.steps: list[Step] = []
+        self.quotable: Ground = ground(request.quotable)
+        self._request, self._tokens = request, tokens
+        self._kind = contract_of(request.intent).kind
+
+    def round(self, text: str) -> str:
+        text = self._envelope(text)
+        if len(text) > MAX_PROSE_CHARS:
+            return text
+        for name, step in (
+            ("role_header", self._role_line),
+            ("invented_turn", self._invented_turn),
+            ("prompt_scaffold", self._scaffold),
+            ("payload_intro", self._intro),
+            ("closing_chatter", self._outro),
+            ("answer_label", self._label),
+            ("outer_fence", self._fence),
+            ("thought_prose", self._thought),
+            ("around_payload", self._around_payload),
+            ("blank_edge", self._blank_edges),
+        ):
+            text = self._apply(name, step, text)
+        return text
+
+    def _apply(self, name: str, step: Callable[[str], str], text: str) -> str:
+        cut = step(text)
+        if cut == text or not cut.strip():
+            return text
+        self.steps.append(Step(name, _removed(text, cut)))
+        return cut
+
+    def _envelope(self, text: str) -> str:
+        envelope = read_envelope(text, self.quotable, self._tokens)
+        if envelope.unterminated or not any(text[p.start : p.end].strip() for p in envelope.of("answer")):
+            return text
+        kept = list(envelope.pieces)
+        box = self._answer_in_box(text, envelope)
+        for part in _PARTS:
+            left = [piece for piece in kept if piece.part != part or (box is None and _is_markup(text, piece))]
+            if len(left) < len(kept):
+                before, after = ("".join(text[p.start : p.end] for p in each) for each in (kept, left))
+                self.steps.append(Step(part, _removed(before, after)))
+                kept = left
+        bare = "".join(text[p.start : p.end] for p in kept)
+        if box is not None and box != bare.strip() and box in bare:
+            self.steps.append(Step("answer_box", _removed(bare, box)))
+            return box
+        return bare
+
+    def _answer_in_box(self, text: str, envelope: Envelope) -> str | None:
+        """Return the content of the one box, or the last of several that say the same, if it is the answer."""
+        contents = [text[start:end].strip() for start, end in envelope.boxes]
+        if not contents or not all(covers(contents[-1], each, self._request) for each in contents):
+            return None
+        if not self._is_payload(contents[-1]):
+            return None
+        if self._kind is not Kind.PLAIN:
+            return contents[-1]
+        inside = envelope.boxes[-1]
+        around = [p for p in envelope.of("answer") if not inside[0] <= p.start < inside[1]]
+        return contents[-1] if self._all_thought([text[p.start : p.end] for p in around]) else None
+
+    def _role_line(self, text: str) -> str:
+        match = _ROLE_LINE.match(text)
+        # `model:` is also a key.
+        if match is None or self._is_document(text) or fold(match.group()) in self.quotable.lines:
+            return text
+        return text[match.end() :]
+
+    def _invented_turn(self, text: str) -> str:
+        if self._is_document(text):
+            return text
+        return text[: turn_start(text, self.quotable)]
+
+    def _scaffold(self, text: str) -> str:
+        echoed = set(echoed_lines(text, self._request))
+        lines = text.splitlines(keepends=True)
+        while echoed and lines and (not lines[0].strip() or lines[0].rstrip("\r\n") in echoed):
+            lines.pop(0)
+        while echoed and lines and (not lines[-1].strip() or lines[-1].rstrip("\r\n") in echoed):
+            lines.pop()
+        return "".join(lines)
+
+    def _intro(self, text: str) -> str:
+        end = intro_end(text, self._request.quotable)
+        rest = text[end:]
+        if self._kind is Kind.PLAIN and self.quotable.lost(text[:end], rest) - POLITE_WORDS:
+            return text
+        return rest if self._is_payload(rest) or candidates(rest, self._request, self.quotable) else text
+
+    def _outro(self, text: str) -> str:
+        if self._is_document(text):
+            return text
+        start = outro_start(text, self._request.quotable)
+        return text if self.quotable.lost(text[start:], text[:start]) - POLITE_WORDS else text[:start]
+
+    def _label(self, text: str) -> str:
+        """Cut to what stands behind the last label, if that is a payload."""
+        labels = [] if self._is_document(text) else list(self._labels(text))
+        # Several labelled values are candidates of equal standing.
+        if self._request.intent is Intent.EXACT_FORMAT and len(labels) > 1:
+            return text
+        for start, label in labels[-1:]:
+            before, rest = text[:start], text[label.end() :]
+            if self._request.intent is not Intent.EXACT_LINES:
+                rest = rest.lstrip(" \t")
+            if (
+                rest.strip()
+                and self._is_payload(rest)
+                and self._may_go(before, rest, "final" in label.group().casefold())
+            ):
+                return rest
+        return text
+
+    def _labels(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
+        position = 0
+        for line in text.splitlines(keepends=True):
+            label = ANSWER_LABEL.match(text, position)
+            # What the output calls an output, too, is a name of its own.
+            known = label and content_words(label.group()) & self.quotable.words - {"answer", "final"}
+            if label and not known and label.group().strip() not in ground(self._request.instruction):
+                yield position, label
+            position += len(line)
+
+    def _may_go(self, before: str, rest: str, is_final: bool) -> bool:
+        """Say whether what stands above a label is no part of the answer."""
+        if self._kind is not Kind.PLAIN:
+            return not input_lines(before, self.quotable) - input_lines(rest, self.quotable)
+        read = self._paragraphs(before)
+        if is_final and any(p.is_thought for p in read):
+            return True
+        return all(p.is_thought or not self.quotable.lost(before[p.start : p.end], rest) for p in read)
+
+    def _fence(self, text: str) -> str:
+        inner = outer_fence(text)
+        if inner is not None:
+            return text if text in self.quotable and self._kind is not Kind.STRUCTURED else inner
+        if self._is_document(text):
+            return text
+        opening = _OPEN_FENCE.match(text)
+        if opening and text.count(opening.group().strip()[:3]) == 1 and opening.group() not in self.quotable:
+            return text[opening.end() :]
+        closing = _CLOSE_FENCE.search(text)
+        if closing and text.count(closing.group().strip()) == 1 and closing.group() not in self.quotable:
+            return text[: closing.start()]
+        return text
+
+    def _thought(self, text: str) -> str:
+        """Plain text and values: cut paragraphs of thought above and below the answer."""
+        if (
+            self._kind is Kind.STRUCTURED
+            or self._request.intent is Intent.EXACT_LINES
+            or self._is_payload(text, whole=False)
+        ):
+            return text
+        read = self._paragraphs(text)
+        kept = [p for p in read if not p.is_thought]
+        if len(kept) == len(read) or not kept:
+            return self._chatter(text, read)
+        runs = _neighbours(read)
+        rest = text[runs[-1][0].start : runs[-1][-1].end]
+        parted = any(self.quotable.lost(text[run[0].start : run[-1].end], rest) for run in runs[:-1])
+        if parted or rest.endswith(":") or echoed_lines(text, self._request) or not self._is_payload(rest):
+            return text
+        gone = [p for p in read if p.is_thought]
+        return rest if all(self._goes(text[p.start : p.end], p, rest) for p in gone) else text
+
+    def _goes(self, removed: str, paragraph: Paragraph, rest: str) -> bool:
+        return paragraph.signals > 1 or not self.quotable.lost(removed, rest)
+
+    def _chatter(self, text: str, read: Sequence[Paragraph]) -> str:
+        """Cut whole sentences of chatter around those of the one answer, if no word of the input goes with them."""
+        said = [p for p in read if any(not self._is_chatter(text, s) for s in p.sentences)]
+        if len(said) != 1 or self._kind is not Kind.PLAIN:
+            return text
+        sentences = list(said[0].sentences)
+        while self._is_chatter(text, sentences[0]):
+            sentences.pop(0)
+        while self._is_chatter(text, sentences[-1]):
+            sentences.pop()
+        rest = text[sentences[0].start : sentences[-1].end].strip()
+        others = [p for p in read if p is not said[0]]
+        around = text[said[0].start : said[0].end].replace(rest, "")
+        may_go = all(self._goes(text[p.start : p.end], p, rest) for p in others) and not self.quotable.lost(
+            around, rest
+        )
+        if any(s.is_thought(ALONE) for s in sentences) or not may_go or rest == text.strip():
+            return text
+        return rest
+
+    def _is_chatter(self, text: str, sentence: Sentence) -> bool:
+        return sentence.is_thought(ALONE) or SMALL_TALK.search(text[sentence.start : sentence.end]) is not None
+
+    def _around_payload(self, text: str) -> str:
+        """Exact and structured forms: cut to the payload, if something shows that it is the answer."""
+        if self._kind is Kind.PLAIN or self._is_payload(text):
+            return text
+        found = candidates(text, self._request, self.quotable)
+        if not 0 < len(found) <= _MOST_CANDIDATES or echoed_lines(text, self._request):
+            # Who repeats itself that often is in a loop; who repeats the prompt may repeat its output, too.
+            return text
+        chosen = found[-1]
+        payload = text[chosen.start : chosen.end]
+        if not all(covers(payload, text[each.start : each.end], self._request) for each in found[:-1]):
+            return text
+        outside = [text[: chosen.start], text[chosen.end :]]
+        lost = {line for part in outside for line in input_lines(part, self.quotable)}
+        if self._request.intent is Intent.TABLE:
+            lost |= {row for part in outside for row in rows(part)} - rows(payload)
+        if lost - input_lines(payload, self.quotable) or not (chosen.marked or self._is_thought(outside)):
+            return text
+        alone = chosen.marked or not outside[1].strip() or self._request.intent is not Intent.EXACT_FORMAT
+        if not alone and not self._all_thought(outside):
+            return text
+        return payload
+
+    def _is_thought(self, parts: Sequence[str]) -> bool:
+        """Say whether something in them shows that they are not the answer: thought or politeness."""
+        read = [p for part in parts for p in self._paragraphs(part)]
+        return any(SMALL_TALK.search(part) for part in parts) or any(
+            s.is_thought(BESIDE) for p in read for s in p.sentences
+        )
+
+    def _all_thought(self, parts: Sequence[str]) -> bool:
+        return all(p.is_thought for part in parts for p in self._paragraphs(part))
+
+    def _paragraphs(self, text: str) -> Sequence[Paragraph]:
+        threshold = ALONE if self._kind is Kind.PLAIN else BESIDE
+        return paragraphs(text, 0, len(text), self.quotable, self._request.instruction, threshold)
+
+    def _is_payload(self, text: str, *, whole: bool = True) -> bool:
+        if self._kind is Kind.PLAIN:
+            return whole
+        inner = outer_fence(text)
+        return fulfils(inner if inner is not None else text, self._request, self.quotable)
+
+    def _is_document(self, text: str) -> bool:
+        return parse_payload(self._request.intent, text) is not None
+
+    def _blank_edges(self, text: str) -> str:
+        head = _BLANK_HEAD.match(text)
+        rest = text[head.end() if head else 0 :].rstrip()
+        # The first line of a document or of exact lines may be indented.
+        indented = self._request.intent is Intent.YAML or rest.partition("\n")[0] in self._request.raw_input
+        return rest if indented else rest.lstrip(" \t")
+
+
+def _is_markup(text: str, piece: Piece) -> bool:
+    """Say whether a piece is a box in plain letters: markup, unless the whole answer is in it."""
+    return piece.part == "answer_box" and text[piece.start : piece.end].strip().strip("</>").isidentifier()
+
+
+def _neighbours(read: Sequence[Paragraph]) -> list[list[Paragraph]]:
+    """Return the paragraphs that are no thought, those together that stand together."""
+    runs: list[list[Paragraph]] = []
+    parted = True
+    for paragraph in read:
+        if paragraph.is_thought:
+            parted = True
+        elif parted:
+            runs.append([paragraph])
+            parted = False
+        else:
+            runs[-1].append(paragraph)
+    return runs
 
 
 def _removed(before: str, after: str) -> str:
@@ -113,165 +378,3 @@ def _removed(before: str, after: str) -> str:
         else:
             removed.append(character)
     return "".join(removed)
-
-
-def _thought(text: str, request: Request) -> Thought:
-    return find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
-
-
-def _reasoning_blocks(text: str, request: Request) -> str:
-    thought = _thought(text, request)
-    blocks = [s for s in thought.spans if s.kind == "block"]
-    if thought.unterminated and blocks:
-        # What follows an opened block is unknown ground; only what stands before it can be the answer.
-        blocks = blocks[:-1] if not text[: blocks[-1].start].strip() else blocks
-    kept, position = [], 0
-    for span in blocks:
-        kept.append(text[position : span.start])
-        position = span.end
-    kept.append(text[position:])
-    return "".join(kept) if blocks else text
-
-
-def _invented_turns(text: str, request: Request) -> str:
-    for match in _END_OF_TURN.finditer(text):
-        if text[: match.start()].strip() and not is_quoted(match, request.quotable):
-            return text[: match.start()]
-    if parse_payload(request.intent, text) is not None:
-        return text
-    for pattern, after_blank_line in ((_TURN, False), (_TURN_LABEL, True)):
-        for turn in pattern.finditer(text):
-            before = text[: turn.start()]
-            if after_blank_line and not before[-4:].replace("\r", "").endswith("\n\n"):
-                continue
-            if before.strip() and turn.group().strip() not in request.quotable:
-                return before
-            break
-    return text
-
-
-def _role_header(text: str, request: Request) -> str:
-    match = _HEADER.match(text)
-    # `model:` is also a key.
-    if match and "<" not in match.group() and parse_payload(request.intent, text) is not None:
-        return text
-    return text[match.end() :] if match and not is_quoted(match, request.quotable) else text
-
-
-def _control_tokens(text: str, request: Request) -> str:
-    return CONTROL_TOKEN.sub(lambda m: m.group() if is_quoted(m, request.quotable) else "", text)
-
-
-def _prompt_scaffold(text: str, request: Request) -> str:
-    echoed = set(echoed_lines(text, request))
-    if not echoed:
-        return text
-    lines = text.splitlines(keepends=True)
-    while lines and (not lines[0].strip() or lines[0].rstrip("\r\n") in echoed):
-        lines.pop(0)
-    while lines and (not lines[-1].strip() or lines[-1].rstrip("\r\n") in echoed):
-        lines.pop()
-    return "".join(lines)
-
-
-def _thought_preamble(text: str, request: Request) -> str:
-    thought = _thought(text, request)
-    position = 0
-    for span in thought.spans:
-        if span.kind == "prose" and not text[position : span.start].strip():
-            position = span.end
-        else:
-            break
-    rest = text[position:].lstrip(" \t") if position and text[position : position + 1] != "\n" else text[position:]
-    if not position or not rest.strip():
-        return text
-    kind = contract_of(request.intent).kind
-    if kind is Kind.STRUCTURED and not _is_payload(rest, request):
-        return text
-    return rest
-
-
-def _thought_epilogue(text: str, request: Request) -> str:
-    """Cut trailing paragraphs that are thought from end to end."""
-    thought = _thought(text, request)
-    end = len(text.rstrip())
-    for span in reversed(thought.spans):
-        if span.kind != "prose" or text[span.end : end].strip():
-            break
-        end = len(text[: span.start].rstrip())
-    # Only at a paragraph's border: within one, what stands before belongs to the same train of words.
-    between = text[end:].lstrip(" \t\r")
-    return text[:end] if end and between.startswith("\n") and between.lstrip("\n\r \t") else text
-
-
-def _answer_tag(text: str, request: Request) -> str:
-    match = _ANSWER_TAG.match(text)
-    return match.group(2) if match and f"<{match.group(1)}>" not in request.quotable else text
-
-
-def _payload_intro(text: str, request: Request) -> str:
-    rest = text[intro_end(text, request.quotable) :]
-    if rest == text:
-        return text
-    structured = contract_of(request.intent).kind is Kind.STRUCTURED
-    return text if structured and not _is_payload(rest, request) else rest
-
-
-def _answer_label(text: str, request: Request) -> str:
-    match = _ANSWER_LABEL.match(text)
-    if not match or parse_payload(request.intent, text) is not None:
-        return text
-    first_line = text.strip().splitlines()[0].strip()
-    if first_line in request.quotable:
-        return text
-    # The first of several exact lines may be indented; a value is not.
-    rest = text[match.end() :]
-    return rest if request.intent is Intent.EXACT_LINES else rest.lstrip(" \t")
-
-
-def _outer_fence(text: str, request: Request) -> str:
-    inner = outer_fence(text)
-    if inner is not None:
-        return text if text.strip() in request.quotable else inner
-    opening = _OPEN_FENCE.match(text)
-    if opening and text.count(opening.group().strip()[:3]) == 1 and opening.group().strip() not in request.quotable:
-        return text[opening.end() :]
-    closing = _CLOSE_FENCE.search(text)
-    if closing and text.count(closing.group().strip()) == 1 and closing.group().strip() not in request.quotable:
-        return text[: closing.start()]
-    return text
-
-
-def _closing_chatter(text: str, request: Request) -> str:
-    if parse_payload(request.intent, text) is not None:
-        return text
-    return text[: outro_start(text, request.quotable)]
-
-
-def _blank_edges(text: str, request: Request) -> str:
-    del request
-    head = _BLANK_HEAD.match(text)
-    return text[head.end() if head else 0 :].rstrip()
-
-
-def _is_payload(text: str, request: Request) -> bool:
-    text = _ANSWER_LABEL.sub("", text)
-    inner = outer_fence(text)
-    return parse_payload(request.intent, inner if inner is not None else text) is not None
-
-
-_STEPS: tuple[tuple[str, Callable[[str, Request], str]], ...] = (
-    ("reasoning_block", _reasoning_blocks),
-    ("role_header", _role_header),
-    ("invented_turn", _invented_turns),
-    ("control_token", _control_tokens),
-    ("prompt_scaffold", _prompt_scaffold),
-    ("thought_preamble", _thought_preamble),
-    ("thought_epilogue", _thought_epilogue),
-    ("answer_tag", _answer_tag),
-    ("payload_intro", _payload_intro),
-    ("answer_label", _answer_label),
-    ("outer_fence", _outer_fence),
-    ("closing_chatter", _closing_chatter),
-    ("blank_edge", _blank_edges),
-)

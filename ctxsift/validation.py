@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.envelope import is_quoted
+from ctxsift.grounding import Ground, ground
+from ctxsift.marks import MODEL_TOKENS, Tokens
+from ctxsift.marks import Kind as TokenKind
 from ctxsift.payloads import is_continuation, parse_payload
 from ctxsift.prompts import (
     COMMAND_HEADING,
@@ -18,7 +22,7 @@ from ctxsift.prompts import (
     exit_code_lines,
     scaffold_lines,
 )
-from ctxsift.thought import Thought, find_thought
+from ctxsift.thought import Thought, thought_of
 
 
 class Status(StrEnum):
@@ -49,12 +53,6 @@ WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
 WRAPPED_BULLET = "wrapped_bullet"
 
-CONTROL_TOKEN = re.compile(
-    r"<\|(?!/?(?:think|analysis|reasoning)\w*\|>)[a-z_][a-z_0-9 ]{0,60}\|>"
-    r"|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|<unused\d{1,4}>"
-    r"|<｜[^｜\n]{1,40}｜>|\[(?:AVAILABLE_TOOLS|TOOL_CALLS|SYSTEM_PROMPT)\]|\[e~\[",
-    re.IGNORECASE,
-)
 _OPEN_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*\Z")
 _MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]\s*$)")
 # A hundred times the longest honest answer; what is longer is neither read nor recovered.
@@ -63,18 +61,20 @@ MAX_ANSWER_CHARS = 200_000
 _LONG_INPUT_LINES = 12
 _LONG_INPUT_CHARS = 2000
 _ECHO_SHARE = 0.6
+_MOSTLY_THOUGHT = 0.85
 _INTRO = re.compile(
-    r"\A\s*(?:(?:sure|certainly|of course|okay|absolutely)[,.!]?\s+)?"
-    r"(?:here(?:'s| is| are)|below (?:is|are)|the following (?:is|are))"
+    r"\A\s*(?:(?:sure|certainly|of course|okay|ok|absolutely|alright|hello|hi)\b[^\n:]{0,80}?[,.!]?\s+)?"
+    r"(?:here(?:'s|’s| is| are)|(?:below|the following) (?:is|are) (?:the|a|your|my)\b)"
     r"\b[^\n]{0,160}:[ \t]*\n+|\A\s*(?:sure|certainly|of course|absolutely)[,.!][^\n]{0,120}[:!.][ \t]*\n+",
     re.IGNORECASE,
 )
 _OUTRO = re.compile(
     r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
-    r"|is there anything|please let me know)\b[^\n]*\s*\Z",
+    r"|is there anything|would you like|please (?:let me know|feel free))\b[^\n]*\s*\Z",
     re.IGNORECASE,
 )
 _QUOTES = " \t\"'`*"
+_KEY_END = re.compile(r"[\"']?\s*:(?=\s|\Z)")
 _MOST_LABELLED = 2000
 _LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
 _FACT = re.compile(
@@ -109,16 +109,24 @@ class Validation:
     thought: Thought
 
 
-def validate(text: str, request: Request) -> Validation:
-    """Judge the first 200,000 characters of `text` as an answer to `request`. Never raises."""
+def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Validation:
+    """Judge the first 200,000 characters of `text` as an answer to `request`. Never raises.
+
+    Args:
+        text: an answer, raw or recovered.
+        request: what was asked.
+        tokens: the marks of the model that said it.
+
+    """
     text = text[:MAX_ANSWER_CHARS]
     contract = contract_of(request.intent)
-    thought = find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
+    quotable = ground(request.quotable)
+    thought = thought_of(text, quotable, request.instruction, request.intent, tokens)
     reasons: list[str] = []
     flags: list[str] = []
     if not text.strip():
         return Validation(Status.REJECTED, (EMPTY_OUTPUT,), (), (), thought)
-    if leaked_tokens(text, request.quotable):
+    if leaked_tokens(text, quotable, tokens):
         reasons.append(CONTROL_TOKEN_LEAK)
     if echoed_lines(text, request):
         reasons.append(PROMPT_ECHO)
@@ -127,7 +135,10 @@ def validate(text: str, request: Request) -> Validation:
     if thought.unterminated:
         reasons.append(UNTERMINATED_REASONING)
     if thought.spans:
-        (flags if contract.kind is Kind.PLAIN else reasons).append(VISIBLE_THOUGHT)
+        mild = contract.kind is Kind.PLAIN or (
+            contract.kind is Kind.STRUCTURED and not _is_mostly_thought(text, thought)
+        )
+        (flags if mild else reasons).append(VISIBLE_THOUGHT)
     {Kind.PLAIN: _plain, Kind.STRICT: _strict, Kind.STRUCTURED: _structured}[contract.kind](
         text, request, reasons, flags
     )
@@ -136,6 +147,12 @@ def validate(text: str, request: Request) -> Validation:
         flags.append(UNGROUNDED_FACTS)
     status = Status.REJECTED if reasons else Status.SOFT_ACCEPTED if flags else Status.ACCEPTED
     return Validation(status, tuple(reasons), tuple(flags), ungrounded, thought)
+
+
+def _is_mostly_thought(text: str, thought: Thought) -> bool:
+    """Say whether a document is a monologue: thought in one cell, field or comment leaves the others usable."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return thought.density >= _MOSTLY_THOUGHT or 2 * thought.markers >= len(lines) > 1
 
 
 def _plain(text: str, request: Request, reasons: list[str], flags: list[str]) -> None:
@@ -205,25 +222,20 @@ def outer_fence(text: str) -> str | None:
     return inner.removesuffix("\r")
 
 
-def leaked_tokens(text: str, raw_input: str) -> list[str]:
-    """Return the control and role tokens in `text` that are no quotations of the input."""
-    return sorted({m.group() for m in CONTROL_TOKEN.finditer(text) if not is_quoted(m, raw_input)})
+def leaked_tokens(text: str, quotable: Ground, tokens: Tokens = MODEL_TOKENS) -> list[str]:
+    """Return the control and role tokens in `text` that are no quotations of the input.
 
-
-def is_quoted(token: re.Match[str], raw_input: str) -> bool:
-    """Say whether a control token in an answer is a quotation of the input.
-
-    It has to stand in the input; at the beginning or end of a line, where models put their own, the whole
-    line has to.
+    Marks of reasoning are thought, and a box in plain letters (`<result>`) may be markup.
     """
-    if token.group().strip() not in raw_input:
-        return False
-    text = token.string
-    start = text.rfind("\n", 0, token.start()) + 1
-    end = text.find("\n", token.end())
-    line = text[start : end if end != -1 else len(text)]
-    inside = line[: token.start() - start].strip(_QUOTES) and line[token.end() - start :].strip(_QUOTES)
-    return bool(inside) or line.strip() in raw_input
+    found: set[str] = set()
+    for mark in tokens.marks(text):
+        says = text[mark.start : mark.end]
+        plain_box = mark.kind in (TokenKind.BOX_OPEN, TokenKind.BOX_CLOSE) and says.strip("</>").isidentifier()
+        if mark.kind in (TokenKind.OPEN, TokenKind.CLOSE) or plain_box:
+            continue
+        if not is_quoted(text, mark.start, mark.end, quotable):
+            found.add(says)
+    return sorted(found)
 
 
 def echoed_lines(text: str, request: Request) -> list[str]:
@@ -236,7 +248,9 @@ def echoed_lines(text: str, request: Request) -> list[str]:
         task = _tells(bare, TASK_HEADING, request.instruction)
         told = _tells(bare, COMMAND_HEADING, command)
         ours = bare in known or task or told or bare.startswith(FORMAT_HEADING)
-        if ours and bare not in request.raw_input:
+        # "Task:" alone is also a key, where the output speaks of tasks.
+        a_key = bare == TASK_HEADING and "task" in ground(request.quotable).words
+        if ours and not a_key and bare not in request.raw_input:
             echoed.append(line)
             command_echoed = command_echoed or told
         elif command_echoed and line in further:
@@ -246,7 +260,7 @@ def echoed_lines(text: str, request: Request) -> list[str]:
 
 def _tells(line: str, heading: str, text: str) -> bool:
     """Say whether a line is a heading of ours with the beginning of what stood there, or with nothing."""
-    return line.startswith(heading) and line[len(heading) :].strip()[:40] in text
+    return line.startswith(heading) and text.removeprefix(heading).strip().startswith(line[len(heading) :].strip()[:40])
 
 
 def repeats_input(text: str, raw_input: str) -> bool:
@@ -293,6 +307,9 @@ def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
     given = f"{request.quotable}\n{request.instruction}\n{exit_code}"
     found: dict[str, None] = {}
     for match in _FACT.finditer(text[:100_000]):
+        # A key names a fact; it is none.
+        if request.intent in (Intent.JSON, Intent.YAML) and _KEY_END.match(text, match.end()):
+            continue
         fact = match.group().rstrip(".-")
         if fact and fact not in given and not all(part in given for part in re.split(r":", fact)):
             found[fact] = None

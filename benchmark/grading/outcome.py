@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -14,10 +13,10 @@ from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
 from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer, View, examine
+from ctxsift.compression import Answer, View, examine, tokens_of
+from ctxsift.marks import Kind
 
 MOST_ERROR_CHARS = 10_000
-_END_OF_REASONING = re.compile(r"</(?:think|thinking|reasoning)>")
 
 
 def question_of(case: Case) -> Question:
@@ -71,7 +70,9 @@ def grade(
     """Recover, validate and score one answer. A fault of ours is not a bad answer but an instrument failure."""
     generation = answer.generation
     try:
-        raw, recovered, recovery = examine(generation.text, case.request, recovery_enabled=recovery_enabled)
+        raw, recovered, recovery = examine(
+            generation.text, case.request, recovery_enabled=recovery_enabled, tokens=tokens_of(generation)
+        )
         scored_raw = _scored(raw, case, embedder)
         scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
         input_tokens = embedder.count_tokens(case.raw_input)
@@ -116,11 +117,15 @@ def _failure(generation: Generation, raw: View) -> str | None:
     if generation.finish_reason == "length":
         # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
         hidden = silent and (generation.reasoning or not generation.text)
-        begun = generation.begins_in_reasoning and not _END_OF_REASONING.search(generation.text)
+        begun = generation.begins_in_reasoning and not _closes_reasoning(generation)
         return "truncated_reasoning" if hidden or begun or raw.validation.thought.unterminated else "token_limit"
     if silent:
         return "empty_answer"
     return "loop" if generation.finish_reason == "loop" else None
+
+
+def _closes_reasoning(generation: Generation) -> bool:
+    return any(mark.kind is Kind.CLOSE for mark in tokens_of(generation).marks(generation.text))
 
 
 def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:

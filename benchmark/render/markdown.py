@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 
 from benchmark.analysis.figures import AXES, COLUMNS, Form
@@ -27,6 +28,7 @@ from benchmark.render.figures import (
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import faults
+from ctxsift.recovery import STEPS, THOUGHT_STEPS
 from ctxsift.terminal import one_line
 
 _MARKUP = re.compile(r"([\\`*_\[\]!#~|])")
@@ -150,6 +152,8 @@ def scenario_markdown(result: StoredResult) -> str:
             f"## By {dimension.words}\n\n{_breakdown(dimension, groups)}"
             for dimension, groups in (record.breakdowns or {}).items()
         ]
+    if removed := _recovery(record.cases):
+        parts.append("## Removed by recovery\n\n" + removed)
     parts.append("## Cases\n\n" + _case_table(record.cases))
     if record.run:
         parts.append("## Identity\n\n" + _identity(record.run))
@@ -162,6 +166,22 @@ def _about_answers(summary: Summary, recovered: ViewSummary) -> list[str]:
     if summary.reference:
         found.append("## Between floor and ceiling\n\n" + _references(summary.reference, recovered.final_score))
     return found
+
+
+def _recovery(cases: Sequence[Outcome]) -> str:
+    """Return what was taken off the answers, by step; empty where nothing was."""
+    answers: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for case in cases:
+        steps = case.recovery_steps if isinstance(case, Answered) else []
+        answers.update({step.name for step in steps})
+        for step in steps:
+            characters[step.name] += len(step.removed)
+    rows = [
+        [_step_words(name), STEPS.get(name, MISSING), str(count), f"{characters[name]:,}"]
+        for name, count in answers.most_common()
+    ]
+    return markdown_table(["step", "what it removes", "answers", "characters"], rows) if rows else ""
 
 
 def _profile(recovered: ViewSummary, raw: ViewSummary | None) -> str:
@@ -217,8 +237,14 @@ def _case_row(case: Outcome) -> list[str]:
     if case.question.says:
         why += faults(view.reasons.get(_QUALITY, []))[:_SHOWN_REASONS]
     why += [reason for name in _EXPLAINING for reason in view.reasons.get(name, [])[:_SHOWN_REASONS]]
+    steps = dict.fromkeys(step.name for step in case.recovery_steps if step.name in THOUGHT_STEPS)
+    why += [f"removed: {_step_words(name)}" for name in steps]
     seconds = f"{case.generation.total_ms / 1000:.1f}"
     return [*asked, f"{view.case_score:.2f}", view.validation_status, ", ".join(dict.fromkeys(why)), seconds]
+
+
+def _step_words(name: str) -> str:
+    return plain_cell(name.replace("_", " "))
 
 
 def _identity(run: Run) -> str:

@@ -13,13 +13,13 @@ from rapidfuzz.distance import Postfix, Prefix
 from benchmark.scoring.anchors import token_spans
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
 from ctxsift.prompts import Request
-from ctxsift.recovery import Step
+from ctxsift.recovery import THOUGHT_STEPS, Step
 from ctxsift.thought import find_thought
 
 # A number may stand everywhere; the first places show that it does.
 _MOST_PLACES = 50
-# Steps of recovery that take away thought; the others take away wrappers.
-_THOUGHT_STEPS = frozenset({"reasoning_block", "thought_preamble", "thought_epilogue"})
+# Steps of recovery that take away thought, those of earlier versions too; the others take away wrappers.
+_THOUGHT_STEPS = THOUGHT_STEPS | {"thought_preamble", "thought_epilogue"}
 # What the record cannot tell more of.
 UNNAMED_STEP = "an unnamed step"
 

@@ -132,6 +132,8 @@ class Generation:
         begins_in_reasoning: the prompt's template had opened a reasoning block already, so `text` begins inside it.
         reasoning_tokens: tokens of it, as the provider counts them; part of `completion_tokens`.
         cost_usd: what a provider charges for this answer; None where nobody charges or tells.
+        control_tokens: what of `text` the model's own vocabulary marks as control, where no table of ours lists it.
+        reasoning_tags: what opens and closes reasoning by the model's own template, likewise.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
 
     """
@@ -149,6 +151,8 @@ class Generation:
     reasoning_tokens: Count | None = None
     cost_usd: Annotated[float, Meta(ge=0, le=MOST_COST_USD)] | None = None
     gpu_peak_bytes: Count | None = None
+    control_tokens: tuple[str, ...] = ()
+    reasoning_tags: tuple[tuple[str, str], ...] = ()
 
 
 def checked(generation: Generation) -> Generation:

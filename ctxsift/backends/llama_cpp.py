@@ -16,8 +16,9 @@ from ctxsift.backends.gguf import read_header
 from ctxsift.backends.llama_worker import LlamaWorkerBackend, short_spins
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
 from ctxsift.backends.registry import GGUF
-from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, thinking_switches
+from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
 from ctxsift.errors import LoadError, PromptTooLongError
+from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
@@ -119,6 +120,7 @@ class LlamaCppBackend:
                 break
         total_ms = (time.perf_counter() - started) * 1000
         clock = llama_cpp.llama_perf_context(llm.ctx)
+        control = {token for token in answer if llama_cpp.llama_vocab_is_control(vocabulary, token)}
         # Control tokens are kept as text: a model that leaks them is to be seen doing so.
         text = llm.detokenize(answer, prev_tokens=prompt, special=True).decode("utf-8", errors="replace")
         return Generation(
@@ -131,6 +133,8 @@ class LlamaCppBackend:
             total_ms=total_ms,
             model=self._model,
             begins_in_reasoning=opens_reasoning(written),
+            control_tokens=MODEL_TOKENS.unlisted(map(self._token_text, control)),
+            reasoning_tags=reasoning_tags(self._template.template) if self._template else (),
         )
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ A model's own template is a program from outside: what it takes of time, memory 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 import resource
@@ -20,6 +21,7 @@ import psutil
 from jinja2 import Environment, TemplateSyntaxError, meta
 
 from ctxsift.errors import BackendError
+from ctxsift.marks import MODEL_TOKENS, Kind
 from ctxsift.prompts import Message
 from ctxsift.terminal import one_line
 
@@ -96,7 +98,9 @@ _THINKING_SWITCHES = ("enable_thinking", "thinking")
 _FIXED_DATE = datetime(2026, 1, 1)
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
-_OPENED = re.compile(r"<(?:think|thinking|reasoning)>\s*\Z")
+# Templates cut the reasoning of earlier turns out by the tag that closes it.
+_CUT_AT = re.compile(r"""(?:split\(\s*|in\s+\w+(?:\.\w+)*\s*%}|\bif\s+)(["'])(</(\w+)>)\1""")
+_LONGEST_OPENING = 200
 
 _PROBE = (Message("system", "probe-system-6151"), Message("user", "probe-user-9241"))
 
@@ -139,7 +143,15 @@ def thinking_switches(template: str) -> dict[str, bool]:
 
 def opens_reasoning(prompt: str) -> bool:
     """Say whether a rendered prompt ends inside a reasoning block, as templates of models that always think do."""
-    return _OPENED.search(prompt) is not None
+    marks = MODEL_TOKENS.marks(prompt[-_LONGEST_OPENING:].rstrip())
+    return bool(marks) and marks[-1].kind is Kind.OPEN and marks[-1].end == len(prompt[-_LONGEST_OPENING:].rstrip())
+
+
+@functools.lru_cache(maxsize=8)
+def reasoning_tags(template: str) -> tuple[tuple[str, str], ...]:
+    """Return the tags by which a template cuts out the reasoning of earlier turns, where our table lacks them."""
+    found = {(f"<{name}>", close) for _, close, name in _CUT_AT.findall(template) if f"<{name}>" in template}
+    return tuple(sorted(pair for pair in found if MODEL_TOKENS.unlisted(pair)))
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:

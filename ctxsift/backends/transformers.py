@@ -13,16 +13,19 @@ from ctxsift.backends.cuda import DeviceWatch, look_from_outside, problem_of
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
 from ctxsift.backends.registry import TRANSFORMERS
-from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, thinking_switches
+from ctxsift.backends.templates import (
+    ChatTemplate,
+    choose_template,
+    opens_reasoning,
+    reasoning_tags,
+    thinking_switches,
+)
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
+from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
 # Tokens that end an answer of models whose configuration names none (such as those from GGUF files), by their text.
-_ENDS = (
-    *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>"),
-    *("<|endofturn|>", "<|return|>", "</s>", "<eos>", "<|eos|>", "<EOT>"),
-)
 
 # Leaves a choice to the model.
 _AUTO = ModelOptions().attn_implementation
@@ -56,6 +59,7 @@ class TransformersBackend:
         self._watch: DeviceWatch | None = None
         self._device: str = Device.CPU
         self._ends: frozenset[int] = frozenset()
+        self._special: frozenset[int] = frozenset()
         self._context_tokens = 0
         self._name = ""
 
@@ -86,6 +90,7 @@ class TransformersBackend:
             own = own.get("default")
         own = own if isinstance(own, str) else None
         self._template = choose_template(own, architecture, self._has_token, self._render)
+        self._special = frozenset(tokenizer.all_special_ids)
         self._ends = self._end_tokens(from_gguf=spec.path is not None)
         # What comes with a model often samples or punishes repetition, and would fill every gap in our own settings.
         self._model.generation_config = transformers.GenerationConfig(  # type: ignore[no-untyped-call]
@@ -221,6 +226,8 @@ class TransformersBackend:
                 total_ms=row.ended_ms,
                 model=self._name,
                 gpu_peak_bytes=peak,
+                control_tokens=self._control_tokens(row.tokens),
+                reasoning_tags=reasoning_tags(self._template.template) if self._template else (),
             )
             for ids, row in zip(prompts, rows.rows, strict=True)
         ]
@@ -235,6 +242,10 @@ class TransformersBackend:
         )
         return str(text)
 
+    def _control_tokens(self, tokens: Sequence[int]) -> tuple[str, ...]:
+        special = {token for token in tokens if token in self._special}
+        return MODEL_TOKENS.unlisted(self._tokenizer.convert_ids_to_tokens(sorted(special)))
+
     def _has_token(self, text: str) -> bool:
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"]) == 1
 
@@ -243,7 +254,7 @@ class TransformersBackend:
         ends = set(configured if isinstance(configured, list) else [configured]) - {None}
         if from_gguf or not ends:
             vocabulary = self._tokenizer.get_vocab()
-            ends |= {vocabulary[text] for text in _ENDS if text in vocabulary}
+            ends |= {vocabulary[text] for text in MODEL_TOKENS.ends if text in vocabulary}
             ends |= {self._tokenizer.eos_token_id} - {None}
         return frozenset(ends)
 

@@ -26,7 +26,8 @@ def entries(corpus: Corpus) -> list[Entry]:
     for entry in found:
         if "case_id" in entry:
             asked = cases[entry["case_id"]].request
-            entry |= {"raw_input": asked.raw_input, "instruction": asked.instruction, "intent": str(asked.intent)}
+            known = {"raw_input": asked.raw_input, "instruction": asked.instruction, "intent": str(asked.intent)}
+            entry.update(known | entry)
     return found
 
 

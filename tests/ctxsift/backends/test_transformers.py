@@ -239,7 +239,7 @@ def test_what_a_model_brings_along_is_replaced_at_load(monkeypatch: pytest.Monke
     def render(messages: list[dict[str, str]], **_: Any) -> str:
         return "".join(message["role"] + message["content"] for message in messages)
 
-    tokenizer = SimpleNamespace(chat_template=many, apply_chat_template=render)
+    tokenizer = SimpleNamespace(chat_template=many, apply_chat_template=render, all_special_ids=[7, 9])
     monkeypatch.setattr(module, "_open", lambda *_: (tokenizer, model))
     backend = TransformersBackend()
     load = backend.load(ModelSpec("org/m"))

@@ -1,0 +1,221 @@
+"""Where in an answer the payload may stand: what parses, and the lines and values that the input holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ctxsift.contracts import Intent
+from ctxsift.grounding import Ground, fold
+from ctxsift.meta_language import ANSWER_LABEL
+from ctxsift.payloads import MAX_CHARS, parse_payload
+from ctxsift.prompts import Request
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\r?\n)?^[ \t]*\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,500})\}")
+_YAML_LINE = re.compile(r"[ \t]*(?:- |-$|[\w\"'./@-]+(?: [\w\"'./@-]+){0,3}:(?:\s|$)|#|[ \t]+\S)")
+_ANNOUNCEMENT = re.compile(r"^([^\n]*:)[ \t\r]*\n[ \t\r]*\n", re.MULTILINE)
+_EMPHASIS = re.compile(r"\A(\*\*|__|`|\"|')(.+)\1\Z")
+# Far more than honest answers have; hostile ones have one in every character.
+_MOST_STARTS = 200
+_SHORTEST_LINE = 12
+
+
+class Candidate(NamedTuple):
+    """text[start:end] may be the payload; it stands in a fence, in a box or behind a label where `marked`."""
+
+    start: int
+    end: int
+    marked: bool = False
+
+
+def candidates(text: str, request: Request, quotable: Ground) -> list[Candidate]:
+    """Return what in `text` fulfils the contract of a request, in order, none within another.
+
+    For the plain intents there is nothing that could be told from other prose.
+    """
+    if len(text) > MAX_CHARS:
+        return []
+    find = _FINDERS.get(request.intent)
+    if find is None:
+        return []
+    marked = [Candidate(*_trimmed(text, *m.span(2)), marked=True) for m in _FENCE.finditer(text)]
+    found = [each for each in marked if fulfils(text[each.start : each.end], request, quotable)]
+    if request.intent is Intent.EXACT_FORMAT:
+        found += _values(text, quotable)
+    # A line of its own is a weak sign of a value, beside a label or a box.
+    if request.intent is not Intent.EXACT_FORMAT or not found:
+        found += [Candidate(*_trimmed(text, *span)) for span in find(text, request, quotable)]
+    outer: list[Candidate] = []
+    for each in sorted(set(found), key=lambda c: (c.start, -c.end, not c.marked)):
+        if each.end > each.start and (not outer or each.start >= outer[-1].end):
+            outer.append(each)
+    return outer
+
+
+def fulfils(text: str, request: Request, quotable: Ground) -> bool:
+    """Say whether a text is a payload of the contract and nothing else. Plain text is whatever it says."""
+    if not text.strip():
+        return False
+    if request.intent is Intent.EXACT_LINES:
+        exact = _exact_lines(request)
+        return all(line.strip() in exact for line in text.splitlines() if line.strip())
+    if request.intent is Intent.EXACT_FORMAT:
+        boxed = _BOXED.search(text) is not None and text not in quotable
+        return not boxed and "\n" not in text.strip() and (text.strip() in quotable or len(text.split()) <= _MOST_WORDS)
+    return request.intent not in _FINDERS or parse_payload(request.intent, text) is not None
+
+
+# A value of more words is a sentence, unless the input has it.
+_MOST_WORDS = 6
+
+
+def covers(later: str, earlier: str, request: Request) -> bool:
+    """Say whether a candidate holds everything that an earlier one does."""
+    return _parts(earlier, request) <= _parts(later, request)
+
+
+def _parts(text: str, request: Request) -> frozenset[str]:
+    value = parse_payload(request.intent, text)
+    if value is None:
+        return frozenset(fold(line) for line in text.splitlines() if line.strip())
+    return frozenset(_leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key).casefold()
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield fold(str(value))
+
+
+def input_lines(text: str, quotable: Ground) -> set[str]:
+    """Return the lines of a text that are lines of the input, whatever bullet or quotes stand around them."""
+    folded = (fold(line.strip(" \t-*•>`\"'")) for line in text.splitlines())
+    return {line for line in folded if len(line) >= _SHORTEST_LINE and line in quotable.lines}
+
+
+def rows(text: str) -> set[str]:
+    """Return the lines of a text that look like rows of a table."""
+    return {fold(line) for line in text.splitlines() if line.count("|") > 1}
+
+
+def _exact_lines(request: Request) -> frozenset[str]:
+    return frozenset(line.strip() for line in request.raw_input.split("\n"))
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out blank lines above and blanks below; the first line keeps its indentation."""
+    piece = text[start:end]
+    head = re.match(r"(?:[ \t\r]*\n)*", piece)
+    return start + (head.end() if head else 0), start + len(piece.rstrip())
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+    position = 0
+    for line in text.splitlines(keepends=True):
+        yield position, position + len(line), line.rstrip("\r\n")
+        position += len(line)
+
+
+def _runs(text: str, belongs: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of lines that belong together; blank lines may stand between them."""
+    start, end = None, 0
+    for a, b, line in _lines(text):
+        if line.strip() and belongs(line):
+            start, end = (a if start is None else start), b
+        elif line.strip() and start is not None:
+            yield start, end
+            start = None
+    if start is not None:
+        yield start, end
+
+
+def _json(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    del request, quotable
+    decoder = json.JSONDecoder()
+    position, starts = 0, 0
+    while starts < _MOST_STARTS and (match := re.compile(r"[{\[]").search(text, position)):
+        starts += 1
+        try:
+            _, end = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            position = match.end()
+            continue
+        if parse_payload(Intent.JSON, text[match.start() : end]) is not None:
+            yield match.start(), end
+        position = end
+
+
+def _tables(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    del request, quotable
+    for start, end in _runs(text, lambda line: "|" in line):
+        if parse_payload(Intent.TABLE, text[start:end]) is not None:
+            yield start, end
+
+
+def _bullets(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    del request, quotable
+    for start, end in _runs(text, lambda line: line.startswith(("- ", "* ", "• ", "  "))):
+        if parse_payload(Intent.BULLET_LIST, text[start:end]) is not None:
+            yield start, end
+
+
+def _yaml(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    del request, quotable
+    # A key above a blank line announces what follows.
+    announced = {m.group(1) for m in _ANNOUNCEMENT.finditer(text)}
+    for start, end in _runs(text, lambda line: _YAML_LINE.match(line) is not None and line not in announced):
+        if parse_payload(Intent.YAML, text[start:end]) is not None:
+            yield start, end
+
+
+def _verbatim(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    del quotable
+    exact = _exact_lines(request)
+    yield from _runs(text, lambda line: line.strip() in exact)
+
+
+def _values(text: str, quotable: Ground) -> Iterator[Candidate]:
+    """Yield values in a box, behind a label or in a line of their own."""
+    for boxed in _BOXED.finditer(text):
+        yield Candidate(*boxed.span(1), marked=True)
+    for start, _, line in _lines(text):
+        label = ANSWER_LABEL.match(line)
+        first = label.end() if label else 0
+        value = line[first:].strip()
+        if not value:
+            continue
+        at = start + line.index(value, first)
+        inner = _EMPHASIS.match(value)
+        if inner and inner.group(2) in quotable and value not in quotable:
+            at, value = at + len(inner.group(1)), inner.group(2)
+        if label:
+            yield Candidate(at, at + len(value), marked=True)
+
+
+def _own_lines(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    """Yield lines that are a value: without the end of a sentence, of few words or quoted."""
+    for start, _, line in _lines(text):
+        bare = line.strip()
+        ends = bare.endswith((".", ":", "?", "!", "…", "```", "**")) or ANSWER_LABEL.match(line) is not None
+        if not ends and re.search(r"\w", bare) and fulfils(line, request, quotable):
+            at = start + line.index(bare)
+            yield at, at + len(bare)
+
+
+_FINDERS: dict[Intent, Callable[[str, Request, Ground], Iterator[tuple[int, int]]]] = {
+    Intent.JSON: _json,
+    Intent.YAML: _yaml,
+    Intent.TABLE: _tables,
+    Intent.BULLET_LIST: _bullets,
+    Intent.EXACT_LINES: _verbatim,
+    Intent.EXACT_FORMAT: _own_lines,
+}

@@ -1,0 +1,183 @@
+"""The marks of model families, found in texts: a mark, what it does, and where it stands."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from ctxsift.model_tokens import FAMILIES, Family, Pair
+
+
+class Kind(StrEnum):
+    """What a mark does; the first that fits, where families disagree."""
+
+    HEADER = "header"
+    OTHER = "other"
+    FINAL = "final"
+    OPEN = "open"
+    CLOSE = "close"
+    BOX_OPEN = "box_open"
+    BOX_CLOSE = "box_close"
+    END = "end"
+    CONTROL = "control"
+
+
+class Mark(NamedTuple):
+    """text[start:end] is a mark of this kind; `name` is how the table writes it, without blanks and case."""
+
+    start: int
+    end: int
+    kind: Kind
+    name: str
+
+
+# Of a channel that is none of these, everything is thought.
+_FINAL_CHANNEL = "final"
+_CHANNEL = (
+    r"(?P<channel>(?:<\|start\|>\s*+assistant\s*+)?<\|channel\|>\s*+(?P<kind_of>\w++)[^<]{0,200}"
+    r"(?:<\|constrain\|>[^<]{0,40})?<\|message\|>)"
+)
+# Shapes of control tokens, for those that no row names.
+_SHAPES = (
+    r"<\|/?[A-Za-z_][A-Za-z_0-9 ]{0,60}\|>|<｜[^｜\n]{1,40}｜>|<unused\d{1,4}>|<SPECIAL_\d{1,4}>|<extra_id_\d{1,4}>"
+    r"|<seed:\w{1,20}>|\[\|\w{1,20}\|\]|\]~b\]\w{1,12}"
+)
+_BLANKS = re.compile(r"\s+")
+
+
+def _name(mark: str) -> str:
+    return _BLANKS.sub("", mark).casefold()
+
+
+def _pattern(mark: str) -> str:
+    """Return a pattern of a mark: case of letters and blanks between its parts are free, a tag may have attributes."""
+    if re.fullmatch(r"</?[A-Za-z_]\w*>", mark):
+        return rf"(?i:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
+    parts = [re.escape(part) for part in _BLANKS.split(mark.strip())]
+    tail = r"[ \t\r]*+\n?+" * mark.count("\n") if mark.endswith("\n") else ""
+    body = r"\s*+".join(parts).replace("><", r">\s*+<")
+    return f"(?i:{body}{tail})" if mark.startswith(("<", "◁")) else f"{body}{tail}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The marks of some families, ready to be found.
+
+    Attributes:
+        families: whose marks.
+
+    """
+
+    families: tuple[Family, ...]
+
+    @functools.cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What each mark does, by its name."""
+        order = list(Kind)
+        found: dict[str, Kind] = {}
+        for kind, mark in self._listed():
+            name = _name(mark)
+            if name not in found or order.index(kind) < order.index(found[name]):
+                found[name] = kind
+        return found
+
+    @functools.cached_property
+    def ends(self) -> frozenset[str]:
+        """What ends a turn or the text, as the families write it."""
+        return frozenset(end for family in self.families for end in family.ends)
+
+    def _listed(self) -> Iterator[tuple[Kind, str]]:
+        for family in self.families:
+            for kind, marks in (
+                (Kind.HEADER, family.headers),
+                (Kind.OTHER, family.others),
+                (Kind.FINAL, family.final),
+                (Kind.OPEN, (pair[0] for pair in family.thought)),
+                (Kind.CLOSE, (pair[1] for pair in family.thought if pair[1] not in family.ends)),
+                (Kind.BOX_OPEN, (pair[0] for pair in family.boxes)),
+                (Kind.BOX_CLOSE, (pair[1] for pair in family.boxes)),
+                (Kind.END, family.ends),
+                (Kind.CONTROL, family.control),
+            ):
+                yield from ((kind, mark) for mark in marks)
+
+    @functools.cached_property
+    def closers(self) -> dict[str, frozenset[str]]:
+        """The names of the marks that close each opening one."""
+        pairs = [pair for family in self.families for pair in (*family.thought, *family.boxes)]
+        return {
+            _name(opening): frozenset(_name(close) for other, close in pairs if _name(other) == _name(opening))
+            for opening, _ in pairs
+        }
+
+    @functools.cached_property
+    def announcements(self) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+        """What opens and closes reasoning in words."""
+        return tuple(
+            (re.compile(_words(opening), re.IGNORECASE), re.compile(_words(close), re.IGNORECASE))
+            for family in self.families
+            for opening, close in family.announced
+        )
+
+    @functools.cached_property
+    def _regex(self) -> re.Pattern[str]:
+        marks = sorted({mark for _, mark in self._listed()}, key=lambda mark: (-len(mark), mark))
+        starts = "".join(sorted({re.escape(mark[0]) for mark in marks if not mark[0].isalpha()}))
+        words = "|".join(re.escape(mark) for mark in marks if mark[0].isalpha()) or "(?!)"
+        # Most characters begin no mark: one look at each is enough.
+        return re.compile(rf"(?=[{starts}]|{words})(?:" + "|".join([_CHANNEL, *map(_pattern, marks), _SHAPES]) + ")")
+
+    def marks(self, text: str) -> list[Mark]:
+        """Return the marks in a text, in order."""
+        found = []
+        for match in self._regex.finditer(text):
+            name = _name(match.group())
+            if match["channel"]:
+                kind = Kind.FINAL if match["kind_of"].casefold() == _FINAL_CHANNEL else Kind.OPEN
+                name = "<|channel|>analysis<|message|>" if kind is Kind.OPEN else name
+            else:
+                name = self._without_attributes(name)
+                kind = self.kinds.get(name, Kind.CONTROL)
+            found.append(Mark(*match.span(), kind, name))
+        return found
+
+    def _without_attributes(self, name: str) -> str:
+        if name in self.kinds or not name.startswith("<"):
+            return name
+        return next((known for known in self._tags if name.startswith(known[:-1])), name)
+
+    @functools.cached_property
+    def _tags(self) -> tuple[str, ...]:
+        """The tags in plain letters, the longest first."""
+        return tuple(sorted((name for name in self.kinds if re.fullmatch(r"</?\w+>", name)), key=len, reverse=True))
+
+    def unlisted(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some tokens that none of these families has."""
+        return tuple(sorted({token for token in tokens if token.strip() and _name(token) not in self.kinds}))
+
+    def extended(self, control: Iterable[str], thought: Iterable[Pair] = ()) -> Tokens:
+        """Return these marks, and those that one model has beside them: control tokens, and pairs around reasoning."""
+        own = Family("the model's own", thought=tuple(thought), control=self.unlisted(control))
+        return _extended(self, own) if own.thought or own.control else self
+
+
+def _words(announcement: str) -> str:
+    """Return a pattern of an announcement: "is" may be "'s"; a word alone has to run into the text behind it."""
+    blank_lines = r"(?:[ \t]*+\n)*+"
+    if announcement.isalpha():
+        final = announcement.endswith(_FINAL_CHANNEL)
+        return announcement + (blank_lines if final else "(?=[A-Z\"'`])")
+    words = " ".join(map(re.escape, announcement.removesuffix(":").split()))
+    return words.replace(" is ", "(?: is|'s|’s) ") + rf":?(?:(?=[ \t]*+\n){blank_lines}|[ \t])?"
+
+
+@functools.lru_cache(maxsize=64)
+def _extended(tokens: Tokens, own: Family) -> Tokens:
+    return Tokens((*tokens.families, own))
+
+
+MODEL_TOKENS = Tokens(FAMILIES)

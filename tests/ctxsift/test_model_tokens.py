@@ -1,0 +1,139 @@
+"""Every row of the table of marks, around golds of every intent; and what a model of its own adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmark.cases import Case, Corpus
+from ctxsift.backends.templates import opens_reasoning, reasoning_tags
+from ctxsift.contracts import Intent
+from ctxsift.grounding import ground
+from ctxsift.marks import MODEL_TOKENS, Kind
+from ctxsift.model_tokens import FAMILIES, Family
+from ctxsift.prompts import Request
+from ctxsift.recovery import recover
+from ctxsift.validation import Status, leaked_tokens, validate
+
+REASON = "Okay, the user wants the answer. Let me look at the output. I should return only what was asked for."
+ASKED = Request("error E42 in src/a.py:7\n", "What failed?", Intent.SUMMARY)
+
+
+def wrappings(family: Family) -> Iterator[tuple[str, str]]:
+    """Yield what a family may write before and behind an answer."""
+    end = (*family.ends, "")[0]
+    yield from ((header, end) for header in family.headers)
+    yield from (("", each) for each in family.ends)
+    yield from ((f"{opening}\n", f"\n{close}") for opening, close in family.boxes)
+    for opening, close in (*family.thought, *family.announced):
+        block = f"{opening}{REASON}{close}"
+        yield f"{block}\n", end
+        yield from ((f"{block}{final}", end) for final in family.final)
+        yield from ((f"{block}\n{begin}\n", f"\n{stop}{end}") for begin, stop in family.boxes)
+    # Where the prompt has opened the block; what also ends a turn cannot be told from that.
+    yield from ((f"{REASON}{close}\n", end) for _, close in family.thought if close not in family.ends)
+
+
+@pytest.fixture(scope="module")
+def golds(corpus: Corpus) -> list[Case]:
+    """Return four cases of each intent, from all over the corpus."""
+    by_intent = {intent: [case for case in corpus.cases if case.intent is intent] for intent in Intent}
+    return [case for cases in by_intent.values() for case in cases[:: len(cases) // 4][:4]]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_every_row_comes_off_every_intent(family: Family, golds: list[Case]) -> None:
+    tried = list(wrappings(family))
+    assert tried
+    for before, behind in tried:
+        for case in golds:
+            recovered = recover(f"{before}{case.expected_output}{behind}", case.request)
+            assert recovered.text == case.expected_output, (before, behind, case.case_id, recovered.steps)
+            assert recovered.steps
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.thought], ids=lambda family: family.name)
+def test_a_block_that_is_never_closed_takes_the_answer_with_it(family: Family) -> None:
+    for opening, _ in family.thought:
+        for text in (f"{opening}\nThe error is E42", f"E42 failed.\n{opening}\nWait, is that so?"):
+            assert recover(text, ASKED).text == text
+            assert "unterminated_reasoning" in validate(text, ASKED).reasons
+
+
+def test_the_table_covers_the_families_that_people_run() -> None:
+    names = " ".join(family.name for family in FAMILIES)
+    wanted = (
+        "Qwen DeepSeek GLM Kimi gpt-oss Gemma Granite LFM SmolLM Phi Mistral Llama Nemotron EXAONE MiniMax Seed "
+        "Apertus Ling Solar Hunyuan Command"
+    )
+    assert all(name in names for name in wanted.split())
+
+
+@pytest.mark.parametrize("mark", sorted({mark for f in FAMILIES for mark in (*f.headers, *f.ends, *f.control)}))
+def test_marks_are_found_and_count_as_leaked(mark: str) -> None:
+    found = MODEL_TOKENS.marks(f"E42{mark}")
+    assert [m.end for m in found][-1] == len(f"E42{mark}")
+    # What opens reasoning in one family is a mere token in another; then it is thought.
+    assert leaked_tokens(f"E42 {mark}", ground(ASKED.quotable)) or found[-1].kind is Kind.OPEN
+    assert not leaked_tokens(f"E42 {mark}", ground(f"E42 {mark}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<Think>", Kind.OPEN),
+        ("< think >", Kind.OPEN),
+        ('<think time="3s">', Kind.OPEN),
+        ("</THINKING>", Kind.CLOSE),
+        ("<|channel|>commentary to=functions.run <|constrain|>json<|message|>", Kind.OPEN),
+        ("<|channel|>final <|constrain|>json<|message|>", Kind.FINAL),
+        ("<|start_header_id|>assistant<|end_header_id|>", Kind.HEADER),
+        ("<|an_unheard_of_token|>", Kind.CONTROL),
+        ("<SPECIAL_137>", Kind.CONTROL),
+    ],
+)
+def test_marks_vary(text: str, kind: Kind) -> None:
+    (mark,) = MODEL_TOKENS.marks(text)
+    assert (mark.kind, mark.start, mark.end) == (kind, 0, len(text))
+
+
+@pytest.mark.parametrize("text", ["a < b", "List<String>", "<thinker>", "[x]", "x |> f", "</div>", "<answers>", "<|"])
+def test_what_only_resembles_a_mark_is_text(text: str) -> None:
+    assert not MODEL_TOKENS.marks(text)
+
+
+def test_a_model_brings_marks_of_its_own() -> None:
+    own = MODEL_TOKENS.extended(["[[halt]]", "<|im_end|>"], [("<muse>", "</muse>")])
+    text = f"<muse>{REASON}</muse>E42 failed.[[halt]]"
+    assert recover(text, ASKED, own).text == "E42 failed."
+    assert [step.name for step in recover(text, ASKED, own).steps] == ["reasoning_block", "control_token"]
+    assert validate("E42 failed.[[halt]]", ASKED, own).status is Status.REJECTED
+    assert validate("E42 failed.[[halt]]", ASKED).status is Status.ACCEPTED
+    assert "unterminated_reasoning" in validate("<muse>E42", ASKED, own).reasons
+
+
+def test_nothing_is_added_for_marks_that_are_listed() -> None:
+    assert MODEL_TOKENS.extended(["<|im_end|>", "</s>", " "]) is MODEL_TOKENS
+    assert MODEL_TOKENS.unlisted(["<|im_end|>", "[[halt]]"]) == ("[[halt]]",)
+
+
+@pytest.mark.parametrize(
+    ("template", "tags"),
+    [
+        ("<muse>{{ content.split('</muse>')[-1] }}", (("<muse>", "</muse>"),)),
+        ("{% if '</muse>' in content %}<muse>{% endif %}", (("<muse>", "</muse>"),)),
+        ("<think>{{ content.split('</think>')[-1] }}", ()),
+        ("{{ content.split('</muse>')[-1] }}", ()),
+        ("{{ messages }}", ()),
+    ],
+)
+def test_templates_tell_how_reasoning_is_marked(template: str, tags: tuple[tuple[str, str], ...]) -> None:
+    assert reasoning_tags(template) == tags
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.thought], ids=lambda family: family.name)
+def test_prompts_that_end_in_a_block_begin_in_reasoning(family: Family) -> None:
+    for opening, close in family.thought:
+        assert opens_reasoning(f"Question?\n{opening}\n")
+        assert not opens_reasoning(f"Question?\n{opening}{close}\n")
