@@ -178,7 +178,7 @@ def _recovery(cases: Sequence[Outcome]) -> str:
         for step in steps:
             characters[step.name] += len(step.removed)
     rows = [
-        [_step_words(name), STEPS.get(name, MISSING), str(count), f"{characters[name]:,}"]
+        [_step_words(name), STEPS.get(name, "a step of an earlier version"), str(count), f"{characters[name]:,}"]
         for name, count in answers.most_common()
     ]
     return markdown_table(["step", "what it removes", "answers", "characters"], rows) if rows else ""

@@ -17,7 +17,7 @@ from benchmark.analysis.leaderboard import Flag, Headline, Leaderboard, build_le
 from benchmark.analysis.references import References
 from benchmark.cases import Corpus
 from benchmark.record.read import StoredResult, find_results, read_result, stored
-from benchmark.record.result import InstrumentFailure, Scored
+from benchmark.record.result import Answered, InstrumentFailure, Scored
 from benchmark.record.summary import Summary
 from benchmark.render.figures import (
     column_text,
@@ -33,6 +33,7 @@ from benchmark.render.markdown import leaderboard_markdown, plain_cell, scenario
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
 from benchmark.render.terminal import print_leaderboard
 from benchmark.scoring import Embedder
+from ctxsift.recovery import STEPS, Step
 from tests.conftest import ROOT
 from tests.support.statements import NO_PROSE, WITH, WITHOUT, cases_of, result_of
 
@@ -192,6 +193,19 @@ def test_the_report_of_an_incomplete_scenario() -> None:
     assert cases.index("not scored") < cases.index("| accepted |")
     for part in ("## Profile", "## Beside the score", "## Between floor and ceiling", "## By intent", "## Identity"):
         assert part in text
+
+
+def test_the_report_says_what_recovery_removed() -> None:
+    record = read_result(V2 / "model-03.json.gz").record
+    answered = next(case for case in record.cases if isinstance(case, Answered))
+    steps = [Step("reasoning_block", "<think>x</think>"), Step("thought_prose", "Wait."), Step("of_old", "y")]
+    text = scenario_markdown(stored(Path("x.json"), replace(record, cases=[replace(answered, recovery_steps=steps)])))
+    removed = text[text.index("## Removed by recovery") : text.index("## Cases")]
+    assert f"| reasoning block | {STEPS['reasoning_block']} | 1 | 16 |" in removed
+    assert "| of old | a step of an earlier version | 1 | 1 |" in removed
+    assert "removed: reasoning block, removed: thought prose" in text
+    untouched = replace(record, cases=[replace(answered, recovery_steps=[])])
+    assert "## Removed by recovery" not in scenario_markdown(stored(Path("x.json"), untouched))
 
 
 def test_the_report_of_a_scenario_without_any_answer() -> None:

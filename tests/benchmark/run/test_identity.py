@@ -282,6 +282,7 @@ def test_keys_of_older_journals_come_out_equal(path: Path) -> None:
 def test_fields_younger_than_a_journal_have_defaults_and_unknown_ones_are_passed_over(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in JOURNALS[0].read_text().splitlines()[:-1]]
     young = {"gpu_peak_bytes", "cost_usd", "reasoning", "reasoning_tokens", "begins_in_reasoning", "environment"}
+    young |= {"control_tokens", "reasoning_tags"}
     path = tmp_path / "old.journal.jsonl"
     changed: list[dict[str, Any]] = [
         {k: v for k, v in line.items() if k not in young} | {"unheard_of": [1]} for line in lines
