@@ -22,6 +22,7 @@ _TURN = re.compile(
     rf"(?<=\n)(?:(?:### )?{_ROLES}|### (?:question|answer|input|task))[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE
 )
 # A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
+_CONVERSATION = re.compile(r"(?<=\n)((?:User|Human):[ \t][^\n]{0,400})\n\s*(?:Assistant|AI|Model):[ \t]")
 _TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
 
 
@@ -60,6 +61,9 @@ def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS) -> E
 
 def turn_start(text: str, ground: Ground) -> int | None:
     """Return where an answer goes on with an invented turn that has a label and no mark ("User: ..."), or None."""
+    conversation = _CONVERSATION.search(text)
+    if conversation and text[: conversation.start()].strip() and conversation[1] not in ground:
+        return conversation.start()
     for pattern, after_blank_line in ((_TURN, False), (_TURN_LABEL, True)):
         for turn in pattern.finditer(text):
             before = text[: turn.start()]

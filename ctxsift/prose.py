@@ -79,13 +79,13 @@ def paragraphs(
     reader = SentenceReader(text, quotable, instruction)
     bounds = list(_bounds(text, start, end))
     read = [tuple(reader.read(a, b)) for a, b in bounds]
-    languages = [language_of(text[a:b]) for a, b in bounds] if len(bounds) > 1 else [None] * len(bounds)
+    plain = threshold == ALONE
+    languages = [language_of(text[a:b]) if len(bounds) > 1 or not plain else None for a, b in bounds]
     # What is in another language than the rest, the question and the output was not meant to be read.
     at_home = {None, "en", language_of(instruction), quotable.language}
-    # A plain answer may be in another language as a whole; a paragraph without words tells nothing of that.
-    of_answer = set(languages) - {None} if threshold == ALONE else set(languages)
-    if len(of_answer) == 1:
-        at_home.update(of_answer)
+    # A plain answer may be in another language as a whole; other forms have no sentences.
+    if plain and len(set(languages) - {None}) == 1:
+        at_home.update(languages)
     read = [
         tuple(s if text[s.start : s.end] in quotable else s.beside(_FOREIGN) for s in sentences)
         if language not in at_home

@@ -307,7 +307,8 @@ class _Recoverer:
         outside = [text[: chosen.start], text[chosen.end :]]
         lost = {line for part in outside for line in input_lines(part, self.quotable)}
         if self._request.intent is Intent.TABLE:
-            lost |= {row for part in outside for row in rows(part)} - rows(payload)
+            drafts = {row for each in found for row in rows(text[each.start : each.end])}
+            lost |= {row for part in outside for row in rows(part)} - drafts
         if lost - input_lines(payload, self.quotable) or not (chosen.marked or self._is_thought(outside)):
             return text
         alone = chosen.marked or not outside[1].strip() or self._request.intent is not Intent.EXACT_FORMAT

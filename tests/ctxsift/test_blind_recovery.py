@@ -53,7 +53,7 @@ def test_blind_sets(name: str) -> None:
     found = entries(name)
     dirty = [entry for entry in found if entry["dirty"]]
     innocent = [entry for entry in found if not entry["dirty"]]
-    assert (len(dirty), len(innocent)) == (60, 40)
+    assert 3 * len(innocent) == 2 * len(dirty) >= 48
     views = {entry["id"]: examine(entry["text"], request(entry))[1] for entry in found}
 
     verdicts = [(entry["leaking"], leaks(entry)) for entry in found]
@@ -66,7 +66,7 @@ def test_blind_sets(name: str) -> None:
     expected = [VERDICTS[views[e["id"]].validation.status] == e["expected"] for e in found]
     print(
         f"{name}: F1 {f1:.3f}, payloads {sum(exact)} of {len(exact)}, innocents changed {len(changed)}, "
-        f"non-payloads accepted {len(accepted)} of {len(found)}, verdicts as expected {sum(expected)}"
+        f"non-payloads accepted {len(accepted)} of {len(found)}, verdicts as expected {sum(expected)} of {len(found)}"
     )
     assert f1 >= 0.93
     assert share(exact) >= 0.75
