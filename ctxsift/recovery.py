@@ -26,7 +26,7 @@ from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outer_
 RECOVERY_VERSION = "3"
 _MAX_ROUNDS = 8
 _MOST_CANDIDATES = 3
-_PARTS: tuple[Part, ...] = ("reasoning_block", "invented_turn", "role_header", "control_token", "answer_box")
+_PARTS: tuple[Part, ...] = ("reasoning_block", "role_header", "invented_turn", "control_token", "answer_box")
 
 _ROLE_LINE = re.compile(r"\A\s*+(?:assistant|model)[ \t]*+:?[ \t\r]*+\n++", re.IGNORECASE)
 _OPEN_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n")
@@ -37,8 +37,8 @@ _BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
 # The steps by name, in the order in which they are tried.
 STEPS = {
     "reasoning_block": "reasoning between the marks of a model family, marks and all",
-    "invented_turn": "what follows the end of the answer: turns of others, further turns of the model",
     "role_header": "what opens the model's turn or its final channel",
+    "invented_turn": "what follows the end of the answer: turns of others, further turns of the model",
     "control_token": "end marks and other control tokens",
     "answer_box": "the marks of a box around the answer, and what stands around the box",
     "prompt_scaffold": "lines of our own prompt above or below the answer",

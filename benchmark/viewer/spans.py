@@ -81,7 +81,8 @@ def _cuts(text: str, removed: str) -> list[tuple[int, int]] | None:
     size, total = len(removed), len(text)
     prefix, suffix = Prefix.similarity(text, removed), Postfix.similarity(text, removed)
     if size <= prefix + suffix:
-        head = min(size, prefix)
+        # A cut at the end alone may begin like the text does: both begin with a mark.
+        head = 0 if suffix >= size > prefix else min(size, prefix)
         return [(0, head), (total - (size - head), total)]
     cuts, position, rest = [], 0, removed
     while rest:
