@@ -10,8 +10,6 @@ _WORDS = {
     "de": "der die das und ist nicht ein eine ich zu den mit auf für dass sich auch wird sind im von es dem also noch",
     "fr": "le la les des est une un je et que pas dans pour sur qui il ne donc avec du au ce cette sont il faut en",
     "es": "el la los las que es una un de en para por con se no hay tengo y del lo al está su pero más como solo",
-    "it": "il la che di è un una per non con del sono gli si nel da come ma anche devo quindi",
-    "pt": "os as que é um uma de em para por com se não do da no na mas como está devo então",
 }
 _OF = {
     word: [name for name, words in _WORDS.items() if word in words.split()]

@@ -47,6 +47,7 @@ _SHAPES = (
     r"|<seed:\w{1,20}>|\[\|\w{1,20}\|\]|\]~b\]\w{1,12}"
 )
 _BLANKS = re.compile(r"\s+")
+_SHORTEST_NAME = 4
 
 
 def _name(mark: str) -> str:
@@ -56,7 +57,9 @@ def _name(mark: str) -> str:
 def _pattern(mark: str) -> str:
     """Return a pattern of a mark: case of letters and blanks between its parts are free, a tag may have attributes."""
     if re.fullmatch(r"</?[A-Za-z_]\w*>", mark):
-        return rf"(?i:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
+        # `Layer<S>` is a type.
+        case = "" if len(mark.strip("</>")) < _SHORTEST_NAME else "i"
+        return rf"(?{case}:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
     parts = [re.escape(part) for part in _BLANKS.split(mark.strip())]
     tail = r"[ \t\r]*+\n?+" * mark.count("\n") if mark.endswith("\n") else ""
     body = r"\s*+".join(parts).replace("><", r">\s*+<")
