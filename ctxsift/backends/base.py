@@ -90,7 +90,7 @@ class Limits:
     max_output_tokens: int = 768
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LoadInfo:
     """What a backend says of itself once the model is loaded; goes into results and the resume key.
 
@@ -116,7 +116,8 @@ class LoadInfo:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+# Slots, since msgspec writes the defaults of a dataclass that it read only where they are slots.
+@dataclass(frozen=True, slots=True)
 class Generation:
     """One answer, as it came.
 

@@ -185,6 +185,8 @@ def test_a_younger_field_of_a_generation_does_not_damage_older_lines() -> None:
     line = AnswerLine(case_id="a", attempt=1, key="k", generation=generation("x"), input_chars_cut=0)
     older = {key: value for key, value in to_json(line).items() if key not in ("cost_usd", "gpu_peak_bytes", "at_s")}
     assert from_json(AnswerLine, older) == line
+    # Written again, it has every key, as a line of today has.
+    assert to_json(from_json(AnswerLine, older)) == to_json(line)
     assert parse_line(json.dumps(older | {"a_younger_key": 1}).encode()) == line
     assert parse_line(b'{"type": "of a younger kind", "x": 1}') is None
 
