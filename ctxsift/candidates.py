@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ctxsift.contracts import Intent
-from ctxsift.grounding import Ground, fold
+from ctxsift.grounding import Ground, content_words, fold
 from ctxsift.meta_language import ANSWER_LABEL
 from ctxsift.payloads import MAX_CHARS, parse_payload
 from ctxsift.prompts import Request
@@ -16,11 +16,15 @@ from ctxsift.prompts import Request
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\r?\n)?^[ \t]*\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,500})\}")
 _YAML_LINE = re.compile(r"[ \t]*(?:- |-$|[\w\"'./@-]+(?: [\w\"'./@-]+){0,3}:(?:\s|$)|#|[ \t]+\S)")
+# At the beginning of a line, or behind words that announce it.
+_BRACKET = re.compile(r"(?:^[ \t>]*|[:=`.!?][ \t]*|\b(?:is|are|JSON)[ \t]+)(?P<bracket>[{\[])", re.MULTILINE)
+_BRACKET_ABOVE_ALL = re.compile(r"^[{\[]", re.MULTILINE)
+_ANY_BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\\n]|\\.)*+"')
 _ANNOUNCEMENT = re.compile(r"^([^\n]*:)[ \t\r]*\n[ \t\r]*\n", re.MULTILINE)
 _EMPHASIS = re.compile(r"\A(\*\*|__|`|\"|')(.+)\1\Z")
 # Far more than honest answers have; hostile ones have one in every character.
 _MOST_STARTS = 200
-_SHORTEST_LINE = 12
+SHORTEST_LINE = 12
 
 
 class Candidate(NamedTuple):
@@ -96,10 +100,15 @@ def _leaves(value: Any) -> Iterator[str]:
         yield fold(str(value))
 
 
-def input_lines(text: str, quotable: Ground) -> set[str]:
+def is_grounded(value: str, quotable: Ground) -> bool:
+    """Say whether the input holds a value, or all the words that it is composed of; numbers may be counts."""
+    return value in quotable or not {w for w in content_words(value) if not w.isdecimal()} - quotable.words
+
+
+def input_lines(text: str, quotable: Ground, shortest: int = SHORTEST_LINE) -> set[str]:
     """Return the lines of a text that are lines of the input, whatever bullet or quotes stand around them."""
     folded = (fold(line.strip(" \t-*•>`\"'")) for line in text.splitlines())
-    return {line for line in folded if len(line) >= _SHORTEST_LINE and line in quotable.lines}
+    return {line for line in folded if len(line) >= shortest and line in quotable.lines}
 
 
 def rows(text: str) -> set[str]:
@@ -139,19 +148,32 @@ def _runs(text: str, belongs: Callable[[str], bool]) -> Iterator[tuple[int, int]
 
 
 def _json(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
+    """Yield what decodes; nothing within what does not, and no brackets within a sentence."""
     del request, quotable
     decoder = json.JSONDecoder()
     position, starts = 0, 0
-    while starts < _MOST_STARTS and (match := re.compile(r"[{\[]").search(text, position)):
+    while starts < _MOST_STARTS and (match := _BRACKET.search(text, position)):
+        start = match.start("bracket")
         starts += 1
         try:
-            _, end = decoder.raw_decode(text, match.start())
+            _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            position = match.end()
+            position = _end_of_brackets(text, start)
             continue
-        if parse_payload(Intent.JSON, text[match.start() : end]) is not None:
-            yield match.start(), end
+        if parse_payload(Intent.JSON, text[start:end]) is not None:
+            yield start, end
         position = end
+
+
+def _end_of_brackets(text: str, start: int) -> int:
+    """Return where brackets end that open at `start`; where they never do, the next line that opens some."""
+    depth = 0
+    for bracket in _ANY_BRACKET.finditer(text, start):
+        depth += 1 if bracket.group() in "{[" else -1 if bracket.group() in "}]" else 0
+        if depth == 0:
+            return bracket.end()
+    again = _BRACKET_ABOVE_ALL.search(text, start + 1)
+    return again.start() if again else len(text)
 
 
 def _tables(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, int]]:
@@ -186,7 +208,8 @@ def _verbatim(text: str, request: Request, quotable: Ground) -> Iterator[tuple[i
 def _values(text: str, quotable: Ground) -> Iterator[Candidate]:
     """Yield values in a box, behind a label or in a line of their own."""
     for boxed in _BOXED.finditer(text):
-        yield Candidate(*boxed.span(1), marked=True)
+        if is_grounded(boxed[1], quotable):
+            yield Candidate(*boxed.span(1), marked=True)
     for start, _, line in _lines(text):
         label = ANSWER_LABEL.match(line)
         first = label.end() if label else 0
@@ -197,7 +220,7 @@ def _values(text: str, quotable: Ground) -> Iterator[Candidate]:
         inner = _EMPHASIS.match(value)
         if inner and inner.group(2) in quotable and value not in quotable:
             at, value = at + len(inner.group(1)), inner.group(2)
-        if label:
+        if label and is_grounded(value, quotable):
             yield Candidate(at, at + len(value), marked=True)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ctxsift.contracts import Intent
 from ctxsift.grounding import Ground, fold
-from ctxsift.marks import MODEL_TOKENS, Kind, Mark, Tokens
+from ctxsift.marks import MODEL_TOKENS, Mark, MarkKind, Tokens
+from ctxsift.payloads import outer_fence, parse_payload
 
 Part = Literal["answer", "reasoning_block", "role_header", "control_token", "invented_turn", "answer_box"]
 _QUOTES = " \t\"'`*"
-_LONGEST_LINE = 2000
+_LONGEST_LINE, _LONGEST_GAP = 2000, 100
 _KEY = re.compile(r"[\s-]*[\"']?[\w-]+(?: [\w-]+){0,3}[\"']?\s*[:=]")
 # More than honest answers have; hostile ones have nothing else.
 _MOST_BOXES, _MOST_MARKS_IN_BOX = 10, 100
@@ -21,9 +24,13 @@ _ROLES = r"(?:user|human|system|assistant|model|instruction)"
 _TURN = re.compile(
     rf"(?<=\n)(?:(?:### )?{_ROLES}|### (?:question|answer|input|task))[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE
 )
-# A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
+_OWN_TURN = re.compile(r"\n(?:### )?(?:assistant|model|answer|response)[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE)
 _CONVERSATION = re.compile(r"(?<=\n)((?:User|Human):[ \t][^\n]{0,400})\n\s*(?:Assistant|AI|Model):[ \t]")
+# A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
 _TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n\Z")
+# What a sentence has on both sides of a mark that it speaks of.
+_SPEAKS, _SPEAKS_ON = re.compile(r"[\w,][ \t]+\Z"), re.compile(r"[ \t]+[^\W\dA-Z]|[,;.)]")
 
 
 class Piece(NamedTuple):
@@ -54,25 +61,36 @@ class Envelope:
 
 
 @functools.lru_cache(maxsize=64)
-def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS) -> Envelope:
-    """Divide an answer by its marks; those that it quotes of the input are text. Never raises."""
-    return _Reader(text, ground, tokens).read()
+def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS, intent: Intent | None = None) -> Envelope:
+    """Divide an answer by its marks; those that it quotes of the input are text. Never raises.
+
+    Args:
+        text: an answer.
+        ground: what it may quote.
+        tokens: the marks of its model.
+        intent: under a structured contract, marks within a document that parses are words of it.
+
+    """
+    return _Reader(text, ground, tokens, intent).read()
 
 
 def turn_start(text: str, ground: Ground) -> int | None:
     """Return where an answer goes on with an invented turn that has a label and no mark ("User: ..."), or None."""
-    conversation = _CONVERSATION.search(text)
-    if conversation and text[: conversation.start()].strip() and conversation[1] not in ground:
-        return conversation.start()
-    for pattern, after_blank_line in ((_TURN, False), (_TURN_LABEL, True)):
+    for pattern in (_CONVERSATION, _TURN, _TURN_LABEL):
         for turn in pattern.finditer(text):
-            before = text[: turn.start()]
-            if after_blank_line and not before[-4:].replace("\r", "").endswith("\n\n"):
+            before, behind = text[: turn.start()], text[turn.end() :]
+            after_blank_line = _BLANK_LINE.search(before[-_LONGEST_GAP:]) is not None
+            if pattern is _TURN_LABEL and not after_blank_line:
                 continue
             line = text[turn.start() : turn.start() + _LONGEST_LINE].partition("\n")[0]
+            if not before.strip() or fold(line) in ground.lines or (turn.lastindex and turn[1] in ground):
+                break
             # Words of the input under a single label may be part of the answer; conversations have two sides.
-            alone = len(_TURN_LABEL.findall(text, turn.start())) < 2 and ground.lost(text[turn.end() :], before)
-            if before.strip() and fold(line) not in ground.lines and not (after_blank_line and alone):
+            if pattern is _TURN:
+                goes_on = _OWN_TURN.search(behind) is not None
+            else:
+                goes_on = len(_TURN_LABEL.findall(text, turn.start())) > (1 if after_blank_line else 2)
+            if goes_on or not ground.lost(text[turn.start() :], before):
                 return turn.start()
             break
     return None
@@ -85,9 +103,11 @@ def is_quoted(text: str, start: int, end: int, ground: Ground) -> bool:
     """
     if text[start:end] not in ground:
         return False
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    line_end = line_end if line_end != -1 else len(text)
+    # A line that is longer is none that somebody reads.
+    first, last = max(0, start - _LONGEST_LINE), min(len(text), end + _LONGEST_LINE)
+    line_start = max(first, text.rfind("\n", first, start) + 1)
+    line_end = text.find("\n", end, last)
+    line_end = line_end if line_end != -1 else last
     before, behind = text[line_start:start].rstrip(), text[end:line_end].lstrip()
     # A value of its own: in quotes, or all that stands behind a key.
     in_quotes = before[-1:] and before[-1] in "\"'`|" and behind[:1] == before[-1]
@@ -99,46 +119,99 @@ def is_quoted(text: str, start: int, end: int, ground: Ground) -> bool:
 
 
 class _Reader:
-    def __init__(self, text: str, ground: Ground, tokens: Tokens) -> None:
+    def __init__(self, text: str, ground: Ground, tokens: Tokens, intent: Intent | None) -> None:
         self._text, self._tokens = text, tokens
-        self._awaited: frozenset[str] = frozenset()
-        marks = tokens.marks(text)
-        first, is_block = self._first_pair(marks, ground)
-        self._marks: list[Mark] = []
-        for mark in marks:
-            # What the answer itself has opened it also closes, whatever the input says.
-            quoted = is_quoted(text, mark.start, mark.end, ground)
-            if mark in first:
-                quoted = not is_block
-            if mark.name in self._awaited or not quoted:
-                self._marks.append(mark)
-                self._awaited = self._tokens.closers.get(mark.name, frozenset())
+        self._length = len(text.rstrip())
+        self._marks = self._own(tokens.marks(text), ground)
+        if intent is not None:
+            self._marks = self._around_payload(intent)
+        self._last_final = max((n for n, mark in enumerate(self._marks) if mark.kind is MarkKind.FINAL), default=-1)
         self._pieces: list[Piece] = []
         self._boxes: list[tuple[int, int]] = []
         self._position = 0
-        self._answered = False
-        for opening, close in tokens.announcements:
-            begun = opening.match(text, len(text) - len(text.lstrip()))
-            ended = close.search(text, begun.end()) if begun and begun.group() not in ground else None
-            if ended:
-                self._add(ended.end(), "reasoning_block")
-                break
+        self._answered, self._reasoned = False, False
+        # Pieces before this one are no answer, or stay one.
+        self._settled = 0
+        self._announced = next(filter(None, (self._announcement(*pair, ground) for pair in tokens.announcements)), None)
+
+    def _own(self, marks: Sequence[Mark], ground: Ground) -> list[Mark]:
+        """Return the marks that are no quotations."""
+        awaited: frozenset[str] = frozenset()
+        first, is_block = self._first_pair(marks, ground)
+        found = []
+        for mark in marks:
+            # What the answer itself has opened it also closes, whatever the input says.
+            quoted = is_quoted(self._text, mark.start, mark.end, ground)
+            if mark in first:
+                quoted = not is_block
+            if mark.name in awaited or not quoted:
+                found.append(mark)
+                awaited = self._closers(mark)
+        return found
+
+    def _around_payload(self, intent: Intent) -> list[Mark]:
+        """Return the marks above and below a document that parses; all marks where none does."""
+        first, start = 0, 0
+        while first < len(self._marks) and not self._text[start : self._marks[first].start].strip():
+            end = self._close(first) if self._marks[first].kind is MarkKind.OPEN else self._marks[first].end
+            if end is None:
+                return self._marks
+            start = end
+            while first < len(self._marks) and self._marks[first].start < start:
+                first += 1
+        last, end = len(self._marks), self._length
+        while last > first and not self._text[self._marks[last - 1].end : end].strip():
+            last = self._opening(first, last - 1)
+            end = self._marks[last].start
+        document = self._text[start:end].strip("\r\n")
+        fenced = outer_fence(document)
+        if first == last or parse_payload(intent, document if fenced is None else fenced) is None:
+            return self._marks
+        return self._marks[:first] + self._marks[last:]
+
+    def _opening(self, first: int, last: int) -> int:
+        """Return the mark from `first` on that opens what another closes; that one itself where it closes nothing."""
+        closing = self._marks[last]
+        if closing.kind is not MarkKind.CLOSE:
+            return last
+        before = range(last - 1, max(first, last - _MOST_MARKS_IN_BOX) - 1, -1)
+        openings = (n for n in before if self._marks[n].kind is MarkKind.OPEN)
+        return next((n for n in openings if closing.name in self._closers(self._marks[n])), last)
+
+    def _closers(self, mark: Mark) -> frozenset[str]:
+        return self._tokens.closers.get(mark.name, frozenset())
+
+    def _announcement(
+        self, opening: re.Pattern[str], close: re.Pattern[str], ground: Ground
+    ) -> tuple[int, int | None] | None:
+        """Return where reasoning that words announce begins and ends; None for the end that nothing tells."""
+        begun = opening.match(self._text, len(self._text) - len(self._text.lstrip()))
+        if begun is None or begun.group() in ground:
+            return None
+        ended = close.search(self._text, begun.end())
+        # A word alone may be the first of an answer.
+        return (begun.start(), ended.end() if ended else None) if ended or " " in begun.group().strip() else None
 
     def read(self) -> Envelope:
+        if self._announced and self._announced[1] is None:
+            self._add(len(self._text), "reasoning_block")
+            return Envelope(tuple(self._pieces), unterminated=True)
+        if self._announced and self._announced[1]:
+            self._add(self._announced[1], "reasoning_block")
         for number, mark in enumerate(self._marks):
             if mark.start < self._position:
                 continue
             self._add(mark.start, "answer")
-            if mark.kind is Kind.OPEN:
+            if mark.kind is MarkKind.OPEN:
                 close = self._close(number)
                 self._add(len(self._text) if close is None else close, "reasoning_block")
                 if close is None:
                     return Envelope(tuple(self._pieces), unterminated=True)
-            elif mark.kind is Kind.CLOSE:
+            elif mark.kind is MarkKind.CLOSE:
                 self._orphan(mark)
-            elif mark.kind in (Kind.BOX_OPEN, Kind.BOX_CLOSE):
+            elif mark.kind in (MarkKind.BOX_OPEN, MarkKind.BOX_CLOSE):
                 self._box(number, mark)
-            elif mark.kind is Kind.CONTROL:
+            elif mark.kind is MarkKind.CONTROL:
                 self._add(mark.end, "control_token")
             else:
                 self._turn(number, mark)
@@ -147,38 +220,41 @@ class _Reader:
 
     def _turn(self, number: int, mark: Mark) -> None:
         """Take a mark that begins or ends a turn or a channel."""
-        if mark.kind is not Kind.FINAL and self._answered and not self._final_follows(number):
-            ends = mark.kind is Kind.END and not self._text[mark.end :].strip()
+        if mark.kind is not MarkKind.FINAL and self._answered and number > self._last_final:
+            ends = mark.kind is MarkKind.END and mark.end >= self._length
             self._add(len(self._text), "control_token" if ends else "invented_turn")
             return
         self._before_is_thought()
-        if mark.kind is Kind.OTHER:
+        if mark.kind is MarkKind.OTHER:
             # The prompt, written once more; without a turn of the model's own there is no answer in it.
-            own = next((later for later in self._marks[number:] if later.kind is Kind.HEADER), None)
+            own = next((later for later in self._marks[number:] if later.kind is MarkKind.HEADER), None)
             self._add(own.start if own else len(self._text), "invented_turn" if own else "answer")
         else:
-            self._add(mark.end, "control_token" if mark.kind is Kind.END else "role_header")
+            self._add(mark.end, "control_token" if mark.kind is MarkKind.END else "role_header")
 
     def _box(self, number: int, mark: Mark) -> None:
         """Take one side of a box; without the other, the first begins the answer and the last ends it."""
-        close = self._box_end(number) if mark.kind is Kind.BOX_OPEN else None
+        close = self._box_end(number) if mark.kind is MarkKind.BOX_OPEN else None
+        if close is None and not self._boxes and self._is_spoken_of(mark):
+            self._add(mark.end, "answer")
+            return
         if close is not None and len(self._boxes) < _MOST_BOXES:
             self._boxes.append((mark.end, close.start))
-        if mark.kind is Kind.BOX_OPEN:
+        if mark.kind is MarkKind.BOX_OPEN:
             self._add(mark.end, "role_header" if close is None and not self._answered else "answer_box")
         else:
             self._add(mark.end, "control_token" if not self._boxes and self._is_last(number) else "answer_box")
 
-    def _first_pair(self, marks: list[Mark], ground: Ground) -> tuple[tuple[Mark, ...], bool]:
+    def _first_pair(self, marks: Sequence[Mark], ground: Ground) -> tuple[tuple[Mark, ...], bool]:
         """Return the marks of a block that the answer begins with, and whether it is one.
 
         Where the input has such marks, too, they may be the first words of a sentence about them: it goes on behind the
         second one.
         """
-        if not marks or marks[0].kind is not Kind.OPEN or self._text[: marks[0].start].strip():
+        if not marks or marks[0].kind is not MarkKind.OPEN or self._text[: marks[0].start].strip():
             return (), False
         opening = marks[0]
-        closers = self._tokens.closers.get(opening.name, frozenset())
+        closers = self._closers(opening)
         close = next((mark for mark in marks if mark.name in closers), None)
         if close is None or not self._text[close.end :].strip() or self._text[opening.end : close.start] in ground:
             return (), False
@@ -188,16 +264,17 @@ class _Reader:
     def _add(self, end: int, part: Part) -> None:
         if end > self._position:
             self._answered = self._answered or (part == "answer" and bool(self._text[self._position : end].strip()))
+            self._reasoned = self._reasoned or part == "reasoning_block"
             self._pieces.append(Piece(self._position, end, part))
             self._position = end
 
     def _before_is_thought(self) -> None:
         if self._answered:
-            self._pieces = [p._replace(part="reasoning_block") if p.part == "answer" else p for p in self._pieces]
-            self._answered = False
-
-    def _final_follows(self, number: int) -> bool:
-        return any(mark.kind is Kind.FINAL for mark in self._marks[number:])
+            for number in range(self._settled, len(self._pieces)):
+                if self._pieces[number].part == "answer":
+                    self._pieces[number] = self._pieces[number]._replace(part="reasoning_block")
+            self._settled = len(self._pieces)
+            self._answered, self._reasoned = False, True
 
     def _is_last(self, number: int) -> bool:
         """Say whether nothing but further marks follows a mark."""
@@ -207,34 +284,42 @@ class _Reader:
 
     def _orphan(self, mark: Mark) -> None:
         """Take what stands before a closing mark for thought that the prompt opened; at the end it is a stray mark."""
-        closed_before = any(p.part == "reasoning_block" for p in self._pieces)
-        if closed_before and self._answered and not self._text[mark.end :].strip():
+        if self._reasoned and self._answered and mark.end >= self._length:
             self._add(mark.end, "control_token")
+            return
+        if self._is_spoken_of(mark):
+            self._add(mark.end, "answer")
             return
         self._before_is_thought()
         self._add(mark.end, "reasoning_block")
 
+    def _is_spoken_of(self, mark: Mark) -> bool:
+        """Say whether a tag without its other half stands within a sentence."""
+        before, behind = self._text[max(0, mark.start - 3) : mark.start], self._text[mark.end : mark.end + 3]
+        return mark.in_plain_letters and bool(_SPEAKS.search(before) and _SPEAKS_ON.match(behind))
+
     def _close(self, number: int) -> int | None:
         """Return where the reasoning ends that a mark opens, None where nothing ends it."""
-        opening = self._marks[number]
-        closers = self._tokens.closers.get(opening.name, frozenset())
+        closers = self._closers(self._marks[number])
         in_channel = "<|end|>" in closers
-        later = self._marks[number + 1 :]
-        for mark in later:
+        later = range(number + 1, len(self._marks))
+        for mark in map(self._marks.__getitem__, later):
             if mark.name in closers:
                 return mark.end
-            if in_channel and (mark.kind is Kind.FINAL or mark.kind is Kind.OPEN or mark.kind is Kind.HEADER):
+            if in_channel and (
+                mark.kind is MarkKind.FINAL or mark.kind is MarkKind.OPEN or mark.kind is MarkKind.HEADER
+            ):
                 return mark.start
         # A block that is closed with another family's mark, not with that of a block within it.
         inner: set[str] = set()
-        for mark in later:
-            if mark.kind is Kind.OPEN:
-                inner |= self._tokens.closers.get(mark.name, frozenset())
-            elif mark.kind is Kind.CLOSE and mark.name not in inner:
+        for mark in map(self._marks.__getitem__, later):
+            if mark.kind is MarkKind.OPEN:
+                inner |= self._closers(mark)
+            elif mark.kind is MarkKind.CLOSE and mark.name not in inner:
                 return mark.end
         return None
 
     def _box_end(self, number: int) -> Mark | None:
-        closers = self._tokens.closers.get(self._marks[number].name, frozenset())
+        closers = self._closers(self._marks[number])
         later = self._marks[number + 1 : number + 1 + _MOST_MARKS_IN_BOX]
         return next((mark for mark in later if mark.name in closers), None)

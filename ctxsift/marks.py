@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ctxsift.model_tokens import FAMILIES, Family, Pair
 
 
-class Kind(StrEnum):
+class MarkKind(StrEnum):
     """What a mark does; the first that fits, where families disagree."""
 
     HEADER = "header"
@@ -31,8 +31,13 @@ class Mark(NamedTuple):
 
     start: int
     end: int
-    kind: Kind
+    kind: MarkKind
     name: str
+
+    @property
+    def in_plain_letters(self) -> bool:
+        """Whether it is a tag such as markup has, too: `<result>`, `</think>`."""
+        return _TAG.fullmatch(self.name) is not None
 
 
 # Of a channel that is none of these, everything is thought.
@@ -47,6 +52,9 @@ _SHAPES = (
     r"|<seed:\w{1,20}>|\[\|\w{1,20}\|\]|\]~b\]\w{1,12}"
 )
 _BLANKS = re.compile(r"\s+")
+_TOKEN = re.compile(r"<[^<>]+>|\[[^\[\]]+\]")
+# In plain letters, as markup has them, too.
+_TAG = re.compile(r"</?[A-Za-z_]\w*>")
 _SHORTEST_NAME = 4
 
 
@@ -56,10 +64,11 @@ def _name(mark: str) -> str:
 
 def _pattern(mark: str) -> str:
     """Return a pattern of a mark: case of letters and blanks between its parts are free, a tag may have attributes."""
-    if re.fullmatch(r"</?[A-Za-z_]\w*>", mark):
-        # `Layer<S>` is a type.
+    if _TAG.fullmatch(mark):
+        # `Layer<S>` and `Set<Analysis>` are types.
         case = "" if len(mark.strip("</>")) < _SHORTEST_NAME else "i"
-        return rf"(?{case}:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
+        behind = "" if mark.startswith("</") or not mark.islower() else r"(?:(?<!\w)|(?=<\s{0,3}[a-z]))"
+        return rf"{behind}(?{case}:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
     parts = [re.escape(part) for part in _BLANKS.split(mark.strip())]
     tail = r"[ \t\r]*+\n?+" * mark.count("\n") if mark.endswith("\n") else ""
     body = r"\s*+".join(parts).replace("><", r">\s*+<")
@@ -78,33 +87,38 @@ class Tokens:
     families: tuple[Family, ...]
 
     @functools.cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, MarkKind]:
         """What each mark does, by its name."""
-        order = list(Kind)
-        found: dict[str, Kind] = {}
+        order = list(MarkKind)
+        found: dict[str, MarkKind] = {}
         for kind, mark in self._listed():
             name = _name(mark)
             if name not in found or order.index(kind) < order.index(found[name]):
                 found[name] = kind
         return found
 
-    @functools.cached_property
-    def ends(self) -> frozenset[str]:
-        """What ends a turn or the text, as the families write it."""
-        return frozenset(end for family in self.families for end in family.ends)
+    def stops(self, vocabulary: Container[str]) -> frozenset[str]:
+        """Return the tokens of a vocabulary that end a turn or the text: not those that end its reasoning only."""
+        goes_on = {
+            close
+            for family in self.families
+            for opening, close in family.thought
+            if any(token in vocabulary for token in _TOKEN.findall(opening))
+        }
+        return frozenset(end for family in self.families for end in family.ends if end in vocabulary) - goes_on
 
-    def _listed(self) -> Iterator[tuple[Kind, str]]:
+    def _listed(self) -> Iterator[tuple[MarkKind, str]]:
         for family in self.families:
             for kind, marks in (
-                (Kind.HEADER, family.headers),
-                (Kind.OTHER, family.others),
-                (Kind.FINAL, family.final),
-                (Kind.OPEN, (pair[0] for pair in family.thought)),
-                (Kind.CLOSE, (pair[1] for pair in family.thought if pair[1] not in family.ends)),
-                (Kind.BOX_OPEN, (pair[0] for pair in family.boxes)),
-                (Kind.BOX_CLOSE, (pair[1] for pair in family.boxes)),
-                (Kind.END, family.ends),
-                (Kind.CONTROL, family.control),
+                (MarkKind.HEADER, family.headers),
+                (MarkKind.OTHER, family.others),
+                (MarkKind.FINAL, family.final),
+                (MarkKind.OPEN, (pair[0] for pair in family.thought)),
+                (MarkKind.CLOSE, (pair[1] for pair in family.thought if pair[1] not in family.ends)),
+                (MarkKind.BOX_OPEN, (pair[0] for pair in family.boxes)),
+                (MarkKind.BOX_CLOSE, (pair[1] for pair in family.boxes)),
+                (MarkKind.END, family.ends),
+                (MarkKind.CONTROL, family.control),
             ):
                 yield from ((kind, mark) for mark in marks)
 
@@ -134,19 +148,20 @@ class Tokens:
         # Most characters begin no mark: one look at each is enough.
         return re.compile(rf"(?=[{starts}]|{words})(?:" + "|".join([_CHANNEL, *map(_pattern, marks), _SHAPES]) + ")")
 
-    def marks(self, text: str) -> list[Mark]:
+    @functools.lru_cache(maxsize=64)  # noqa: B019 - of a few instances that live as long as the process
+    def marks(self, text: str) -> tuple[Mark, ...]:
         """Return the marks in a text, in order."""
         found = []
         for match in self._regex.finditer(text):
             name = _name(match.group())
             if match["channel"]:
-                kind = Kind.FINAL if match["kind_of"].casefold() == _FINAL_CHANNEL else Kind.OPEN
-                name = "<|channel|>analysis<|message|>" if kind is Kind.OPEN else name
+                kind = MarkKind.FINAL if match["kind_of"].casefold() == _FINAL_CHANNEL else MarkKind.OPEN
+                name = "<|channel|>analysis<|message|>" if kind is MarkKind.OPEN else name
             else:
                 name = self._without_attributes(name)
-                kind = self.kinds.get(name, Kind.CONTROL)
+                kind = self.kinds.get(name, MarkKind.CONTROL)
             found.append(Mark(*match.span(), kind, name))
-        return found
+        return tuple(found)
 
     def _without_attributes(self, name: str) -> str:
         if name in self.kinds or not name.startswith("<"):
@@ -156,7 +171,7 @@ class Tokens:
     @functools.cached_property
     def _tags(self) -> tuple[str, ...]:
         """The tags in plain letters, the longest first."""
-        return tuple(sorted((name for name in self.kinds if re.fullmatch(r"</?\w+>", name)), key=len, reverse=True))
+        return tuple(sorted((name for name in self.kinds if _TAG.fullmatch(name)), key=len, reverse=True))
 
     def unlisted(self, tokens: Iterable[str]) -> tuple[str, ...]:
         """Return those of some tokens that none of these families has."""

@@ -209,7 +209,7 @@ STEP = re.compile(
 LABEL = re.compile(
     r"(?:my )?(?:analysis|rationale|reasoning|thoughts?|thinking|thought process|chain of thought|scratch ?pad"
     r"|internal monologue|step[- ]by[- ]step(?: reasoning| analysis)?|planning|plan|approach|draft|goal|constraints?"
-    r"|(?:self-|final )?check|思考|分析)[*_]*[:：][*_]*(?=\s|$)",
+    r"|(?:self-|final )?check|思考|分析)(?: \d{1,2})?[*_]*[:：][*_]*(?=\s|$)",
     re.IGNORECASE,
 )
 # What stands above an answer.

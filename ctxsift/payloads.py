@@ -19,6 +19,7 @@ MAX_CHARS = 50_000
 _MAX_DEPTH = 40
 # Python refuses to print integers of more than 4,300 digits.
 _MAX_BITS = 4096
+_OPEN_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*\Z")
 _CELL = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")
 _BULLET = re.compile(r"[ \t]*[-*•][ \t]+(\S.*)")
@@ -160,3 +161,13 @@ def _copy(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_copy, value))
     return value
+
+
+def outer_fence(text: str) -> str | None:
+    """Return what stands inside one code fence around the whole of `text`, else None."""
+    opening, _, rest = text.strip().partition("\n")
+    match = _OPEN_FENCE.match(opening.rstrip())
+    inner, _, closing = rest.rpartition("\n") if "\n" in rest else ("", "", rest)
+    if match is None or closing.strip() != match.group(1) or match.group(1) in inner:
+        return None
+    return inner.removesuffix("\r")

@@ -42,7 +42,7 @@ class Sentence:
 
     def beside(self, kind: str) -> Sentence:
         """Return it with a signal that is enough for itself."""
-        return replace(self, points=self.points + ALONE, kinds=self.kinds | {kind}, signals=self.signals + 2)
+        return replace(self, points=self.points + ALONE, kinds=self.kinds | {kind}, signals=self.signals + 1)
 
     def is_thought(self, threshold: int) -> bool:
         """Say whether its points reach a threshold, and some of them are for more than words of grammar."""
@@ -142,9 +142,11 @@ def _spread(text: str, read: list[Paragraph], quotable: Ground) -> None:
         if not read[number - 1].is_thought or ANSWER_LABEL.match(says):
             continue
         words = content_words(says) & quotable.words
-        if any(s.points for s in paragraph.sentences) or 3 * len(words & rest) >= len(words):
-            # What stands on both sides of it are its signals.
-            read[number] = replace(paragraph, is_thought=True, signals=max(2, paragraph.signals))
+        again = len(words & rest)
+        if any(s.points for s in paragraph.sentences) or 3 * again >= len(words):
+            # The thought around it is a signal, and that most of it is said again is another.
+            signals = paragraph.signals + 1 + (2 * again >= len(words))
+            read[number] = replace(paragraph, is_thought=True, signals=signals)
 
 
 def _bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -157,6 +159,15 @@ def _bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             first = position + len(piece) - len(piece.lstrip())
             yield first, first + len(bare)
         position = stop
+
+
+def _is_step(line: str, quotable: Ground) -> bool:
+    return STEP.match(line) is not None and line not in quotable
+
+
+@functools.lru_cache(maxsize=64)
+def _has_steps(text: str, quotable: Ground) -> bool:
+    return sum(_is_step(line, quotable) for line in text.splitlines()) > 1
 
 
 class SentenceReader:
@@ -175,15 +186,12 @@ class SentenceReader:
             says = self._text[each.start : each.end]
             label = LABEL.match(_MARKERS.sub("", says, count=1))
             labelled = label is not None and not content_words(label.group()) & self._quotable.words
-            yield each.beside(_LABELLED) if labelled or (self._stepwise and self._is_step(says)) else each
+            yield each.beside(_LABELLED) if labelled or (self._stepwise and _is_step(says, self._quotable)) else each
 
     @functools.cached_property
     def _stepwise(self) -> bool:
         """Whether the text goes on in numbered steps that nobody asked for."""
-        return not self._steps_wanted and sum(map(self._is_step, self._text.splitlines())) > 1
-
-    def _is_step(self, line: str) -> bool:
-        return STEP.match(line) is not None and line not in self._quotable
+        return not self._steps_wanted and _has_steps(self._text, self._quotable)
 
     def sentences(self, start: int, end: int) -> Iterator[Sentence]:
         """Yield sentences by their words alone."""

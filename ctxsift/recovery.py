@@ -11,21 +11,23 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxsift.candidates import candidates, covers, fulfils, input_lines, rows
+from ctxsift.candidates import SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.envelope import Envelope, Part, Piece, read_envelope, turn_start
 from ctxsift.grounding import Ground, content_words, fold, ground
 from ctxsift.marks import MODEL_TOKENS, Tokens
 from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
-from ctxsift.payloads import parse_payload
+from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.prompts import Request
 from ctxsift.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs
 from ctxsift.thought import MAX_PROSE_CHARS
-from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outer_fence, outro_start
+from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_start
 
 RECOVERY_VERSION = "3"
 _MAX_ROUNDS = 8
 _MOST_CANDIDATES = 3
+# Of a paragraph that the answer below it says once more.
+_MOST_NEW_WORDS = 5
 _PARTS: tuple[Part, ...] = ("reasoning_block", "role_header", "invented_turn", "control_token", "answer_box")
 
 _ROLE_LINE = re.compile(r"\A\s*+(?:assistant|model)[ \t]*+:?[ \t\r]*+\n++", re.IGNORECASE)
@@ -82,7 +84,7 @@ def recover(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Recov
     if not text.strip() or len(text) > MAX_ANSWER_CHARS:
         return Recovery(text, ())
     reader = _Recoverer(request, tokens)
-    if read_envelope(text, reader.quotable, tokens).unterminated:
+    if read_envelope(text, reader.quotable, tokens, reader.structured).unterminated:
         # Reasoning that never ended: nothing here is known to be the answer.
         return Recovery(text, ())
     current = text
@@ -103,6 +105,7 @@ class _Recoverer:
         self.quotable: Ground = ground(request.quotable)
         self._request, self._tokens = request, tokens
         self._kind = contract_of(request.intent).kind
+        self.structured = request.intent if self._kind is Kind.STRUCTURED else None
 
     def round(self, text: str) -> str:
         text = self._envelope(text)
@@ -131,7 +134,7 @@ class _Recoverer:
         return cut
 
     def _envelope(self, text: str) -> str:
-        envelope = read_envelope(text, self.quotable, self._tokens)
+        envelope = read_envelope(text, self.quotable, self._tokens, self.structured)
         if envelope.unterminated or not any(text[p.start : p.end].strip() for p in envelope.of("answer")):
             return text
         kept = list(envelope.pieces)
@@ -169,7 +172,7 @@ class _Recoverer:
         return text[match.end() :]
 
     def _invented_turn(self, text: str) -> str:
-        if self._is_document(text):
+        if self._kind is not Kind.PLAIN and self._is_payload(text):
             return text
         return text[: turn_start(text, self.quotable)]
 
@@ -205,11 +208,7 @@ class _Recoverer:
             before, rest = text[:start], text[label.end() :]
             if self._request.intent is not Intent.EXACT_LINES:
                 rest = rest.lstrip(" \t")
-            if (
-                rest.strip()
-                and self._is_payload(rest)
-                and self._may_go(before, rest, "final" in label.group().casefold())
-            ):
+            if rest.strip() and self._is_payload(rest) and self._may_go(before, rest):
                 return rest
         return text
 
@@ -223,14 +222,30 @@ class _Recoverer:
                 yield position, label
             position += len(line)
 
-    def _may_go(self, before: str, rest: str, is_final: bool) -> bool:
+    def _may_go(self, before: str, rest: str) -> bool:
         """Say whether what stands above a label is no part of the answer."""
-        if self._kind is not Kind.PLAIN:
-            return not input_lines(before, self.quotable) - input_lines(rest, self.quotable)
-        read = self._paragraphs(before)
-        if is_final and any(p.is_thought for p in read):
-            return True
-        return all(p.is_thought or not self.quotable.lost(before[p.start : p.end], rest) for p in read)
+        if self._kind is Kind.PLAIN:
+            return all(
+                p.is_thought or self._says_again(before[p.start : p.end], rest) for p in self._paragraphs(before)
+            )
+        if self._request.intent is Intent.EXACT_FORMAT and not is_grounded(rest, self.quotable):
+            return False
+        found = candidates(before, self._request, self.quotable)
+        return not self._lines_lost(before, rest) and all(
+            covers(rest, before[each.start : each.end], self._request) for each in found
+        )
+
+    def _says_again(self, removed: str, rest: str) -> bool:
+        """Say whether prose says nothing that the rest does not say, or only what is polite."""
+        new = content_words(removed) - content_words(rest)
+        return not self.quotable.lost(removed, rest) and (
+            SMALL_TALK.search(removed) is not None or len(new) <= _MOST_NEW_WORDS
+        )
+
+    def _lines_lost(self, removed: str, rest: str) -> set[str]:
+        # Where lines are what was asked for, each may be one, however short.
+        shortest = 1 if self._request.intent is Intent.EXACT_LINES else SHORTEST_LINE
+        return input_lines(removed, self.quotable, shortest) - input_lines(rest, self.quotable, shortest)
 
     def _fence(self, text: str) -> str:
         inner = outer_fence(text)
@@ -305,11 +320,11 @@ class _Recoverer:
         if not all(covers(payload, text[each.start : each.end], self._request) for each in found[:-1]):
             return text
         outside = [text[: chosen.start], text[chosen.end :]]
-        lost = {line for part in outside for line in input_lines(part, self.quotable)}
+        lost = {line for part in outside for line in self._lines_lost(part, payload)}
         if self._request.intent is Intent.TABLE:
             drafts = {row for each in found for row in rows(text[each.start : each.end])}
             lost |= {row for part in outside for row in rows(part)} - drafts
-        if lost - input_lines(payload, self.quotable) or not (chosen.marked or self._is_thought(outside)):
+        if lost or not (chosen.marked or self._is_thought(outside)):
             return text
         alone = chosen.marked or not outside[1].strip() or self._request.intent is not Intent.EXACT_FORMAT
         if not alone and not self._all_thought(outside):

@@ -60,7 +60,7 @@ def find_thought(text: str, *, raw_input: str = "", instruction: str = "", inten
     """Find the leaked thought in an answer.
 
     Args:
-        text: the answer; what lies beyond its first 30,000 characters is not read.
+        text: the answer; prose beyond its first 30,000 characters is not read.
         raw_input: what the command printed; quotations of it are not thought.
         instruction: when it asks for steps, numbered steps are the answer.
         intent: under a structured contract, an answer that parses is searched cell by cell.
@@ -73,18 +73,21 @@ def thought_of(
     text: str, quotable: Ground, instruction: str, intent: Intent | None, tokens: Tokens = MODEL_TOKENS
 ) -> Thought:
     """Find the leaked thought in an answer; like `find_thought`, with the marks of one model."""
-    text = text[:MAX_PROSE_CHARS]
-    envelope = read_envelope(text, quotable, tokens)
-    spans = [Span(p.start, p.end, "block") for p in envelope.of("reasoning_block")]
+    structured = intent is not None and contract_of(intent).kind is Kind.STRUCTURED
+    envelope = read_envelope(text, quotable, tokens, intent if structured else None)
+    # Blocks within a document are words of it for recovery, and thought all the same.
+    inside = read_envelope(text, quotable, tokens)
+    blocks = envelope if inside.unterminated else inside
+    spans = [Span(p.start, p.end, "block") for p in blocks.of("reasoning_block")]
     payload = parse_payload(intent, text) if intent is not None else None
     if payload is not None and intent is not None:
         spans += _inside(text, intent, quotable, instruction)
     else:
         spans += _prose(text, envelope, quotable, instruction, intent)
     total = _solid(text)
-    inside = sum(_solid(text[s.start : s.end]) for s in spans)
+    thought = sum(_solid(text[s.start : s.end]) for s in spans)
     spans = [span for span in sorted(spans, key=lambda s: s.start) if text[span.start : span.end].strip()]
-    return Thought(tuple(spans), min(1.0, inside / total) if total else 0.0, envelope.unterminated)
+    return Thought(tuple(spans), min(1.0, thought / total) if total else 0.0, envelope.unterminated)
 
 
 def _solid(text: str) -> int:
@@ -95,9 +98,12 @@ def _prose(text: str, envelope: Envelope, quotable: Ground, instruction: str, in
     # A value may be any words; other strict forms have no place for such ones.
     is_value = intent is Intent.EXACT_FORMAT and "\n" not in text.strip()
     threshold = ALONE if intent is None or is_value or contract_of(intent).kind is Kind.PLAIN else BESIDE
-    turn = turn_start(text, quotable)
+    turn = turn_start(text[:MAX_PROSE_CHARS], quotable)
+    last = MAX_PROSE_CHARS if turn is None else turn
     for piece in envelope.of("answer"):
-        end = piece.end if turn is None else min(piece.end, max(piece.start, turn))
+        if piece.start >= last:
+            break
+        end = min(piece.end, last)
         for paragraph in paragraphs(text, piece.start, end, quotable, instruction, threshold):
             if paragraph.is_thought:
                 yield from _unquoted(text, paragraph, quotable)

@@ -10,9 +10,8 @@ from enum import StrEnum
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.envelope import is_quoted
 from ctxsift.grounding import Ground, ground
-from ctxsift.marks import MODEL_TOKENS, Tokens
-from ctxsift.marks import Kind as TokenKind
-from ctxsift.payloads import is_continuation, parse_payload
+from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
+from ctxsift.payloads import is_continuation, outer_fence, parse_payload
 from ctxsift.prompts import (
     COMMAND_HEADING,
     FORMAT_HEADING,
@@ -53,7 +52,6 @@ WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
 WRAPPED_BULLET = "wrapped_bullet"
 
-_OPEN_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*\Z")
 _MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]\s*$)")
 # A hundred times the longest honest answer; what is longer is neither read nor recovered.
 MAX_ANSWER_CHARS = 200_000
@@ -212,16 +210,6 @@ def _is_chatter(match: re.Match[str], raw_input: str) -> bool:
     return not has_fact(match.group()) and match.group().strip() not in raw_input
 
 
-def outer_fence(text: str) -> str | None:
-    """Return what stands inside one code fence around the whole of `text`, else None."""
-    opening, _, rest = text.strip().partition("\n")
-    match = _OPEN_FENCE.match(opening.rstrip())
-    inner, _, closing = rest.rpartition("\n") if "\n" in rest else ("", "", rest)
-    if match is None or closing.strip() != match.group(1) or match.group(1) in inner:
-        return None
-    return inner.removesuffix("\r")
-
-
 def leaked_tokens(text: str, quotable: Ground, tokens: Tokens = MODEL_TOKENS) -> list[str]:
     """Return the control and role tokens in `text` that are no quotations of the input.
 
@@ -230,8 +218,8 @@ def leaked_tokens(text: str, quotable: Ground, tokens: Tokens = MODEL_TOKENS) ->
     found: set[str] = set()
     for mark in tokens.marks(text):
         says = text[mark.start : mark.end]
-        plain_box = mark.kind in (TokenKind.BOX_OPEN, TokenKind.BOX_CLOSE) and says.strip("</>").isidentifier()
-        if mark.kind in (TokenKind.OPEN, TokenKind.CLOSE) or plain_box:
+        plain_box = mark.kind in (MarkKind.BOX_OPEN, MarkKind.BOX_CLOSE) and mark.in_plain_letters
+        if mark.kind in (MarkKind.OPEN, MarkKind.CLOSE) or plain_box:
             continue
         if not is_quoted(text, mark.start, mark.end, quotable):
             found.add(says)

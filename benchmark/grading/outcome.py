@@ -14,7 +14,7 @@ from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
 from ctxsift.backends.base import Generation
 from ctxsift.compression import Answer, View, examine, tokens_of
-from ctxsift.marks import Kind
+from ctxsift.marks import MarkKind
 
 MOST_ERROR_CHARS = 10_000
 
@@ -125,7 +125,7 @@ def _failure(generation: Generation, raw: View) -> str | None:
 
 
 def _closes_reasoning(generation: Generation) -> bool:
-    return any(mark.kind is Kind.CLOSE for mark in tokens_of(generation).marks(generation.text))
+    return any(mark.kind is MarkKind.CLOSE for mark in tokens_of(generation).marks(generation.text))
 
 
 def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:

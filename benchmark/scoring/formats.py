@@ -16,8 +16,8 @@ from benchmark.scoring.exact_values import same_value, value_similarity
 from benchmark.scoring.gold_schema import keep_schema
 from benchmark.scoring.quality import column_name, payload_agreement
 from ctxsift.contracts import Intent, Kind, contract_of
-from ctxsift.payloads import parse_payload
-from ctxsift.validation import excerpt_lines, outer_fence
+from ctxsift.payloads import outer_fence, parse_payload
+from ctxsift.validation import excerpt_lines
 
 PATTERN_TIMEOUT_S = 0.25
 _MARKUP = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~)")

@@ -24,8 +24,8 @@ from benchmark.scoring.prose_facts import (
 )
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from ctxsift.contracts import Intent, Kind, contract_of
-from ctxsift.payloads import parse_payload
-from ctxsift.validation import is_prose, outer_fence
+from ctxsift.payloads import outer_fence, parse_payload
+from ctxsift.validation import is_prose
 
 # What two texts share by being English about software earns nothing: golds of different cases reach a cosine of 0.34
 # and a share of common words of 0.15 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last

@@ -123,6 +123,7 @@ class LlamaCppBackend:
         control = {token for token in answer if llama_cpp.llama_vocab_is_control(vocabulary, token)}
         # Control tokens are kept as text: a model that leaks them is to be seen doing so.
         text = llm.detokenize(answer, prev_tokens=prompt, special=True).decode("utf-8", errors="replace")
+        tags = reasoning_tags(self._template.template) if self._template else ()
         return Generation(
             text=text,
             finish_reason=finish,
@@ -132,9 +133,9 @@ class LlamaCppBackend:
             decode_ms=clock.t_eval_ms,
             total_ms=total_ms,
             model=self._model,
-            begins_in_reasoning=opens_reasoning(written),
+            begins_in_reasoning=opens_reasoning(written, tags),
             control_tokens=MODEL_TOKENS.unlisted(map(self._token_text, control)),
-            reasoning_tags=reasoning_tags(self._template.template) if self._template else (),
+            reasoning_tags=tags,
         )
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ import re
 import resource
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import FrameType
@@ -21,7 +21,7 @@ import psutil
 from jinja2 import Environment, TemplateSyntaxError, meta
 
 from ctxsift.errors import BackendError
-from ctxsift.marks import MODEL_TOKENS, Kind
+from ctxsift.marks import MODEL_TOKENS, MarkKind
 from ctxsift.prompts import Message
 from ctxsift.terminal import one_line
 
@@ -99,7 +99,7 @@ _FIXED_DATE = datetime(2026, 1, 1)
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
 # Templates cut the reasoning of earlier turns out by the tag that closes it.
-_CUT_AT = re.compile(r"""(?:split\(\s*|in\s+\w+(?:\.\w+)*\s*%}|\bif\s+)(["'])(</(\w+)>)\1""")
+_CUT_AT = re.compile(r"""(?:split\(\s*|\bif\s+)(["'])(</((?!\w*(?:tool|function|call))\w+)>)\1""", re.IGNORECASE)
 _LONGEST_OPENING = 200
 
 _PROBE = (Message("system", "probe-system-6151"), Message("user", "probe-user-9241"))
@@ -141,10 +141,17 @@ def thinking_switches(template: str) -> dict[str, bool]:
     return {name: False for name in _THINKING_SWITCHES if name in taken}
 
 
-def opens_reasoning(prompt: str) -> bool:
-    """Say whether a rendered prompt ends inside a reasoning block, as templates of models that always think do."""
-    marks = MODEL_TOKENS.marks(prompt[-_LONGEST_OPENING:].rstrip())
-    return bool(marks) and marks[-1].kind is Kind.OPEN and marks[-1].end == len(prompt[-_LONGEST_OPENING:].rstrip())
+def opens_reasoning(prompt: str, tags: Iterable[tuple[str, str]] = ()) -> bool:
+    """Say whether a rendered prompt ends inside a reasoning block, as templates of models that always think do.
+
+    Args:
+        prompt: as the model reads it.
+        tags: the template's own around reasoning (see `reasoning_tags`).
+
+    """
+    end = prompt[-_LONGEST_OPENING:].rstrip()
+    marks = MODEL_TOKENS.extended((), tags).marks(end)
+    return bool(marks) and marks[-1].kind is MarkKind.OPEN and marks[-1].end == len(end)
 
 
 @functools.lru_cache(maxsize=8)

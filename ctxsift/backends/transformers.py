@@ -145,7 +145,7 @@ class TransformersBackend:
         fitting = [each.tokens for each in asked if isinstance(each, _Asked)]
         answers = iter(self._answers(fitting, limits) if fitting else ())
         return [
-            replace(next(answers), begins_in_reasoning=opens_reasoning(each.prompt))
+            replace(next(answers), begins_in_reasoning=opens_reasoning(each.prompt, self._reasoning_tags))
             if isinstance(each, _Asked)
             else each
             for each in asked
@@ -227,7 +227,7 @@ class TransformersBackend:
                 model=self._name,
                 gpu_peak_bytes=peak,
                 control_tokens=self._control_tokens(row.tokens),
-                reasoning_tags=reasoning_tags(self._template.template) if self._template else (),
+                reasoning_tags=self._reasoning_tags,
             )
             for ids, row in zip(prompts, rows.rows, strict=True)
         ]
@@ -242,6 +242,10 @@ class TransformersBackend:
         )
         return str(text)
 
+    @property
+    def _reasoning_tags(self) -> tuple[tuple[str, str], ...]:
+        return reasoning_tags(self._template.template) if self._template else ()
+
     def _control_tokens(self, tokens: Sequence[int]) -> tuple[str, ...]:
         special = {token for token in tokens if token in self._special}
         return MODEL_TOKENS.unlisted(self._tokenizer.convert_ids_to_tokens(sorted(special)))
@@ -254,7 +258,7 @@ class TransformersBackend:
         ends = set(configured if isinstance(configured, list) else [configured]) - {None}
         if from_gguf or not ends:
             vocabulary = self._tokenizer.get_vocab()
-            ends |= {vocabulary[text] for text in MODEL_TOKENS.ends if text in vocabulary}
+            ends |= {vocabulary[text] for text in MODEL_TOKENS.stops(vocabulary)}
             ends |= {self._tokenizer.eos_token_id} - {None}
         return frozenset(ends)
 

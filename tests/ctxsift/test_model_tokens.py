@@ -10,7 +10,7 @@ from benchmark.cases import Case, Corpus
 from ctxsift.backends.templates import opens_reasoning, reasoning_tags
 from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
-from ctxsift.marks import MODEL_TOKENS, Kind
+from ctxsift.marks import MODEL_TOKENS, MarkKind
 from ctxsift.model_tokens import FAMILIES, Family
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
@@ -75,25 +75,25 @@ def test_marks_are_found_and_count_as_leaked(mark: str) -> None:
     found = MODEL_TOKENS.marks(f"E42{mark}")
     assert [m.end for m in found][-1] == len(f"E42{mark}")
     # What opens reasoning in one family is a mere token in another; then it is thought.
-    assert leaked_tokens(f"E42 {mark}", ground(ASKED.quotable)) or found[-1].kind is Kind.OPEN
+    assert leaked_tokens(f"E42 {mark}", ground(ASKED.quotable)) or found[-1].kind is MarkKind.OPEN
     assert not leaked_tokens(f"E42 {mark}", ground(f"E42 {mark}"))
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("<Think>", Kind.OPEN),
-        ("< think >", Kind.OPEN),
-        ('<think time="3s">', Kind.OPEN),
-        ("</THINKING>", Kind.CLOSE),
-        ("<|channel|>commentary to=functions.run <|constrain|>json<|message|>", Kind.OPEN),
-        ("<|channel|>final <|constrain|>json<|message|>", Kind.FINAL),
-        ("<|start_header_id|>assistant<|end_header_id|>", Kind.HEADER),
-        ("<|an_unheard_of_token|>", Kind.CONTROL),
-        ("<SPECIAL_137>", Kind.CONTROL),
+        ("<Think>", MarkKind.OPEN),
+        ("< think >", MarkKind.OPEN),
+        ('<think time="3s">', MarkKind.OPEN),
+        ("</THINKING>", MarkKind.CLOSE),
+        ("<|channel|>commentary to=functions.run <|constrain|>json<|message|>", MarkKind.OPEN),
+        ("<|channel|>final <|constrain|>json<|message|>", MarkKind.FINAL),
+        ("<|start_header_id|>assistant<|end_header_id|>", MarkKind.HEADER),
+        ("<|an_unheard_of_token|>", MarkKind.CONTROL),
+        ("<SPECIAL_137>", MarkKind.CONTROL),
     ],
 )
-def test_marks_vary(text: str, kind: Kind) -> None:
+def test_marks_vary(text: str, kind: MarkKind) -> None:
     (mark,) = MODEL_TOKENS.marks(text)
     assert (mark.kind, mark.start, mark.end) == (kind, 0, len(text))
 
@@ -125,6 +125,7 @@ def test_nothing_is_added_for_marks_that_are_listed() -> None:
         ("{% if '</muse>' in content %}<muse>{% endif %}", (("<muse>", "</muse>"),)),
         ("<think>{{ content.split('</think>')[-1] }}", ()),
         ("{{ content.split('</muse>')[-1] }}", ()),
+        ("{% if '</tool_call>' in content %}<tool_call>{% endif %}", ()),
         ("{{ messages }}", ()),
     ],
 )
@@ -137,3 +138,9 @@ def test_prompts_that_end_in_a_block_begin_in_reasoning(family: Family) -> None:
     for opening, close in family.thought:
         assert opens_reasoning(f"Question?\n{opening}\n")
         assert not opens_reasoning(f"Question?\n{opening}{close}\n")
+
+
+def test_what_ends_a_turn_stops_a_model_unless_it_ends_its_reasoning() -> None:
+    assert MODEL_TOKENS.stops({"<|end|>", "<|endoftext|>", "a"}) == {"<|end|>", "<|endoftext|>"}
+    assert MODEL_TOKENS.stops({"<|end|>", "<|return|>", "<|channel|>", "<|message|>"}) == {"<|return|>"}
+    assert MODEL_TOKENS.stops({"<|end_message|>", "<|content_thinking|>"}) == frozenset()

@@ -173,11 +173,15 @@ def test_quotations_of_the_input_are_no_thought(line: str, repeat: int) -> None:
             '"',
         ),
         *("Here is my thought process:", "Wait, I think. ", "user\n\n", "assistant\n", "so, but, and, "),
+        *("x</think>", "x </think> y ", "<think>x</think>", "</think>\n", "<|im_end|>x", "<|im_start|>user\nx"),
+        *("<|channel|>final<|message|>x", '{"a": [', "[1] "),
     ],
 )
-@pytest.mark.parametrize("intent", [Intent.SUMMARY, Intent.YAML, Intent.EXACT_LINES])
-def test_a_megabyte_of_anything_is_judged_within_a_second(unit: str, intent: Intent) -> None:
-    text = unit * (1_000_000 // len(unit))
+@pytest.mark.parametrize("intent", [Intent.SUMMARY, Intent.YAML, Intent.EXACT_LINES, Intent.JSON])
+@pytest.mark.parametrize("length", [29_000, 199_000, 1_000_000])
+def test_a_megabyte_of_anything_is_judged_within_a_second(unit: str, intent: Intent, length: int) -> None:
+    # The shorter lengths lie just below what prose and answers are read to.
+    text = unit * (length // len(unit))
     started = time.process_time()
     recovery = recover(text, request(intent))
     validate(recovery.text, request(intent))

@@ -109,3 +109,8 @@ def test_thinking_is_switched_off_where_a_template_can(template: str, switches: 
 )
 def test_prompts_that_end_in_thought(prompt: str, inside: bool) -> None:
     assert opens_reasoning(prompt) is inside
+
+
+def test_a_template_s_own_tag_opens_reasoning() -> None:
+    assert opens_reasoning("a<ponder>\n", [("<ponder>", "</ponder>")])
+    assert not opens_reasoning("a<ponder>\n")
