@@ -25,6 +25,8 @@ _EMPHASIS = re.compile(r"\A(\*\*|__|`|\"|')(.+)\1\Z")
 # Far more than honest answers have; hostile ones have one in every character.
 _MOST_STARTS = 200
 SHORTEST_LINE = 12
+# A value of more words is a sentence, unless the input has it.
+_MOST_WORDS = 6
 
 
 class Candidate(NamedTuple):
@@ -70,10 +72,6 @@ def fulfils(text: str, request: Request, quotable: Ground) -> bool:
         boxed = _BOXED.search(text) is not None and text not in quotable
         return not boxed and "\n" not in text.strip() and (text.strip() in quotable or len(text.split()) <= _MOST_WORDS)
     return request.intent not in _FINDERS or parse_payload(request.intent, text) is not None
-
-
-# A value of more words is a sentence, unless the input has it.
-_MOST_WORDS = 6
 
 
 def covers(later: str, earlier: str, request: Request) -> bool:

@@ -74,7 +74,7 @@ class Paragraph:
 @functools.lru_cache(maxsize=256)
 def paragraphs(
     text: str, start: int, end: int, quotable: Ground, instruction: str, threshold: int = ALONE
-) -> Sequence[Paragraph]:
+) -> tuple[Paragraph, ...]:
     """Return the paragraphs of text[start:end], judged: a line that ends with a sentence's end ends one, too."""
     reader = SentenceReader(text, quotable, instruction)
     bounds = list(_bounds(text, start, end))
@@ -101,7 +101,7 @@ def paragraphs(
         )
         found.append(Paragraph(a, b, sentences, whole, sum(s.signals for s in sentences)))
     _spread(text, found, quotable)
-    return found
+    return tuple(found)
 
 
 def _is_whole(

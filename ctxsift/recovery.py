@@ -25,8 +25,9 @@ from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_
 
 RECOVERY_VERSION = "3"
 _MAX_ROUNDS = 8
+# An answer with more candidates repeats itself without end.
 _MOST_CANDIDATES = 3
-# Of a paragraph that the answer below it says once more.
+# A paragraph above a label with no more words of its own is a remark, not a fact.
 _MOST_NEW_WORDS = 5
 _PARTS: tuple[Part, ...] = ("reasoning_block", "role_header", "invented_turn", "control_token", "answer_box")
 
@@ -266,7 +267,7 @@ class _Recoverer:
         if (
             self._kind is Kind.STRUCTURED
             or self._request.intent is Intent.EXACT_LINES
-            or self._is_payload(text, whole=False)
+            or (self._kind is not Kind.PLAIN and self._is_payload(text))
         ):
             return text
         read = self._paragraphs(text)
@@ -345,9 +346,10 @@ class _Recoverer:
         threshold = ALONE if self._kind is Kind.PLAIN else BESIDE
         return paragraphs(text, 0, len(text), self.quotable, self._request.instruction, threshold)
 
-    def _is_payload(self, text: str, *, whole: bool = True) -> bool:
+    def _is_payload(self, text: str) -> bool:
+        """Say whether a text, without a fence around it, fulfils the contract; any plain text does."""
         if self._kind is Kind.PLAIN:
-            return whole
+            return True
         inner = outer_fence(text)
         return fulfils(inner if inner is not None else text, self._request, self.quotable)
 
