@@ -53,7 +53,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 def add_dataset(parser: argparse._ActionsContainer) -> None:
     """Add --dataset."""
-    what = "corpus folder or .jsonl; default: the packaged corpus"
+    what = "corpus folder or .jsonl, or variant:N for other names and numbers; default: the packaged corpus"
     parser.add_argument("--dataset", type=Path, metavar="PATH", help=what)
 
 

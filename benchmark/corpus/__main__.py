@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
 
 from rich.table import Table
 
@@ -23,6 +27,7 @@ from benchmark.cli.command import (
 from benchmark.cli.console import terminal
 from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
+from benchmark.corpus.variants import variant_of
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import encoded
 from ctxsift.strict_json import printable_json
@@ -34,6 +39,9 @@ _EXAMPLES = """\
   python -m benchmark.corpus stats
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
+  python -m benchmark.corpus variant --seed 7 > variant.jsonl
+                                                            the same cases with other names and numbers
+  python -m benchmark.corpus check --variants 20            prove that variants 1 to 20 are as sound
 """
 
 
@@ -53,6 +61,7 @@ def build_parser() -> Parser:
             sub.add_argument(_CASE, metavar="ID", help="id of the case")
         if command.figures:
             add_json(sub)
+        command.options(sub)
     return parser
 
 
@@ -66,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     return command.run(load_corpus(options.dataset or DEFAULT_CORPUS), options)
 
 
-def _check(corpus: Corpus, _: argparse.Namespace) -> int:
+def _check(corpus: Corpus, options: argparse.Namespace) -> int:
     """Print findings and quotas; return the verdict."""
     from benchmark.corpus.checks import check_corpus
     from benchmark.scoring import Embedder
@@ -82,7 +91,23 @@ def _check(corpus: Corpus, _: argparse.Namespace) -> int:
     if found:
         _print_quotas(found)
     show(f"{len(corpus.cases)} cases on {captures} captures: {len(findings)} findings, {missed} quotas missed")
-    return EXIT_FAILED if findings or missed else EXIT_OK
+    wrong = _check_variants(corpus, options.variants) if options.variants else 0
+    return EXIT_FAILED if findings or missed or wrong else EXIT_OK
+
+
+def _check_variants(corpus: Corpus, count: int) -> int:
+    """Print what is wrong with the variants 1 to `count`, on all cores; return how many findings there are."""
+    from benchmark.corpus.checks import check_variant
+
+    wrong = 0
+    with ProcessPoolExecutor(min(count, os.cpu_count() or 1), get_context("spawn")) as pool:
+        found = pool.map(partial(check_variant, corpus), range(1, count + 1))
+        for seed, findings in enumerate(found, 1):
+            for finding in findings:
+                show(one_line(f"variant {seed}: {finding.where}: {finding.problem}"))
+            wrong += len(findings)
+    show(f"{count} variants of {len(corpus.cases)} cases: {wrong} findings")
+    return wrong
 
 
 def _stats(corpus: Corpus, options: argparse.Namespace) -> int:
@@ -103,6 +128,10 @@ def _print_quotas(found: Sequence[Quota]) -> None:
     for quota in found:
         table.add_row(quota.name, f"{quota.value:.4g}", quota.wanted, "" if quota.met else "missed")
     terminal().print(table)
+
+
+def _variant(corpus: Corpus, options: argparse.Namespace) -> int:
+    return _export(variant_of(corpus, options.seed), options)
 
 
 def _export(corpus: Corpus, _: argparse.Namespace) -> int:
@@ -164,6 +193,26 @@ def _statement_lines(case: Case) -> Iterator[str]:
             yield f"    unless: {' | '.join(must_not.unless)}"
 
 
+def _no_options(_: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+
+
+def _add_variants(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variants", type=_count, default=0, metavar="N", help="also check the variants 1 to N")
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", type=_count, required=True, metavar="N", help="which variant; the same N, the same one"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class _Command:
     """One thing the command does.
@@ -171,6 +220,7 @@ class _Command:
     Attributes:
         case: it takes the id of a case.
         figures: it takes --json.
+        options: adds what only it takes.
 
     """
 
@@ -178,6 +228,7 @@ class _Command:
     summary: str
     case: bool = False
     figures: bool = False
+    options: Callable[[argparse.ArgumentParser], None] = _no_options
 
 
 _COMMAND, _CASE = "command", "case"
@@ -185,11 +236,15 @@ _COMMANDS = {
     "check": _Command(
         _check,
         "prove every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the packaged corpus",
+        options=_add_variants,
     ),
     "stats": _Command(
         _stats, "show what the corpus contains: cases by intent, family, difficulty, length, tools", figures=True
     ),
     "export": _Command(_export, "print the corpus as JSON lines, with the published field names"),
+    "variant": _Command(
+        _variant, "print the corpus as JSON lines with other names, paths, numbers, hashes and times", options=_add_seed
+    ),
     "show": _Command(_show, "print one case for reading", case=True),
 }
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from benchmark.cases import Case, Family
+from benchmark.cases import Case, Corpus, Family
 from benchmark.corpus.statement_checks import statement_findings
+from benchmark.corpus.variants import variant_of
 from benchmark.patterns import PatternError, compiled
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token, missing_anchors
@@ -54,6 +55,11 @@ def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = Tru
         where = f"{case.case_id} ({case.where})"
         findings += [Finding(where, problem) for problem in check_scores(case, embedder)]
     return findings + list(_check_together(cases)) + (list(_check_presence(cases)) if whole else [])
+
+
+def check_variant(corpus: Corpus, seed: int) -> list[Finding]:
+    """Return every defect of one variant of a corpus."""
+    return check_corpus(variant_of(corpus, seed).cases, Embedder(), whole=False)
 
 
 def check_case(case: Case) -> Iterator[str]:

@@ -13,6 +13,7 @@ from benchmark.cases import Capture, Case, Corpus
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
 from benchmark.corpus.statement_checks import check_statements
+from benchmark.corpus.variants import variant_of
 from benchmark.patterns import PatternError, compiled
 from benchmark.typed_input import place_in, read_object
 from ctxsift.contracts import contract_of
@@ -21,17 +22,20 @@ from ctxsift.files import exists, read_text
 from ctxsift.payloads import yaml_events
 
 DEFAULT_CORPUS = Path(__file__).parent / "data"
+_VARIANT = re.compile(r"variant:(\d{1,9})")
 _SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_corpus(path: Path = DEFAULT_CORPUS) -> Corpus:
-    """Load the corpus in the folder or JSONL file `path`.
+    """Load the corpus in the folder or JSONL file `path`, or the variant `variant:N` of the packaged one.
 
     Raises:
         InputError: naming the file, the place in it and the hint.
 
     """
+    if (variant := _VARIANT.fullmatch(str(path))) and not exists(path):
+        return variant_of(load_corpus(), int(variant[1]))
     if not exists(path):
         raise InputError(str(path), "no such dataset", "give --dataset the folder of a corpus, or a .jsonl file")
     if path.is_file():

@@ -113,7 +113,11 @@ class RunnerOptions:
     dataset: Path | None = field(
         default=None,
         metadata=_given(
-            Group.WHERE, "corpus folder or .jsonl; default: the packaged corpus", Path, "PATH", resumes=True
+            Group.WHERE,
+            "corpus folder or .jsonl, or variant:N (other names and numbers); default: the packaged corpus",
+            Path,
+            "PATH",
+            resumes=True,
         ),
     )
     output_dir: Path = field(default=Path("results"), metadata=_given(Group.WHERE, "default: %(default)s", Path, "DIR"))
