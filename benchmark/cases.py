@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
@@ -12,6 +13,8 @@ import msgspec
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
 from ctxsift.contracts import Intent, OutputMode
 from ctxsift.prompts import Request
+
+_TEST_BELOW = 85
 
 
 class Family(StrEnum):
@@ -38,6 +41,21 @@ class Origin(StrEnum):
 
     CAPTURED = auto()
     WRITTEN = auto()
+
+
+class Split(StrEnum):
+    """Which part of a corpus a case belongs to: two thirds to look at, one third to judge by."""
+
+    DEV = auto()
+    TEST = auto()
+
+
+def split_of(capture: str) -> Split:
+    """Return the part that a capture's cases belong to: `test` where the first byte of its name's SHA-256 is below 85.
+
+    A third of all bytes are; cases on one capture stay together, and new captures move no old ones.
+    """
+    return Split.TEST if hashlib.sha256(capture.encode()).digest()[0] < _TEST_BELOW else Split.DEV
 
 
 @dataclass(frozen=True)

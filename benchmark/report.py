@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.analysis.leaderboard import build_leaderboard
+from benchmark.cases import Split
 from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
@@ -19,7 +20,8 @@ from benchmark.cli.command import (
     run_command,
 )
 from benchmark.cli.console import terminal
-from benchmark.record.read import ForeignFileError, iterate_results
+from benchmark.grading.result import part_of
+from benchmark.record.read import ForeignFileError, StoredResult, iterate_results, labels, stored
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
@@ -27,6 +29,8 @@ _EXAMPLES = """\
   python -m benchmark.report results/
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
+  python -m benchmark.report results/ --items            cases that tell least of the models first
+  python -m benchmark.report results/ --split test       the third of the corpus that is for judging by
 """
 
 
@@ -41,6 +45,10 @@ def build_parser() -> Parser:
     add_results(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per case and result to FILE")
+    parser.add_argument(
+        "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
+    )
+    parser.add_argument("--split", type=Split, metavar="SPLIT", help="only this part of the corpus: dev or test")
     add_json(parser)
     return parser
 
@@ -59,11 +67,19 @@ def _show(options: argparse.Namespace) -> int:
 
     left_out: list[InputError] = []
     results = list(iterate_results(options.paths, skip=left_out.append))
+    if options.split:
+        results = [stored(r.path, part_of(r.record, options.split)) for r in results]
+        results = [result for result in results if result.cases]
+        if not results:
+            hint = "files from before the corpus had splits name no capture: run benchmark.rescore on them"
+            raise InputError(f"--split {options.split}", "no answer here belongs to it", hint)
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:
         raise left_out[0]
     for error in left_out:
         tell(f"left out: {error}")
+    if options.items:
+        return _show_items(results, as_json=options.json)
     board = build_leaderboard(results)
     if options.markdown:
         write_atomically(options.markdown, leaderboard_markdown(board))
@@ -74,6 +90,20 @@ def _show(options: argparse.Namespace) -> int:
     else:
         print_leaderboard(terminal(), board)
     return EXIT_USAGE if left_out else EXIT_OK
+
+
+def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> int:
+    from benchmark.analysis.items import analyse
+    from benchmark.render.items import items_document, print_items
+
+    items = analyse(results, labels(results))
+    if not items:
+        raise InputError("--items", "no model has an answer here", "name results of models, not of baselines alone")
+    if as_json:
+        print_json(items_document(items))
+    else:
+        print_items(terminal(), items)
+    return EXIT_OK
 
 
 def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.cases import Case
+from msgspec.structs import replace
+
+from benchmark.cases import Case, Split, split_of
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.summary import break_down, summarise
 from benchmark.matrix import Scenario
@@ -48,3 +50,14 @@ def build_result(
         breakdowns=break_down(outcomes),
         cases=list(outcomes),
     )
+
+
+def part_of(result: Result, split: Split) -> Result:
+    """Return a result with the cases of one split alone, and the summary of these; reference rows are left out.
+
+    Cases of which the file names no capture belong to no split.
+    """
+    cases = [c for c in result.cases if c.question.capture is not None and split_of(c.question.capture) is split]
+    ignored = result.run is not None and result.run.latency_ignored
+    summary = summarise(len(cases), cases, {}, latency_ignored=ignored)
+    return replace(result, cases=cases, summary=summary, breakdowns=break_down(cases))

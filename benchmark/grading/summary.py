@@ -60,7 +60,7 @@ def summarise(
     Args:
         planned_count: cases of the run.
         outcomes: of the cases that were asked.
-        references: what gold and each baseline score on the answered ones, in their order.
+        references: what gold and each baseline score on the answered ones, in their order; empty where nobody asks.
         latency_ignored: the latency factor is 1; the times themselves are still told.
 
     """
@@ -87,7 +87,7 @@ def summarise(
         compression=_compression(answered),
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
         recovery_lift=recovered.final_score - raw.final_score,
-        standing=_standing(references, recovered.final_score, recovered_draws, clusters),
+        standing=_standing(references, recovered.final_score, recovered_draws, clusters) if references else None,
         peaks=Peaks(
             peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
             peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from benchmark.cases import Split
 from benchmark.matrix import DEFAULT_MATRIX
 from ctxsift.errors import InputError
 
@@ -86,6 +87,12 @@ class RunnerOptions:
     max_cases: int | None = field(
         default=None,
         metadata=_given(Group.WHAT, "run only the first N cases; 8 cover all intents", int, "N", with_resume=False),
+    )
+    split: Split | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHAT, "run only this part of the corpus: dev (two thirds) or test", Split, "SPLIT", with_resume=False
+        ),
     )
     case_id: tuple[str, ...] = field(default=(), metadata=_several("run only this case", "ID"))
     list_scenarios: bool = field(default=False, metadata=_switch(Group.WHAT, "show the matrix and stop"))

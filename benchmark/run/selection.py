@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Sequence
 
-from benchmark.cases import Case, Corpus
+from benchmark.cases import Case, Corpus, Split, split_of
 from ctxsift.contracts import Intent
 from ctxsift.errors import InputError, did_you_mean
 
@@ -22,11 +22,13 @@ def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(case for row in rounds for case in row if case is not None)
 
 
-def select_cases(corpus: Corpus, *, case_ids: Sequence[str] = (), max_cases: int | None = None) -> tuple[Case, ...]:
+def select_cases(
+    corpus: Corpus, *, case_ids: Sequence[str] = (), max_cases: int | None = None, split: Split | None = None
+) -> tuple[Case, ...]:
     """Return the cases to run.
 
     Raises:
-        InputError: an unknown id (nearest ones shown) or a limit below 1.
+        InputError: an unknown id (nearest ones shown), a limit below 1, or no case in that split.
 
     """
     if max_cases is not None and max_cases < 1:
@@ -36,4 +38,8 @@ def select_cases(corpus: Corpus, *, case_ids: Sequence[str] = (), max_cases: int
         if case_id not in by_id:
             raise InputError(f"--case-id {case_id}", "is not in the corpus", did_you_mean(case_id, by_id))
     chosen = [by_id[case_id] for case_id in case_ids] if case_ids else corpus.cases
+    if split is not None:
+        chosen = [case for case in chosen if split_of(case.capture.name) is split]
+        if not chosen:
+            raise InputError(f"--split {split}", "has none of these cases", "leave it out, or choose other cases")
     return stratified(dict.fromkeys(chosen))[:max_cases]

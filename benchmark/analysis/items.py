@@ -1,0 +1,115 @@
+"""Item analysis: how hard each case was for the models in some results, and whether it tells good ones from weak ones.
+
+Figures of classical test theory (Lord and Novick, 1968): difficulty is the mean score; discrimination correlates a
+case's score with the mean of the other cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Question
+from benchmark.statistics import mean
+
+# With fewer models a correlation says nothing.
+FEWEST_RESULTS = 3
+_EASY, _HARD = 0.75, 0.4
+
+
+class Remark(StrEnum):
+    """What is odd about a case."""
+
+    ALL_PASS = "all pass"
+    ALL_FAIL = "all fail"
+    WEAK_WIN = "weak models win"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One case over several results.
+
+    Attributes:
+        mean: of the case scores, in [0, 1]: high is easy.
+        spread: their standard deviation.
+        passed: share of the results whose answer is usable with every anchor.
+        discrimination: correlation with the mean of the other cases, in [-1, 1]; None for fewer than three results or
+            scores that are all the same.
+        winners: labels of the results with the best score, where not all share it.
+        measured: the difficulty that the mean stands for.
+        labelled: the difficulty that its author saw; None where files do not tell.
+
+    """
+
+    case_id: str
+    results: int
+    mean: float
+    spread: float
+    passed: float
+    discrimination: float | None
+    winners: tuple[str, ...]
+    measured: str
+    labelled: str | None
+    remarks: tuple[Remark, ...]
+
+
+def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item]:
+    """Return every case that some results answered, those that tell least first.
+
+    Args:
+        results: of models; reference rows say nothing of a case and are passed over.
+        labels: their names, in the same order.
+
+    """
+    models = [(result, label) for result, label in zip(results, labels, strict=True) if not result.is_reference]
+    questions = {c.question.case_id: c.question for result, _ in models for c in result.record.cases}
+    items = [_item(question, models) for question in questions.values()]
+    return sorted(filter(None, items), key=_least_telling)
+
+
+def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Item | None:
+    case_id = question.case_id
+    answered = [(result, label) for result, label in models if case_id in result.cases]
+    if not answered:
+        return None
+    figures = [result.cases[case_id] for result, _ in answered]
+    scores = [each.score for each in figures]
+    others = [mean([f.score for f in result.cases.values() if f.case_id != case_id]) for result, _ in answered]
+    discrimination = _correlation(scores, others)
+    best = max(scores)
+    winners = [label for (_, label), score in zip(answered, scores, strict=True) if score == best]
+    passed = mean([float(each.passed) for each in figures])
+    return Item(
+        case_id=case_id,
+        results=len(answered),
+        mean=mean(scores),
+        spread=float(np.std(scores)),
+        passed=passed,
+        discrimination=discrimination,
+        winners=tuple(winners) if min(scores) < best else (),
+        measured="easy" if mean(scores) >= _EASY else "hard" if mean(scores) < _HARD else "medium",
+        labelled=question.difficulty,
+        remarks=tuple(_remarks(passed, discrimination)),
+    )
+
+
+def _remarks(passed: float, discrimination: float | None) -> Iterator[Remark]:
+    if passed in (0, 1):
+        yield Remark.ALL_PASS if passed else Remark.ALL_FAIL
+    if discrimination is not None and discrimination < 0:
+        yield Remark.WEAK_WIN
+
+
+def _correlation(scores: Sequence[float], others: Sequence[float]) -> float | None:
+    if len(scores) < FEWEST_RESULTS or np.ptp(scores) == 0 or np.ptp(others) == 0:
+        return None
+    return float(np.corrcoef(scores, others)[0, 1])
+
+
+def _least_telling(item: Item) -> tuple[float, float, str]:
+    # What all answer alike tells nothing; what weak models win tells less than nothing.
+    return (0.0 if item.discrimination is None else item.discrimination, item.spread, item.case_id)

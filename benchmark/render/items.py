@@ -1,0 +1,44 @@
+"""Item analysis as a table and as a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from benchmark.analysis.items import FEWEST_RESULTS, Item
+from benchmark.render.terminal import plain_table
+from benchmark.render.text import plain_text
+
+_TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "")
+_MOST_WINNERS = 2
+
+
+def print_items(console: Console, items: Sequence[Item]) -> None:
+    """Print a row for each case, then what they come to."""
+    console.print(plain_table(_TITLES, [_row(item) for item in items], title="Cases, the least telling first"))
+    remarks = Counter(remark for item in items for remark in item.remarks)
+    moved = sum(item.labelled not in (None, item.measured) for item in items)
+    parts = [f"{count} {remark}" for remark, count in sorted(remarks.items())]
+    parts.append(f"{moved} of another difficulty than their label")
+    console.print(plain_text(f"{len(items)} cases: {', '.join(parts)}"), soft_wrap=True)
+    if max(item.results for item in items) < FEWEST_RESULTS:
+        note = f"discrimination needs {FEWEST_RESULTS} results of models; difficulty means little with fewer"
+        console.print(plain_text(f"* {note}"), soft_wrap=True)
+
+
+def _row(item: Item) -> list[str]:
+    told = "" if item.discrimination is None else f"{item.discrimination:+.2f}"
+    more = f" and {len(item.winners) - _MOST_WINNERS} more" if len(item.winners) > _MOST_WINNERS else ""
+    best = ", ".join(item.winners[:_MOST_WINNERS]) + more
+    figures = [f"{item.mean:.2f}", f"{item.spread:.2f}", f"{item.passed:.0%}", told]
+    remarks = ", ".join(item.remarks)
+    return [item.case_id, str(item.results), *figures, item.labelled or "", item.measured, best, remarks]
+
+
+def items_document(items: Sequence[Item]) -> Any:
+    """Return the items as JSON values, figures unrounded."""
+    return msgspec.to_builtins(list(items))
