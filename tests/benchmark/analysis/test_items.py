@@ -57,7 +57,7 @@ def test_difficulty_and_discrimination_are_those_of_the_books(model: StoredResul
     assert Remark.WEAK_WIN in items[ids[2]].remarks
     assert items[ids[2]].winners == ("m0",)
     # The least telling come first.
-    assert [item.case_id for item in analyse(results, ["m0", "m1", "m2"])][0] == ids[2]
+    assert analyse(results, ["m0", "m1", "m2"])[0].case_id == ids[2]
 
 
 def test_two_models_are_too_few_to_tell_discrimination(model: StoredResult) -> None:
