@@ -22,6 +22,13 @@ _BRACKET_ABOVE_ALL = re.compile(r"^[{\[]", re.MULTILINE)
 _ANY_BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\\n]|\\.)*+"')
 _ANNOUNCEMENT = re.compile(r"^([^\n]*:)[ \t\r]*\n[ \t\r]*\n", re.MULTILINE)
 _EMPHASIS = re.compile(r"\A(\*\*|__|`|\"|')(.+)\1\Z")
+# What looks like an item of a payload, whether it parses or not.
+ITEM = {
+    Intent.JSON: re.compile(r"[ \t]*[{\[][ \t]*(?:[\"\d{\[]|$)"),
+    Intent.YAML: re.compile(r"[ \t]*(?:- )?\S(?:[^\n:]|:(?=\S)){0,60}:[ \t]+\S+(?:[ \t]+\S+){0,4}[ \t]*$"),
+    Intent.TABLE: re.compile(r"[^\n|]*\|"),
+    Intent.BULLET_LIST: re.compile(r"[ \t]*(?:\d{1,2}[.)]|[-+*•–—])[ \t]+\S"),
+}
 # Far more than honest answers have; hostile ones have one in every character.
 _MOST_STARTS = 200
 SHORTEST_LINE = 12

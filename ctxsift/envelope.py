@@ -22,15 +22,27 @@ _MOST_BOXES, _MOST_MARKS_IN_BOX = 10, 100
 # Possessive quantifiers keep patterns linear: an answer may be a megabyte of blanks.
 _ROLES = r"(?:user|human|system|assistant|model|instruction)"
 _TURN = re.compile(
-    rf"(?<=\n)(?:(?:### )?{_ROLES}|### (?:question|answer|input|task))[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE
+    rf"(?<=\n)(?:(?:### )?{_ROLES}|### (?:question|answer|input|task))[ \t]*+:?[ \t\r]*+(?:\n(?![ \t]+\S)|\Z)",
+    re.IGNORECASE,
 )
+# Without its marks, a turn may run into the sentence before it.
+_RUN_ON = re.compile(r"(?<=[.!?\d)\]\"'`])(?:user|human)\r?\n+[^\n]{1,400}?assistant\r?\n")
 _OWN_TURN = re.compile(r"\n(?:### )?(?:assistant|model|answer|response)[ \t]*+:?[ \t\r]*+(?:\n|\Z)", re.IGNORECASE)
 _CONVERSATION = re.compile(r"(?<=\n)((?:User|Human):[ \t][^\n]{0,400})\n\s*(?:Assistant|AI|Model):[ \t]")
 # A label with words behind it is a turn only after a blank line: "User: www-data" may be an answer's own line.
-_TURN_LABEL = re.compile(r"(?<=\n)(?:### ?)?(?:User|Human|Assistant|Instruction):[ \t]", re.IGNORECASE)
+_TURN_LABEL = re.compile(
+    r"(?<=\n)(?:### ?|\*\*)?(?:User|Human|Assistant|Instruction|Question|Q)(?::\*\*|\*\*:|:)[ \t]", re.IGNORECASE
+)
+_OWN_LABEL = re.compile(
+    r"(?<=\n)(?:### ?|\*\*)?(?:Assistant|AI|Model|Answer|Response|A)(?::\*\*|\*\*:|:)[ \t]", re.IGNORECASE
+)
+_ROLE_WORDS = frozenset({"user", "assistant"})
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n\Z")
 # What a sentence has on both sides of a mark that it speaks of.
 _SPEAKS, _SPEAKS_ON = re.compile(r"[\w,][ \t]+\Z"), re.compile(r"[ \t]+[^\W\dA-Z]|[,;.)]")
+_TAG = re.compile(r"</?\w+>")
+_CLAUSE_END = re.compile(r"[,;.)]")
 
 
 class Piece(NamedTuple):
@@ -76,7 +88,9 @@ def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS, inte
 
 def turn_start(text: str, ground: Ground) -> int | None:
     """Return where an answer goes on with an invented turn that has a label and no mark ("User: ..."), or None."""
-    for pattern in (_CONVERSATION, _TURN, _TURN_LABEL):
+    # An output of conversations is told in their words.
+    about_turns = ground.words >= _ROLE_WORDS
+    for pattern in (_CONVERSATION, _TURN, _TURN_LABEL, _RUN_ON):
         for turn in pattern.finditer(text):
             before, behind = text[: turn.start()], text[turn.end() :]
             after_blank_line = _BLANK_LINE.search(before[-_LONGEST_GAP:]) is not None
@@ -85,12 +99,17 @@ def turn_start(text: str, ground: Ground) -> int | None:
             line = text[turn.start() : turn.start() + _LONGEST_LINE].partition("\n")[0]
             if not before.strip() or fold(line) in ground.lines or (turn.lastindex and turn[1] in ground):
                 break
+            if len(_FENCE.findall(before)) % 2:
+                break
             # Words of the input under a single label may be part of the answer; conversations have two sides.
-            if pattern is _TURN:
+            if pattern is _RUN_ON:
+                goes_on = True
+            elif pattern is _TURN:
                 goes_on = _OWN_TURN.search(behind) is not None
             else:
-                goes_on = len(_TURN_LABEL.findall(text, turn.start())) > (1 if after_blank_line else 2)
-            if goes_on or not ground.lost(text[turn.start() :], before):
+                sides = len(_TURN_LABEL.findall(text, turn.start())) + len(_OWN_LABEL.findall(text, turn.start()))
+                goes_on = sides > (1 if after_blank_line else 3)
+            if (goes_on and not about_turns) or not ground.lost(text[turn.start() :], before) - _ROLE_WORDS:
                 return turn.start()
             break
     return None
@@ -101,6 +120,13 @@ def is_quoted(text: str, start: int, end: int, ground: Ground) -> bool:
 
     It has to stand in the input; at the beginning or end of a line, where models put their own, the whole line has to.
     """
+    # Nobody puts tags of their own in quotes.
+    if (
+        _TAG.fullmatch(text, start, end)
+        and text[start - 1 : start] in ("`", '"', "'")
+        and text[start - 1 : start] == text[end : end + 1]
+    ):
+        return True
     if text[start:end] not in ground:
         return False
     # A line that is longer is none that somebody reads.
@@ -113,9 +139,17 @@ def is_quoted(text: str, start: int, end: int, ground: Ground) -> bool:
     in_quotes = before[-1:] and before[-1] in "\"'`|" and behind[:1] == before[-1]
     if in_quotes or (_KEY.fullmatch(before) and behind in ("", ",")):
         return True
-    inside = before.strip(_QUOTES) and behind.strip(_QUOTES)
+    inside = before.strip(_QUOTES) and (behind.strip(_QUOTES) or _SPEAKS.search(text[max(0, start - 3) : start]))
     line = text[line_start:line_end].strip(_QUOTES + "-*•>") if line_end - line_start <= _LONGEST_LINE else ""
     return bool(inside) or line in ground
+
+
+def is_spoken_of(text: str, mark: Mark) -> bool:
+    """Say whether a tag in plain letters stands within a sentence, as a word of it."""
+    before, behind = text[max(0, mark.start - 3) : mark.start], text[mark.end : mark.end + 3]
+    # Thought goes on behind the mark that opens it; a list of tags does not.
+    goes_on = _CLAUSE_END if mark.kind is MarkKind.OPEN else _SPEAKS_ON
+    return mark.in_plain_letters and bool(_SPEAKS.search(before) and goes_on.match(behind))
 
 
 class _Reader:
@@ -144,6 +178,8 @@ class _Reader:
             quoted = is_quoted(self._text, mark.start, mark.end, ground)
             if mark in first:
                 quoted = not is_block
+            if mark.kind is MarkKind.CONTROL and is_spoken_of(self._text, mark):
+                continue
             if mark.name in awaited or not quoted:
                 found.append(mark)
                 awaited = self._closers(mark)
@@ -204,6 +240,8 @@ class _Reader:
             self._add(mark.start, "answer")
             if mark.kind is MarkKind.OPEN:
                 close = self._close(number)
+                if close is None and is_spoken_of(self._text, mark):
+                    continue
                 self._add(len(self._text) if close is None else close, "reasoning_block")
                 if close is None:
                     return Envelope(tuple(self._pieces), unterminated=True)
@@ -235,7 +273,7 @@ class _Reader:
     def _box(self, number: int, mark: Mark) -> None:
         """Take one side of a box; without the other, the first begins the answer and the last ends it."""
         close = self._box_end(number) if mark.kind is MarkKind.BOX_OPEN else None
-        if close is None and not self._boxes and self._is_spoken_of(mark):
+        if close is None and not self._boxes and is_spoken_of(self._text, mark):
             self._add(mark.end, "answer")
             return
         if close is not None and len(self._boxes) < _MOST_BOXES:
@@ -287,16 +325,11 @@ class _Reader:
         if self._reasoned and self._answered and mark.end >= self._length:
             self._add(mark.end, "control_token")
             return
-        if self._is_spoken_of(mark):
+        if is_spoken_of(self._text, mark):
             self._add(mark.end, "answer")
             return
         self._before_is_thought()
         self._add(mark.end, "reasoning_block")
-
-    def _is_spoken_of(self, mark: Mark) -> bool:
-        """Say whether a tag without its other half stands within a sentence."""
-        before, behind = self._text[max(0, mark.start - 3) : mark.start], self._text[mark.end : mark.end + 3]
-        return mark.in_plain_letters and bool(_SPEAKS.search(before) and _SPEAKS_ON.match(behind))
 
     def _close(self, number: int) -> int | None:
         """Return where the reasoning ends that a mark opens, None where nothing ends it."""

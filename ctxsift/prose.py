@@ -149,6 +149,21 @@ def _spread(text: str, read: list[Paragraph], quotable: Ground) -> None:
             read[number] = replace(paragraph, is_thought=True, signals=signals)
 
 
+def runs_of_answer(read: Sequence[Paragraph]) -> list[list[Paragraph]]:
+    """Return the paragraphs that are no thought, those together that stand together."""
+    runs: list[list[Paragraph]] = []
+    parted = True
+    for paragraph in read:
+        if paragraph.is_thought:
+            parted = True
+        elif parted:
+            runs.append([paragraph])
+            parted = False
+        else:
+            runs[-1].append(paragraph)
+    return runs
+
+
 def _bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     position = start
     for gap in [*_PARAGRAPH_END.finditer(text, start, end), None]:

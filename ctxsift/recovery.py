@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxsift.candidates import SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
+from ctxsift.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.envelope import Envelope, Part, Piece, read_envelope, turn_start
 from ctxsift.grounding import Ground, content_words, fold, ground
@@ -19,7 +19,7 @@ from ctxsift.marks import MODEL_TOKENS, Tokens
 from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.prompts import Request
-from ctxsift.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs
+from ctxsift.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs, runs_of_answer
 from ctxsift.thought import MAX_PROSE_CHARS
 from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_start
 
@@ -274,7 +274,7 @@ class _Recoverer:
         kept = [p for p in read if not p.is_thought]
         if len(kept) == len(read) or not kept:
             return self._chatter(text, read)
-        runs = _neighbours(read)
+        runs = runs_of_answer(read)
         rest = text[runs[-1][0].start : runs[-1][-1].end]
         parted = any(self.quotable.lost(text[run[0].start : run[-1].end], rest) for run in runs[:-1])
         if parted or rest.endswith(":") or echoed_lines(text, self._request) or not self._is_payload(rest):
@@ -325,12 +325,30 @@ class _Recoverer:
         if self._request.intent is Intent.TABLE:
             drafts = {row for each in found for row in rows(text[each.start : each.end])}
             lost |= {row for part in outside for row in rows(part)} - drafts
-        if lost or not (chosen.marked or self._is_thought(outside)):
+        thought = self._is_thought(outside)
+        if lost or not (chosen.marked or thought):
+            return text
+        # A fence alone does not say that facts beside it are no answer.
+        if self._kind is Kind.STRUCTURED and not thought and self.quotable.lost(" ".join(outside), payload):
+            return text
+        if self._items_lost(outside, payload):
             return text
         alone = chosen.marked or not outside[1].strip() or self._request.intent is not Intent.EXACT_FORMAT
         if not alone and not self._all_thought(outside):
             return text
         return payload
+
+    def _items_lost(self, parts: Sequence[str], payload: str) -> bool:
+        """Say whether lines beside the payload look like further items of it, and say what it does not."""
+        item = ITEM.get(self._request.intent)
+        if item is None:
+            return False
+        for part in parts:
+            for paragraph in self._paragraphs(part):
+                lines = () if paragraph.is_thought else part[paragraph.start : paragraph.end].splitlines()
+                if any(item.match(line) and self.quotable.lost(line, payload) for line in lines):
+                    return True
+        return False
 
     def _is_thought(self, parts: Sequence[str]) -> bool:
         """Say whether something in them shows that they are not the answer: thought or politeness."""
@@ -367,21 +385,6 @@ class _Recoverer:
 def _is_markup(text: str, piece: Piece) -> bool:
     """Say whether a piece is a box in plain letters: markup, unless the whole answer is in it."""
     return piece.part == "answer_box" and text[piece.start : piece.end].strip().strip("</>").isidentifier()
-
-
-def _neighbours(read: Sequence[Paragraph]) -> list[list[Paragraph]]:
-    """Return the paragraphs that are no thought, those together that stand together."""
-    runs: list[list[Paragraph]] = []
-    parted = True
-    for paragraph in read:
-        if paragraph.is_thought:
-            parted = True
-        elif parted:
-            runs.append([paragraph])
-            parted = False
-        else:
-            runs[-1].append(paragraph)
-    return runs
 
 
 def _removed(before: str, after: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxsift.contracts import Intent, Kind, contract_of
-from ctxsift.envelope import is_quoted
+from ctxsift.envelope import is_quoted, is_spoken_of
 from ctxsift.grounding import Ground, ground
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
 from ctxsift.payloads import is_continuation, outer_fence, parse_payload
@@ -221,7 +221,7 @@ def leaked_tokens(text: str, quotable: Ground, tokens: Tokens = MODEL_TOKENS) ->
         plain_box = mark.kind in (MarkKind.BOX_OPEN, MarkKind.BOX_CLOSE) and mark.in_plain_letters
         if mark.kind in (MarkKind.OPEN, MarkKind.CLOSE) or plain_box:
             continue
-        if not is_quoted(text, mark.start, mark.end, quotable):
+        if not is_quoted(text, mark.start, mark.end, quotable) and not is_spoken_of(text, mark):
             found.add(says)
     return sorted(found)
 

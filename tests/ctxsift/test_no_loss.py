@@ -59,6 +59,19 @@ _KEPT = {
         _THOUGHT + "Nobody can save uploads any more because of missing rights.\n\n"
         "Final answer: the compile step fails with E42.",
     ),
+    "keys of any characters": (Intent.YAML, _THOUGHT + "E42(s): 2\ncompile:latest: error\nlink: skipped"),
+    "numbered items above bullets": (
+        Intent.BULLET_LIST,
+        _THOUGHT + "1. compile: error E42\n2. link: skipped\n\nRelated:\n- www-data cannot write",
+    ),
+    "facts below a fence": (Intent.JSON, 'Errors:\n```json\n["E42"]\n```\nDisk: /dev/sda1 is 97% full'),
+    "a mark in quotes": (Intent.SUMMARY, 'E42 comes up because the stop token "</think>" is missing in cache.py:17.'),
+    "a mark in backticks": (Intent.SUMMARY, "The template prints `<think>` and never closes it, so E42 comes up."),
+    "control tokens in plain letters": (
+        Intent.SUMMARY,
+        "cache.py maps two words to <unk> and pads with <pad> up to 17.",
+    ),
+    "a list of tags": (Intent.SUMMARY, "cache.py writes <result>, <summary> and <analysis>. The last is empty (E42)."),
     "short lines of the input": (Intent.EXACT_LINES, _THOUGHT + "E1 a\n\nAnswer:\nE2 b"),
     "a label for a value that the output does not have": (
         Intent.EXACT_FORMAT,
@@ -85,6 +98,32 @@ def test_marks_at_the_edges_of_a_payload_go_and_those_within_stay() -> None:
 def test_a_key_that_is_a_role_stays_in_its_fence() -> None:
     document = "system:\n  disk: /dev/sda1\nuser:\n  name: www-data"
     assert recover(f"```yaml\n{document}\n```", _request(Intent.YAML)).text == document
+
+
+def test_conversations_of_the_input_are_told_in_their_words() -> None:
+    log = "role=user content=restart nginx\nrole=assistant content=done, pid 4412\nrole=user content=thanks\n"
+    for text in (
+        "The log has three messages.\n\nUser: restart nginx\nAssistant: done, pid 4412\nUser: thanks",
+        'The transcript reads:\nUser: "restart nginx"\nAssistant: "done, pid 4412"\nUser: "thanks"',
+        "The log is about nginx.\n\nUser: asks for a restart.\nAssistant: reports that it was done with pid 4412.",
+    ):
+        assert recover(text, _request(Intent.RECALL, log)).text == text
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        "\n\nQuestion: What about the disk?\nAnswer: /dev/sda1 is 97% full.",
+        "\n\nQ: What about the disk?\nA: /dev/sda1 is 97% full.",
+        "\n\n**User:** What about the disk?\n\n**Assistant:** /dev/sda1 is 97% full.",
+        "\n\nInstruction: List the steps.\nResponse: prepare, compile, link",
+        "\n\nuser\nWhat about the disk?\nassistant\n/dev/sda1 is 97% full.",
+        "user\nWhat about the disk?assistant\n/dev/sda1 is 97% full.",
+    ],
+)
+def test_turns_that_a_model_goes_on_with_are_cut(turns: str) -> None:
+    answer = "The compile step fails with E42."
+    assert recover(answer + turns, _request(Intent.SUMMARY)).text == answer
 
 
 def test_a_type_that_is_also_a_tag_opens_no_reasoning() -> None:
