@@ -159,6 +159,7 @@ class _Reader:
         self._marks = self._own(tokens.marks(text), ground)
         if intent is not None:
             self._marks = self._around_payload(intent)
+        self._last = {mark.name: number for number, mark in enumerate(self._marks)}
         self._last_final = max((n for n, mark in enumerate(self._marks) if mark.kind is MarkKind.FINAL), default=-1)
         self._pieces: list[Piece] = []
         self._boxes: list[tuple[int, int]] = []
@@ -303,7 +304,11 @@ class _Reader:
         if end > self._position:
             self._answered = self._answered or (part == "answer" and bool(self._text[self._position : end].strip()))
             self._reasoned = self._reasoned or part == "reasoning_block"
-            self._pieces.append(Piece(self._position, end, part))
+            # A sentence goes on behind a mark that it speaks of.
+            if part == "answer" and len(self._pieces) > self._settled and self._pieces[-1].part == part:
+                self._pieces[-1] = self._pieces[-1]._replace(end=end)
+            else:
+                self._pieces.append(Piece(self._position, end, part))
             self._position = end
 
     def _before_is_thought(self) -> None:
@@ -354,5 +359,7 @@ class _Reader:
 
     def _box_end(self, number: int) -> Mark | None:
         closers = self._closers(self._marks[number])
+        if not any(self._last.get(name, 0) > number for name in closers):
+            return None
         later = self._marks[number + 1 : number + 1 + _MOST_MARKS_IN_BOX]
         return next((mark for mark in later if mark.name in closers), None)

@@ -51,6 +51,8 @@ _SHAPES = (
     r"<\|/?[A-Za-z_][A-Za-z_0-9 ]{0,60}\|>|<｜[^｜\n]{1,40}｜>|<unused\d{1,4}>|<SPECIAL_\d{1,4}>|<extra_id_\d{1,4}>"
     r"|<seed:\w{1,20}>|\[\|\w{1,20}\|\]|\]~b\]\w{1,12}"
 )
+_SHAPE_BEGINNINGS = (r"<\|/?[a-z_]", "<｜[^｜\\n]", r"\[\|\w", r"\]~b")
+_HEAD = 3
 _BLANKS = re.compile(r"\s+")
 _TOKEN = re.compile(r"<[^<>]+>|\[[^\[\]]+\]")
 # In plain letters, as markup has them, too.
@@ -73,6 +75,22 @@ def _pattern(mark: str) -> str:
     tail = r"[ \t\r]*+\n?+" * mark.count("\n") if mark.endswith("\n") else ""
     body = r"\s*+".join(parts).replace("><", r">\s*+<")
     return f"(?i:{body}{tail})" if mark.startswith(("<", "◁")) else f"{body}{tail}"
+
+
+def _beginning(marks: Iterable[str]) -> str:
+    """Return a pattern of what marks begin with: their first three characters, a tag's bracket and first letter."""
+    words = [re.escape(mark) for mark in marks if mark[0].isalpha()]
+    thirds: dict[str, set[str]] = {}
+    for mark in marks:
+        head = mark.split()[0][:_HEAD]
+        if not mark[0].isalpha() and not _TAG.fullmatch(mark):
+            thirds.setdefault(head[:2].lower(), set()).add(head[2:].lower())
+    signs = [re.escape(two) + _one_of(rest) for two, rest in sorted(thirds.items())]
+    return "(?i:" + "|".join([r"<\s{0,3}/?[a-z_]", *signs, *_SHAPE_BEGINNINGS, *words]) + ")"
+
+
+def _one_of(characters: set[str]) -> str:
+    return "" if "" in characters else f"[{''.join(map(re.escape, sorted(characters)))}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +161,8 @@ class Tokens:
     @functools.cached_property
     def _regex(self) -> re.Pattern[str]:
         marks = sorted({mark for _, mark in self._listed()}, key=lambda mark: (-len(mark), mark))
-        starts = "".join(sorted({re.escape(mark[0]) for mark in marks if not mark[0].isalpha()}))
-        words = "|".join(re.escape(mark) for mark in marks if mark[0].isalpha()) or "(?!)"
         # Most characters begin no mark: one look at each is enough.
-        return re.compile(rf"(?=[{starts}]|{words})(?:" + "|".join([_CHANNEL, *map(_pattern, marks), _SHAPES]) + ")")
+        return re.compile(f"(?={_beginning(marks)})(?:" + "|".join([_CHANNEL, *map(_pattern, marks), _SHAPES]) + ")")
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - of a few instances that live as long as the process
     def marks(self, text: str) -> tuple[Mark, ...]:

@@ -170,15 +170,27 @@ def _by_capture(cases: Iterable[Case]) -> dict[str, list[Case]]:
     return found
 
 
-# What names a case and its capture, and what says where they are, stays.
-_KEPT = {"case_id", "where", "tags", "rationale", "title"}
-
-
 def _changed(case: Case, renaming: Renaming) -> Case:
-    parts = {
-        f.name: _mapped(getattr(case, f.name), renaming) for f in fields(case) if f.name not in _KEPT | {"capture"}
-    }
-    return replace(case, **parts, capture=replace(case.capture, command=renaming(case.capture.command)))
+    """Return a case with everything changed that a model sees or that its answer is compared with."""
+    return replace(
+        case,
+        capture=replace(case.capture, command=renaming(case.capture.command)),
+        raw_input=renaming(case.raw_input),
+        instruction=renaming(case.instruction),
+        expected_output=renaming(case.expected_output),
+        alternatives=_mapped(case.alternatives, renaming),
+        required_anchors=_mapped(case.required_anchors, renaming),
+        derived_anchors=_mapped(case.derived_anchors, renaming),
+        rules=_mapped(case.rules, renaming),
+        statements=_mapped(case.statements, renaming),
+        must_not=_mapped(case.must_not, renaming),
+    )
+
+
+def _compared(case: Case) -> Iterator[str]:
+    """Yield what answers are compared with, and the question."""
+    anchors = (*case.required_anchors, *case.derived_anchors)
+    yield from _texts((case.instruction, *case.references, *anchors, case.rules, case.statements, case.must_not))
 
 
 def _mapped(value: _T, renaming: Renaming) -> _T:
@@ -209,13 +221,7 @@ def _texts(value: Any) -> Iterator[str]:
 def _renaming(cases: Sequence[Case], seed: int) -> Renaming:
     capture, raw_input = cases[0].capture, cases[0].raw_input
     rng = random.Random(f"{seed} {capture.name}")
-    compared = [
-        text
-        for case in cases
-        for f in fields(case)
-        if f.name not in _KEPT | {"capture", "raw_input"}
-        for text in _texts(getattr(case, f.name))
-    ]
+    compared = [text for case in cases for text in _compared(case)]
     texts = [raw_input, capture.command, *compared]
     words = _project_words(cases, compared)
     if any(_SORTED.search(case.instruction) for case in cases):
