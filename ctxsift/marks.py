@@ -70,7 +70,8 @@ def _pattern(mark: str) -> str:
         # `Layer<S>` and `Set<Analysis>` are types.
         case = "" if len(mark.strip("</>")) < _SHORTEST_NAME else "i"
         behind = "" if mark.startswith("</") or not mark.islower() else r"(?:(?<!\w)|(?=<\s{0,3}[a-z]))"
-        return rf"{behind}(?{case}:<\s{{0,3}}{re.escape(mark[1:-1])}(?:\s[^<>\n]{{0,80}})?>)"
+        slash = r"/\s{0,3}" if mark.startswith("</") else ""
+        return rf"{behind}(?{case}:<\s{{0,3}}{slash}{mark.strip('</>')}(?:\s[^<>\n]{{0,80}})?>)"
     parts = [re.escape(part) for part in _BLANKS.split(mark.strip())]
     tail = r"[ \t\r]*+\n?+" * mark.count("\n") if mark.endswith("\n") else ""
     body = r"\s*+".join(parts).replace("><", r">\s*+<")
@@ -86,7 +87,7 @@ def _beginning(marks: Iterable[str]) -> str:
         if not mark[0].isalpha() and not _TAG.fullmatch(mark):
             thirds.setdefault(head[:2].lower(), set()).add(head[2:].lower())
     signs = [re.escape(two) + _one_of(rest) for two, rest in sorted(thirds.items())]
-    return "(?i:" + "|".join([r"<\s{0,3}/?[a-z_]", *signs, *_SHAPE_BEGINNINGS, *words]) + ")"
+    return "(?i:" + "|".join([r"<\s{0,3}/?\s{0,3}[a-z_]", *signs, *_SHAPE_BEGINNINGS, *words]) + ")"
 
 
 def _one_of(characters: set[str]) -> str:

@@ -215,7 +215,7 @@ LABEL = re.compile(
 # What stands above an answer.
 ANSWER_LABEL = re.compile(
     r"[ \t]*[#>*_]*[ \t]*(?:(?:so|thus|therefore|hence),? )?"
-    r"(?:(?:my |the )?(?:final |correct )?(?:answer|response|result|summary)"
+    r"(?:(?:my |the )?(?:final |correct )?(?:answer|response|result|summary)|final version"
     # Above a line they are labels; within one, keys of the output.
     r"|(?:output|value|solution)(?=[*_]*[:：][*_]*\s*\n)"
     r"|final|antwort|respuesta(?: final)?|réponse(?: finale)?|ответ|回答|答案|最终答案)"
