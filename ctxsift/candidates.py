@@ -15,7 +15,9 @@ from ctxsift.prompts import Request
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\r?\n)?^[ \t]*\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,500})\}")
-_YAML_LINE = re.compile(r"[ \t]*(?:- |-$|[\w\"'./@-]+(?: [\w\"'./@-]+){0,3}:(?:\s|$)|#|[ \t]+\S)")
+# A key may be a test's id, such as tests/test_app.py::test_reads[utf-8], or a name with its module in front.
+_KEY_WORD = r"[\w\"'./@-](?:[\w\"'./@\[\]-]|:(?=\S))*"
+_YAML_LINE = re.compile(rf"[ \t]*(?:- |-$|{_KEY_WORD}(?: {_KEY_WORD}){{0,3}}:(?:\s|$)|#|[ \t]+\S)")
 # At the beginning of a line, or behind words that announce it.
 _BRACKET = re.compile(r"(?:^[ \t>]*|[:=`.!?][ \t]*|\b(?:is|are|JSON)[ \t]+)(?P<bracket>[{\[])", re.MULTILINE)
 _BRACKET_ABOVE_ALL = re.compile(r"^[{\[]", re.MULTILINE)

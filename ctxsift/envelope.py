@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from ctxsift.contracts import Intent
 from ctxsift.grounding import Ground, fold
 from ctxsift.marks import MODEL_TOKENS, Mark, MarkKind, Tokens
+from ctxsift.meta_language import POLITE_WORDS
 from ctxsift.payloads import outer_fence, parse_payload
 
 Part = Literal["answer", "reasoning_block", "role_header", "control_token", "invented_turn", "answer_box"]
@@ -109,7 +110,8 @@ def turn_start(text: str, ground: Ground) -> int | None:
             else:
                 sides = len(_TURN_LABEL.findall(text, turn.start())) + len(_OWN_LABEL.findall(text, turn.start()))
                 goes_on = sides > (1 if after_blank_line else 3)
-            if (goes_on and not about_turns) or not ground.lost(text[turn.start() :], before) - _ROLE_WORDS:
+            own = ground.lost(text[turn.start() :], before) - _ROLE_WORDS - POLITE_WORDS
+            if (goes_on and not about_turns) or not own:
                 return turn.start()
             break
     return None

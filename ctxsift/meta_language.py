@@ -235,6 +235,6 @@ POLITE_WORDS = frozenset(
         r"\w+",
         "answer asked need anything else let help helps question questions know like further more details detail "
         "information output summary list table requested wanted looking request please free feel hope glad happy sure "
-        "certainly",
+        "certainly thank thanks welcome",
     )
 )

@@ -234,6 +234,10 @@ class SentenceReader:
             ):
                 continue
             hits = sum(not self._is_quoted(said, match) for match in signal.pattern.finditer(said))
+            # "Our code" is the asker's where the question says "our".
+            hits -= signal.kind == "we" and sum(
+                self._asked.says(match.group()) for match in signal.pattern.finditer(said)
+            )
             # What a sentence begins with is not counted twice.
             hits -= signal.kind == "duty" and "order" in kinds
             if hits > 0:

@@ -229,7 +229,9 @@ class _Recoverer:
             return all(
                 p.is_thought or self._says_again(before[p.start : p.end], rest) for p in self._paragraphs(before)
             )
-        if self._request.intent is Intent.EXACT_FORMAT and not is_grounded(rest, self.quotable):
+        # The question may offer a value of its own: "or none".
+        offered = (self.quotable, ground(self._request.instruction))
+        if self._request.intent is Intent.EXACT_FORMAT and not any(is_grounded(rest, each) for each in offered):
             return False
         found = candidates(before, self._request, self.quotable)
         return not self._lines_lost(before, rest) and all(

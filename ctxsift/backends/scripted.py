@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.templates import OWN_TEMPLATE
 from ctxsift.errors import LoadError, PromptTooLongError
 from ctxsift.prompts import Message
@@ -35,6 +35,7 @@ class Script(msgspec.Struct, frozen=True):
         babble_on: text that, standing in the prompt, writes what is not a reply to where replies go.
         log: file that gets a line, the SHA-256 of the prompt, before each answer.
         fail_load: message of a LoadError.
+        finish_reason: what it says of the end of every answer; by its length when None.
 
     """
 
@@ -50,6 +51,7 @@ class Script(msgspec.Struct, frozen=True):
     babble_on: str | None = None
     log: str | None = None
     fail_load: str | None = None
+    finish_reason: FinishReason | None = None
     engine_version: str = "1"
 
 
@@ -95,7 +97,7 @@ class ScriptedBackend:
         cut = self._answer(prompt).split(" ")
         return Generation(
             text=" ".join(cut[: limits.max_output_tokens]),
-            finish_reason="length" if len(cut) > limits.max_output_tokens else "stop",
+            finish_reason=script.finish_reason or ("length" if len(cut) > limits.max_output_tokens else "stop"),
             prompt_tokens=words,
             completion_tokens=min(len(cut), limits.max_output_tokens),
             prefill_ms=script.delay_ms / 2,

@@ -93,9 +93,7 @@ class TransformersBackend:
         self._special = frozenset(tokenizer.all_special_ids)
         self._ends = self._end_tokens(from_gguf=spec.path is not None)
         # What comes with a model often samples or punishes repetition, and would fill every gap in our own settings.
-        self._model.generation_config = transformers.GenerationConfig(  # type: ignore[no-untyped-call]
-            eos_token_id=sorted(self._ends)
-        )
+        self._model.generation_config = transformers.GenerationConfig(eos_token_id=sorted(self._ends))
         trained = getattr(config.get_text_config(), "max_position_embeddings", None) or spec.context_tokens
         self._context_tokens = min(spec.context_tokens or trained, trained)
         self._name = getattr(config, "_name_or_path", "") or spec.model
@@ -316,9 +314,7 @@ def _greedy(max_tokens: int, padding: int) -> Any:
     """Return settings of our own: those that come with a model often sample, or punish repetition."""
     from transformers import GenerationConfig
 
-    return GenerationConfig(  # type: ignore[no-untyped-call]
-        do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=padding
-    )
+    return GenerationConfig(do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=padding)
 
 
 def _open(torch: Any, transformers: Any, spec: ModelSpec) -> tuple[Any, Any]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmark.cases import Corpus
 from ctxsift.compression import examine
 from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
@@ -17,6 +16,7 @@ from ctxsift.prompts import Request
 from ctxsift.thought import find_thought
 from ctxsift.validation import Status, has_fact
 from tests.conftest import ROOT
+from tests.support.results import earlier_requests
 
 FOLDER = ROOT / "tests" / "data" / "recovery"
 VERDICTS = {Status.ACCEPTED: "accepted", Status.SOFT_ACCEPTED: "flagged", Status.REJECTED: "rejected"}
@@ -84,16 +84,16 @@ def test_adversarial_innocents_lose_nothing() -> None:
         assert "visible_thought" not in (*raw.validation.reasons, *raw.validation.flags), entry["id"]
 
 
-def test_answers_that_models_really_gave(corpus: Corpus) -> None:
+def test_answers_that_models_really_gave() -> None:
     """What is accepted of them was read by a person, and none of it lost a fact."""
-    cases = {case.case_id: case for case in corpus.cases}
+    requests = earlier_requests()
     data = ROOT / "tests" / "data"
     answers = json.loads((data / "answers.json").read_text(encoding="utf-8"))
     usable = json.loads((data / "usable_answers.json").read_text(encoding="utf-8"))
     assert sum(map(len, answers.values())) == 136
     for model, said in answers.items():
         for case_id, text in said.items():
-            asked = cases[case_id].request
+            asked = requests[case_id]
             _, recovered, recovery = examine(text, asked)
             status = str(recovered.validation.status)
             if recovered.validation.status is Status.REJECTED:

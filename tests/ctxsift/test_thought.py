@@ -7,25 +7,25 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmark.cases import Corpus
 from ctxsift.contracts import Intent
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
 from ctxsift.thought import find_thought
 from tests.conftest import ROOT
+from tests.support.results import earlier_requests
 
 FOLDER = ROOT / "tests" / "data" / "thought"
 Entry = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def entries(corpus: Corpus) -> list[Entry]:
+def entries() -> list[Entry]:
     """Return all parts of the set; real answers name the case whose request they answer."""
-    cases = {case.case_id: case for case in corpus.cases}
+    requests = earlier_requests()
     found = [entry for path in sorted(FOLDER.glob("*.yaml")) for entry in yaml.safe_load(path.read_text())]
     for entry in found:
         if "case_id" in entry:
-            asked = cases[entry["case_id"]].request
+            asked = requests[entry["case_id"]]
             known = {"raw_input": asked.raw_input, "instruction": asked.instruction, "intent": str(asked.intent)}
             entry.update(known | entry)
     return found
