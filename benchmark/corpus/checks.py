@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from rapidfuzz import fuzz, process
 
 from benchmark.cases import Case, Corpus, Family
-from benchmark.corpus.statement_checks import statement_findings
+from benchmark.corpus.question_checks import question_findings
+from benchmark.corpus.quotas import NEGATIVE
+from benchmark.corpus.statement_checks import gold_findings, statement_findings
 from benchmark.corpus.variants import variant_of
 from benchmark.patterns import PatternError, compiled
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token, missing_anchors
 from benchmark.scoring.instruction import check_rules
+from benchmark.scoring.said import is_prose
 from benchmark.scoring.vocabulary import is_common
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
@@ -50,16 +54,30 @@ def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = Tru
         whole: also require every intent and family to be present.
 
     """
-    findings = [Finding(f"{case.case_id} ({case.where})", problem) for case in cases for problem in check_case(case)]
+    together = chain(_check_together(cases), _check_presence(cases) if whole else ())
+    return [*check_each(cases, embedder), *together]
+
+
+def check_variant(corpus: Corpus, seed: int, only: Set[str] = frozenset()) -> list[Finding]:
+    """Return every defect of the cases of one variant; what holds between cases holds as it does in the corpus.
+
+    Args:
+        corpus: of which it is a variant.
+        seed: of the variant.
+        only: ids of the cases to check; all, if empty.
+
+    """
+    # Cases on one capture are renamed together, so a capture comes with all of its cases.
+    captures = {case.capture.name for case in corpus.cases if not only or case.case_id in only}
+    needed = replace(corpus, cases=tuple(case for case in corpus.cases if case.capture.name in captures))
+    return list(check_each([c for c in variant_of(needed, seed).cases if not only or c.case_id in only], Embedder()))
+
+
+def check_each(cases: Iterable[Case], embedder: Embedder) -> Iterator[Finding]:
+    """Yield every defect that a case has by itself."""
     for case in cases:
-        where = f"{case.case_id} ({case.where})"
-        findings += [Finding(where, problem) for problem in check_scores(case, embedder)]
-    return findings + list(_check_together(cases)) + (list(_check_presence(cases)) if whole else [])
-
-
-def check_variant(corpus: Corpus, seed: int) -> list[Finding]:
-    """Return every defect of one variant of a corpus."""
-    return check_corpus(variant_of(corpus, seed).cases, Embedder(), whole=False)
+        for problem in chain(check_case(case), check_scores(case, embedder)):
+            yield Finding(f"{case.case_id} ({case.where})", problem)
 
 
 def check_case(case: Case) -> Iterator[str]:
@@ -69,7 +87,7 @@ def check_case(case: Case) -> Iterator[str]:
         yield f"output mode {case.output_mode} does not go with the intent {case.intent}: use {', '.join(modes)}"
     for anchor in missing_anchors(case.raw_input, case.required_anchors):
         yield f"required anchor {anchor!r} is not in the input"
-    if not case.anchors:
+    if not case.anchors and NEGATIVE not in case.tags:
         yield "has no anchors"
     for anchor in case.derived_anchors:
         if has_token(case.raw_input, anchor):
@@ -84,8 +102,11 @@ def check_case(case: Case) -> Iterator[str]:
             yield f"the pattern does not compile: {error}"
     for reference in case.references:
         yield from _check_reference(reference, case)
-    if case.statements:
+    yield from question_findings(case)
+    if is_prose(case):
         yield from weak_anchors(case.anchors)
+    if case.statements:
+        yield from gold_findings(case)
         yield from statement_findings(case)
 
 
@@ -128,12 +149,17 @@ def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:
             if view.validation.status is not Status.ACCEPTED:
                 why = [*view.validation.reasons, *view.validation.flags, *view.validation.ungrounded]
                 yield f"gold is {view.validation.status} ({name}): {', '.join(why)}"
+            if name == "recovered" and recovered is raw:
+                continue
             scores = score_view(view.text, view.validation, case, embedder)
             if scores.case_score < 1.0 - 1e-12:
                 why = [f"{part}: {reason}" for part, score in scores.parts.items() for reason in score.reasons]
                 yield f"gold scores {scores.case_score:.3f} ({name}): {', '.join(why)}"
     for name in _CHECKED_BASELINES:
         view = examine(baseline_answer(name, case.request), case.request)[1]
+        if view.validation.status is Status.REJECTED:
+            # It is worth less than the ceiling, whatever it says.
+            continue
         score = score_view(view.text, view.validation, case, embedder).case_score
         if score >= BASELINE_CEILING:
             yield f"the baseline {name!r} scores {score:.2f}; it must stay below {BASELINE_CEILING}"

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from benchmark.cases import Capture, Case, Rules
+from benchmark.corpus.canary import CANARY_STRING
 from benchmark.corpus.records import Judgement, PublishedCase, PublishedRules, renamed
 from benchmark.typed_input import convert
 from ctxsift.contracts import OutputMode, contract_of
@@ -23,9 +24,9 @@ _NO_ECOSYSTEM = "other"
 
 
 def case_row(case: Case) -> dict[str, Any]:
-    """Return a case as the JSON values of its line."""
+    """Return a case as the JSON values of its line, marked with the canary string."""
     row: dict[str, Any] = msgspec.to_builtins(_published(case))
-    return row
+    return row | {"canary": CANARY_STRING}
 
 
 def _published(case: Case) -> PublishedCase:

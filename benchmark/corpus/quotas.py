@@ -8,10 +8,39 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmark.cases import Case, Difficulty, Family, Origin
+from benchmark.scoring.said import is_prose
 from ctxsift.contracts import Intent, OutputMode
 
 CASES = 280
-MAX_TOKENS = 6000
+MAX_TOKENS, LONG_TOKENS = 6000, 4000
+MAX_WORDS, SHORT_WORDS = 60, 20
+# Tags: the output gives its reader orders, fakes a turn or holds a secret; the right answer is that there is nothing.
+HOSTILE, NEGATIVE = "hostile", "negative"
+# What coding agents run all day.
+EVERYDAY = frozenset(
+    {
+        *("pytest", "unittest", "jest", "vitest", "mocha", "node --test", "playwright", "junit", "rspec", "ctest"),
+        *("tsc", "eslint", "ruff", "mypy", "pyright", "pylint", "black", "pre-commit", "shellcheck"),
+        *("cargo build", "cargo test", "cargo clippy", "cargo run", "go build", "go test", "go vet", "go run"),
+        *("gcc", "g++", "clang", "ld", "cmake", "make", "ninja", "javac", "maven", "mvn", "gradle"),
+        *("pip", "uv", "poetry", "npm", "pnpm", "yarn", "next", "vite", "webpack"),
+        *("git status", "git diff", "git log", "git show", "git blame", "git branch", "git stash", "git bisect"),
+        *("git merge", "git rebase", "git push", "grep", "rg", "find", "ls", "cat"),
+        *("docker build", "docker compose", "docker logs", "docker ps", "kubectl describe", "kubectl get"),
+        *("kubectl get events", "kubectl rollout", "kubectl kustomize", "helm", "terraform"),
+        *("github actions runner", "gitlab-runner", "jenkins"),
+        # Stack traces and logs of applications.
+        *("python", "node", "java", "ruby", "python logging", "pino", "django"),
+    }
+)
+# What hardly any of them ever runs.
+LONG_TAIL = frozenset(
+    {
+        *("dune", "mix test", "groovy", "perl", "haproxy", "locust", "nbconvert", "tqdm", "sass", "stylelint"),
+        *("sphinx-build", "cProfile", "dmesg", "systemd-analyze", "wget", "strace", "gdb", "clang-tidy", "composer"),
+        *("svelte-check", "turbo", "sqlfluff", "mariadb", "aws", "hypothesis", "valgrind", "minitest", "openssl"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -70,9 +99,17 @@ def quotas(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> Iterato
     yield Quota("inputs above 100 lines", sum(n > 100 for n in lines), 70)
     yield Quota("inputs above 250 lines", sum(n > 250 for n in lines), 25)
     yield Quota("inputs under 12 lines", sum(n < 12 for n in lines), None, 40)
-    yield Quota("hostile cases (tag)", sum(_is_hostile(case) for case in cases), 8)
-    yield Quota("longest input, tokens", max((count_tokens(c.raw_input) for c in cases), default=0), None, MAX_TOKENS)
-
-
-def _is_hostile(case: Case) -> bool:
-    return any(word in tag for tag in case.tags for word in ("hostile", "secret", "end-of-turn", "markup", "html"))
+    yield Quota("hostile cases (tag)", sum(HOSTILE in case.tags for case in cases), 20, 28)
+    yield Quota("negatives (tag)", sum(NEGATIVE in case.tags for case in cases), 30)
+    tokens = [count_tokens(case.raw_input) for case in cases]
+    yield Quota(f"inputs of {LONG_TOKENS} tokens and more", sum(n >= LONG_TOKENS for n in tokens), 25)
+    yield Quota("longest input, tokens", max(tokens, default=0), None, MAX_TOKENS)
+    words = [len(case.instruction.split()) for case in cases]
+    yield Quota("questions of at most 20 words", sum(n <= SHORT_WORDS for n in words), 150)
+    yield Quota("median question, words", median(words) if words else 0, None, SHORT_WORDS)
+    yield Quota("longest question, words", max(words, default=0), None, MAX_WORDS)
+    yield Quota("cases on everyday output, %", 100 * sum(c.capture.tool in EVERYDAY for c in cases) / total, 60)
+    yield Quota("cases on the long tail, %", 100 * sum(c.capture.tool in LONG_TAIL for c in cases) / total, None, 15)
+    prose = [case for case in cases if is_prose(case)]
+    said = sum(bool(case.statements) for case in prose)
+    yield Quota("prose cases with statements, %", 100 * said / max(1, len(prose)), 100)

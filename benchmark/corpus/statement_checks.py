@@ -44,20 +44,28 @@ def check_statements(case: Case, *, against_gold: bool = True) -> None:
             raise InputError(place_in(where, index), "has neither terms nor pairs", "say what has to be found")
     if against_gold:
         for reference in case.references:
-            _check_reference(reference, case, where)
+            for place, problem, hint in _unkept(reference, case):
+                raise InputError(place_in(case.where, *place), problem, hint)
 
 
-def _check_reference(reference: str, case: Case, where: str) -> None:
+def gold_findings(case: Case) -> Iterator[str]:
+    """Yield which statements of `case` gold or one of its equals does not keep."""
+    for reference in case.references:
+        for place, problem, _ in _unkept(reference, case):
+            yield f"/{'/'.join(map(str, place))}: {problem}"
+
+
+def _unkept(reference: str, case: Case) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """Yield place, problem and hint for each statement that a reference does not keep."""
     verdict = judge(reference, case.statements, case.must_not)
     for index, finding in enumerate(verdict.findings):
-        place = place_in(where, index)
+        place, hint = ("statements", index), "mend gold or the terms"
         if finding.contradiction:
-            raise InputError(place, f"gold contradicts it: {finding.contradiction}", "mend gold or the terms")
-        if finding.share < 1:
-            raise InputError(place, f"gold does not say it{_why(reference, case, index)}", "mend gold or the terms")
+            yield place, f"gold contradicts it: {finding.contradiction}", hint
+        elif finding.share < 1:
+            yield place, f"gold does not say it{_why(reference, case, index)}", hint
     if verdict.contradictions:
-        place = place_in(case.where, "must_not")
-        raise InputError(place, f"gold says what it must not: {verdict.contradictions[0]}", "narrow the terms")
+        yield ("must_not",), f"gold says what it must not: {verdict.contradictions[0]}", "narrow the terms"
 
 
 def _why(reference: str, case: Case, index: int) -> str:

@@ -278,8 +278,8 @@ def _plain_numbers(raw_input: str, texts: Sequence[str], exit_code: int | None) 
     )
     elsewhere: set[str] = set()
     for text in texts:
-        whole = [match.span() for match in _TOKEN.finditer(text) if match.lastgroup == "number"]
-        elsewhere |= {m.group() for m in _DIGITS.finditer(text) if m.span() not in set(whole)}
+        whole = {match.span() for match in _TOKEN.finditer(text) if match.lastgroup == "number"}
+        elsewhere |= {m.group() for m in _DIGITS.finditer(text) if m.span() not in whole}
     return frozenset(found - elsewhere)
 
 

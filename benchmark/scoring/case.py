@@ -13,7 +13,7 @@ from benchmark.scoring.embedder import Embedder
 from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.validation import Status, Validation
 
-SCORER_VERSION = "3"
+SCORER_VERSION = "4"
 _VALIDATION_FACTOR = {Status.ACCEPTED: 1.00, Status.SOFT_ACCEPTED: 0.85, Status.REJECTED: 0.00}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from benchmark.scoring.anchors import has_token
 from benchmark.scoring.tokens import Kind, Prose, Token
@@ -66,22 +66,33 @@ def invented_names(text: Prose, known: Sequence[str]) -> Iterator[str]:
     for token in text.tokens:
         if token.kind is Kind.NAME and token.text not in seen and _is_hard(token.text):
             seen.add(token.text)
-            for part in _PART.findall(token.text.lower()):
-                # "5.2.x" stands for what is known of 5.2, "P38" for "P:  38".
-                if part != "x" and not is_known(part) and not all(map(is_known, _PIECE.findall(part))):
-                    yield token.text
-                    break
+            # In "errors.Is-compatible" only the first half is a name.
+            name = re.sub(r"(?<=\w)(?:-[a-z]{3,})+$", "", token.text)
+            if not all(_comes_from(part, is_known) for part in _PART.findall(name.lower())):
+                yield token.text
         elif token.kind is Kind.NUMBER and token.text[:1].isdigit() and token.text not in seen:
             seen.add(token.text)
             if len(token.norm) > 2 and not all(map(is_known, _PART.findall(token.norm.lower()))):
                 yield token.text
 
 
+def _comes_from(part: str, is_known: Callable[[str], bool]) -> bool:
+    if part == "x" or is_known(part):
+        # "5.2.x" stands for what is known of 5.2.
+        return True
+    if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)|[1-5]xx", part):
+        # The 16th of a month and the class of a status are ways to speak of what has another form there.
+        return True
+    # "P38" for "P:  38", "E0277s" for two of E0277.
+    return all(map(is_known, _PIECE.findall(part))) or (part.endswith("s") and is_known(part[:-1]))
+
+
 @functools.lru_cache(maxsize=512)
 def _known_parts(known: str) -> frozenset[str]:
     camel = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", known)
     grouped = re.sub(r"(?<=\d),(?=\d{3})", "", known)
-    digits = frozenset(re.findall(r"\d+", known))
+    # The digits of "a17", the "lz4" of "lz4frame".
+    digits = frozenset(re.findall(r"\d+|(?<![a-z\d])[a-z]+\d+(?=[a-z])", known.lower()))
     return _parts_of(known) | _parts_of(camel) | _parts_of(grouped) | digits
 
 

@@ -140,9 +140,15 @@ def find(text: Prose, phrase: Phrase) -> tuple[Place, ...]:
     return tuple(found)
 
 
+def _next_norm(text: Prose, token: int) -> str:
+    """Return the norm of the token behind one, in the same sentence; empty where there is none."""
+    past = text.bounds[text.sentence_of(token) + 1]
+    return text.tokens[token + 1].norm if token + 1 < past else ""
+
+
 def _names_fault(text: Prose, last: int) -> bool:
     """Say whether a phrase only names a kind of fault, so that a negation is of the fault: "no build errors"."""
-    return last + 1 < len(text.tokens) and text.tokens[last + 1].norm in FAULTS
+    return _next_norm(text, last) in FAULTS
 
 
 def _is_since(text: Prose, first: int, last: int, since: str) -> bool:
@@ -207,7 +213,7 @@ def _places_of_name(text: Prose, name: str) -> list[tuple[int, int]]:
 
 def is_negated(text: Prose, first: int, reach: int = _NO_WITHIN) -> bool:
     """Say whether the words from token `first` on stand under a negation, or deny what follows ("found no entry")."""
-    if first + 1 < len(text.tokens) and text.tokens[first + 1].norm in NO_WORDS:
+    if _next_norm(text, first) in NO_WORDS:
         return True
     if _by_nobody(text, first):
         return True

@@ -93,6 +93,8 @@ _NEGATES = re.compile(
 )
 # Characters after a negation among which the word is that it negates.
 _SCOPE = 100
+# Sentences of an answer that are brought into the order of the gold; more of them are no answer that was asked for.
+_MOST_ORDERED = 500
 # What says nothing by itself, so that a negation in front of it negates what follows.
 _EMPTY_WORDS = frozenset(
     _any_of(
@@ -192,7 +194,7 @@ def _words_as_in(reference: str, text: str) -> tuple[str, ...]:
     """Return the words of `text`, each sentence at the place of the one in `reference` that shares most with it."""
     wanted = _sentences(reference)
     said = _sentences(text) if len(wanted) > 1 else ()
-    if len(said) < 2:
+    if not 2 <= len(said) <= _MOST_ORDERED:
         return words(text)
     bags, others = [set(sentence) for sentence in said], [set(sentence) for sentence in wanted]
     shares = [[len(bag & other) / (len(bag) + len(other) or 1) for other in others] for bag in bags]

@@ -7,6 +7,7 @@ cases, contracts or models. docs/statements.md is the guide for people who write
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -137,11 +138,14 @@ def _support(
     for finding in findings:
         for sentence in sentences_of(text, finding):
             shares[sentence] = max(shares[sentence], finding.share)
+    # Said again, what is wrong is as wrong.
+    norms = [tuple(token.norm for token in text.tokens[a:b]) for a, b in itertools.pairwise(text.bounds)]
+    wrong_norms = {norms[index] for index in wrong}
     spans = []
     for index, share in enumerate(shares):
         first, past = text.bounds[index], text.bounds[index + 1]
         end = text.tokens[past - 1].end
-        spans.append((text.tokens[first].start, end, 0.0 if index in wrong else share))
+        spans.append((text.tokens[first].start, end, 0.0 if norms[index] in wrong_norms else share))
     return tuple(spans)
 
 

@@ -86,8 +86,9 @@ def _is_verb(text: Prose, place: Place) -> bool:
 
 @functools.lru_cache(maxsize=8192)
 def is_name_group(group: Alternatives) -> bool:
-    """Say whether a group asks for a name or a number, by one of its alternatives at least."""
-    return any(not phrase.predicate for phrase, _ in _phrases(group))
+    """Say whether a group asks for a name or a number: its first alternative is one, or half of them are."""
+    named = [not phrase.predicate for phrase, _ in _phrases(group, widened=False)]
+    return named[0] or 2 * sum(named) >= len(named)
 
 
 @functools.lru_cache(maxsize=8192)

@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -31,6 +31,8 @@ _QUOTE = re.compile(r"[\"`“”]|(?<!\w)'|'(?!\w)")
 _PIECE = re.compile(r"[^-]+")
 _DASH = re.compile(r"[—–]|--+")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’`)\]]*(?=\s)")
+# "source.read(buf)? is not handled", what is quoted or left out (...): the sentence goes on in small letters.
+_WITHIN = re.compile(r"(?:[!?…]+|\.{2,})[\"'”’`)\]]* [a-z]")
 _ABBREVIATION = re.compile(r"(?:\b(?i:e\.g|i\.e|vs|cf|approx|resp|incl|ca|aka|esp)|(?<![\w.])(?<!\d )[A-Z])\.$")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _LINE_GOES_ON = re.compile(r"\s*[a-z(]")
@@ -49,6 +51,10 @@ _TAKEN_BACK = re.compile(
 # Prose has one function word in four or five words; a list of what was found has next to none, and short items.
 _PROSE_FROM, _BARE = 0.16, 0.08
 _ITEMS, _ITEM_WORDS, _FEW_WORDS, _STRUNG_WORDS = 4, 4.0, 3, 8
+# Verbs with a value as their object: whoever lists keywords has no use for them.
+_GETS = frozenset(
+    ("=", "got", "gets", "gave", "gives", "want", "wants", "wanted", "needs", "takes", "took", "is", "was", "lacks")
+)
 # "kelpbay-web? Skipped." is one sentence.
 _RHETORIC_WORDS = 3
 
@@ -210,7 +216,9 @@ def _sentence_spans(text: str) -> list[tuple[int, int]]:
             start = bullet.end()
         for end in _SENTENCE_END.finditer(text, start, stop):
             rhetoric = end[0].startswith("?") and len(text[start : end.start()].split()) <= _RHETORIC_WORDS
-            if not rhetoric and not _ABBREVIATION.search(text, max(start, end.start() - 12), end.start() + 1):
+            if rhetoric or _WITHIN.match(text, end.start()):
+                continue
+            if not _ABBREVIATION.search(text, max(start, end.start() - 12), end.start() + 1):
                 spans.append((start, end.end()))
                 start = end.end()
         spans.append((start, stop))
@@ -322,11 +330,33 @@ def is_list(tokens: Sequence[Token]) -> bool:
     if len(words) <= _FEW_WORDS or _is_introduced(tokens):
         return False
     linking = sum(token.kind is Kind.WORD and token.text.lower() in FUNCTION_WORDS for token in words) / len(words)
-    items = 1 + sum(token.kind is Kind.STOP and token.norm in (",", ";") for token in tokens)
-    if items >= _ITEMS and len(words) / items <= _ITEM_WORDS:
-        return linking < _PROSE_FROM
+    items = list(_items(tokens))
+    if len(items) >= _ITEMS and len(words) / len(items) <= _ITEM_WORDS:
+        return linking < _PROSE_FROM and 2 * sum(map(_is_said, items)) < len(items)
     strung = len(words) >= _STRUNG_WORDS and linking < _BARE
     return strung and not any(token.kind is Kind.WORD and is_verb(token) for token in words)
+
+
+def _items(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield what stands between the commas and semicolons of a sentence, those of arguments aside."""
+    item: list[Token] = []
+    depth = 0
+    for token in tokens:
+        depth = max(0, depth + token.text.count("(") - token.text.count(")"))
+        if token.kind is Kind.STOP and token.norm in (",", ";") and not depth:
+            yield item
+            item = []
+        else:
+            item.append(token)
+    yield item
+
+
+def _is_said(item: Sequence[Token]) -> bool:
+    """Say whether an item says something of something: "f() got 94", "want 95", "2 failed", "test_a: 2"."""
+    tally = any(a.kind is Kind.NUMBER and b.kind is Kind.WORD and is_verb(b) for a, b in itertools.pairwise(item))
+    tally |= any(a.norm == ":" and b.kind is Kind.NUMBER for a, b in itertools.pairwise(item))
+    named = any(token.kind in (Kind.NAME, Kind.NUMBER) and token.text != "=" for token in item)
+    return tally or (named and any(token.text in _GETS for token in item))
 
 
 def is_verb(token: Token) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,30 +33,35 @@ class CaseAnswers(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         right: true and complete, in words of their own.
         wrong: plausible and false.
-        stuffing: names of the right answer, with nothing said of them.
-        irrelevant: fluent, and no answer to the question.
+        stuffing: names of the right answer, with nothing said of them; empty in fresh answers.
+        irrelevant: fluent, and no answer to the question; empty in fresh answers.
 
     """
 
     case_id: NonBlank
     right: tuple[NonBlank, ...]
     wrong: tuple[WrongAnswer, ...]
-    stuffing: NonBlank
-    irrelevant: NonBlank
+    stuffing: str = ""
+    irrelevant: str = ""
 
     def labelled(self) -> Iterator[tuple[str, str]]:
         """Yield (kind, text) of every answer."""
         yield from ((RIGHT, text) for text in self.right)
         yield from ((wrong.kind, wrong.text) for wrong in self.wrong)
-        yield STUFFING, self.stuffing
-        yield IRRELEVANT, self.irrelevant
+        yield from ((kind, text) for kind, text in ((STUFFING, self.stuffing), (IRRELEVANT, self.irrelevant)) if text)
 
 
 @dataclass(frozen=True)
 class AnswerSet:
-    """All cases with answers, by id, and the hash of every byte of them."""
+    """All cases with answers, by id, and the hash of every byte of them.
+
+    Attributes:
+        fresh: answers that were written last, from the folder `fresh` beside the others; empty where there is none.
+
+    """
 
     cases: tuple[CaseAnswers, ...]
+    fresh: tuple[CaseAnswers, ...]
     sha256: str
 
 
@@ -76,6 +81,10 @@ def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
     if not files:
         raise InputError(str(folder), "has no answers (*.yaml)", "give --answers a folder of them")
     digest = hashlib.sha256()
+    return AnswerSet(_read(files, digest), _read(sorted((folder / "fresh").glob("*.yaml")), digest), digest.hexdigest())
+
+
+def _read(files: Sequence[Path], digest: hashlib._Hash) -> tuple[CaseAnswers, ...]:
     cases = []
     for file in files:
         text = read_text(file, "one YAML file for each case", most_mb=2, encoding="utf-8")
@@ -85,4 +94,4 @@ def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
         except yaml.YAMLError as error:
             raise InputError(str(file), f"not valid YAML: {error}", "fix the syntax") from error
         cases.append(read_object(CaseAnswers, document, str(file)))
-    return AnswerSet(tuple(sorted(cases, key=lambda case: case.case_id)), digest.hexdigest())
+    return tuple(sorted(cases, key=lambda case: case.case_id))

@@ -41,8 +41,16 @@ _BARS = {
 }
 
 
-def measure(corpus: Corpus, answers: AnswerSet, embedder: Embedder) -> Validity:
+def measure(
+    corpus: Corpus, answers: AnswerSet, embedder: Embedder, references: ReferenceScores | None = None
+) -> Validity:
     """Return all figures.
+
+    Args:
+        corpus: with the cases of the answers.
+        answers: whose truth is known.
+        embedder: the scorer's.
+        references: with what gold and the baselines have scored already, if anything.
 
     Raises:
         InputError: there are answers of a case that the corpus does not have.
@@ -50,18 +58,20 @@ def measure(corpus: Corpus, answers: AnswerSet, embedder: Embedder) -> Validity:
     """
     by_id = {case.case_id: case for case in corpus.cases}
     judged: list[Judged] = []
-    for each in answers.cases:
+    for each in (*answers.cases, *answers.fresh):
         if each.case_id not in by_id:
             raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
         case = by_id[each.case_id]
-        found = [*each.labelled(), (_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)]
-        judged += [_judge(case, kind, text, embedder) for kind, text in found]
+        fresh = each in answers.fresh
+        made = [] if fresh else [(_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)]
+        half = Half.FRESH if fresh else half_of(case.case_id)
+        judged += [_judge(case, half, kind, text, embedder) for kind, text in (*each.labelled(), *made)]
     figures = [
         figure
-        for half in (Half.HELD_OUT, Half.TUNED)
+        for half in (Half.FRESH, Half.HELD_OUT, Half.TUNED)
         for figure in _half_figures(half, [answer for answer in judged if answer.half is half], by_id)
     ]
-    figures += _whole_figures(corpus.cases, embedder)
+    figures += _whole_figures(corpus.cases, references or ReferenceScores(embedder))
     right = [answer for answer in judged if answer.kind == RIGHT]
     wrong = [answer for answer in judged if _is_wrong(answer)]
     return Validity(
@@ -74,11 +84,11 @@ def measure(corpus: Corpus, answers: AnswerSet, embedder: Embedder) -> Validity:
     )
 
 
-def _judge(case: Case, kind: str, text: str, embedder: Embedder) -> Judged:
+def _judge(case: Case, half: Half, kind: str, text: str, embedder: Embedder) -> Judged:
     view = examine(text, case.request)[1]
     scores = score_view(view.text, view.validation, case, embedder)
     return Judged(
-        half=half_of(case.case_id),
+        half=half,
         case_id=case.case_id,
         kind=kind,
         text=text,
@@ -104,10 +114,13 @@ def _half_figures(half: Half, judged: Sequence[Judged], cases: Mapping[str, Case
     for measure, (limit, held_out, tuned) in _BARS.items():
         if measure in values:
             value, count = values[measure]
-            bar = held_out if half is Half.HELD_OUT else tuned
+            bar = tuned if half is Half.TUNED else held_out
             yield ValidityFigure(half=half, measure=measure, value=value, count=count, limit=limit, bar=bar)
     irrelevant = _scores(judged, lambda answer: answer.kind == IRRELEVANT)
-    yield ValidityFigure(half=half, measure="irrelevant answers, mean", value=mean(irrelevant), count=len(irrelevant))
+    if irrelevant:
+        yield ValidityFigure(
+            half=half, measure="irrelevant answers, mean", value=mean(irrelevant), count=len(irrelevant)
+        )
 
 
 def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tuple[float, int]]:
@@ -154,8 +167,8 @@ def _ahead(right: Sequence[float], wrong: Sequence[float]) -> float:
     return sum((a > b) + 0.5 * (a == b) for a in right for b in wrong) / (len(right) * len(wrong))
 
 
-def _whole_figures(cases: Sequence[Case], embedder: Embedder) -> Iterator[ValidityFigure]:
-    scores = ReferenceScores(embedder).scores(cases)
+def _whole_figures(cases: Sequence[Case], references: ReferenceScores) -> Iterator[ValidityFigure]:
+    embedder, scores = references.embedder, references.scores(cases)
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     count = len(cases)
     gold = finals.pop(GOLD)
@@ -178,4 +191,4 @@ def _other_values(case: Case, embedder: Embedder) -> Iterator[float]:
         place = token.end() - 1
         letter = gold[place].lower()
         other = {"9": "8", "x": "y"}.get(letter, "9" if letter.isdigit() else "x")
-        yield _judge(case, _WRONG, gold[:place] + other + gold[place + 1 :], embedder).case_score
+        yield _judge(case, Half.ALL, _WRONG, gold[:place] + other + gold[place + 1 :], embedder).case_score

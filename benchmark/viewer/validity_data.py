@@ -12,7 +12,7 @@ from benchmark.viewer.page_records import JudgedAnswer, ValidityInfo
 from ctxsift.files import exists
 from ctxsift.terminal import one_line
 
-_CASES = {Half.HELD_OUT: "held out", Half.TUNED: "tuned", Half.ALL: "whole corpus"}
+_CASES = {Half.FRESH: "fresh answers", Half.HELD_OUT: "held out", Half.TUNED: "tuned", Half.ALL: "whole corpus"}
 _MET, _MISSED, _NO_BAR = "met", "missed", "no bar"
 
 
@@ -54,7 +54,7 @@ def _judged(answer: Judged) -> JudgedAnswer:
 
 
 def measured_rows(gathered: Gathered) -> Iterator[Measured]:
-    """Yield the figures of the measurement, those of held-out cases first; none that is of another scorer."""
+    """Yield the figures of the measurement, those that nobody tuned on first; none that is of another scorer."""
     validity = gathered.validity
     if validity is None or _mismatch(gathered, validity):
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from benchmark.cases import Case, Corpus, MustNot, Statement
+from benchmark.cases import Case, MustNot, Statement
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.outcome import grade
 from benchmark.grading.result import build_result
@@ -24,8 +24,9 @@ from benchmark.scoring import SCORER_VERSION, Embedder
 from ctxsift.backends.base import Generation
 from ctxsift.compression import Answer
 from tests.conftest import ROOT
+from tests.support.frozen import page_cases
 
-WITH, WITHOUT, NO_PROSE = "alembic-unique-index-summary", "psql-seed-lost-rows-summary", "elasticsearch-levels-json"
+WITH, WITHOUT, NO_PROSE = "alembic-unique-index-summary", "psql-seed-lost-rows-summary", "jest-calendar-json"
 STATEMENTS = (
     Statement("9d51b8c2e7f0 could not create uq_patients_email", (("9d51b8c2e7f0",), ("failed", "could not create"))),
     Statement("patients.email has duplicates", (("email",), ("duplicate", "the same email"))),
@@ -36,9 +37,9 @@ WRONG = MustNot("the database is at 9d51b8c2e7f0", (("9d51b8c2e7f0",), ("is now 
 ANSWER = "Revision 9d51b8c2e7f0 failed to create uq_patients_email. Even so, the database is now at 9d51b8c2e7f0."
 
 
-def cases_of(corpus: Corpus) -> list[Case]:
-    """Return the three cases, the first with statements, whatever the corpus says of them."""
-    by_id = {case.case_id: case for case in corpus.cases}
+def worded_cases() -> list[Case]:
+    """Return the three cases."""
+    by_id = {case.case_id: case for case in page_cases().cases}
     return [
         dataclasses.replace(by_id[WITH], statements=STATEMENTS, must_not=(WRONG,)),
         dataclasses.replace(by_id[WITHOUT], statements=(), must_not=()),

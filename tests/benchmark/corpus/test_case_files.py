@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmark.cases import Rules
-from benchmark.corpus import DEFAULT_CORPUS, load_corpus
+from benchmark.corpus import load_corpus
 from ctxsift.errors import InputError
+from tests.support.frozen import CAPTURE
 
-NAME = "java-caused-by-chain"
+NAME = CAPTURE.name
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def file(tmp_path: Path) -> Path:
     folder = tmp_path / "java"
     folder.mkdir()
     for suffix in (".yaml", ".txt"):
-        shutil.copy(DEFAULT_CORPUS / "java" / f"{NAME}{suffix}", folder)
+        shutil.copy(CAPTURE.with_suffix(suffix), folder)
     return folder / f"{NAME}.yaml"
 
 
@@ -34,7 +35,7 @@ def test_a_copy_of_a_case_file_is_read(file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "refusal"),
     [
-        ("capture:", "capture: [", ":3: not valid YAML: "),
+        ("capture:", "capture: [", ":4: not valid YAML: "),
         ("cases:", "cases: []\nodd:", ": /odd: unknown field; "),
         ("family: ", "familiy: ", ": /cases/0/familiy: unknown field; did you mean family?"),
         ("  tool: ", "  tol: ", ": /capture/tol: unknown field; did you mean tool?"),
@@ -43,7 +44,7 @@ def test_a_copy_of_a_case_file_is_read(file: Path) -> None:
         ("intent: ", "# ", ": /cases/0/intent: required field is missing; add 'intent'"),
         ("intent: recall", "intent: recal", ": /cases/0/intent: 'recal' is unknown; did you mean recall?"),
         ("intent: recall", "intent: json", ": /cases/0/output_mode: plain_text does not go with json; use json"),
-        ("difficulty: hard", "difficulty: [hard]", ": /cases/0/difficulty: expected a string, got a list"),
+        ("difficulty: easy", "difficulty: [hard]", ": /cases/0/difficulty: expected a string, got a list"),
         ("title: ", "title: ' '\n    rationale: ", ": /cases/0/title: is empty; write something there"),
         ("title: ", "title: 2024-01-01 #", ": /cases/0/title: expected a string, got a date"),
         ("title: ", "title: 0x" + "f" * 9000 + " #", ": /cases/0/title: expected a string, got a whole number"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +13,17 @@ import pytest
 
 from benchmark.cases import Case, Corpus, Rules
 from benchmark.corpus import load_corpus
-from benchmark.corpus.checks import check_case, check_corpus, check_scores, weak_anchors
+from benchmark.corpus.__main__ import main
+from benchmark.corpus.checks import check_case, check_corpus, check_scores, check_variant, weak_anchors
+from benchmark.corpus.jsonl import case_row
 from benchmark.corpus.quotas import quotas
+from benchmark.corpus.variants import variant_of
 from benchmark.grading.outcome import question_of
 from benchmark.scoring import Embedder
 from ctxsift.contracts import Intent, OutputMode
 from tests.conftest import ROOT, Run, scripted, write_matrix
+from tests.support.frozen import CAPTURE, FOLDER, page_cases
+from tests.support.processes import run_inside
 
 # As other people write them, in the older field names.
 ROW = {
@@ -48,8 +53,8 @@ def test_the_packaged_corpus_has_its_shape(corpus: Corpus, embedder: Embedder) -
 
 
 @pytest.fixture
-def case(corpus: Corpus) -> Case:
-    return next(c for c in corpus.cases if c.case_id == "java-caused-by-recall")
+def case() -> Case:
+    return next(c for c in load_corpus(FOLDER).cases if c.case_id == "java-caused-by-recall")
 
 
 @pytest.mark.parametrize(
@@ -124,10 +129,10 @@ def test_the_same_question_twice_is_found(case: Case, embedder: Embedder) -> Non
 
 
 def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmark.corpus", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return run_inside(main, arguments, ROOT, os.environ)
 
 
+@pytest.mark.slow
 def test_the_corpus_travels_as_jsonl(corpus: Corpus, tmp_path: Path) -> None:
     exported = call("export")
     assert exported.returncode == 0, exported.stderr
@@ -174,9 +179,8 @@ def test_rows_claim_no_command_and_no_exit_code_that_they_do_not_tell(
 def test_a_file_of_ours_need_not_tell_an_exit_code(tmp_path: Path) -> None:
     folder = tmp_path / "java"
     folder.mkdir()
-    source = ROOT / "benchmark" / "corpus" / "data" / "java" / "java-caused-by-chain"
     for suffix in (".yaml", ".txt"):
-        text = source.with_suffix(suffix).read_text(encoding="utf-8")
+        text = CAPTURE.with_suffix(suffix).read_text(encoding="utf-8")
         (folder / f"x{suffix}").write_text(re.sub(r"(?m)^  exit_code: .*\n", "", text), encoding="utf-8")
     assert {case.request.exit_code for case in load_corpus(tmp_path).cases} == {None}
 
@@ -226,9 +230,46 @@ def test_a_case_can_be_read(corpus: Corpus) -> None:
     assert shown.returncode == 0
     for part in (case.instruction.strip()[:40], case.expected_output.splitlines()[0], case.capture.command):
         assert part in shown.stdout
-    told = call("show", "java-root-cause-exakt")
+    told = call("show", f"{case.case_id}x")
     assert told.returncode == 2
-    assert "did you mean java-root-cause-exact" in told.stderr
+    assert f"did you mean {case.case_id}" in told.stderr
+
+
+@pytest.mark.slow
+def test_some_cases_are_checked_by_themselves(corpus: Corpus) -> None:
+    ids = [case.case_id for case in corpus.cases[:70:7]]
+    told = call("check", "--case", *ids[:4], "--case", *ids[4:])
+    assert told.returncode == 0, told.stdout
+    assert told.stdout == f"10 of {len(corpus.cases)} cases: 0 findings\n"
+    told = call("check", "--case", ids[0], f"{ids[1]}x")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert f"{ids[1]}x: is not in the corpus; did you mean {ids[1]}" in told.stderr
+
+
+@pytest.mark.slow
+def test_a_case_has_the_same_variant_alone_as_among_all(corpus: Corpus) -> None:
+    case = next(case for case in corpus.cases if case.statements)
+    broken = replace(corpus, cases=tuple(replace(c, derived_anchors=c.required_anchors[:1]) for c in corpus.cases))
+    (found,) = {finding.problem for finding in check_variant(broken, 3, {case.case_id}) if "derived" in finding.problem}
+    (among,) = (c for c in variant_of(broken, 3).cases if c.case_id == case.case_id)
+    assert repr(among.derived_anchors[0]) in found
+
+
+@pytest.mark.parametrize("packaged", [True, False])
+def test_gold_that_does_not_say_a_statement_fails_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: bool
+) -> None:
+    """A copied case whose gold and anchors stand, and that has one statement more than gold says."""
+    row = next(case_row(case) for case in page_cases().cases if case.statements)
+    row["statements"] = [*row["statements"], {"says": "it is Tuesday", "terms": [["Tuesday"]], "weight": "vital"}]
+    path = tmp_path / "copied.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    if packaged:
+        # Of the packaged corpus gold is not judged when it is read.
+        monkeypatch.setattr("benchmark.corpus.loader.DEFAULT_CORPUS", path)
+    told = call("check", "--dataset", str(path), "--case", row["case_id"])
+    assert told.returncode == 1
+    assert f"/statements/{len(row['statements']) - 1}: gold does not say it" in told.stdout
 
 
 @pytest.mark.slow

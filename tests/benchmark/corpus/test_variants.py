@@ -13,6 +13,7 @@ from benchmark.corpus.checks import check_variant
 from benchmark.corpus.loader import load_corpus
 from benchmark.corpus.variants import variant_of
 from ctxsift.contracts import Intent, OutputMode
+from tests.support.depth import depth
 
 _LOG = """\
 2026-03-04 10:15:59 worker[41873] \x1b[1mtidewatch/gauges.py\x1b[0m:117 read_gauge failed
@@ -54,11 +55,13 @@ def packaged() -> Corpus:
     return load_corpus()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, depth(1, 2) + 1))
 def test_a_variant_is_as_sound_as_the_corpus(packaged: Corpus, seed: int) -> None:
     assert check_variant(packaged, seed) == []
 
 
+@pytest.mark.slow
 def test_most_inputs_and_golds_change(packaged: Corpus) -> None:
     pairs = list(zip(packaged.cases, variant_of(packaged, 1).cases, strict=True))
     assert sum(old.raw_input != new.raw_input for old, new in pairs) > 0.9 * len(pairs)
@@ -108,6 +111,7 @@ def test_sums_and_alphabetical_orders_stay_true() -> None:
     assert "tidewatch" in _variant(5, instruction="Files of tidewatch, in alphabetical order.").raw_input
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_checks_variants(packaged: Corpus, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["show", packaged.cases[0].case_id, "--dataset", "variant:4"]) == 0
     shown = capfd.readouterr().out

@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.cases import Corpus
+from benchmark.cases import Case, Corpus
+from benchmark.run.selection import select_cases
 from benchmark.scoring import Embedder
 from tests.support.damage import DAMAGES, Judge, drops, pairs, raises, table
+from tests.support.depth import FUZZ, depth
 
 pytestmark = pytest.mark.slow
+CASES = depth(60, 280)
+# Function words in another language cost most cases a little and few of them much: none of those few may be drawn.
+SELDOM_MUCH = {"prose translated"}
 
 # Where half a text is said twice, its embedding moves a little at the seam.
 NOISE = 0.0005
 
 
 @pytest.fixture(scope="module")
-def judge(corpus: Corpus, embedder: Embedder) -> Judge:
-    return Judge(corpus.cases, embedder)
+def cases(corpus: Corpus) -> tuple[Case, ...]:
+    """Cases of every intent, the same each time."""
+    return select_cases(corpus, max_cases=CASES)
 
 
-def test_every_kind_of_damage_lowers_the_score(corpus: Corpus, judge: Judge) -> None:
-    found = drops(corpus.cases, judge)
+@pytest.fixture(scope="module")
+def judge(cases: tuple[Case, ...], embedder: Embedder) -> Judge:
+    return Judge(cases, embedder)
+
+
+def test_every_kind_of_damage_lowers_the_score(cases: tuple[Case, ...], judge: Judge) -> None:
+    found = drops(cases, judge)
     print(table(found))
     assert len(found) == len(DAMAGES) >= 20
     for name, values in found.items():
         assert values, f"{name} applies to no case"
         assert sum(value > 0 for value in values) >= 0.99 * len(values), name
-        assert sum(values) / len(values) >= 0.02, name
+        if FUZZ or name not in SELDOM_MUCH:
+            assert sum(values) / len(values) >= 0.02, name
 
 
-def test_a_second_damage_never_raises_the_score(corpus: Corpus, judge: Judge) -> None:
-    changes = dict(raises(corpus.cases, judge, pairs(seed=0, count=250)))
-    assert len(changes) > 20 * len(corpus.cases)
+def test_a_second_damage_never_raises_the_score(cases: tuple[Case, ...], judge: Judge) -> None:
+    changes = dict(raises(cases, judge, pairs(seed=0, count=250)))
+    assert len(changes) > 20 * len(cases)
     assert {name: change for name, change in changes.items() if change > NOISE} == {}

@@ -224,6 +224,16 @@ def test_inventions_cost() -> None:
         assert any("which the output does not" in reason for reason in verdict.reasons)
     # Small counts may be worked out; words may be joined by a dash.
     assert quality(f"{right} 2 more follow-up messages came.", statement, known=known) == 1.0
+    # A plural, a compound, a day of the month, a class of status codes, the name that a longer one begins with.
+    known = "a.py:12: KeyError: 'x' E0277 errors.Is lz4frame.h"
+    for way in ("two E0277s", "it is not errors.Is-compatible", "since the 16th", "a 5xx came", "LZ4 is needed"):
+        assert quality(f"{right} And {way}.", statement, known=known) == 1.0, way
+
+
+def test_one_number_among_verbs_makes_no_name_of_a_group() -> None:
+    statement = Statement(says="gc(85) freed nothing", terms=(("gc(85)",), ("free nothing", "in vain", "stay at 34M")))
+    found = judge("The heap has 36M, and gc(85) left all of it in use.", [statement])
+    assert not found.contradictions
 
 
 def test_more_contradictions_never_raise() -> None:
@@ -270,3 +280,23 @@ def test_hostile_text_is_judged_all_the_same(text: str) -> None:
 def test_unsaid_terms_name_the_group() -> None:
     assert unsaid_terms("test_refund failed, db_session.", CLOSED) == [CLOSED.terms[2]]
     assert unsaid_terms("test_refund failed: db_session was closed.", CLOSED) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "quality"),
+    [
+        ("They do pass. Nothing is red.", 1.0),
+        ("The tests pass. No test was skipped.", 1.0),
+        ("They pass nothing on.", 0.0),
+    ],
+)
+def test_a_negation_denies_nothing_in_the_sentence_before(answer: str, quality: float) -> None:
+    assert judge(answer, (Statement("All tests pass.", terms=(("pass",),)),), ()).quality == quality
+
+
+def test_what_is_wrong_is_as_wrong_when_it_is_said_again() -> None:
+    rule = MustNot(says="b.py failed", terms=(("b.py",), ("fail",)))
+    statement = Statement(says="a.py failed", terms=(("a.py",), ("fail",)))
+    wrong = "a.py and b.py failed."
+    for text in (wrong, f"{wrong} {wrong}"):
+        assert {worth for _, _, worth in judge(text, [statement], (rule,)).support} == {0.0}

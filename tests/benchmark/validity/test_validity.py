@@ -10,14 +10,15 @@ import pytest
 import yaml
 
 from benchmark.cases import Corpus, Difficulty
-from benchmark.record.validity import MEASURED, Half, Limit, Validity, ValidityFigure, read_validity, validity_text
-from benchmark.scoring import SCORER_VERSION, Embedder
+from benchmark.corpus.jsonl import case_row
+from benchmark.record.validity import Half, Limit, ValidityFigure, read_validity
+from benchmark.scoring import SCORER_VERSION
+from benchmark.scoring.said import is_prose
 from benchmark.validity.__main__ import main
 from benchmark.validity.answers import DEFAULT_ANSWERS, AnswerSet, half_of, read_answers
-from benchmark.validity.measures import measure
 from ctxsift.contracts import Intent
 from ctxsift.errors import InputError
-from tests.support.validity_table import DOCUMENTS, renewed, validity_table
+from ctxsift.strict_json import printable_json
 
 
 @pytest.fixture(scope="module")
@@ -29,71 +30,72 @@ def test_every_case_with_statements_has_its_answers(corpus: Corpus, answers: Ans
     cases = {case.case_id: case for case in corpus.cases if case.statements}
     assert {each.case_id for each in answers.cases} == cases.keys()
     for each in answers.cases:
-        assert (len(each.right), len(each.wrong)) == (4, 6), each.case_id
+        assert len(each.right) >= 4, each.case_id
+        assert len(each.wrong) >= 5, each.case_id
         texts = [text for _, text in each.labelled()]
         assert len(set(texts)) == len(texts)
         assert cases[each.case_id].expected_output not in texts
 
 
-def test_the_first_cases_are_of_all_kinds_of_prose(corpus: Corpus) -> None:
+def test_fresh_answers_are_others_and_of_both_halves(answers: AnswerSet) -> None:
+    known = {text for each in answers.cases for _, text in each.labelled()}
+    assert len(answers.fresh) >= 10
+    assert {half_of(each.case_id) for each in answers.fresh} == {Half.HELD_OUT, Half.TUNED}
+    for each in answers.fresh:
+        assert len(each.right) >= 4, each.case_id
+        assert len(each.wrong) >= 5, each.case_id
+        assert known.isdisjoint(text for _, text in each.labelled())
+
+
+def test_every_case_in_prose_has_statements(corpus: Corpus) -> None:
     cases = [case for case in corpus.cases if case.statements]
-    assert len(cases) == 36
+    assert {case.case_id for case in cases} == {case.case_id for case in corpus.cases if is_prose(case)}
     kinds = Counter("bullets" if case.intent is Intent.BULLET_LIST else str(case.family) for case in cases)
-    assert kinds == {"summary": 12, "recall": 12, "explanation": 6, "bullets": 6}
-    assert sum(case.difficulty is Difficulty.EASY for case in cases) == 18
-    for case in cases:
-        assert len(case.instruction.split()) <= 20, case.case_id
-        assert case.capture.command
-        assert case.capture.exit_code is not None
+    assert min(kinds[kind] for kind in ("summary", "recall", "explanation", "bullets")) >= 6
+    assert {case.difficulty for case in cases} == set(Difficulty)
 
 
 def test_the_split_is_by_id_and_even(answers: AnswerSet) -> None:
-    assert half_of("perl-confess-fatal-recall") is Half.TUNED
+    assert half_of("minitest-tidepool-summary") is Half.TUNED
     assert half_of("git-bisect-summary") is Half.HELD_OUT
-    assert Counter(half_of(each.case_id) for each in answers.cases) == {Half.HELD_OUT: 18, Half.TUNED: 18}
+    halves = Counter(half_of(each.case_id) for each in answers.cases)
+    assert 0.35 <= halves[Half.HELD_OUT] / len(answers.cases) <= 0.65
 
 
-@pytest.fixture(scope="module")
-def validity(corpus: Corpus, answers: AnswerSet, embedder: Embedder) -> Validity:
-    return measure(corpus, answers, embedder)
-
-
-@pytest.mark.slow
-def test_every_figure_meets_its_bar(validity: Validity) -> None:
-    missed = [figure for figure in validity.figures if not figure.met]
-    assert not missed
-    assert Counter(figure.half for figure in validity.figures) == {Half.HELD_OUT: 12, Half.TUNED: 12, Half.ALL: 4}
-
-
-@pytest.mark.slow
-def test_what_the_page_shows_is_what_is_measured(validity: Validity) -> None:
-    """After a change of the scorer: `python -m benchmark.validity --write`."""
-    assert MEASURED.read_text(encoding="utf-8") == validity_text(validity)
-    assert read_validity().scorer_version == SCORER_VERSION
-
-
-def test_the_documents_show_what_is_recorded() -> None:
-    """After a change of the scorer: `python -m tests.support.validity_table`."""
-    table = validity_table(read_validity())
-    for document in DOCUMENTS:
-        text = document.read_text(encoding="utf-8")
-        assert text == renewed(text, table)
+def test_what_is_recorded_is_of_this_scorer_and_has_every_figure() -> None:
+    recorded = read_validity()
+    assert recorded.scorer_version == SCORER_VERSION
+    assert Counter(figure.half for figure in recorded.figures) == {
+        Half.FRESH: 6,
+        Half.HELD_OUT: 12,
+        Half.TUNED: 12,
+        Half.ALL: 4,
+    }
 
 
 @pytest.mark.slow
-def test_a_scorer_that_confuses_them_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for file in DEFAULT_ANSWERS.glob("*.yaml"):
+def test_a_scorer_that_confuses_them_is_found(
+    corpus: Corpus, answers: AnswerSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    halves = {half: [each for each in answers.cases if half_of(each.case_id) is half] for half in Half}
+    known = {each.case_id for half in halves.values() for each in half[:6]}
+    dataset = tmp_path / "corpus.jsonl"
+    rows = [printable_json(case_row(case)) for case in corpus.cases if case.case_id in known]
+    dataset.write_text("\n".join(rows), encoding="utf-8")
+    told_to = ["--answers", str(tmp_path), "--dataset", str(dataset)]
+    for each in [case for half in halves.values() for case in half[:6]]:
+        file = DEFAULT_ANSWERS / f"{each.case_id}.yaml"
         told = yaml.safe_load(file.read_text(encoding="utf-8"))
         right = [wrong["text"] for wrong in told["wrong"][:4]]
         wrong = [{"kind": "blame", "text": text} for text in told["right"]]
         (tmp_path / file.name).write_text(yaml.safe_dump(told | {"right": right, "wrong": wrong}), encoding="utf-8")
-    assert main(["--answers", str(tmp_path)]) == 1
+    assert main(told_to) == 1
     shown = capsys.readouterr().out
     assert "missed" in shown
-    assert main(["--answers", str(tmp_path), "--json"]) == 1
+    assert main([*told_to, "--json"]) == 1
     figures = json.loads(capsys.readouterr().out)["figures"]
     auc = [figure["value"] for figure in figures if figure["measure"].startswith("AUC")]
-    assert len(auc) == 2
+    assert len(auc) == 2  # There are no fresh answers in that folder.
     assert max(auc) < 0.5
 
 
@@ -129,13 +131,14 @@ def test_damaged_answers_are_named(tmp_path: Path, content: str, problem: str) -
     assert "x.yaml" in str(refusal.value)
 
 
-def test_answers_of_a_case_that_is_not_there_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (
-        "case_id: perl-confess-fatal-recal\nright: [a]\nwrong: [{kind: blame, text: b}]\nstuffing: s\nirrelevant: i\n"
-    )
+def test_answers_of_a_case_that_is_not_there_are_refused(
+    answers: AnswerSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    near = answers.cases[0].case_id
+    text = f"case_id: {near}x\nright: [a]\nwrong: [{{kind: blame, text: b}}]\nstuffing: s\nirrelevant: i\n"
     (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
     assert main(["--answers", str(tmp_path)]) == 2
-    assert "perl-confess-fatal-recall" in capsys.readouterr().err
+    assert f"did you mean {near}" in capsys.readouterr().err
     assert main(["--answers", str(tmp_path / "nowhere")]) == 2
     assert "has no answers" in capsys.readouterr().err
 
