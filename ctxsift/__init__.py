@@ -9,8 +9,9 @@ Everything to embed it is here; what is not in `__all__` may change.
 >>> compress(request, backend, Limits(max_output_tokens=64)).recovered.text
 'FAILED test_cart.py::test_total'
 
-`compress` raises a BackendError when no answer came. An answer that came is never an error: look at
-`recovered.validation.status`, and keep the original output where it is Status.REJECTED.
+`compress` raises a BackendError when no answer came. An answer that came is never an error: look at `failure` (cut off,
+looped, empty) and at `recovered.validation.status`, and keep the original output where the first is not None or the
+second is Status.REJECTED.
 """
 
 from ctxsift.backends.base import (
@@ -25,7 +26,7 @@ from ctxsift.backends.base import (
     Traits,
 )
 from ctxsift.backends.registry import create_backend
-from ctxsift.compression import Answer, Compression, View, compress, examine, generate
+from ctxsift.compression import Answer, Compression, Failure, View, compress, examine, generate
 from ctxsift.contracts import Intent
 from ctxsift.errors import (
     BackendError,
@@ -55,6 +56,7 @@ __all__ = [
     "BatchBackend",
     "Compression",
     "CtxsiftError",
+    "Failure",
     "Generation",
     "InputError",
     "InstrumentError",

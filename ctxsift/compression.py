@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked
 from ctxsift.errors import BackendError, PromptTooLongError
-from ctxsift.marks import MODEL_TOKENS, Tokens
+from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
 from ctxsift.prompts import Request, build_messages, cut_middle
 from ctxsift.recovery import Recovery, recover
 from ctxsift.validation import Validation, validate
@@ -28,6 +29,15 @@ class Answer:
     input_chars_cut: int
 
 
+class Failure(StrEnum):
+    """How a model failed to come to an end of its own, or to say anything."""
+
+    TOKEN_LIMIT = "token_limit"
+    LOOP = "loop"
+    EMPTY_ANSWER = "empty_answer"
+    TRUNCATED_REASONING = "truncated_reasoning"
+
+
 @dataclass(frozen=True)
 class View:
     """One reading of an answer: its text and the verdict on it."""
@@ -42,6 +52,7 @@ class Compression:
 
     Attributes:
         raw: what the model said. recovered: after recovery (the same text when recovery is off).
+        failure: how the model failed; None where it ended its answer itself.
 
     """
 
@@ -49,6 +60,7 @@ class Compression:
     raw: View
     recovered: View
     recovery: Recovery
+    failure: Failure | None
 
 
 def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
@@ -143,4 +155,28 @@ def compression(request: Request, answer: Answer, *, recovery_enabled: bool = Tr
     raw, recovered, recovery = examine(
         generation.text, request, recovery_enabled=recovery_enabled, tokens=tokens_of(generation)
     )
-    return Compression(answer, raw, recovered, recovery)
+    return Compression(answer, raw, recovered, recovery, failure_of(generation, raw))
+
+
+def failure_of(generation: Generation, raw: View) -> Failure | None:
+    """Return how the model failed, by the end of its answer; None where it ended it itself.
+
+    Args:
+        generation: the answer as it came.
+        raw: its view before recovery.
+
+    """
+    silent = not generation.text.strip()
+    if generation.finish_reason == "length":
+        # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
+        hidden = silent and (generation.reasoning or not generation.text)
+        begun = generation.begins_in_reasoning and not _closes_reasoning(generation)
+        thinking = hidden or begun or raw.validation.thought.unterminated
+        return Failure.TRUNCATED_REASONING if thinking else Failure.TOKEN_LIMIT
+    if silent:
+        return Failure.EMPTY_ANSWER
+    return Failure.LOOP if generation.finish_reason == "loop" else None
+
+
+def _closes_reasoning(generation: Generation) -> bool:
+    return any(mark.kind is MarkKind.CLOSE for mark in tokens_of(generation).marks(generation.text))

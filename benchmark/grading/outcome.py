@@ -12,9 +12,7 @@ from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Qu
 from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
-from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer, View, examine, tokens_of
-from ctxsift.marks import MarkKind
+from ctxsift.compression import Answer, View, examine, failure_of, tokens_of
 
 MOST_ERROR_CHARS = 10_000
 
@@ -76,7 +74,7 @@ def grade(
         scored_raw = _scored(raw, case, embedder)
         scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
         input_tokens = embedder.count_tokens(case.raw_input)
-        reason = _failure(generation, raw)
+        reason = failure_of(generation, raw)
     except Exception as error:
         return unscored(case, answer, f"scoring failed: {type(error).__name__}: {error}", attempts)
     kind: Callable[..., Scored | ModelFailure] = partial(ModelFailure, failure_reason=reason) if reason else Scored
@@ -110,22 +108,6 @@ def unscored(case: Case, answer: Answer, error: str, attempts: int) -> Instrumen
     failure = unanswered(case, error, attempts)
     whole = replace(failure, unscored_answer=kept)
     return failure if why_unreadable(whole) else whole
-
-
-def _failure(generation: Generation, raw: View) -> str | None:
-    silent = not generation.text.strip()
-    if generation.finish_reason == "length":
-        # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
-        hidden = silent and (generation.reasoning or not generation.text)
-        begun = generation.begins_in_reasoning and not _closes_reasoning(generation)
-        return "truncated_reasoning" if hidden or begun or raw.validation.thought.unterminated else "token_limit"
-    if silent:
-        return "empty_answer"
-    return "loop" if generation.finish_reason == "loop" else None
-
-
-def _closes_reasoning(generation: Generation) -> bool:
-    return any(mark.kind is MarkKind.CLOSE for mark in tokens_of(generation).marks(generation.text))
 
 
 def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:

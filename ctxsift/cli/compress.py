@@ -16,13 +16,15 @@ from pathlib import Path
 
 from ctxsift.backends.base import Device
 from ctxsift.cli.compress_json import Printed, as_json, original_as_json, with_answer
-from ctxsift.cli.model import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, Answered, Model
-from ctxsift.cli.parser import Parser, exit_code, tokens
+from ctxsift.cli.model import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, DEFAULT_TIMEOUT_S, Answered, Model
+from ctxsift.cli.parser import Parser, exit_code, seconds, size, tokens
 from ctxsift.cli.passing import note, pass_on, refuse, write
 from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.cli.source import Source, command_output, standard_input
-from ctxsift.contracts import Intent
+from ctxsift.compression import Failure
+from ctxsift.contracts import Intent, Kind, contract_of
 from ctxsift.errors import CtxsiftError, InputError
+from ctxsift.gate import OBJECTIONS, objections
 from ctxsift.prompts import Request
 from ctxsift.redaction import Secrets, out_of_command, parts_of_address
 from ctxsift.settings import Settings, load_settings
@@ -32,18 +34,30 @@ from ctxsift.validation import Status
 # What is longer than this is printed as it comes, so that memory is bounded. No model reads a hundredth of it.
 _MOST_MB = 64
 _MOST_BYTES = _MOST_MB * 1_000_000
+# A screen of text: reading it costs an agent less than a wrong answer.
+DEFAULT_MIN_BYTES = 4096
 EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
+
+# What is told of a model that did not end its answer itself.
+_FAILED = {
+    Failure.TOKEN_LIMIT: "the answer was cut off at the model's token limit (--max-output-tokens)",
+    Failure.LOOP: "the answer repeats itself without end",
+    Failure.EMPTY_ANSWER: "the model answered nothing",
+    Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
+}
 
 _EXAMPLES = f"""\
 examples:
-  pytest -q 2>&1 | ctxsift compress --intent summary "only failing tests and the files involved"
+  ctxsift compress "only failing tests and the files involved" -- pytest -q
   ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
+  pytest -q 2>&1 | ctxsift compress "only failing tests and the files involved"
   ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
   cargo build 2>&1 | ctxsift compress --intent json 'an array of {{"file", "line", "code"}}, one per error' --json
 
-The command after `--` gets your standard input; both its streams are read. If the model fails or its answer is
-rejected, the original output is printed unchanged, with a warning on stderr. The same happens after Ctrl-C or another
-signal, which the command gets too (a second one kills it), and when the output is longer than {_MOST_MB} MB.
+The command after `--` gets your standard input; both its streams are read. If the model fails, or its answer is cut
+off, repeats itself, contradicts the exit code or is rejected, the original output is printed unchanged, with a
+warning on stderr. The same happens after Ctrl-C or another signal, which the command gets too (a second one kills
+it), and when the output is longer than {_MOST_MB} MB.
 
 The model is told the command after `--` and its exit code, for piped output those of --command and --exit-code. What
 looks like a password or a key in a command is shown to it as ***.
@@ -69,8 +83,8 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     one.add_argument(
         "--model",
-        help=f"hub id, local path or package:NAME (default: {DEFAULT_MODEL}), or, with CTXSIFT_LLM_BASE_URL set, "
-        "the service's name for the model",
+        help=f"hub id, local path or package:NAME (default: CTXSIFT_MODEL, else {DEFAULT_MODEL}), or, with "
+        "CTXSIFT_LLM_BASE_URL set, the service's name for the model",
     )
     one.add_argument("--gguf-filename", help="the model's .gguf file (default: the default model's)")
     one.add_argument(
@@ -82,6 +96,21 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
     one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
     one.add_argument("--max-output-tokens", type=tokens, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")
+    one.add_argument(
+        "--min-bytes",
+        type=size,
+        default=DEFAULT_MIN_BYTES,
+        metavar="N",
+        help="print shorter output as it is, without asking a model, where the intent is summary or recall "
+        "(default: %(default)s)",
+    )
+    one.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="longest time to load a local model, and to wait for an answer "
+        f"(default: {DEFAULT_TIMEOUT_S:.0f}; for a service CTXSIFT_TIMEOUT_MS)",
+    )
     one.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     one.add_argument(
         "--json",
@@ -159,6 +188,10 @@ def _answer(options: argparse.Namespace, asked: Request, source: Source, signals
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
     if not text or text.isspace():
         return _give_back(options, source, "there is no output to compress" if options.json else None)
+    if len(source.data) < options.min_bytes and contract_of(asked.intent).kind is Kind.PLAIN:
+        # Nothing is wrong, so nothing is said on stderr; whoever reads JSON is told.
+        why = f"the output is shorter than {options.min_bytes} bytes (--min-bytes)" if options.json else None
+        return _give_back(options, source, why)
     told = source.exit_code if source.runs_command else asked.exit_code
     request = replace(asked, raw_input=text, exit_code=told)
     try:
@@ -170,9 +203,18 @@ def _answer(options: argparse.Namespace, asked: Request, source: Source, signals
         return _give_back(options, source, _told(error))
     if answered.chars_cut:
         note(f"the output is too long; {answered.chars_cut} characters in its middle were not read")
+    if (failure := answered.result.failure) is not None:
+        return _give_back(options, source, _FAILED[failure], answered)
     verdict = answered.result.recovered.validation
     if verdict.status is Status.REJECTED:
         return _give_back(options, source, f"the answer was rejected: {', '.join(verdict.reasons)}", answered)
+    against = objections(answered.result.recovered.text, request, verdict)
+    if against.sure:
+        why = "; ".join(OBJECTIONS[name] for name in against.sure)
+        return _give_back(options, source, f"the answer was held back: it {why}", answered)
+    if against.unfounded:
+        shown = printable(", ".join(against.unfounded), limit=200)
+        note(f"check the answer: neither output nor question holds {shown}")
     _print_answer(options, source.exit_code, answered, len(text))
     return source.exit_code
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from ctxsift import __version__
 from ctxsift.cli import compress
 from ctxsift.cli.parser import Parser
 from ctxsift.cli.passing import note, refuse
@@ -19,6 +20,7 @@ SUBCOMMANDS = (compress,)
 def build_parser() -> Parser:
     """Return the parser of the console script; each subcommand adds its own, with the handler to call."""
     parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
+    parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True)
     for module in SUBCOMMANDS:
         module.add_parser(commands)

@@ -21,7 +21,7 @@ DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 DEFAULT_MAX_OUTPUT_TOKENS = 512
 _CONTEXT_TOKENS = 8192
 _REMOTE_CONTEXT_TOKENS = 128_000
-_TIMEOUT_S = 600.0
+DEFAULT_TIMEOUT_S = 600.0
 # Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
 _MAX_CHARS_PER_TOKEN = 6
 
@@ -63,6 +63,7 @@ class Model:
         # The backend reads address and key itself; they stay out of everything that is passed on or shown.
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
         self._limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
+        self._timeout_s: float | None = options.timeout
         self._worker: WorkerBackend | None = None
 
     def ask(self, request: Request) -> Answered:
@@ -90,7 +91,7 @@ class Model:
 
         async def ask() -> Compression:
             async with aclosing(backend):
-                retry = Retry(settings.retries, settings.timeout_ms / 1000)
+                retry = Retry(settings.retries, self._timeout_s or settings.timeout_ms / 1000)
                 attempted = await retry.run(lambda: agenerate(asked, backend, self._limits))
             return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
 
@@ -105,7 +106,8 @@ class Model:
         if traits.reads_only_gguf or (traits.reads_gguf and filename):
             filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
             spec = replace(spec, path=str(find_weights(spec.model, filename).path))
-        self._worker = backend = start_worker(name, load_timeout_s=_TIMEOUT_S, generate_timeout_s=_TIMEOUT_S)
+        most = self._timeout_s or DEFAULT_TIMEOUT_S
+        self._worker = backend = start_worker(name, load_timeout_s=most, generate_timeout_s=most)
         try:
             load = backend.load(spec)
             asked, cut = _cut(request, load)
@@ -120,14 +122,16 @@ def _place(options: argparse.Namespace, settings: Settings) -> _Place:
     remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
     device = options.device or (Device.REMOTE if remote else Device.CPU)
     backend = options.backend or (SERVICE if device == Device.REMOTE else GGUF)
-    if backend == SERVICE and not options.model:
-        raise InputError("--model", "a service is configured but no model is named", "give its name, or --device cpu")
+    model = options.model or settings.model
+    if backend == SERVICE and not model:
+        hint = "give its name, set CTXSIFT_MODEL, or --device cpu"
+        raise InputError("--model", "a service is configured but no model is named", hint)
     if options.backend:
         try:
             backend_class(backend)
         except LoadError as error:
             raise InputError("--backend", str(error)) from error
-    return _Place(backend, options.model or DEFAULT_MODEL, device)
+    return _Place(backend, model or DEFAULT_MODEL, device)
 
 
 def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:

@@ -11,6 +11,7 @@ from ctxsift.settings import MOST_TOKENS
 
 EXIT_USAGE = 2
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
+_MOST_SECONDS = 86_400
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -27,6 +28,24 @@ def exit_code(text: str) -> int:
     if not _EXIT_CODE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not an exit code")
     return int(text)
+
+
+def size(text: str) -> int:
+    """Return a number of bytes; for `type=`. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 12:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of bytes")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a time to wait, at most a day; for `type=`. Raises ArgumentTypeError."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= _MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of seconds above 0, at most {_MOST_SECONDS}")
+    return found
 
 
 def tokens(text: str) -> int:

@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 OUTPUT = b"tests/test_cart.py::test_total FAILED\ntests/test_cart.py:14: AssertionError\n1 failed in 0.2s\n"
-COMMAND = [sys.executable, "-m", "ctxsift", "compress"]
+COMMAND = [sys.executable, "-m", "ctxsift", "compress", "--min-bytes", "0"]
 
 
 def script(folder: Path, **fields: Any) -> list[str]:
@@ -75,7 +75,7 @@ HEAD = "Command that was run: {}\nExit code of the command: {}\nCommand output:\
 
 
 def test_the_model_is_told_the_command_and_its_exit_code(tmp_path: Path) -> None:
-    code = "import sys\nprint('out')\nsys.exit(3)"
+    code = "import sys\nprint('out ' * 9)\nsys.exit(3)"
     line = shlex.join([sys.executable, "-c", code, "a b"]).replace("\n", "\n    ")
     options = script(tmp_path, answers=[[HEAD.format(line, 3), "told"]], default="untold")
     done = call("what?", *options, "--", sys.executable, "-c", code, "a b")
@@ -83,7 +83,7 @@ def test_the_model_is_told_the_command_and_its_exit_code(tmp_path: Path) -> None
 
 
 def test_a_signal_is_told_as_shells_report_it(tmp_path: Path) -> None:
-    code = "import os; print('x', flush=True); os.kill(os.getpid(), 9)"
+    code = "import os; print('x ' * 9, flush=True); os.kill(os.getpid(), 9)"
     options = script(tmp_path, answers=[["Exit code of the command: 137\n", "told"]], default="untold")
     done = call("what?", *options, "--", sys.executable, "-c", code)
     assert (done.returncode, done.stdout) == (137, b"told\n")
@@ -136,22 +136,24 @@ def test_keys_in_a_command_reach_no_model(tmp_path: Path, piped: bool) -> None:
     env.write_text(f"CTXSIFT_LLM_API_KEY={key}\n")
     options += ["--device", "cpu", "--env-file", str(env)]
     ways = ["--command", shlex.join(words)] if piped else ["--", *words]
-    done = call("what?", *options, *ways, data=b"x\n")
+    done = call("what?", *options, *ways, data=b"a line that is long enough to be shortened\n")
     assert (done.returncode, done.stdout) == (0, b"hidden\n"), done.stderr
 
 
 def test_arguments_that_are_no_utf8_are_told_all_the_same(tmp_path: Path) -> None:
     options = script(
-        tmp_path, answers=[["Command that was run: echo '\N{REPLACEMENT CHARACTER}x'", "told"]], default="untold"
+        tmp_path,
+        answers=[["Command that was run: echo '\N{REPLACEMENT CHARACTER}x and more'", "told"]],
+        default="untold",
     )
     done = subprocess.run(
-        [*COMMAND, "what?", *options, "--", "echo", b"\xffx"], capture_output=True, timeout=60, check=False
+        [*COMMAND, "what?", *options, "--", "echo", b"\xffx and more"], capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, b"told\n"), done.stderr
 
 
 def test_command_that_dies_by_a_signal(tmp_path: Path) -> None:
-    code = "import os; print('x', flush=True); os.kill(os.getpid(), 9)"
+    code = "import os; print('x ' * 9, flush=True); os.kill(os.getpid(), 9)"
     done = call("what?", *script(tmp_path, default="died"), "--", sys.executable, "-c", code)
     assert (done.returncode, done.stdout) == (137, b"died\n")
 
@@ -308,6 +310,7 @@ def test_bad_usage_is_refused_in_one_line(arguments: list[str], problem: bytes) 
 
 
 @pytest.mark.model
+@pytest.mark.xdist_group("service")
 def test_a_configured_service_answers(service: str, tmp_path: Path) -> None:
     env_file = tmp_path / ".env"
     env_file.write_text(f"CTXSIFT_LLM_BASE_URL={service}\nCTXSIFT_LLM_API_KEY=planted-k3y\n")
@@ -361,7 +364,7 @@ def test_modules_of_the_folder_one_works_in_are_not_imported(tmp_path: Path) -> 
     for name in ("queue", "json", "psutil"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the working folder')\n")
     console_script = str(Path(sys.executable).parent / "ctxsift")
-    command = [console_script, "compress", "what?", *script(tmp_path, default="fine.")]
+    command = [console_script, "compress", "--min-bytes", "0", "what?", *script(tmp_path, default="fine.")]
     done = subprocess.run(command, input=OUTPUT, capture_output=True, cwd=tmp_path, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"fine.\n", b"")
 
@@ -395,5 +398,5 @@ def test_json_of_a_rejected_answer_tells_what_the_model_said_and_read(tmp_path: 
 
 
 def test_the_command_gets_standard_input(tmp_path: Path) -> None:
-    done = call("what?", *script(tmp_path, answers=[["precious", "it came through."]]), "--", "cat", data=b"precious\n")
-    assert done.stdout == b"it came through.\n"
+    done = call("what?", *script(tmp_path, answers=[["precious", "it came"]]), "--", "cat", data=b"precious line\n")
+    assert done.stdout == b"it came\n"

@@ -24,12 +24,13 @@ import psutil
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.depth import FUZZ
 from tests.support.speaker import FAREWELL, noise
 
 pytestmark = pytest.mark.slow
 
 SPEAKER = str(ROOT / "tests" / "support" / "speaker.py")
-COMPRESS = [sys.executable, "-m", "ctxsift", "compress", "what failed?"]
+COMPRESS = [sys.executable, "-m", "ctxsift", "compress", "--min-bytes", "0", "what failed?"]
 INT, TERM, HUP, QUIT = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT
 # Far above what any of it takes.
 PATIENCE_S = 40.0
@@ -235,11 +236,19 @@ ENDINGS = {
     "term while it is piped in": Ending("printing", (TERM,), 143, "wait", piped=True),
     "hup twice while it is piped in": Ending("printing", (HUP, HUP), 129, "wait", piped=True),
 }
+# Each signal, each moment, each way of the command and each form of output at least once, most pairs of them too; all
+# under FUZZ.
+IN_CI = (
+    *("int kills the command", "hup kills the command", "quit kills the command", "term, farewell, as JSON"),
+    *("int, then term", "term once, and patience", "term after it closed its streams"),
+    *("int while the model answers, as JSON", "three while the model answers", "term while the model answers, piped"),
+    *("four while printing, piped", "four while printing, as JSON", "hup twice while it is piped in"),
+)
 # More than pipes and buffers hold.
 LARGE = 3_000_000
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", ENDINGS if FUZZ else IN_CI)
 def test_a_signal_loses_nothing(tmp_path: Path, name: str) -> None:
     way = ENDINGS[name]
     record = tmp_path / "record"
@@ -499,7 +508,11 @@ def test_standard_input_that_does_not_block(tmp_path: Path) -> None:
     assert (process.returncode, stdout) == (0, b"one\ntwo\n")
 
 
-@pytest.mark.parametrize("data", [b"caf\xe9 \x00 and more\n", b"cut in a letter \xc3", noise(100_000)])
+@pytest.mark.parametrize(
+    "data",
+    [b"caf\xe9 \x00 and more\n", b"cut in a letter \xc3", noise(100_000)],
+    ids=["another encoding", "cut", "no text"],
+)
 def test_json_gives_back_bytes_that_are_no_utf8(tmp_path: Path, data: bytes) -> None:
     with started([*COMPRESS, "--json", *model(tmp_path, **FALLBACK)], stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
         stdout, _ = process.communicate(data, timeout=PATIENCE_S)

@@ -1,0 +1,101 @@
+"""The product's gate: weak claims against what is known are held back; gold and careful readers' answers pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.cases import Corpus
+from benchmark.validity.answers import read_answers
+from ctxsift.compression import examine
+from ctxsift.contracts import Intent
+from ctxsift.gate import OBJECTIONS, objections
+from ctxsift.prompts import Request
+from ctxsift.validation import Status
+from tests.support.results import blind_answers
+
+FAILED = (
+    "collected 3 items\ntests/test_cart.py::test_total FAILED\nE   AssertionError: 3 != 4\n1 failed, 2 passed in 0.2s\n"
+)
+PASSED = "collected 3 items\ntests/test_cart.py ...\n3 passed in 0.2s\nCoverage written to htmlcov/index.html\n"
+
+
+def held_back(text: str, output: str = FAILED, exit_code: int | None = 1, intent: Intent = Intent.SUMMARY) -> list[str]:
+    request = Request(output * 20, "What failed?", intent, "pytest -q", exit_code)
+    _, recovered, _ = examine(text, request)
+    return list(objections(recovered.text, request, recovered.validation).sure)
+
+
+@pytest.mark.parametrize(
+    "text", ["All tests pass.", "The build succeeded.", "ok", "Done!", "No errors were found.", "Everything is fine."]
+)
+def test_success_is_not_claimed_after_a_failure(text: str) -> None:
+    assert held_back(text) == ["contradicts_exit_code"]
+    assert held_back(text, PASSED, 0) == []
+    # Who pipes output in may not tell.
+    assert held_back(text, exit_code=None) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test_total failed: 3 is not 4.",
+        "2 tests passed, but test_total failed.",
+        "The run did not succeed.",
+        "Only tests/test_cart.py::test_total is red; the other two of the three collected items are green.",
+    ],
+)
+def test_what_tells_of_the_failure_passes(text: str) -> None:
+    assert held_back(text) == []
+
+
+def test_a_failure_is_not_claimed_after_success() -> None:
+    assert held_back("test_cart.py failed.", PASSED, 0) == ["no_failure_in_output"]
+    # A command may succeed and tell of failures.
+    assert held_back("test_total failed.", FAILED, 0) == []
+
+
+def test_repetition_is_held_back_unless_the_output_repeats_itself() -> None:
+    line = "The tests were collected and the coverage was written.\n"
+    assert "repetition" in held_back(line * 3 + "test_total failed.")
+    assert "repetition" in held_back(" ".join(["one total is wrong in the cart of the shop"] * 3))
+    assert held_back("E   AssertionError: 3 != 4\n" * 3) == []
+    assert held_back("- total: 1\n- total: 1\n- total: 1", intent=Intent.YAML) == []
+
+
+def test_words_from_elsewhere_are_held_back() -> None:
+    assert held_back("Polygons have sides, angles, corners.") == ["nothing_of_the_output"]
+    assert held_back("None of these polygons have sides or angles.") == []
+
+
+def test_an_answer_as_long_as_the_output_is_held_back() -> None:
+    request = Request("exit 1", "What failed?", Intent.SUMMARY, "make", 1)
+    _, recovered, _ = examine("make ended with exit 1", request)
+    assert "not_shorter" in objections(recovered.text, request, recovered.validation).sure
+
+
+def test_names_that_stand_nowhere_are_told() -> None:
+    request = Request(FAILED * 20, "What failed?", Intent.SUMMARY, "pytest -q", 1)
+    _, recovered, _ = examine("tests/test_order.py failed.", request)
+    assert objections(recovered.text, request, recovered.validation).unfounded == ("tests/test_order.py",)
+
+
+def test_every_objection_is_told_in_words() -> None:
+    assert set(OBJECTIONS) == {
+        *("contradicts_exit_code", "no_failure_in_output", "repetition", "nothing_of_the_output", "not_shorter")
+    }
+
+
+@pytest.mark.slow
+def test_right_answers_pass(corpus: Corpus) -> None:
+    """All golds, and of careful readers' answers and right ones of the validity set at most one in a hundred."""
+    cases = {case.case_id: case for case in corpus.cases}
+    readers = blind_answers().items()
+    right = [(each.case_id, text) for each in read_answers().fresh for text in each.right]
+    for answers, most in (([(c.case_id, c.expected_output) for c in corpus.cases], 0.0), ([*readers, *right], 0.01)):
+        stopped = []
+        for name, text in answers:
+            _, recovered, _ = examine(text, cases[name].request)
+            if recovered.validation.status is not Status.REJECTED:
+                found = objections(recovered.text, cases[name].request, recovered.validation)
+                stopped += [(name, found.sure)] * bool(found.sure)
+        assert len(stopped) <= most * len(answers), stopped
