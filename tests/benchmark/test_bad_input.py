@@ -142,7 +142,7 @@ class TestDataset:
         return tmp_path / "data"
 
     def refuse(self, runner: Run, folder: Path, old: str, new: str) -> str:
-        file = next(folder.rglob("*.yaml"))
+        file = folder / "java" / "java-caused-by-chain.yaml"
         text = file.read_text()
         assert old in text
         file.write_text(text.replace(old, new, 1))
@@ -151,12 +151,12 @@ class TestDataset:
     @pytest.mark.parametrize(
         ("old", "new", "expected"),
         [
-            ("capture:", "capture: [", ".yaml:3: not valid YAML"),
+            ("capture:", "capture: [", ".yaml:4: not valid YAML"),
             ("family: ", "familiy: ", "/cases/0/familiy: unknown field; did you mean family?"),
             ("intent: ", "# ", "/cases/0/intent: required field is missing"),
             ("intent: recall", "intent: recal", "/cases/0/intent: 'recal' is unknown; did you mean recall?"),
             ("intent: recall", "intent: json", "/cases/0/output_mode: plain_text does not go with json; use json"),
-            ("difficulty: hard", "difficulty: [hard]", "/cases/0/difficulty: expected a string, got a list"),
+            ("difficulty: easy", "difficulty: [easy]", "/cases/0/difficulty: expected a string, got a list"),
             ("id: java-caused-by-recall", "id: ../java", "/cases/0/id: '../java' is not a usable id"),
             ("id: java-caused-by-recall", "id: java-root-cause-exact", "is also used in"),
             ("origin: captured", "origin: invented", "/capture/origin: 'invented' is unknown"),

@@ -179,6 +179,7 @@ def corpus_with(folder: Path, pattern: str) -> Path:
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.slow
 def test_a_pattern_that_cannot_be_used_is_refused(tmp_path: Path, name: str) -> None:
     pattern, why = REFUSED[name]
     with pytest.raises(InputError) as caught:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 
 
@@ -17,6 +19,7 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_run_is_reported_compared_and_rescored(tmp_path: Path) -> None:
     tree = str(tmp_path)
     shown = run("benchmark.runner", "--phase", "control", "--max-cases", "8", "--output-dir", tree)

@@ -80,6 +80,7 @@ def figures(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return shown
 
 
+@pytest.mark.slow
 def test_a_drop_is_found_with_its_interval(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare.main([*pair, "--json"]) == 0
     shown = figures(capsys)
@@ -98,6 +99,7 @@ def test_a_drop_is_found_with_its_interval(pair: tuple[str, str], capsys: pytest
     assert sum(group["case_count"] for group in shown["intents"]) == CASES
 
 
+@pytest.mark.slow
 def test_cases_that_flipped_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a = write(tmp_path / "a", "a", {"one": 0.9, "two": 0.9, "three": 0.3, "four": 0.2, "five": 0.7})
     b = write(tmp_path / "b", "b", {"one": 0.9, "two": 0.0, "three": 0.8, "four": 0.2, "six": 0.7})
@@ -357,6 +359,7 @@ def test_scores_that_are_none_are_refused(tmp_path: Path, value: object, problem
         (("schema_version",), True),
     ],
 )
+@pytest.mark.slow
 def test_damaged_results_are_one_line_for_every_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], place: tuple[str | int, ...], value: object
 ) -> None:

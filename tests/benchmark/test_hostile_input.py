@@ -1,4 +1,4 @@
-"""Malformed and hostile input, to every reader: it is read, or refused in one line that names it, within 2 s."""
+"""Malformed and hostile input, to every reader: it is read, or refused in one line that names it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import functools
 import json
 import os
 import random
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -30,10 +27,11 @@ from ctxsift.compression import examine
 from ctxsift.errors import InputError
 from ctxsift.settings import load_settings
 from tests.conftest import Run, published_layout, scenario, scripted, write_matrix
+from tests.support.depth import depth
 
 pytestmark = pytest.mark.slow
 
-LIMIT_S = 2.0
+Content = bytes | str
 Reader = Callable[[Path], object]
 
 
@@ -66,30 +64,18 @@ READERS: dict[str, tuple[str, Reader]] = {
 }
 
 
-@contextmanager
-def limited() -> Iterator[None]:
-    """Fail what takes longer than anybody waits."""
-
-    def late(number: int, frame: FrameType | None) -> None:
-        raise AssertionError(f"took longer than {LIMIT_S} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def check(folder: Path, reader: str, content: bytes) -> str:
+def check(folder: Path, reader: str, content: Content) -> str:
     """Read `content`; return the refusal, or "" when it could be read."""
-    name, read = READERS[reader]
-    path = folder / name
-    path.write_bytes(content)
+    name, _ = READERS[reader]
+    (folder / name).write_bytes(as_bytes(content))
+    return read(folder, reader)
+
+
+def read(folder: Path, reader: str) -> str:
+    """Read what is in the file of a reader; return the refusal, or "" when it could be read."""
+    name, reads = READERS[reader]
     try:
-        with limited():
-            read(path)
+        reads(folder / name)
     except InputError as error:
         text = str(error)
         assert text
@@ -99,6 +85,11 @@ def check(folder: Path, reader: str, content: bytes) -> str:
     return ""
 
 
+def as_bytes(content: Content) -> bytes:
+    """Return the bytes of a text, half characters included."""
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+
 def bomb() -> str:
     """A YAML document of a kilobyte that comes to a billion items."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
@@ -106,107 +97,128 @@ def bomb() -> str:
     return "\n".join([*lines, "capture: *a9", "cases: *a9"])
 
 
-def contents() -> dict[str, bytes]:
-    """Everything that has ever been sent to a parser to break it, by name."""
-    deep = 100_000
-    found: dict[str, bytes | str] = {
-        "nothing": "",
-        "blank": " \n\t\r\n ",
-        "nul": "\0",
-        "many nul": b"\0" * 100_000,
-        "nul inside": '{"scenarios": [{"name": "a\\u0000b"}]}',
-        "raw nul inside": b'{"scenarios": [{"na\0me": 1}]}',
-        "bom": b"\xef\xbb\xbf{}",
-        "bom twice": b"\xef\xbb\xbf\xef\xbb\xbf{}",
-        "utf-16": '{"scenarios": []}'.encode("utf-16"),
-        "utf-32": '{"scenarios": []}'.encode("utf-32"),
-        "latin-1": '{"n\xe4me": "\xfc"}'.encode("latin-1"),
-        "half a character": b'{"a": "\xc3"}',
-        "lone surrogate": '{"case_id": "\\ud800", "scenarios": ["\\udfff"]}',
-        "surrogate key": '{"\\ud800": {"\\ud801": 1}}',
-        "surrogate bytes": b'{"a": "\xed\xa0\x80"}',
-        "overlong": b'{"a": "\xc0\xaf"}',
-        "deep lists": "[" * deep,
-        "deep lists closed": "[" * deep + "]" * deep,
-        "deep objects": '{"a":' * deep + "1" + "}" * deep,
-        "deep in place": '{"scenarios": ' + "[" * deep + "]" * deep + "}",
-        "deep yaml": "\n".join(" " * n + "a:" for n in range(2000)),
-        "nan": '{"scenarios": NaN}',
-        "infinity": '{"summary": {"final_score": Infinity}, "scenario": {}, "cases": []}',
-        "minus infinity": "[-Infinity]",
-        "huge number": '{"scenarios": ' + "9" * 100_000 + "}",
-        "huge exponent": '{"scenarios": 1e999999}',
-        "huge float": '{"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1e400}, "cases": []}',
-        "duplicate keys": '{"scenarios": [], "scenarios": []}',
-        "a number": "1",
-        "a string": '"x"',
-        "null": "null",
-        "true": "true",
-        "a list": "[]",
-        "a list of lists": "[[], [[]]]",
-        "empty object": "{}",
-        "wrong kinds": '{"scenarios": {"a": 1}, "capture": 1, "cases": "x", "scenario": [], "summary": 0, "type": 1}',
-        "cases of nothing": json.dumps(
-            {"scenario": {}, "summary": {"final_score": 1, "case_count": 1}, "cases": [None]}
-        ),
-        "a run of nothing": '{"type": "run", "journal_version": 3}\n{"type": "generation"}\n',
-        "a run of wrong kinds": '{"type": "run", "journal_version": 2, "at_s": {}, "scenario": 3, "case_ids": 4}\n[]\n',
-        "journal of the future": '{"type": "run", "journal_version": 99}\n',
-        "journal of lists": "[]\n[]\n",
-        "trailing comma": '{"scenarios": [],}',
-        "comments": '{"scenarios": [] /* none */}',
-        "single quotes": "{'scenarios': []}",
-        "cut off": '{"scenarios": [{"name": "x", "track',
-        "two documents": "{}{}",
-        "many documents": "--- {}\n" * 10_000,
-        "yaml bomb": bomb(),
-        "yaml tag": "capture: !!python/object/apply:os.system [echo hacked]\ncases: []",
-        "yaml bad scalar": "capture: !!bool maybe\ncases: !!int x",
-        "yaml timestamp": "capture: 2020-99-99\ncases: 0000-00-00",
-        "yaml merge": "capture: {<<: [1, 2]}\ncases: []",
-        "yaml self": "capture: &a [*a]\ncases: *a",
-        "yaml directive": "%YAML 9.9\n---\n{}",
-        "yaml unknown alias": "capture: *nobody",
-        "yaml tabs": "capture:\n\t- x",
-        "yaml keys": "? [a, b]\n: 1\n? {c: d}\n: 2",
-        "yaml numbers": "cases: 1_000_000_000_000_000_000_000_000\ncapture: 0x" + "f" * 10_000,
-        "yaml sexagesimal": "capture: " + ":".join(["59"] * 5000),
-        "escapes": "\x1b[31m\x1b]0;title\x07{}",
-        "direction": "\u202e{}\u2066",
-        "spaces of all kinds": "\u00a0\u2003\u3000\ufeff{}",
-        "line separators": '{"a": 1}\u2028{"b": 2}\u0085{"c": 3}',
-        "carriage returns": '{"a": 1}\r{"b": 2}\r\n',
-        "env odd": "CTXSIFT_TIMEOUT_MS=x\nCTXSIFT_RETRIES=-5",
-        "env huge": "CTXSIFT_TIMEOUT_MS=" + "9" * 10_000,
-        "env quotes": 'CTXSIFT_LLM_API_KEY="' + "x" * 10_000,
-        "env no name": "=x\n==\nexport\nexport =",
-        "env unicode digits": "CTXSIFT_TIMEOUT_MS=٣٠٠٠\nCTXSIFT_RETRIES=²",
-        "env newline": 'CTXSIFT_LLM_BASE_URL="http://a\nb"',
-        "env reference": "CTXSIFT_LLM_API_KEY=${CTXSIFT_LLM_API_KEY}" * 100,
-        "gzip": b"\x1f\x8b\x08\x00" + b"\0" * 100,
-        "png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10,
-        "all bytes": bytes(range(256)) * 100,
-        "long line": b'{"scenarios": "' + b"A" * 100_000_000 + b'"}',
-        "long line without end": b"A" * 100_000_000,
-        "long blank line": b" " * 100_000_000,
-        "many lines": b"{}\n" * 300_000,
-        "many keys": json.dumps({f"k{n}": n for n in range(100_000)}),
-        "many scenarios": json.dumps({"scenarios": [scenario(name=f"s{n}") for n in range(2000)]}),
-    }
-    return {name: c.encode("utf-8", "surrogatepass") if isinstance(c, str) else c for name, c in found.items()}
+DEEP = 100_000
+# Everything that has ever been sent to a parser to break it, by name.
+CONTENTS: dict[str, Callable[[], Content]] = {
+    "nothing": lambda: "",
+    "blank": lambda: " \n\t\r\n ",
+    "nul": lambda: "\0",
+    "many nul": lambda: b"\0" * 100_000,
+    "nul inside": lambda: '{"scenarios": [{"name": "a\\u0000b"}]}',
+    "raw nul inside": lambda: b'{"scenarios": [{"na\0me": 1}]}',
+    "bom": lambda: b"\xef\xbb\xbf{}",
+    "bom twice": lambda: b"\xef\xbb\xbf\xef\xbb\xbf{}",
+    "utf-16": lambda: '{"scenarios": []}'.encode("utf-16"),
+    "utf-32": lambda: '{"scenarios": []}'.encode("utf-32"),
+    "latin-1": lambda: '{"n\xe4me": "\xfc"}'.encode("latin-1"),
+    "half a character": lambda: b'{"a": "\xc3"}',
+    "lone surrogate": lambda: '{"case_id": "\\ud800", "scenarios": ["\\udfff"]}',
+    "surrogate key": lambda: '{"\\ud800": {"\\ud801": 1}}',
+    "surrogate bytes": lambda: b'{"a": "\xed\xa0\x80"}',
+    "overlong": lambda: b'{"a": "\xc0\xaf"}',
+    "deep lists": lambda: "[" * DEEP,
+    "deep lists closed": lambda: "[" * DEEP + "]" * DEEP,
+    "deep objects": lambda: '{"a":' * DEEP + "1" + "}" * DEEP,
+    "deep in place": lambda: '{"scenarios": ' + "[" * DEEP + "]" * DEEP + "}",
+    "deep yaml": lambda: "\n".join(" " * n + "a:" for n in range(2000)),
+    "nan": lambda: '{"scenarios": NaN}',
+    "infinity": lambda: '{"summary": {"final_score": Infinity}, "scenario": {}, "cases": []}',
+    "minus infinity": lambda: "[-Infinity]",
+    "huge number": lambda: '{"scenarios": ' + "9" * 100_000 + "}",
+    "huge exponent": lambda: '{"scenarios": 1e999999}',
+    "huge float": lambda: '{"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1e400}, "cases": []}',
+    "duplicate keys": lambda: '{"scenarios": [], "scenarios": []}',
+    "a number": lambda: "1",
+    "a string": lambda: '"x"',
+    "null": lambda: "null",
+    "true": lambda: "true",
+    "a list": lambda: "[]",
+    "a list of lists": lambda: "[[], [[]]]",
+    "empty object": lambda: "{}",
+    "wrong kinds": lambda: (
+        '{"scenarios": {"a": 1}, "capture": 1, "cases": "x", "scenario": [], "summary": 0, "type": 1}'
+    ),
+    "cases of nothing": lambda: json.dumps(
+        {"scenario": {}, "summary": {"final_score": 1, "case_count": 1}, "cases": [None]}
+    ),
+    "a run of nothing": lambda: '{"type": "run", "journal_version": 3}\n{"type": "generation"}\n',
+    "a run of wrong kinds": lambda: (
+        '{"type": "run", "journal_version": 2, "at_s": {}, "scenario": 3, "case_ids": 4}\n[]\n'
+    ),
+    "journal of the future": lambda: '{"type": "run", "journal_version": 99}\n',
+    "journal of lists": lambda: "[]\n[]\n",
+    "trailing comma": lambda: '{"scenarios": [],}',
+    "comments": lambda: '{"scenarios": [] /* none */}',
+    "single quotes": lambda: "{'scenarios': []}",
+    "cut off": lambda: '{"scenarios": [{"name": "x", "track',
+    "two documents": lambda: "{}{}",
+    "many documents": lambda: "--- {}\n" * 10_000,
+    "yaml bomb": bomb,
+    "yaml tag": lambda: "capture: !!python/object/apply:os.system [echo hacked]\ncases: []",
+    "yaml bad scalar": lambda: "capture: !!bool maybe\ncases: !!int x",
+    "yaml timestamp": lambda: "capture: 2020-99-99\ncases: 0000-00-00",
+    "yaml merge": lambda: "capture: {<<: [1, 2]}\ncases: []",
+    "yaml self": lambda: "capture: &a [*a]\ncases: *a",
+    "yaml directive": lambda: "%YAML 9.9\n---\n{}",
+    "yaml unknown alias": lambda: "capture: *nobody",
+    "yaml tabs": lambda: "capture:\n\t- x",
+    "yaml keys": lambda: "? [a, b]\n: 1\n? {c: d}\n: 2",
+    "yaml numbers": lambda: "cases: 1_000_000_000_000_000_000_000_000\ncapture: 0x" + "f" * 10_000,
+    "yaml sexagesimal": lambda: "capture: " + ":".join(["59"] * 5000),
+    "escapes": lambda: "\x1b[31m\x1b]0;title\x07{}",
+    "direction": lambda: "\u202e{}\u2066",
+    "spaces of all kinds": lambda: "\u00a0\u2003\u3000\ufeff{}",
+    "line separators": lambda: '{"a": 1}\u2028{"b": 2}\u0085{"c": 3}',
+    "carriage returns": lambda: '{"a": 1}\r{"b": 2}\r\n',
+    "env odd": lambda: "CTXSIFT_TIMEOUT_MS=x\nCTXSIFT_RETRIES=-5",
+    "env huge": lambda: "CTXSIFT_TIMEOUT_MS=" + "9" * 10_000,
+    "env quotes": lambda: 'CTXSIFT_LLM_API_KEY="' + "x" * 10_000,
+    "env no name": lambda: "=x\n==\nexport\nexport =",
+    "env unicode digits": lambda: "CTXSIFT_TIMEOUT_MS=٣٠٠٠\nCTXSIFT_RETRIES=²",
+    "env newline": lambda: 'CTXSIFT_LLM_BASE_URL="http://a\nb"',
+    "env reference": lambda: "CTXSIFT_LLM_API_KEY=${CTXSIFT_LLM_API_KEY}" * 100,
+    "gzip": lambda: b"\x1f\x8b\x08\x00" + b"\0" * 100,
+    "png": lambda: b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10,
+    "all bytes": lambda: bytes(range(256)) * 100,
+    "long line": lambda: b'{"scenarios": "' + b"A" * 1_000_000 + b'"}',
+    "long line without end": lambda: b"A" * 1_000_000,
+    "long blank line": lambda: b" " * 1_000_000,
+    "many lines": lambda: b"{}\n" * 300_000,
+    "many keys": lambda: json.dumps({f"k{n}": n for n in range(100_000)}),
+    "many scenarios": lambda: json.dumps({"scenarios": [scenario(name=f"s{n}") for n in range(2000)]}),
+}
 
 
-CONTENTS = functools.cache(contents)
+# What of it a reader may take: nothing is a settings file, and a log may hold anything.
+TAKES_ANYTHING = {"env", "capture"}
+
+
+@pytest.mark.parametrize("name", sorted(CONTENTS))
+def test_every_reader_reads_or_refuses(tmp_path: Path, name: str) -> None:
+    content = CONTENTS[name]()
+    for reader in READERS:
+        refused = check(tmp_path, reader, content)
+        good = reader in TAKES_ANYTHING or (reader, name) == ("matrix", "many scenarios")
+        assert refused or good, f"{reader}: nothing of this is a good file"
+
+
+# The largest file that each reader reads, in megabytes.
+MOST_MB = {"matrix": 5, "jsonl": 64, "yaml": 2, "capture": 20, "env": 0.1, "result": 128, "journal": 500}
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("name", sorted(contents()))
-def test_every_reader_reads_or_refuses(tmp_path: Path, reader: str, name: str) -> None:
-    refused = check(tmp_path, reader, CONTENTS()[name])
-    if reader in ("matrix", "jsonl", "yaml", "result", "journal") and not (
-        reader == "matrix" and name == "many scenarios"
-    ):
-        assert refused, "nothing of this is a good file"
+def test_what_is_too_large_is_refused_unread(tmp_path: Path, reader: str) -> None:
+    name, reads = READERS[reader]
+    place = tmp_path / name
+    if reader in ("yaml", "capture"):
+        check(tmp_path, reader, b"a log\n")
+        place = tmp_path / ("corpus/x.yaml" if reader == "yaml" else "capture/x.txt")
+        reads = functools.partial(lambda path, _: load_corpus(path.parent), place)
+    # A hole: it is large, and takes no room.
+    with place.open("wb") as file:
+        file.truncate(int(MOST_MB[reader] * 1_000_000) + 1)
+    with pytest.raises(InputError, match=rf"is larger than {MOST_MB[reader]} MB"):
+        reads(place)
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +269,12 @@ def spoiled(content: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@settings(
+    max_examples=depth(30, 60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
 @given(seed=st.integers(0, 2**32))
 def test_spoiled_files_are_read_or_refused(tmp_path: Path, samples: dict[str, bytes], reader: str, seed: int) -> None:
     check(tmp_path, reader, spoiled(samples[reader], seed))
@@ -271,7 +288,7 @@ def test_samples_are_good_files(tmp_path: Path, samples: dict[str, bytes]) -> No
 @pytest.mark.parametrize("kind", ["fifo", "folder", "device", "loop", "long name"])
 @pytest.mark.parametrize("reader", ["matrix", "jsonl", "env", "result", "journal"])
 def test_what_is_no_file_is_refused(tmp_path: Path, reader: str, kind: str) -> None:
-    name, read = READERS[reader]
+    name, reads = READERS[reader]
     path = tmp_path / name
     if kind == "fifo":
         os.mkfifo(path)
@@ -283,29 +300,31 @@ def test_what_is_no_file_is_refused(tmp_path: Path, reader: str, kind: str) -> N
         path.symlink_to(path)
     else:
         path = tmp_path / ("x" * 300)
-    with limited(), pytest.raises(InputError):
-        read(path)
+    with pytest.raises(InputError):
+        reads(path)
 
 
 # What a model says ------------------------------------------------------------------------------------------------
 
+# Longer than prose is read to; longer answers, to where no answer is read further, are in the tests of recovery.
+LONG = depth(40_000, 1_000_000)
 ANSWERS = {
-    "a megabyte of one letter": "A" * 1_000_000,
-    "a megabyte of blanks": " " * 1_000_000,
-    "a megabyte of breaks": "\n" * 1_000_000,
-    "a megabyte of fences": "```\n" * 250_000,
-    "a megabyte of brackets": "[" * 1_000_000,
-    "a megabyte of pipes": "|" * 1_000_000,
-    "a megabyte of tags": "<think>" * 140_000,
-    "a megabyte of closers": "</think>" * 120_000,
-    "a megabyte of bullets": "- \n" * 330_000,
-    "a megabyte of quotes": '"' * 1_000_000,
-    "a megabyte of dots": "." * 1_000_000,
-    "a megabyte of digits": "1" * 1_000_000,
-    "a megabyte of sentences": "Okay, the user wants it. " * 40_000,
-    "a megabyte of keys": "a: b\n" * 200_000,
-    "a megabyte of aliases": "- *a\n" * 200_000,
-    "a megabyte of accents": "e\u0301" * 500_000,
+    "endless one letter": "A" * LONG,
+    "endless blanks": " " * LONG,
+    "endless breaks": "\n" * LONG,
+    "endless fences": "```\n" * (LONG // 4),
+    "endless brackets": "[" * LONG,
+    "endless pipes": "|" * LONG,
+    "endless tags": "<think>" * (LONG // 7),
+    "endless closers": "</think>" * (LONG // 8),
+    "endless bullets": "- \n" * (LONG // 3),
+    "endless quotes": '"' * LONG,
+    "endless dots": "." * LONG,
+    "endless digits": "1" * LONG,
+    "endless sentences": "Okay, the user wants it. " * (LONG // 25),
+    "endless keys": "a: b\n" * (LONG // 5),
+    "endless aliases": "- *a\n" * (LONG // 5),
+    "endless accents": "e\u0301" * (LONG // 2),
     "lone surrogates": "\ud800\udfff" * 1000,
     "null bytes": "\0" * 10_000,
     "terminal escapes": "\x1b[2J\x1b]0;x\x07" * 1000,
@@ -317,15 +336,12 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_hostile_answers_are_judged_in_time(name: str, corpus: Corpus, embedder: Embedder) -> None:
+def test_hostile_answers_are_judged(name: str, corpus: Corpus, embedder: Embedder) -> None:
     chosen = {case.intent: case for case in corpus.cases}
-    embedder.count_tokens("loads what the first text pays for")
     for case in chosen.values():
-        score_view("x", examine("x", case.request)[0].validation, case, embedder)
-        with limited():
-            for view in examine(ANSWERS[name], case.request)[:2]:
-                scores = score_view(view.text, view.validation, case, embedder)
-                assert 0 <= scores.case_score <= 1
+        for view in examine(ANSWERS[name], case.request)[:2]:
+            scores = score_view(view.text, view.validation, case, embedder)
+            assert 0 <= scores.case_score <= 1, case.case_id
 
 
 @pytest.mark.parametrize(
@@ -334,10 +350,10 @@ def test_hostile_answers_are_judged_in_time(name: str, corpus: Corpus, embedder:
 def test_patterns_that_explode_are_ended(pattern: str, corpus: Corpus, embedder: Embedder) -> None:
     case = corpus.cases[0]
     trap = replace(case, rules=replace(case.rules, pattern=pattern))
-    with limited():
-        raw, recovered, _ = examine("a" * 40 + "!", trap.request)
-        for view in (raw, recovered):
-            score_view(view.text, view.validation, trap, embedder)
+    # Without a limit of its own this would not end before the timeout of the test.
+    raw, recovered, _ = examine("a" * 40 + "!", trap.request)
+    for view in (raw, recovered):
+        score_view(view.text, view.validation, trap, embedder)
 
 
 def test_nothing_of_it_reaches_a_terminal_raw(tmp_path: Path, runner: Run) -> None:
@@ -355,8 +371,8 @@ def test_nothing_of_it_reaches_a_terminal_raw(tmp_path: Path, runner: Run) -> No
 )
 def test_commands_refuse_in_one_line(tmp_path: Path, runner: Run, name: str) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x"))
-    (tmp_path / "bad.json").write_bytes(CONTENTS()[name])
-    (tmp_path / "bad.jsonl").write_bytes(CONTENTS()[name])
+    (tmp_path / "bad.json").write_bytes(as_bytes(CONTENTS[name]()))
+    (tmp_path / "bad.jsonl").write_bytes(as_bytes(CONTENTS[name]()))
     for arguments in (["--matrix", "bad.json"], ["--dataset", "bad.jsonl", "--matrix", "matrix.json"]):
         done = runner(*arguments)
         assert done.returncode == 2, done.stderr
@@ -365,7 +381,7 @@ def test_commands_refuse_in_one_line(tmp_path: Path, runner: Run, name: str) -> 
 
 
 def test_there_are_four_hundred_of_them() -> None:
-    assert len(contents()) * len(READERS) + len(ANSWERS) >= 400
+    assert len(CONTENTS) * len(READERS) + len(ANSWERS) >= 400
     assert sys.getrecursionlimit() == 1000
 
 

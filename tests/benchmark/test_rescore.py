@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,26 +14,37 @@ import pytest
 from benchmark import rescore
 from benchmark.cases import Corpus
 from benchmark.corpus import DEFAULT_CORPUS
+from benchmark.runner import main as runner_main
 from tests.conftest import Run, published_layout, scripted, write_matrix
+from tests.support.processes import run_inside
 
-pytestmark = pytest.mark.slow
+# One worker makes the run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("rescore")]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> Path:
+    """A run of three scenarios, with scored cases, model failures and instrument failures; each test gets a copy."""
+    place = tmp_path_factory.mktemp("finished")
+    gold = [[case.instruction.strip(), case.expected_output] for case in corpus.cases[::2]]
+    rows = [
+        scripted(place, "half", answers=gold, default="Sure! Here it is:\n\nThe build failed.", delay_ms=1),
+        scripted(place, "crashing", default="It broke.", crash_on=corpus.cases[0].instruction.strip()),
+        scripted(place, "silent", default=""),
+    ]
+    write_matrix(place, *rows)
+    ids = [option for case in corpus.cases[:24] for option in ("--case-id", case.case_id)]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("CTXSIFT_")}
+    done = run_inside(runner_main, ["--name", "run", *ids], place, environ)
+    assert done.returncode == 1, done.stderr  # the crash
+    (folder,) = (place / "results").iterdir()
+    return folder
 
 
 @pytest.fixture
-def run_folder(runner: Run, tmp_path: Path, corpus: Corpus) -> Path:
-    """A run of two scenarios, with scored cases, model failures and instrument failures."""
-    gold = [[case.instruction.strip(), case.expected_output] for case in corpus.cases[::2]]
-    rows = [
-        scripted(tmp_path, "half", answers=gold, default="Sure! Here it is:\n\nThe build failed.", delay_ms=1),
-        scripted(tmp_path, "crashing", default="It broke.", crash_on=corpus.cases[0].instruction.strip()),
-        scripted(tmp_path, "silent", default=""),
-    ]
-    write_matrix(tmp_path, *rows)
-    ids = [option for case in corpus.cases[:24] for option in ("--case-id", case.case_id)]
-    done = runner("--name", "run", *ids)
-    assert done.returncode == 1, done.stderr  # the crash
-    (folder,) = (tmp_path / "results").iterdir()
-    return folder
+def run_folder(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the run, to be changed."""
+    return shutil.copytree(finished, tmp_path / "results" / finished.name)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -119,7 +131,7 @@ def test_a_case_that_asks_something_else_is_refused_or_left_out(
     ("told", "ungrounded"),
     [
         ({}, []),
-        ({"command": None}, ["scripts/ship.sh"]),
+        ({"command": None}, ["hosts.ini"]),
         ({"command": "bash", "exit_code": 22}, None),
         ({"exit_code": 0}, None),
     ],
@@ -129,9 +141,9 @@ def test_an_answer_is_scored_by_what_its_model_was_told(
 ) -> None:
     path = run_folder / "silent.json"
     record = json.loads(path.read_text())
-    row = next(row for row in record["cases"] if row["case_id"] == "bash-trace-exit-summary")
-    assert (row["command"], row["exit_code"]) == ("bash -x scripts/ship.sh", 22)
-    row["raw_view"]["output"] = "It broke in scripts/ship.sh."
+    row = next(row for row in record["cases"] if row["case_id"] == "ansible-host-status-bullets")
+    assert (row["command"], row["exit_code"]) == ("ansible-playbook -i hosts.ini site.yml", 4)
+    row["raw_view"]["output"] = "- It broke in hosts.ini."
     row |= told
     if None in told.values():
         # A file of an earlier prompt has no such keys.
@@ -144,9 +156,9 @@ def test_an_answer_is_scored_by_what_its_model_was_told(
         return
     assert code == 0
     after = json.loads(path.read_text())
-    (row,) = (row for row in after["cases"] if row["case_id"] == "bash-trace-exit-summary")
+    (row,) = (row for row in after["cases"] if row["case_id"] == "ansible-host-status-bullets")
     assert row["ungrounded_facts"] == ungrounded
-    assert row["command"] == (None if told else "bash -x scripts/ship.sh")
+    assert row["command"] == (None if told else "ansible-playbook -i hosts.ini site.yml")
 
 
 @pytest.mark.parametrize(

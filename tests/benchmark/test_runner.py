@@ -22,7 +22,8 @@ from benchmark.record.read import read_result
 from benchmark.record.schema import result_schema
 from benchmark.render.terminal import print_board
 from benchmark.run.selection import stratified
-from tests.conftest import Run, heed_interrupts, scripted, write_matrix
+from tests.conftest import Run, scripted, write_matrix
+from tests.support.processes import default_signals
 
 pytestmark = pytest.mark.slow
 
@@ -250,7 +251,7 @@ def test_interrupt_ends_with_130_and_keeps_what_is_done(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_interrupts,
+        preexec_fn=default_signals,
     )
     deadline = time.monotonic() + 60
     while not _answers_so_far(tmp_path) and time.monotonic() < deadline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -42,23 +43,26 @@ def golds(corpus: Corpus) -> list[Case]:
     return [case for cases in by_intent.values() for case in cases[:: len(cases) // 4][:4]]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_every_row_comes_off_every_intent(family: Family, golds: list[Case]) -> None:
-    tried = list(wrappings(family))
-    assert tried
-    for before, behind in tried:
-        for case in golds:
+@pytest.mark.parametrize("intent", Intent)
+@pytest.mark.slow
+def test_every_row_comes_off_every_intent(intent: Intent, golds: list[Case]) -> None:
+    for family in FAMILIES:
+        tried = list(wrappings(family))
+        assert tried, family.name
+        for (before, behind), case in itertools.product(tried, (case for case in golds if case.intent is intent)):
             recovered = recover(f"{before}{case.expected_output}{behind}", case.request)
-            assert recovered.text == case.expected_output, (before, behind, case.case_id, recovered.steps)
-            assert recovered.steps
+            place = (family.name, before, behind, case.case_id, recovered.steps)
+            assert recovered.text == case.expected_output, place
+            assert recovered.steps, place
 
 
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f.thought], ids=lambda family: family.name)
-def test_a_block_that_is_never_closed_takes_the_answer_with_it(family: Family) -> None:
-    for opening, _ in family.thought:
+def test_a_block_that_is_never_closed_takes_the_answer_with_it() -> None:
+    openings = {opening for family in FAMILIES for opening, _ in family.thought}
+    assert openings
+    for opening in sorted(openings):
         for text in (f"{opening}\nThe error is E42", f"E42 failed.\n{opening}\nWait, is that so?"):
-            assert recover(text, ASKED).text == text
-            assert "unterminated_reasoning" in validate(text, ASKED).reasons
+            assert recover(text, ASKED).text == text, opening
+            assert "unterminated_reasoning" in validate(text, ASKED).reasons, opening
 
 
 def test_the_table_covers_the_families_that_people_run() -> None:
@@ -70,13 +74,16 @@ def test_the_table_covers_the_families_that_people_run() -> None:
     assert all(name in names for name in wanted.split())
 
 
-@pytest.mark.parametrize("mark", sorted({mark for f in FAMILIES for mark in (*f.headers, *f.ends, *f.control)}))
-def test_marks_are_found_and_count_as_leaked(mark: str) -> None:
-    found = MODEL_TOKENS.marks(f"E42{mark}")
-    assert [m.end for m in found][-1] == len(f"E42{mark}")
-    # What opens reasoning in one family is a mere token in another; then it is thought.
-    assert leaked_tokens(f"E42 {mark}", ground(ASKED.quotable)) or found[-1].kind is MarkKind.OPEN
-    assert not leaked_tokens(f"E42 {mark}", ground(f"E42 {mark}"))
+@pytest.mark.parametrize("kind", ["headers", "ends", "control"])
+def test_marks_are_found_and_count_as_leaked(kind: str) -> None:
+    marks = sorted({mark for family in FAMILIES for mark in getattr(family, kind)})
+    assert marks
+    for mark in marks:
+        found = MODEL_TOKENS.marks(f"E42{mark}")
+        assert [m.end for m in found][-1:] == [len(f"E42{mark}")], mark
+        # What opens reasoning in one family is a mere token in another; then it is thought.
+        assert leaked_tokens(f"E42 {mark}", ground(ASKED.quotable)) or found[-1].kind is MarkKind.OPEN, mark
+        assert not leaked_tokens(f"E42 {mark}", ground(f"E42 {mark}")), mark
 
 
 @pytest.mark.parametrize(
@@ -133,11 +140,11 @@ def test_templates_tell_how_reasoning_is_marked(template: str, tags: tuple[tuple
     assert reasoning_tags(template) == tags
 
 
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f.thought], ids=lambda family: family.name)
-def test_prompts_that_end_in_a_block_begin_in_reasoning(family: Family) -> None:
-    for opening, close in family.thought:
-        assert opens_reasoning(f"Question?\n{opening}\n")
-        assert not opens_reasoning(f"Question?\n{opening}{close}\n")
+def test_prompts_that_end_in_a_block_begin_in_reasoning() -> None:
+    for family in FAMILIES:
+        for opening, close in family.thought:
+            assert opens_reasoning(f"Question?\n{opening}\n"), family.name
+            assert not opens_reasoning(f"Question?\n{opening}{close}\n"), family.name
 
 
 def test_what_ends_a_turn_stops_a_model_unless_it_ends_its_reasoning() -> None:

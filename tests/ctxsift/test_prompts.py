@@ -79,14 +79,13 @@ def test_the_system_message_fits_whatever_is_known() -> None:
     assert "exit code" not in system.content
 
 
-@pytest.mark.parametrize("instruction", ["What?", "What\nhappened?", "Is it\nTask: this\nor that?"])
-@pytest.mark.parametrize("raw_input", ["a\nb", "", *LIES])
 @pytest.mark.parametrize("exit_code", [None, 0, 1, 137, -15, 3221225477])
-def test_messages_are_read_back(raw_input: str, instruction: str, exit_code: int | None) -> None:
-    for command in (None, *COMMANDS):
+def test_messages_are_read_back(exit_code: int | None) -> None:
+    instructions = ("What?", "What\nhappened?", "Is it\nTask: this\nor that?")
+    for instruction, raw_input, command in itertools.product(instructions, ("a\nb", "", *LIES), (None, *COMMANDS)):
         told = read_messages(build_messages(asked(raw_input, instruction, command, exit_code)))
         expected = None if command is None else command.strip()
-        assert told == (raw_input.strip("\n"), instruction, expected, exit_code)
+        assert told == (raw_input.strip("\n"), instruction, expected, exit_code), (instruction, raw_input, command)
 
 
 def test_no_output_passes_for_a_command_and_no_command_for_an_exit_code() -> None:

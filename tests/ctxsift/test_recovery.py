@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from dataclasses import replace
 
 import pytest
@@ -22,6 +20,7 @@ from ctxsift.prompts import Request, build_messages
 from ctxsift.recovery import recover
 from ctxsift.thought import find_thought
 from ctxsift.validation import Status, intro_end, validate
+from tests.support.depth import FUZZ, depth
 from tests.support.wrappers import DOCUMENT, WRAPPERS, Wrapper, steps, table
 
 RAW = (
@@ -88,7 +87,7 @@ def test_gold_is_left_alone(corpus: Corpus) -> None:
 
 
 @given(ANSWERS, INTENTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(60, 400), deadline=None, derandomize=not FUZZ)
 def test_recovery_is_idempotent_and_only_deletes(text: str, intent: Intent) -> None:
     asked = request(intent)
     recovery = recover(text, asked)
@@ -99,7 +98,7 @@ def test_recovery_is_idempotent_and_only_deletes(text: str, intent: Intent) -> N
 
 
 @given(ANSWERS, INTENTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(60, 400), deadline=None, derandomize=not FUZZ)
 def test_no_line_of_the_input_goes_but_in_a_block_or_another_turn(text: str, intent: Intent) -> None:
     recovery = recover(text, request(intent))
     kept = recovery.text.splitlines()
@@ -110,7 +109,7 @@ def test_no_line_of_the_input_goes_but_in_a_block_or_another_turn(text: str, int
 
 
 @given(ANSWERS, INTENTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(60, 400), deadline=None, derandomize=not FUZZ)
 def test_what_fulfils_its_contract_is_not_edited(text: str, intent: Intent) -> None:
     asked = request(intent)
     # A value behind a label or in a box breaks its contract, though it may pass for a value of several words.
@@ -125,7 +124,7 @@ def test_what_fulfils_its_contract_is_not_edited(text: str, intent: Intent) -> N
 
 
 @given(ANSWERS, INTENTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(60, 400), deadline=None, derandomize=not FUZZ)
 def test_validation_and_density_stay_in_range(text: str, intent: Intent) -> None:
     asked = request(intent)
     verdict = validate(text, asked)
@@ -136,64 +135,65 @@ def test_validation_and_density_stay_in_range(text: str, intent: Intent) -> None
 
 
 @given(st.text(max_size=100), st.integers(0, 3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=depth(60, 200), deadline=None, derandomize=not FUZZ)
 def test_quotations_of_the_input_are_no_thought(line: str, repeat: int) -> None:
     line = line.replace("\r", " ").replace("\n", " ")
     raw = f"before\n{line}\nafter"
     assert find_thought("\n".join([line] * (repeat + 1)), raw_input=raw).density == 0.0
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *(
-            "<think>",
-            "</think>",
-            "<|channel|>analysis<|message|>",
-            "```\n",
-            "a",
-            " ",
-            "\n",
-            "| a ",
-            "- \n",
-            "{",
-            "[",
-            "a: ",
-        ),
-        *(
-            "Okay, ",
-            "so so ",
-            "hmm ",
-            "1. ",
-            "Let me ",
-            "I ",
-            "\\",
-            "<|",
-            "/a",
-            "a.",
-            "\r\n",
-            "<answer>",
-            "&a *a ",
-            '"',
-        ),
-        *("Here is my thought process:", "Wait, I think. ", "user\n\n", "assistant\n", "so, but, and, "),
-        *("x</think>", "x </think> y ", "<think>x</think>", "</think>\n", "<|im_end|>x", "<|im_start|>user\nx"),
-        *("<|channel|>final<|message|>x", '{"a": [', "[1] "),
-    ],
-)
-@pytest.mark.parametrize("intent", [Intent.SUMMARY, Intent.YAML, Intent.EXACT_LINES, Intent.JSON])
-@pytest.mark.parametrize("length", [29_000, 199_000, 1_000_000])
-def test_a_megabyte_of_anything_is_judged_within_a_second(unit: str, intent: Intent, length: int) -> None:
-    # The shorter lengths lie just below what prose and answers are read to.
-    text = unit * (length // len(unit))
-    # A large test process spends half a second on collecting its garbage, whenever that is.
-    gc.disable()
-    started = time.process_time()
-    recovery = recover(text, request(intent))
-    validate(recovery.text, request(intent))
-    spent = time.process_time() - started
-    gc.enable()
-    assert spent < 1.0
+UNITS = [
+    *(
+        "<think>",
+        "</think>",
+        "<|channel|>analysis<|message|>",
+        "```\n",
+        "a",
+        " ",
+        "\n",
+        "| a ",
+        "- \n",
+        "{",
+        "[",
+        "a: ",
+    ),
+    *(
+        "Okay, ",
+        "so so ",
+        "hmm ",
+        "1. ",
+        "Let me ",
+        "I ",
+        "\\",
+        "<|",
+        "/a",
+        "a.",
+        "\r\n",
+        "<answer>",
+        "&a *a ",
+        '"',
+    ),
+    *("Here is my thought process:", "Wait, I think. ", "user\n\n", "assistant\n", "so, but, and, "),
+    *("x</think>", "x </think> y ", "<think>x</think>", "</think>\n", "<|im_end|>x", "<|im_start|>user\nx"),
+    *("<|channel|>final<|message|>x", '{"a": [', "[1] "),
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.slow
+def test_an_endless_answer_of_one_unit_is_judged(unit: str) -> None:
+    # Prose is read to 30,000 characters, answers to 200,000: below both, where everything is looked at, and above.
+    for intent in (Intent.SUMMARY, Intent.YAML, Intent.EXACT_LINES, Intent.JSON):
+        # One unit in ten also goes beyond the second bound in CI.
+        beyond = intent is Intent.SUMMARY and UNITS.index(unit) % 10 == 0
+        for length in (29_000, 199_000, 1_000_000) if FUZZ else (29_000, 205_000)[: 1 + beyond]:
+            text = unit * (length // len(unit))
+            recovery = recover(text, request(intent))
+            verdict = validate(recovery.text, request(intent))
+            assert 0.0 <= verdict.thought.density <= 1.0, (intent, length)
+            assert (verdict.status is Status.REJECTED) == bool(verdict.reasons), (intent, length)
+            assert len(recovery.text) <= len(text), (intent, length)
+            assert bool(recovery.steps) == (recovery.text != text), (intent, length)
 
 
 @pytest.mark.parametrize(

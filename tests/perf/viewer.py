@@ -17,7 +17,7 @@ from benchmark.record.read import iterate_results
 from benchmark.scoring import Embedder
 from benchmark.viewer.page import build_page
 from benchmark.viewer.page_data import gather
-from tests.benchmark.viewer.test_browser import ARGUMENTS, CHROMIUM
+from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.results import many, synthesise, template, write_results
 
 SCENARIOS = 28

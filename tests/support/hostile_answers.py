@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import functools
 import gzip
 import json
 import random
@@ -136,14 +137,14 @@ def mutated(rng: random.Random, make: Callable[[str], dict[str, Any]], content: 
     return Hostile(name, reply(200, text.encode("utf-8", "surrogatepass")), content if kept else None)
 
 
-def spoiled(rng: random.Random, make: Callable[[str], dict[str, Any]], content: str) -> Hostile:
-    """Return a completion in another encoding, cut, or not alone."""
+def spoiled(rng: random.Random, make: Callable[[str], dict[str, Any]], content: str) -> dict[str, Fault]:
+    """Return by name a completion in other encodings, cut, and not alone."""
     text = json.dumps(make(content), ensure_ascii=False)
     body = text.encode()
     cut = rng.randrange(len(body))
     flipped = bytearray(body)
     flipped[cut] ^= 1 << rng.randrange(8)
-    ways: dict[str, Fault] = {
+    return {
         "cut": reply(200, body[:cut]),
         "flipped": reply(200, bytes(flipped)),
         "BOM": reply(200, b"\xef\xbb\xbf" + body),
@@ -164,38 +165,37 @@ def spoiled(rng: random.Random, make: Callable[[str], dict[str, Any]], content: 
         "tool call": reply(200, json.dumps({"choices": [{"message": {"tool_calls": [{"id": 1}]}}]}).encode()),
         "null": reply(200, b"null"),
     }
-    name = rng.choice(list(ways))
-    return Hostile(name, ways[name])
 
 
 def _chunked(*chunks: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
 
 
-def _bomb(size: int) -> bytes:
+@functools.cache
+def _bomb() -> bytes:
+    """Return 600 MiB of blanks, packed; which takes seconds."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = b" " * (1 << 20)
-    return b"".join(packer.compress(block) for _ in range(size >> 20)) + packer.flush()
+    return b"".join(packer.compress(block) for _ in range(600)) + packer.flush()
 
 
-_BOMB = _bomb(600 << 20)
 _OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 _CHUNKED = _OK + b"transfer-encoding: chunked\r\n\r\n"
 
 
 def broken_http(
-    rng: random.Random, make: Callable[[str], dict[str, Any]], content: str, elsewhere: str, name: str | None = None
-) -> Hostile:
-    """Return a fault of HTTP itself.
+    rng: random.Random, make: Callable[[str], dict[str, Any]], content: str, elsewhere: str
+) -> dict[str, Fault]:
+    """Return by name the faults of HTTP itself.
 
     Args:
-        rng: chooses it.
+        rng: chooses statuses and the like.
         make: makes a completion.
         content: of the answer.
         elsewhere: another address, where nobody may be sent.
-        name: of the fault, where it is not to be left to chance.
 
     """
+    bomb = _bomb()
     body = json.dumps(make(content)).encode()
     other = json.dumps(make("an answer to somebody else")).encode()
     whole = _OK + b"content-length: %d\r\n\r\n" % len(body) + body
@@ -205,7 +205,7 @@ def broken_http(
     filler = b"z" * 60_000
     status = rng.choice((400, 408, 409, 413, 422, 429, 451, 500, 502, 503, 504, 520, 599))
     code = rng.choice((300, 301, 302, 303, 304, 307, 308))
-    ways: dict[str, Fault] = {
+    return {
         "no status": raw(b"hello\r\n\r\n", then_close=True),
         "status 42": raw(b"HTTP/1.1 42 What\r\n\r\n", then_close=True),
         "status 999": raw(b"HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n"),
@@ -221,10 +221,10 @@ def broken_http(
         "endless trailers": endless(_CHUNKED + b"0\r\n", b"a: b\r\n" * 10_000),
         "endless body": endless(_OK + b"\r\n", filler),
         "body of exabytes": endless(_OK + b"content-length: 999999999999999999\r\n\r\n", filler),
-        "endless packed": endless(_OK + b"content-encoding: gzip\r\n\r\n" + _BOMB[:1000], filler),
-        "bomb": raw(_OK + zipped % len(_BOMB) + _BOMB),
-        "bomb in an error": raw(_OK.replace(b"200", b"500") + zipped % len(_BOMB) + _BOMB),
-        "bomb twice packed": reply(200, gzip.compress(_BOMB), content_encoding="gzip, gzip"),
+        "endless packed": endless(_OK + b"content-encoding: gzip\r\n\r\n" + bomb[:1000], filler),
+        "bomb": raw(_OK + zipped % len(bomb) + bomb),
+        "bomb in an error": raw(_OK.replace(b"200", b"500") + zipped % len(bomb) + bomb),
+        "bomb twice packed": reply(200, gzip.compress(bomb), content_encoding="gzip, gzip"),
         "damaged gzip": raw(_OK + zipped % len(packed) + packed[:-20] + b"x" * 20),
         "cut gzip": raw(_OK + zipped % (len(packed) - 9) + packed[:-9]),
         "not gzip": reply(200, body, content_encoding="gzip"),
@@ -268,8 +268,6 @@ def broken_http(
         "closed within": close_in_the_middle,
         "late": slowly(0.2, raw(whole)),
     }
-    name = name or rng.choice(list(ways))
-    return Hostile(name, ways[name])
 
 
 def echoes(key: str) -> dict[str, str]:

@@ -78,7 +78,7 @@ def damaged(number: int, versions: tuple[int, ...] = (2, 3)) -> Damaged:
     """Return the damaged journal of that number."""
     rng = random.Random(number)
     name, version = NAMES[number % len(NAMES)], versions[number // len(NAMES) % len(versions)]
-    how, damage = _DAMAGES[number % len(_DAMAGES)]
+    how, damage = DAMAGES[number % len(DAMAGES)]
     lines = damage(journal(name, version), rng)
     content = b"".join(line + b"\n" for line in lines)
     if how == "cut":
@@ -254,7 +254,7 @@ def _resealed(line: bytes, changed: bytes, rng: random.Random) -> bytes:
     return seal(changed) if rng.random() < 0.5 else changed[:-1] + line[-len(b', "checksum": "0123456789abcdef"}') :]
 
 
-_DAMAGES: tuple[tuple[str, Callable[[Lines, random.Random], Lines]], ...] = (
+DAMAGES: tuple[tuple[str, Callable[[Lines, random.Random], Lines]], ...] = (
     ("bytes flipped", _flip),
     ("answer flipped", _flip_in_answer),
     ("cut", lambda lines, _: lines),

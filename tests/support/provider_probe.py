@@ -1,6 +1,6 @@
 """What a process does on the wire when it asks one provider prefix after another: on loopback, and nowhere else.
 
-    python -m tests.support.provider_probe [--foreign] [PREFIX/MODEL ...]
+    python -m tests.support.provider_probe [--foreign] [--every N] [PREFIX/MODEL ...]
 
 Each model is loaded and asked through the backend at service A, which answers as any provider does, or redirects to
 service B under another name. Every connection and every look-up of the process is watched; none leaves the machine.
@@ -9,6 +9,7 @@ One JSON line a model: see `Seen`.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import dataclasses
 import json
@@ -279,21 +280,26 @@ def foreign_settings() -> dict[str, str]:
     return {k: v for k, v in (keys | addresses | switches).items() if not k.startswith("CTXSIFT_")}
 
 
-def main(models: Sequence[str]) -> None:
-    """Probe models, or with none given every prefix that LiteLLM knows; print one JSON line each."""
-    if "--foreign" in models:
+def main(arguments: Sequence[str]) -> None:
+    """Probe models, and every Nth prefix that LiteLLM knows (0 for none); print one JSON line each."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--foreign", action="store_true", help="among the settings of others")
+    parser.add_argument("--every", type=int, default=0)
+    parser.add_argument("models", nargs="*")
+    options = parser.parse_args(arguments)
+    if options.foreign:
         os.environ |= foreign_settings()
-        models = [model for model in models if model != "--foreign"]
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     wire = Wire()
     os.environ["CTXSIFT_LLM_API_KEY"] = KEY
-    if not models:
+    models = list(options.models)
+    if options.every:
         from ctxsift.backends.litellm import _import_litellm
 
-        names = (str(getattr(each, "value", each)) for each in _import_litellm().provider_list)
-        models = [_NAMES.get(name, f"{name}/m") for name in sorted(names)]
-    for model in models:
+        names = sorted(str(getattr(each, "value", each)) for each in _import_litellm().provider_list)
+        models += [_NAMES.get(name, f"{name}/m") for name in names[:: options.every]]
+    for model in dict.fromkeys(models):
         seen = asyncio.run(_probe(model, wire, REDIRECTS))
         print(json.dumps(dataclasses.asdict(seen)), flush=True)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
+import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,13 +21,16 @@ from benchmark.record.paths import result_path
 from benchmark.record.read import StoredResult, read_result, stored
 from benchmark.record.result import Answered, Outcome, Result, Run
 from benchmark.record.write import write_result
+from benchmark.runner import main as runner_main
 from benchmark.scoring import Embedder
-from benchmark.validity.answers import read_answers
 from ctxsift.backends.base import Generation
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import Answer
+from ctxsift.contracts import Intent
+from ctxsift.prompts import Request
 from tests.conftest import ROOT
 from tests.support.damage import DAMAGES
+from tests.support.processes import run_inside
 from tests.support.wrappers import WRAPPERS
 
 _TRACKS = (Track.CPU, Track.CPU, Track.GPU, Track.REMOTE)
@@ -39,8 +42,13 @@ _DATA = ROOT / "tests" / "data"
 def blind_answers() -> dict[str, str]:
     """Return for each case the answer of a reader who saw only its question and its output."""
     found: dict[str, str] = json.loads((_DATA / "blind.json").read_text(encoding="utf-8"))
-    # Cases with statements have four each; their writers saw no more.
-    return found | {each.case_id: each.right[0] for each in read_answers().cases}
+    return found
+
+
+def earlier_requests() -> dict[str, Request]:
+    """Return what stored answers of models were asked, by case; some of these cases are not in the corpus any more."""
+    rows = json.loads(gzip.decompress((_DATA / "asked.json.gz").read_bytes()))
+    return {name: Request(**row | {"intent": Intent(row["intent"])}) for name, row in rows.items()}
 
 
 class Answers:
@@ -59,19 +67,22 @@ class Answers:
             said = of.get(case.case_id) or of[rng.choice(sorted(of))]
             return said if rng.random() < 0.8 else baseline_answer(rng.choice(("tf-idf", "error-lines")), case.request)
         kind = rng.random()
+        blind = self._blind.get(case.case_id, gold)
         if kind < 0.45:
-            return self._blind[case.case_id]
+            return blind
         if kind < 0.7:
             wrapper = rng.choice([w for w in WRAPPERS if case.intent in w.intents])
-            return wrapper.wrap(self._blind[case.case_id], case.intent)
+            return wrapper.wrap(blind, case.intent)
         damaged = rng.choice(DAMAGES).apply(gold, case)
         return damaged if damaged is not None else gold
 
 
 def template(folder: Path, *options: str) -> Result:
     """Run the quickest scenario there is, over the whole corpus unless `options` say else, and return its record."""
-    command = [sys.executable, "-m", "benchmark.runner", "--scenario", "control-empty", "--output-dir", str(folder)]
-    subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True)
+    done = run_inside(
+        runner_main, ["--scenario", "control-empty", "--output-dir", str(folder), *options], ROOT, os.environ
+    )
+    assert done.returncode == 0, done.stderr
     return read_result(next(folder.rglob("control-empty.json"))).record
 
 

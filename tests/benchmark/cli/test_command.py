@@ -72,6 +72,7 @@ def test_json_bears_half_characters(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == {"path": "a\udcff"}
 
 
+@pytest.mark.slow
 def test_the_corpus_in_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert corpus_command.main(["stats", "--json"]) == 0
     quotas = json.loads(capsys.readouterr().out)

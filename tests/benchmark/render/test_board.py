@@ -35,7 +35,7 @@ from benchmark.render.terminal import print_leaderboard
 from benchmark.scoring import Embedder
 from ctxsift.recovery import STEPS, Step
 from tests.conftest import ROOT
-from tests.support.statements import NO_PROSE, WITH, WITHOUT, cases_of, result_of
+from tests.support.statements import NO_PROSE, WITH, WITHOUT, result_of, worded_cases
 
 V2 = ROOT / "tests" / "data" / "results" / "v2"
 
@@ -233,7 +233,7 @@ def test_the_report_of_a_published_scenario(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def worded(corpus: Corpus, embedder: Embedder) -> StoredResult:
-    return stored(Path("worded.json"), result_of(cases_of(corpus), embedder))
+    return stored(Path("worded.json"), result_of(worded_cases(), embedder))
 
 
 def row_of(text: str, case_id: str) -> list[str]:
@@ -262,7 +262,7 @@ def test_cases_that_are_judged_by_wording_are_marked_and_counted(worded: StoredR
 
 
 def test_reasons_of_a_case_without_statements_stay_out_of_the_report(corpus: Corpus, embedder: Embedder) -> None:
-    record = result_of(cases_of(corpus), embedder)
+    record = result_of(worded_cases(), embedder)
     judged = record.cases[0]
     assert isinstance(judged, Scored)
     bare = replace(judged, question=replace(judged.question, says=[]))
@@ -272,7 +272,7 @@ def test_reasons_of_a_case_without_statements_stay_out_of_the_report(corpus: Cor
 
 
 def test_results_that_agree_on_statements_share_one_note(corpus: Corpus, embedder: Embedder) -> None:
-    cases = cases_of(corpus)
+    cases = worded_cases()
     two = [stored(Path(f"{name}.json"), result_of(cases, embedder, name)) for name in ("one", "two")]
     (note,) = wording_notes(two[0])
     assert notes_together(build_leaderboard(two)) == [note]

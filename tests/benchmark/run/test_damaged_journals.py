@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
-from tests.support.journal_damage import JOURNALS, damaged, journal, seal
+from tests.conftest import Run
+from tests.support.depth import depth
+from tests.support.journal_damage import DAMAGES, JOURNALS, NAMES, damaged, journal, seal
 from tests.support.measured import Measured, measured
 
 pytestmark = pytest.mark.slow
 
-COUNT, TREES = 500, 4
+# Of each kind of damage at least two, in trees that are resumed at once.
+COUNT, TREES = depth(2 * len(DAMAGES), 500), 2
 MOST_MB = 500
 
 
@@ -31,9 +34,14 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def resume(home: Path, tree: str = "results") -> Measured:
-    arguments = ("--resume", tree, "--dataset", "corpus.jsonl", "--remote")
-    return measured("benchmark.runner", *arguments, cwd=home)
+@pytest.fixture
+def resume(home: Path, runner: Run) -> Run:
+    """Resume what is in `results`."""
+    return lambda: runner(*resuming("results"), cwd=home)
+
+
+def resuming(tree: str) -> tuple[str, ...]:
+    return ("--resume", tree, "--dataset", "corpus.jsonl", "--remote")
 
 
 def put(home: Path, lines: list[bytes], folder: str = "results/run", name: str = "scripted") -> Path:
@@ -48,18 +56,24 @@ def result_of(journal: Path) -> dict[str, Any]:
     return record
 
 
-def test_five_hundred_damaged_journals(home: Path) -> None:
+def test_damaged_journals_are_named_or_come_to_a_result(home: Path) -> None:
     """None gives a traceback, hangs or takes much memory; each is named, or comes to a complete result."""
     trees = [f"tree-{number}" for number in range(TREES)]
     kinds = {}
     for number in range(COUNT):
         damage = damaged(number)
-        folder = home / trees[number % TREES] / f"{number:03d}"
+        folder = home / trees[number // len(NAMES) % TREES] / f"{number:03d}"
         folder.mkdir(parents=True)
         (folder / f"{damage.name}.journal.jsonl").write_bytes(damage.content)
         kinds[folder] = f"{number}: {damage.how}"
     with ThreadPoolExecutor(2) as pool:
-        runs = dict(zip(trees, pool.map(lambda tree: resume(home, tree), trees), strict=True))
+        runs = dict(
+            zip(
+                trees,
+                pool.map(lambda tree: measured("benchmark.runner", *resuming(tree), cwd=home), trees),
+                strict=True,
+            )
+        )
         boards = dict(zip(trees, pool.map(lambda tree: report(home, tree), trees), strict=True))
     for tree, run in runs.items():
         assert "Traceback" not in run.stderr, run.stderr
@@ -103,14 +117,14 @@ TYPES: tuple[tuple[str, Any], ...] = (
 )
 
 
-def test_a_line_of_another_type_costs_its_case_alone(home: Path) -> None:
+def test_a_line_of_another_type_costs_its_case_alone(home: Path, resume: Run) -> None:
     paths = []
     for number, (field, value) in enumerate(TYPES):
         lines = journal("control-gold", 2 + number % 2)
         lines[3] = changed(lines[3], **{field: value})
         paths.append(put(home, lines, f"results/{number}", "control-gold"))
-    done = resume(home)
-    assert done.code == 0, done.stderr
+    done = resume()
+    assert done.returncode == 0, done.stderr
     for path in paths:
         assert f"{path.relative_to(home)}:4: this line is damaged" in done.stderr
         record = result_of(path)
@@ -118,25 +132,25 @@ def test_a_line_of_another_type_costs_its_case_alone(home: Path) -> None:
         assert len(record["cases"]) == 12
     assert report(home, "results").code == 0
     # It is said once; nothing is left to be done.
-    assert "nothing to resume" in resume(home).stderr
+    assert "nothing to resume" in resume().stderr
 
 
-def test_a_flipped_byte_inside_an_answer_is_seen(home: Path) -> None:
+def test_a_flipped_byte_inside_an_answer_is_seen(home: Path, resume: Run) -> None:
     lines = journal("scripted", 3)
     assert b"first bad commit" in lines[2]
     lines[2] = lines[2].replace(b"first bad commit", b"first bad commIt")
     path = put(home, lines)
-    done = resume(home)
-    assert done.code == 0
+    done = resume()
+    assert done.returncode == 0
     assert f"{path.relative_to(home)}:3: this line is damaged (its checksum does not fit)" in done.stderr
     assert "commIt" not in json.dumps(result_of(path))
 
 
-def test_many_damaged_lines_are_told_in_one(home: Path) -> None:
+def test_many_damaged_lines_are_told_in_one(home: Path, resume: Run) -> None:
     lines = journal("scripted", 3)
     path = put(home, [*lines[:3], *(line[:-9] for line in lines[3:5]), b"{}x" * 1000, *lines[5:]])
-    done = resume(home)
-    assert done.code == 0
+    done = resume()
+    assert done.returncode == 0
     told = [line for line in done.stderr.splitlines() if "damaged" in line]
     assert len(told) == 1
     assert told[0].startswith(f"{path.relative_to(home)}:4: 3 lines are damaged, this one first")
@@ -151,15 +165,15 @@ IDENTITIES: tuple[dict[str, Any], ...] = (
 )
 
 
-def test_a_damaged_first_line_refuses_that_run_alone(home: Path) -> None:
+def test_a_damaged_first_line_refuses_that_run_alone(home: Path, resume: Run) -> None:
     lines = journal("scripted", 3)
     good = put(home, lines, "results/good")
     bad = [
         put(home, [changed(lines[0], **changes), *lines[1:]], f"results/bad{number}")
         for number, changes in enumerate(IDENTITIES)
     ]
-    done = resume(home)
-    assert done.code == 2
+    done = resume()
+    assert done.returncode == 2
     errors = sorted(line for line in done.stderr.splitlines() if line.startswith("error"))
     assert len(errors) == len(bad)
     for path, error in zip(bad, errors, strict=True):
@@ -167,21 +181,21 @@ def test_a_damaged_first_line_refuses_that_run_alone(home: Path) -> None:
     assert result_of(good)["run"]["complete"]
 
 
-def test_an_answer_under_the_key_of_another_case_is_not_taken_for_its_answer(home: Path) -> None:
+def test_an_answer_under_the_key_of_another_case_is_not_taken_for_its_answer(home: Path, resume: Run) -> None:
     lines = journal("scripted", 3)
     first, second = json.loads(lines[2]), json.loads(lines[3])
     lines[3] = changed(lines[3], key=first["key"])
     path = put(home, lines)
-    assert resume(home).code == 0
+    assert resume().returncode == 0
     texts = {case["case_id"]: case["raw_view"]["output"] for case in result_of(path)["cases"]}
     assert texts[first["case_id"]] == first["text"]
     assert texts[second["case_id"]] == second["text"]
 
 
-def test_what_is_written_is_sealed_and_read_back(home: Path) -> None:
+def test_what_is_written_is_sealed_and_read_back(home: Path, resume: Run) -> None:
     path = put(home, journal("control-gold", 2), name="control-gold")
     before = path.read_bytes()
-    assert resume(home).code == 0
+    assert resume().returncode == 0
     after = path.read_bytes()
     assert after.startswith(before)
     new = after[len(before) :].splitlines()
@@ -202,7 +216,7 @@ def test_a_large_journal_takes_little_memory(home: Path) -> None:
             file.write(seal(line.replace(b'"key": "0000000', f'"key": "{number:07}'.encode())) + b"\n")
         # A line whose decoding alone would take gigabytes.
         file.write(b'{"a": [' + b"[]," * 2_000_000 + b"0]}\n")
-    done = resume(home)
+    done = measured("benchmark.runner", *resuming("results"), cwd=home)
     assert done.code == 0, done.stderr
     assert "this line is damaged (holds more than" in done.stderr
     assert answer["text"] in {case["raw_view"]["output"] for case in result_of(path)["cases"]}
@@ -212,21 +226,21 @@ def test_a_large_journal_takes_little_memory(home: Path) -> None:
 KINDS = ("fifo", "folder", "zero", "socket")
 
 
-def test_what_is_no_file_is_passed_over_by_a_new_run(home: Path) -> None:
+def test_what_is_no_file_is_passed_over_by_a_new_run(home: Path, runner: Run) -> None:
     for kind in KINDS:
         make(kind, home / "results" / kind / "control-gold.journal.jsonl")
         make(kind, home / "results" / kind / "control-gold.json")
     options = ("--scenario", "control-gold", "--dataset", "corpus.jsonl", "--max-cases", "2")
-    done = measured("benchmark.runner", *options, cwd=home, timeout_s=60)
-    assert done.code == 0, done.stderr
+    done = runner(*options, cwd=home)
+    assert done.returncode == 0, done.stderr
 
 
-def test_what_is_no_file_is_named_by_resume_and_the_others_are_resumed(home: Path) -> None:
+def test_what_is_no_file_is_named_by_resume_and_the_others_are_resumed(home: Path, runner: Run) -> None:
     good = put(home, journal("control-gold", 3), "results/good", "control-gold")
     for kind in KINDS:
         make(kind, home / "results" / kind / "scripted.journal.jsonl")
         make(kind, good.parent / f"{kind}.json")
-    done = measured("benchmark.runner", "--resume", "results", "--dataset", "corpus.jsonl", cwd=home, timeout_s=60)
+    done = runner("--resume", "results", "--dataset", "corpus.jsonl", cwd=home)
     assert "Traceback" not in done.stderr
     assert result_of(good)["run"]["complete"]
 

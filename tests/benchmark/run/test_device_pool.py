@@ -22,7 +22,8 @@ from benchmark.run.device_pool import run_on_devices
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
 from benchmark.run.stop import Stop
 from ctxsift.settings import Settings
-from tests.conftest import Run, heed_interrupts, scripted, write_matrix
+from tests.conftest import Run, scripted, write_matrix
+from tests.support.processes import default_signals
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,7 @@ def test_scenarios_share_out_the_devices(runner: Run, tmp_path: Path) -> None:
 def test_an_interruption_ends_all_scenarios_and_keeps_their_answers(tmp_path: Path) -> None:
     write_matrix(tmp_path, *gpu_rows(tmp_path, 2, default="a", delay_ms=300))
     command = [sys.executable, "-m", "benchmark.runner", "--devices", "cuda:0,cuda:1", "--name", "all"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
     journals = tmp_path / "results"
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:

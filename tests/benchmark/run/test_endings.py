@@ -10,58 +10,39 @@ import json
 import os
 import pty
 import re
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.benchmark.run.test_resume import answered, ended, journal_of, result_of, start, wait_for
-from tests.conftest import ROOT, heed_interrupts, scripted, write_matrix
+from tests.conftest import ROOT, Run, scripted, write_matrix
+from tests.support.processes import default_signals
+from tests.support.runs import (
+    PATIENCE_S,
+    SMALL,
+    answered,
+    complete,
+    cut_after,
+    ended,
+    files_of,
+    first_words,
+    held,
+    result_of,
+    start,
+    wait_for,
+)
 
 pytestmark = pytest.mark.slow
 
-# Scoring gold and the baselines of so many cases takes far longer than a signal needs.
-MANY = 50
+CASES = 4
 V2 = ROOT / "tests" / "data" / "results" / "v2"
-
-
-def files_of(folder: Path) -> set[str]:
-    return {path.name for path in folder.glob("results/*/*")}
-
-
-def complete(folder: Path) -> bool:
-    """Say whether the one run below a folder has its result and its reports."""
-    result = result_of(folder)
-    named = {"scripted.json", "scripted.md", "scripted.journal.jsonl", "report.md", "cases.csv"}
-    return bool(result["run"]["complete"]) and files_of(folder) == named
-
-
-@contextlib.contextmanager
-def held(process: subprocess.Popen[str], folder: Path, name: str) -> Iterator[None]:
-    """Keep a runner from writing a file of its run: somebody else is writing it."""
-    wait_for(lambda: journal_of(folder) is not None, process)
-    journal = journal_of(folder)
-    assert journal
-    with (journal.parent / f".{name}.tmp").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def first_words(process: subprocess.Popen[str], words: str) -> str:
-    """Read stderr up to a line that begins with `words`."""
-    assert process.stderr
-    said = ""
-    for line in process.stderr:
-        said += line
-        if line.startswith(words):
-            return said
-    raise AssertionError(said)
 
 
 # Signals ----------------------------------------------------------------------------------------------------------
@@ -70,42 +51,48 @@ def first_words(process: subprocess.Popen[str], words: str) -> str:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_last_answer_costs_nothing(tmp_path: Path, how: signal.Signals) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x"), scripted(tmp_path, "next", default="x"))
-    process = start(tmp_path, "--max-cases", str(MANY))
-    wait_for(lambda: answered(tmp_path) >= MANY, process)
-    code, stderr = ended(process, by=how)
+    process = start(tmp_path, *SMALL, "--max-cases", str(CASES))
+    with held(process, tmp_path, "scripted.json"):
+        wait_for(lambda: answered(tmp_path) >= CASES, process)
+        # The model's process is let go; what is left is to write the result down.
+        time.sleep(0.3)
+        process.send_signal(how)
+        first_words(process, "stopping: ")
+    code, stderr = ended(process)
     assert code == 130
     assert "Traceback" not in stderr
     (path,) = tmp_path.glob("results/*/scripted.json")
     record = json.loads(path.read_text())
     assert record["run"]["complete"]
-    assert len(record["cases"]) == MANY
+    assert len(record["cases"]) == CASES
     assert (path.parent / "scripted.md").exists()
     assert len(list(tmp_path.glob("results/report-*.md"))) == len(list(tmp_path.glob("results/cases-*.csv"))) == 1
-    assert f"interrupted; all {MANY} answers that were asked for are in results; there is nothing to resume" in stderr
+    assert f"interrupted; all {CASES} answers that were asked for are in results; there is nothing to resume" in stderr
     assert "not started: next; there is nothing to resume; run them again" in stderr
     assert "--resume" not in stderr
 
 
-def test_a_signal_amid_many_runs_names_those_that_wait(tmp_path: Path) -> None:
-    rows = [scripted(tmp_path, name, default="x", delay_ms=30) for name in ("one", "two")]
-    write_matrix(tmp_path, *rows)
-    for name in ("one", "two"):
-        process = start(tmp_path, "--max-cases", "20", "--scenario", name)
-        wait_for(lambda name=name: begun(tmp_path, name) >= 3, process)  # type: ignore[misc]
-        ended(process, by=signal.SIGKILL)
-    before = begun(tmp_path, "one")
-    process = start(tmp_path, "--resume", "results")
-    wait_for(lambda: begun(tmp_path, "one") > before + 1, process)
+def test_a_signal_amid_many_runs_names_those_that_wait(tmp_path: Path, runner: Run) -> None:
+    names = ("one", "two")
+    write_matrix(tmp_path, *(scripted(tmp_path, name, default="x") for name in names))
+    assert runner(*SMALL, "--max-cases", "10").returncode == 0
+    cut_after(tmp_path, 3)
+    for name in names:
+        scripted(tmp_path, name, default="x", delay_ms=100)
+    process = start(tmp_path, *SMALL, "--resume", "results")
+    wait_for(lambda: begun(tmp_path, "one") > 4, process)
     code, stderr = ended(process, by=signal.SIGINT)
     assert code == 130
-    told = re.search(r"interrupted; (\d+) of 20 answers are in results; to resume: (.+)", stderr)
+    told = re.search(r"interrupted; (\d+) of 10 answers are in results; to resume: (.+)", stderr)
     assert told, stderr
     # All that is in the journal is in the result, too.
-    assert int(told[1]) == begun(tmp_path, "one")
+    assert int(told[1]) == begun(tmp_path, "one") < 10
     assert "not resumed: two; the same command does it" in stderr
-    code, stderr = ended(start(tmp_path, *shlex.split(told[2])[3:]))
-    assert code == 0, stderr
-    assert {begun(tmp_path, name) for name in ("one", "two")} == {20}
+    for name in names:
+        scripted(tmp_path, name, default="x")
+    done = runner(*shlex.split(told[2])[3:])
+    assert done.returncode == 0, done.stderr
+    assert {begun(tmp_path, name) for name in names} == {10}
 
 
 def begun(folder: Path, name: str) -> int:
@@ -116,7 +103,7 @@ def test_a_model_that_loads_for_ever_is_interrupted(tmp_path: Path) -> None:
     row = scripted(tmp_path, default="x")
     os.mkfifo(tmp_path / "endless")
     write_matrix(tmp_path, row | {"model": str(tmp_path / "endless")})
-    process = start(tmp_path, "--max-cases", "3")
+    process = start(tmp_path, *SMALL, "--max-cases", "3")
     first_words(process, "scripted: loading")
     code, stderr = ended(process, by=signal.SIGTERM)
     assert code == 130
@@ -126,25 +113,25 @@ def test_a_model_that_loads_for_ever_is_interrupted(tmp_path: Path) -> None:
 
 def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=100))
-    process = start(tmp_path, "--max-cases", "6")
+    process = start(tmp_path, *SMALL, "--max-cases", "6")
     with held(process, tmp_path, "scripted.json"):
         wait_for(lambda: answered(tmp_path) >= 1, process)
         process.send_signal(signal.SIGINT)
         first_words(process, "stopping: what was answered is kept; press again to leave at once")
         # What comes at once is no second thought: timeout(1) sends its signal twice.
-        time.sleep(0.8)
+        time.sleep(0.6)
         assert ended(process, by=signal.SIGTERM) == (130, "")
     assert not list(tmp_path.glob("results/*/*.json"))
 
 
 def test_a_terminal_that_goes_away_twice_is_one_request(tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=100))
-    process = start(tmp_path, "--max-cases", "6")
+    process = start(tmp_path, *SMALL, "--max-cases", "6")
     with held(process, tmp_path, "scripted.json"):
         wait_for(lambda: answered(tmp_path) >= 1, process)
         process.send_signal(signal.SIGHUP)
         first_words(process, "stopping: ")
-        time.sleep(0.8)
+        time.sleep(0.6)
         process.send_signal(signal.SIGHUP)
         time.sleep(0.2)
     code, stderr = ended(process)
@@ -154,8 +141,8 @@ def test_a_terminal_that_goes_away_twice_is_one_request(tmp_path: Path) -> None:
 
 
 def test_who_ignores_hangups_is_not_disturbed_by_one(tmp_path: Path) -> None:
-    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=30))
-    command = ["nohup", sys.executable, "-m", "benchmark.runner", "--max-cases", "10"]
+    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=50))
+    command = ["nohup", sys.executable, "-m", "benchmark.runner", *SMALL, "--max-cases", "6"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
     wait_for(lambda: answered(tmp_path) >= 2, process)
@@ -181,26 +168,30 @@ def in_shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a pipeline and return the exit code of its first command."""
     python = shlex.quote(sys.executable)
     script = f"{python} -m {command}\nexit ${{PIPESTATUS[0]}}"
-    return subprocess.run(["bash", "-c", script], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        ["bash", "-c", script], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @pytest.mark.parametrize("how", REDIRECTED)
 def test_streams_that_fail_cost_no_result(tmp_path: Path, how: str) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=20))
-    done = in_shell(f"benchmark.runner --max-cases 8 --show-output {REDIRECTED[how]}", tmp_path)
+    options = shlex.join([*SMALL, "--max-cases", "4", "--show-output"])
+    done = in_shell(f"benchmark.runner {options} {REDIRECTED[how]}", tmp_path)
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
     assert complete(tmp_path)
 
 
-def test_every_run_is_resumed_whoever_reads_along(tmp_path: Path) -> None:
+def test_every_run_is_resumed_whoever_reads_along(tmp_path: Path, runner: Run) -> None:
     names = ["one", "two"]
     write_matrix(tmp_path, *(scripted(tmp_path, name, fail_load="not today") for name in names))
-    assert in_shell("benchmark.runner --max-cases 3", tmp_path).returncode == 1
+    assert runner(*SMALL, "--max-cases", "3").returncode == 1
+    again = f"benchmark.runner {shlex.join(SMALL)} --resume results | true"
     # An incomplete run stays incomplete.
-    assert in_shell("benchmark.runner --resume results | true", tmp_path).returncode == 1
+    assert in_shell(again, tmp_path).returncode == 1
     for name in names:
         scripted(tmp_path, name, default="x")
-    done = in_shell("benchmark.runner --resume results | true", tmp_path)
+    done = in_shell(again, tmp_path)
     assert done.returncode == 0, done.stderr
     records = [json.loads(path.read_text()) for path in tmp_path.glob("results/*/*.json")]
     assert [record["run"]["complete"] for record in records] == [True] * 2
@@ -214,11 +205,11 @@ def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path, *, ignored: b
     def begin() -> None:
         os.setsid()
         fcntl.ioctl(0, 0x540E, 0)  # TIOCSCTTY
-        heed_interrupts()
+        default_signals()
         signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmark.runner", "--max-cases", "20"],
+        [sys.executable, "-m", "benchmark.runner", *SMALL, "--max-cases", "10"],
         cwd=tmp_path,
         stdin=replica,
         stdout=replica,
@@ -227,15 +218,31 @@ def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path, *, ignored: b
         preexec_fn=begin,
     )
     os.close(replica)
-    shown = b""
-    while answered(tmp_path) < 3:
-        shown += os.read(primary, 1000)
+    shown = read_until(lambda: answered(tmp_path) >= 3, primary, process)
     os.close(primary)
-    assert process.wait(60) == (0 if ignored else 130), shown
+    try:
+        code = process.wait(PATIENCE_S)
+    finally:
+        process.kill()
+    assert code == (0 if ignored else 130), shown
     assert files_of(tmp_path) >= {"scripted.json", "scripted.md", "report.md", "cases.csv"}
     record = result_of(tmp_path)
     assert len(record["cases"]) == answered(tmp_path)
     assert record["run"]["complete"] == ignored
+
+
+def read_until(condition: Callable[[], bool], terminal: int, process: subprocess.Popen[str]) -> bytes:
+    """Return what a process shows on a terminal until something holds; kill it and fail where it never does."""
+    shown, deadline = b"", time.monotonic() + PATIENCE_S
+    while not condition():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(f"it ended, or did nothing for {PATIENCE_S} s; it showed: {shown!r}")
+        if select.select([terminal], [], [], 0.05)[0]:
+            # EIO: the other end is closed.
+            with contextlib.suppress(OSError):
+                shown += os.read(terminal, 1000)
+    return shown
 
 
 COMMANDS = {
@@ -289,10 +296,11 @@ def test_names_that_a_terminal_has_no_letters_for(tmp_path: Path, environ: dict[
     folder.mkdir()
     write_matrix(tmp_path, scripted(tmp_path, default="x"))
     done = subprocess.run(
-        [sys.executable, "-m", "benchmark.runner", "--max-cases", "2", "--output-dir", str(folder / "results")],
+        [sys.executable, "-m", "benchmark.runner", *SMALL, "--max-cases", "1", "--output-dir", str(folder / "results")],
         cwd=tmp_path,
         env=os.environ | environ,
         capture_output=True,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -303,8 +311,8 @@ def test_names_that_a_terminal_has_no_letters_for(tmp_path: Path, environ: dict[
 
 def test_files_are_as_private_as_they_are_wanted(tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="x"))
-    command = [sys.executable, "-m", "benchmark.runner", "--max-cases", "2"]
-    subprocess.run(command, cwd=tmp_path, umask=0o077, check=True, capture_output=True)
+    command = [sys.executable, "-m", "benchmark.runner", *SMALL, "--max-cases", "1"]
+    subprocess.run(command, cwd=tmp_path, umask=0o077, check=True, capture_output=True, timeout=PATIENCE_S)
     files = list(tmp_path.glob("results/*/*"))
     assert len(files) == 5
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}

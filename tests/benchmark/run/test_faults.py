@@ -19,8 +19,8 @@ from benchmark.cases import Corpus
 from benchmark.record.journal import FailureLine, Sample, read_journal
 from benchmark.run.machine import Meter, disturbance_of, probe_s
 from ctxsift.backends.weights import find_weights
-from tests.benchmark.run.test_resume import answered, journal_of, result_of, start, timeless, wait_for
 from tests.conftest import Run, scenario, scripted, write_matrix
+from tests.support.runs import answered, journal_of, result_of, start, timeless, wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -5,50 +5,41 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import scenario, scripted, write_matrix
+from benchmark.cases import Corpus
+from benchmark.report import main as report_main
+from benchmark.run.selection import select_cases
+from benchmark.runner import main as runner_main
+from benchmark.viewer.__main__ import main as viewer_main
+from tests.conftest import scripted, write_matrix
 from tests.support.fault_service import FaultService, Script, completion, raw, refusal, reply
 from tests.support.hostile_answers import echoes, openai_completion
+from tests.support.packaged import keep_corpus
+from tests.support.remote import remote, run_here, run_process
+from tests.support.warm import call_ctxsift
 
-pytestmark = pytest.mark.slow
+# Together with the other modules that import LiteLLM, so that one worker does.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("remote")]
 
 KEY = 'planted-k3y/8c1f+"q'
 ESCAPES = "\x1b[31mred \x1b]0;title\x07 \x9b31m \u202eltr \u2066x\r\nnext line"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def remote(**fields: Any) -> dict[str, Any]:
-    row = {"name": "remote-test", "track": "remote", "device": "remote", "model": "m", "gguf_filename": None}
-    return scenario(**row | fields)
-
-
 def settings(folder: Path, url: str, **values: object) -> list[str]:
-    given = {"LLM_BASE_URL": url, "LLM_API_KEY": KEY, "TIMEOUT_MS": 8000, "RETRIES": 0, **values}
+    given = {"LLM_BASE_URL": url, "LLM_API_KEY": KEY, "TIMEOUT_MS": 60_000, "RETRIES": 0, **values}
     file = folder / ".env"
     file.write_bytes("".join(f"CTXSIFT_{name}='{value}'\n" for name, value in given.items()).encode())
     return ["--remote", "--env-file", str(file)]
 
 
-def run(
-    folder: Path, module: str, *arguments: str, given: str = "", **environ: str
-) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("CTXSIFT_") and not k.lower().endswith("_proxy")}
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env=kept | environ,
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture(autouse=True)
+def kept_corpus(monkeypatch: pytest.MonkeyPatch, corpus: Corpus) -> None:
+    keep_corpus(monkeypatch, corpus)
 
 
 def everything(folder: Path, *told: str) -> str:
@@ -74,9 +65,7 @@ def echoing(form: str) -> dict[str, Any]:
     return document
 
 
-def test_a_key_that_comes_back_is_neither_stored_nor_shown(tmp_path: Path, corpus: Any) -> None:
-    from benchmark.run.selection import select_cases
-
+def test_a_key_that_comes_back_is_neither_stored_nor_shown(tmp_path: Path, corpus: Corpus) -> None:
     forms = list(echoes(KEY).values())
     chosen = select_cases(corpus, max_cases=4 * len(forms))
     scripts = []
@@ -91,11 +80,14 @@ def test_a_key_that_comes_back_is_neither_stored_nor_shown(tmp_path: Path, corpu
     write_matrix(tmp_path, remote(concurrency=4))
     with FaultService(*scripts) as service:
         options = ["--max-cases", str(len(chosen)), "--show-output", *settings(tmp_path, service.url)]
-        done = run(tmp_path, "benchmark.runner", *options)
+        done = run_here(runner_main, *options, cwd=tmp_path)
     assert "Traceback" not in done.stderr
     (result,) = tmp_path.glob("results/*/*.json")
-    for module, more in (("report", ["--markdown", "r.md", "--csv", "r.csv"]), ("viewer", ["--output", "page.html"])):
-        assert run(tmp_path, f"benchmark.{module}", str(result), *more).returncode == 0
+    for main, more in (
+        (report_main, ["--markdown", "r.md", "--csv", "r.csv"]),
+        (viewer_main, ["--output", "page.html"]),
+    ):
+        assert run_here(main, str(result), *more, cwd=tmp_path).returncode == 0
     found = everything(tmp_path, done.stdout, done.stderr)
     assert "you sent *** to me" in found
     assert "the key is ***" in found
@@ -113,8 +105,8 @@ def test_compress_does_not_show_the_key(tmp_path: Path) -> None:
     ):
         with FaultService(default=fault) as service:
             options = settings(tmp_path, service.url)[1:]
-            arguments = ["compress", "--model", "m", "--json", *options, "what failed?"]
-            done = run(tmp_path, "ctxsift", *arguments, given="3 passed, 1 failed\n")
+            arguments = ["compress", "--min-bytes", "0", "--model", "m", "--json", *options, "what failed?"]
+            done = call_ctxsift(*arguments, cwd=tmp_path, given="3 passed, 1 failed\n")
         assert done.returncode == 0, done.stderr
         told = done.stdout + done.stderr + str(json.loads(done.stdout))
         assert "*** ***" in told
@@ -127,7 +119,7 @@ def test_a_word_for_a_key_stays_in_answers(tmp_path: Path) -> None:
     write_matrix(tmp_path, remote())
     with FaultService(default=completion("There is none of it.")) as service:
         options = ["--max-cases", "1", *settings(tmp_path, service.url, LLM_API_KEY="none")]
-        done = run(tmp_path, "benchmark.runner", *options)
+        done = run_here(runner_main, *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert case_of(tmp_path)["raw_view"]["output"] == "There is none of it."
 
@@ -136,7 +128,7 @@ def test_a_key_with_a_line_end_is_used_without_it(tmp_path: Path) -> None:
     write_matrix(tmp_path, remote())
     with FaultService(default=refusal(401, "no")) as service:
         options = ["--max-cases", "2", *settings(tmp_path, service.url)]
-        done = run(tmp_path, "benchmark.runner", *options, CTXSIFT_LLM_API_KEY=f" {KEY}\r\n")
+        done = run_here(runner_main, *options, CTXSIFT_LLM_API_KEY=f" {KEY}\r\n", cwd=tmp_path)
         assert f"authorization: bearer {KEY}\r\n".lower() in service.headers[0].lower()
     found = everything(tmp_path, done.stdout, done.stderr)
     assert "does not accept the key" in found
@@ -148,7 +140,7 @@ def test_a_key_that_no_header_carries_is_refused(key: str, tmp_path: Path) -> No
     write_matrix(tmp_path, remote())
     with FaultService() as service:
         options = ["--max-cases", "2", *settings(tmp_path, service.url)]
-        done = run(tmp_path, "benchmark.runner", *options, CTXSIFT_LLM_API_KEY=key)
+        done = run_here(runner_main, *options, CTXSIFT_LLM_API_KEY=key, cwd=tmp_path)
         assert not service.requests
     assert done.returncode != 0
     assert len(done.stderr.splitlines()) == 1
@@ -162,19 +154,20 @@ def test_name_and_password_of_the_address_stay_out_of_sight(tmp_path: Path) -> N
         default=refusal(400, "no: u53r-name p4ss%77ord p4ssword dTUzci1uYW1lOnA0c3N3b3Jk s3cret-token")
     ) as service:
         url = service.url.replace("://", "://u53r-name:p4ssword@") + "?token=s3cret-token"
-        done = run(tmp_path, "benchmark.runner", "--max-cases", "1", *settings(tmp_path, url))
+        done = run_here(runner_main, "--max-cases", "1", *settings(tmp_path, url), cwd=tmp_path)
     found = everything(tmp_path, done.stdout, done.stderr)
     assert "answered 400: no: *** *** *** *** ***" in found
     for secret in ("u53r-name", "p4ssword", "s3cret-token"):
         assert secret not in found
 
 
-@pytest.mark.parametrize("proxy", ["socks5://u:h1dden-pw@127.0.0.1:9", "nonsense://u:h1dden-pw@h"])
-def test_this_machine_is_asked_past_any_proxy(proxy: str, tmp_path: Path) -> None:
+def test_this_machine_is_asked_past_any_proxy(tmp_path: Path) -> None:
+    # A process: LiteLLM makes clients while it is imported, and would choke on either of these.
     write_matrix(tmp_path, remote())
+    proxies = {"ALL_PROXY": "socks5://u:h1dden-pw@127.0.0.1:9", "HTTP_PROXY": "nonsense://u:h1dden-pw@h"}
     with FaultService() as service:
         options = ["--max-cases", "1", *settings(tmp_path, service.url)]
-        done = run(tmp_path, "benchmark.runner", *options, ALL_PROXY=proxy, SSL_CERT_FILE="/no/such/file")
+        done = run_process("benchmark.runner", *options, cwd=tmp_path, SSL_CERT_FILE="/no/such/file", **proxies)
         assert len(service.requests) == 1
     assert done.returncode == 0, done.stderr
 
@@ -184,7 +177,7 @@ def test_the_key_for_this_machine_does_not_go_to_a_proxy(tmp_path: Path) -> None
     with FaultService() as service, FaultService() as proxy:
         url = service.url.replace("127.0.0.1", "localhost")
         options = ["--max-cases", "1", *settings(tmp_path, url)]
-        done = run(tmp_path, "benchmark.runner", *options, HTTP_PROXY=proxy.url)
+        done = run_here(runner_main, *options, HTTP_PROXY=proxy.url, cwd=tmp_path)
         assert (len(service.requests), len(proxy.requests)) == (1, 0)
     assert done.returncode == 0, done.stderr
 
@@ -199,7 +192,7 @@ def test_the_key_for_this_machine_does_not_go_to_a_proxy(tmp_path: Path) -> None
 def test_a_proxy_that_cannot_be_used_costs_its_scenario_alone(name: str, value: str, said: str, tmp_path: Path) -> None:
     write_matrix(tmp_path, remote(), scripted(tmp_path, default="a"))
     options = ["--max-cases", "1", *settings(tmp_path, "http://service.invalid/v1")]
-    done = run(tmp_path, "benchmark.runner", *options, **{name: value})
+    done = run_here(runner_main, *options, **{name: value}, cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert said in done.stdout + done.stderr
@@ -211,7 +204,7 @@ def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     write_matrix(tmp_path, remote())
     os.mkfifo(tmp_path / "pipe.pem")
     options = ["--max-cases", "1", *settings(tmp_path, "https://service.invalid/v1")]
-    done = run(tmp_path, "benchmark.runner", *options, SSL_CERT_FILE=str(tmp_path / "pipe.pem"))
+    done = run_here(runner_main, *options, SSL_CERT_FILE=str(tmp_path / "pipe.pem"), cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "SSL_CERT_FILE names no file" in done.stdout + done.stderr
@@ -222,18 +215,16 @@ def test_a_proxy_is_used_for_other_addresses(tmp_path: Path) -> None:
     options = ["--max-cases", "1", *settings(tmp_path, "http://service.invalid/v1")]
     with FaultService() as proxy:
         login = proxy.url.removesuffix("/v1").replace("://", "://u:h1dden-pw@")
-        done = run(tmp_path, "benchmark.runner", *options, HTTP_PROXY=login)
+        done = run_here(runner_main, *options, HTTP_PROXY=login, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert proxy.headers[0].startswith("POST http://service.invalid/v1/chat/completions ")
         assert "proxy-authorization: basic" in proxy.headers[0].lower()
-    done = run(tmp_path, "benchmark.runner", "--output-dir", "down", *options, HTTP_PROXY=login)
+    done = run_here(runner_main, "--output-dir", "down", *options, HTTP_PROXY=login, cwd=tmp_path)
     assert "no connection to the service through the proxy of HTTP_PROXY" in done.stdout + done.stderr
     assert "h1dden" not in everything(tmp_path, done.stdout, done.stderr)
 
 
-def test_nothing_that_a_service_says_reaches_the_terminal_raw(tmp_path: Path, corpus: Any) -> None:
-    from benchmark.run.selection import select_cases
-
+def test_nothing_that_a_service_says_reaches_the_terminal_raw(tmp_path: Path, corpus: Corpus) -> None:
     document = openai_completion(f"fine {ESCAPES}")
     document["model"] = f"model {ESCAPES}"
     document["choices"][0]["finish_reason"] = ESCAPES
@@ -250,11 +241,11 @@ def test_nothing_that_a_service_says_reaches_the_terminal_raw(tmp_path: Path, co
     write_matrix(tmp_path, remote())
     with FaultService(*scripts) as service:
         options = ["--max-cases", str(len(chosen)), "--show-output", *settings(tmp_path, service.url)]
-        done = run(tmp_path, "benchmark.runner", *options)
+        done = run_here(runner_main, *options, cwd=tmp_path)
     assert "red" in done.stdout + done.stderr
     assert not OBEYED.search(done.stdout + done.stderr)
     (result,) = tmp_path.glob("results/*/*.json")
-    run(tmp_path, "benchmark.report", str(result), "--markdown", "r.md")
+    run_here(report_main, str(result), "--markdown", "r.md", cwd=tmp_path)
     assert not OBEYED.search((tmp_path / "r.md").read_text())
     for journal in tmp_path.glob("results/*/*.jsonl"):
         for line in map(json.loads, journal.read_text().splitlines()):

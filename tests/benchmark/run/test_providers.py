@@ -6,8 +6,6 @@ import argparse
 import asyncio
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,17 @@ import pytest
 from benchmark.cases import Corpus
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
+from benchmark.report import main as report_main
 from benchmark.run.options import add_options, options_of
 from benchmark.run.selection import select_cases
 from tests.conftest import Run, scenario, write_matrix
 from tests.support.fault_service import Fault, FaultService, Script, completion, refusal, reply
+from tests.support.packaged import keep_corpus
+from tests.support.remote import run_here
+from tests.support.warm import call_ctxsift
 
-pytestmark = pytest.mark.slow
+# Together with the other modules that import LiteLLM, so that one worker does.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("remote")]
 
 REDIRECTED = "hosted_vllm groq deepseek together_ai xai fireworks_ai azure_ai cloudflare cometapi edenai".split()  # noqa: SIM905
 STRAY = "the second reply to an earlier question"
@@ -33,9 +36,14 @@ def remote(model: str, **fields: Any) -> dict[str, Any]:
     return scenario(**row | fields)
 
 
+@pytest.fixture(autouse=True)
+def kept_corpus(monkeypatch: pytest.MonkeyPatch, corpus: Corpus) -> None:
+    keep_corpus(monkeypatch, corpus)
+
+
 def settings(folder: Path, url: str, **values: object) -> list[str]:
     """Write an env file and return the options that name it."""
-    given = {"LLM_BASE_URL": url, "LLM_API_KEY": "planted-k3y-8c1f", "TIMEOUT_MS": 5000, "RETRIES": 2, **values}
+    given = {"LLM_BASE_URL": url, "LLM_API_KEY": "planted-k3y-8c1f", "TIMEOUT_MS": 60_000, "RETRIES": 2, **values}
     file = folder / ".env"
     file.write_text("".join(f"CTXSIFT_{name}={value}\n" for name, value in given.items()))
     return ["--remote", "--env-file", str(file)]
@@ -185,14 +193,23 @@ def test_a_second_reply_to_a_question_answers_no_other(runner: Run, tmp_path: Pa
 
 
 def test_compress_gives_back_what_it_would_not_send(tmp_path: Path) -> None:
-    printed = b"error: one\nerror: two\n"
+    printed = "error: one\nerror: two\n"
     with FaultService() as service:
         options = settings(tmp_path, service.url)[1:]
-        command = [sys.executable, "-m", "ctxsift", "compress", "what failed?", "--model", "maritalk/m", *options]
-        done = subprocess.run(command, input=printed, capture_output=True, timeout=120, check=False)
+        done = call_ctxsift(
+            "compress",
+            "what failed?",
+            "--min-bytes",
+            "0",
+            "--model",
+            "maritalk/m",
+            *options,
+            cwd=tmp_path,
+            given=printed,
+        )
         assert service.requests == []
     assert (done.returncode, done.stdout) == (0, printed)
-    assert b"LiteLLM's provider maritalk may follow redirects or call other hosts" in done.stderr
+    assert "LiteLLM's provider maritalk may follow redirects or call other hosts" in done.stderr
 
 
 def test_figures_that_are_none_leave_a_result_that_can_be_read(runner: Run, tmp_path: Path, corpus: Corpus) -> None:
@@ -213,13 +230,7 @@ def test_figures_that_are_none_leave_a_result_that_can_be_read(runner: Run, tmp_
     with FaultService(*scripts) as service:
         done = runner("--max-cases", str(len(odd)), *settings(tmp_path, service.url))
     assert done.returncode == 0, done.stderr
-    reported = subprocess.run(
-        [sys.executable, "-m", "benchmark.report", "results", "--json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    reported = run_here(report_main, "results", "--json", cwd=tmp_path)
     assert reported.returncode == 0, reported.stderr
     for model, cases in cases_of(tmp_path).items():
         for case in cases.values():

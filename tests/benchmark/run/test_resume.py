@@ -8,13 +8,9 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,57 +18,26 @@ from benchmark.cases import Corpus
 from benchmark.record.journal import AnswerLine, read_journal
 from ctxsift.backends.baselines import BASELINES_VERSION
 from ctxsift.prompts import PROMPT_VERSION
-from tests.conftest import ROOT, Run, heed_interrupts, scenario, scripted, write_matrix
+from tests.conftest import ROOT, Run, scenario, scripted, write_matrix
+from tests.support.depth import depth
+from tests.support.runs import (
+    CLOCKS,
+    SMALL,
+    answered,
+    cut_after,
+    ended,
+    held,
+    journal_of,
+    result_of,
+    start,
+    timeless,
+    wait_for,
+)
 
 pytestmark = pytest.mark.slow
 
-KILLS, CASES = 20, 100
-# What differs from run to run of the same answers.
-CLOCKS = {"elapsed_ms", "cpu_rss_bytes", "inference_ms", "prefill_ms", "decode_ms"}
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmark.runner", *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed_interrupts)
-
-
-def ended(process: subprocess.Popen[str], *, by: signal.Signals | None = None) -> tuple[int, str]:
-    """End a runner, or wait for its end, and return its exit code and what it said on stderr."""
-    if by is not None:
-        process.send_signal(by)
-    _, stderr = process.communicate(timeout=300)
-    return process.returncode, stderr
-
-
-def journal_of(folder: Path) -> Path | None:
-    return next(iter(folder.glob("results/*/*.journal.jsonl")), None)
-
-
-def answered(folder: Path) -> int:
-    path = journal_of(folder)
-    return path.read_bytes().count(b'"type": "generation"') if path else 0
-
-
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-
-
-def result_of(folder: Path) -> dict[str, Any]:
-    (path,) = folder.glob("results/*/*.json")
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return record
-
-
-def timeless(record: dict[str, Any]) -> dict[str, Any]:
-    """Return scores and answers of a record, without clocks."""
-    cases = [{name: value for name, value in case.items() if name not in CLOCKS} for case in record["cases"]]
-    summary = {name: value for name, value in record["summary"].items() if "ms" not in name and "rss" not in name}
-    summary.pop("prefill_tokens_per_s", None)
-    summary.pop("decode_tokens_per_s", None)
-    return {"cases": cases, "summary": summary, "breakdowns": record["breakdowns"]}
+KILLS, CASES = depth(6, 20), depth(40, 100)
+REAL_KILLS, REAL_CASES = depth(1, 5), depth(4, 12)
 
 
 def answers(corpus: Corpus) -> list[list[str]]:
@@ -81,14 +46,14 @@ def answers(corpus: Corpus) -> list[list[str]]:
     return [[case.instruction.strip(), texts[number % 3](case)] for number, case in enumerate(corpus.cases)]
 
 
-def test_killed_at_twenty_moments_it_comes_to_the_same(tmp_path: Path, corpus: Corpus) -> None:
+def test_killed_at_any_moment_it_comes_to_the_same(tmp_path: Path, runner_in: Run, corpus: Corpus) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for folder in (whole, killed):
         folder.mkdir()
         row = scripted(folder, answers=answers(corpus), delay_ms=20, log=str(folder / "log"))
         write_matrix(folder, row | {"model": f"{folder}/scripted.script.json"})
     arguments = ["--max-cases", str(CASES)]
-    assert ended(start(whole, *arguments))[0] == 0
+    assert runner_in(whole, *arguments).returncode == 0
     rng = random.Random(11)
     moments: Counter[str] = Counter()
     for kill in range(KILLS):
@@ -103,9 +68,9 @@ def test_killed_at_twenty_moments_it_comes_to_the_same(tmp_path: Path, corpus: C
         moments["early" if answered(killed) == wanted else "amid"] += 1
         assert ended(process, by=signal.SIGKILL)[0] == -signal.SIGKILL
     assert answered(killed) < CASES
-    code, stderr = ended(start(killed, "--resume", "results"))
-    assert code == 0, stderr
-    assert "cases already have an answer" in stderr
+    done = runner_in(killed, "--resume", "results")
+    assert done.returncode == 0, done.stderr
+    assert "cases already have an answer" in done.stderr
     mine, theirs = result_of(killed), result_of(whole)
     assert mine["run"]["complete"]
     assert json.dumps(timeless(mine)).replace(str(killed), "") == json.dumps(timeless(theirs)).replace(str(whole), "")
@@ -121,8 +86,8 @@ def test_killed_at_twenty_moments_it_comes_to_the_same(tmp_path: Path, corpus: C
 
 
 @pytest.mark.model
-def test_a_real_model_killed_five_times_comes_to_the_same(tmp_path: Path, corpus: Corpus) -> None:
-    shortest = sorted(corpus.cases, key=lambda case: len(case.raw_input))[:12]
+def test_a_real_model_that_is_killed_comes_to_the_same(tmp_path: Path, corpus: Corpus) -> None:
+    shortest = sorted(corpus.cases, key=lambda case: len(case.raw_input))[:REAL_CASES]
     arguments = [word for case in shortest for word in ("--case-id", case.case_id)]
     folders = [tmp_path / "whole", tmp_path / "killed"]
     for folder in folders:
@@ -130,16 +95,16 @@ def test_a_real_model_killed_five_times_comes_to_the_same(tmp_path: Path, corpus
         write_matrix(folder, scenario(max_output_tokens=24))
     whole, killed = folders
     assert ended(start(whole, *arguments))[0] == 0
-    for kill in range(5):
+    for kill in range(REAL_KILLS):
         process = start(killed, *(["--resume", "results"] if journal_of(killed) else arguments))
         wait_for(lambda kill=kill: answered(killed) > 2 * kill, process)  # type: ignore[misc]
         time.sleep(0.1 * kill)
         ended(process, by=signal.SIGKILL)
-    assert 0 < answered(killed) < 12
+    assert 0 < answered(killed) < REAL_CASES
     code, stderr = ended(start(killed, "--resume", "results"))
     assert code == 0, stderr
     mine, theirs = result_of(killed), result_of(whole)
-    assert len(mine["cases"]) == 12
+    assert len(mine["cases"]) == REAL_CASES
     for a, b in zip(mine["cases"], theirs["cases"], strict=True):
         assert {k: v for k, v in a.items() if k not in CLOCKS} == {k: v for k, v in b.items() if k not in CLOCKS}
     assert mine["summary"]["quality_core"] == theirs["summary"]["quality_core"]
@@ -147,7 +112,7 @@ def test_a_real_model_killed_five_times_comes_to_the_same(tmp_path: Path, corpus
 
 def test_scenarios_that_were_not_started_are_named(tmp_path: Path) -> None:
     write_matrix(tmp_path, *(scripted(tmp_path, name, default=name, delay_ms=40) for name in ("one", "two", "three")))
-    process = start(tmp_path, "--max-cases", "30")
+    process = start(tmp_path, *SMALL)
     wait_for(lambda: answered(tmp_path) >= 2, process)
     code, stderr = ended(process, by=signal.SIGINT)
     assert code == 130
@@ -155,34 +120,47 @@ def test_scenarios_that_were_not_started_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_who_interrupts_is_told_how_to_resume(tmp_path: Path, corpus: Corpus, how: signal.Signals) -> None:
-    write_matrix(tmp_path, scripted(tmp_path, answers=answers(corpus), delay_ms=30))
-    process = start(tmp_path, "--max-cases", "40")
+def test_who_interrupts_is_told_how_to_resume(tmp_path: Path, runner: Run, how: signal.Signals) -> None:
+    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=100))
+    process = start(tmp_path, *SMALL)
     wait_for(lambda: answered(tmp_path) >= 3, process)
     code, stderr = ended(process, by=how)
     assert code == 130
     assert "Traceback" not in stderr
-    told = re.search(r"interrupted; (\d+) of 40 answers are in (\S+); to resume: (.+)", stderr)
+    told = re.search(r"interrupted; (\d+) of 12 answers are in (\S+); to resume: (.+)", stderr)
     assert told, stderr
-    assert 3 <= int(told[1]) == answered(tmp_path) < 40
+    assert 3 <= int(told[1]) == answered(tmp_path) < 12
     command = shlex.split(told[3])
     assert command[:3] == ["python", "-m", "benchmark.runner"]
-    code, stderr = ended(start(tmp_path, *command[3:]))
-    assert code == 0, stderr
-    assert len(result_of(tmp_path)["cases"]) == 40
+    done = runner(*command[3:])
+    assert done.returncode == 0, done.stderr
+    assert len(result_of(tmp_path)["cases"]) == 12
     # There is nothing left to resume.
-    code, stderr = ended(start(tmp_path, *command[3:]))
-    assert code == 0
-    assert "nothing to resume" in stderr
+    done = runner(*command[3:])
+    assert done.returncode == 0
+    assert "nothing to resume" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> Path:
+    """A folder with a run of 12 cases that was killed when 5 or more were answered."""
+    folder = tmp_path_factory.mktemp("killed")
+    # The model is named by a relative path: the folder is copied.
+    row = scripted(folder, answers=answers(corpus), delay_ms=100)
+    write_matrix(folder, row | {"model": "scripted.script.json"})
+    process = start(folder, "--max-cases", "12")
+    wait_for(lambda: answered(folder) >= 5, process)
+    ended(process, by=signal.SIGKILL)
+    assert 5 <= answered(folder) < 12
+    return folder
 
 
 @pytest.fixture
-def cut(tmp_path: Path, corpus: Corpus) -> Path:
-    """A folder with a run of 12 cases of which 5 are answered."""
-    write_matrix(tmp_path, scripted(tmp_path, answers=answers(corpus), delay_ms=30))
-    process = start(tmp_path, "--max-cases", "12")
-    wait_for(lambda: answered(tmp_path) >= 5, process)
-    ended(process, by=signal.SIGKILL)
+def cut(tmp_path: Path, killed: Path) -> Path:
+    """A folder of its own with that run; the model answers at once from now on."""
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    script = tmp_path / "scripted.script.json"
+    script.write_text(json.dumps(json.loads(script.read_text()) | {"delay_ms": 0}))
     return tmp_path
 
 
@@ -292,14 +270,9 @@ def test_failures_of_the_model_are_asked_again_on_demand(tmp_path: Path, runner:
 
 
 def test_all_unfinished_runs_of_a_tree_are_resumed(tmp_path: Path, runner: Run) -> None:
-    write_matrix(
-        tmp_path,
-        scripted(tmp_path, "one", default="x", delay_ms=40),
-        scripted(tmp_path, "two", default="y", delay_ms=40),
-    )
-    process = start(tmp_path, "--max-cases", "8", "--name", "both")
-    wait_for(lambda: sum(p.read_bytes().count(b'"generation"') for p in tmp_path.rglob("*.jsonl")) > 10, process)
-    ended(process, by=signal.SIGKILL)
+    write_matrix(tmp_path, scripted(tmp_path, "one", default="x"), scripted(tmp_path, "two", default="y"))
+    assert runner("--max-cases", "8", "--name", "both").returncode == 0
+    cut_after(tmp_path, 3)
     done = runner("--resume", "results")
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "results").iterdir()
@@ -310,26 +283,32 @@ def test_all_unfinished_runs_of_a_tree_are_resumed(tmp_path: Path, runner: Run) 
 
 
 def test_two_runners_do_not_write_to_one_journal(tmp_path: Path, runner: Run) -> None:
-    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=400))
-    first = start(tmp_path, "--max-cases", "12")
-    wait_for(lambda: answered(tmp_path) > 1, first)
-    done = runner("--resume", "results")
+    write_matrix(tmp_path, scripted(tmp_path, default="x"))
+    first = start(tmp_path, *SMALL)
+    with held(first, tmp_path, "scripted.json"):
+        wait_for(lambda: answered(tmp_path) == 12, first)
+        done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 2
     assert re.search(rf"is being written by process {first.pid} on \S+ since \d+T\d+Z; wait for it", done.stderr)
     assert ended(first)[0] == 0
     assert len(result_of(tmp_path)["cases"]) == 12
 
 
-def test_a_runner_that_is_gone_leaves_no_lock_and_no_child(cut: Path, runner: Run) -> None:
-    # The fixture killed it; its child saw that and left.
+def test_a_runner_that_is_gone_leaves_no_lock_and_no_child(tmp_path: Path, runner: Run) -> None:
+    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=50))
+    process = start(tmp_path, *SMALL)
+    wait_for(lambda: answered(tmp_path) >= 2, process)
+    assert _workers_in(tmp_path)
+    ended(process, by=signal.SIGKILL)
+    # Its child sees that and leaves.
     deadline = time.monotonic() + 10
-    while _children_of_nobody(cut) and time.monotonic() < deadline:
+    while _workers_in(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not _children_of_nobody(cut)
-    assert runner("--resume", "results").returncode == 0
+    assert not _workers_in(tmp_path)
+    assert runner(*SMALL, "--resume", "results").returncode == 0
 
 
-def _children_of_nobody(folder: Path) -> list[str]:
+def _workers_in(folder: Path) -> list[str]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

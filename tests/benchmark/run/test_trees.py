@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -16,25 +17,51 @@ from typing import Any
 
 import pytest
 
-from benchmark.cases import Corpus
+from benchmark import compare, report, rescore
+from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.journal import AnswerLine, read_journal
-from tests.benchmark.run.test_endings import complete, files_of, held
-from tests.benchmark.run.test_resume import answered, ended, journal_of, result_of, start, wait_for
+from benchmark.record.result import Result
+from benchmark.run import provenance, run_group
+from benchmark.run.scenario_run import ScenarioRun
+from ctxsift import prompts
 from tests.conftest import ROOT, Run, scripted, write_matrix
+from tests.support.processes import run_inside
+from tests.support.runs import (
+    PATIENCE_S,
+    SMALL,
+    answered,
+    complete,
+    ended,
+    files_of,
+    held,
+    journal_of,
+    result_of,
+    start,
+    wait_for,
+)
 
 pytestmark = pytest.mark.slow
 
 CASES = 4
 
 
-@pytest.fixture
-def cut(tmp_path: Path) -> Path:
-    """A folder with a run of which every answer is in the journal, and nothing more."""
-    write_matrix(tmp_path, scripted(tmp_path, default="x"))
-    process = start(tmp_path, "--max-cases", str(CASES))
-    with held(process, tmp_path, "scripted.json"):
-        wait_for(lambda: answered(tmp_path) >= CASES, process)
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that was killed when every answer was in the journal, and nothing more."""
+    folder = tmp_path_factory.mktemp("killed")
+    # The model is named by a relative path: the folder is copied.
+    write_matrix(folder, scripted(folder, default="x") | {"model": "scripted.script.json"})
+    process = start(folder, "--max-cases", str(CASES))
+    with held(process, folder, "scripted.json"):
+        wait_for(lambda: answered(folder) >= CASES, process)
         ended(process, by=signal.SIGKILL)
+    return folder
+
+
+@pytest.fixture
+def cut(tmp_path: Path, killed: Path) -> Path:
+    """A folder of its own with that run."""
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -95,15 +122,16 @@ def test_a_disk_that_is_full_costs_the_runs_on_it(cut: Path, runner: Run) -> Non
     assert "what was answered is in its journal; fix that, then resume: python -m benchmark.runner --resume" in told
 
 
-def test_a_scenario_whose_files_cannot_be_written_costs_itself(tmp_path: Path, corpus: Corpus) -> None:
-    shortest = sorted(corpus.cases, key=lambda case: len(case.raw_input))[:2]
-    arguments = [word for case in shortest for word in ("--case-id", case.case_id)]
+def test_a_scenario_whose_files_cannot_be_written_costs_itself(tmp_path: Path, runner: Run) -> None:
+    shortest = ("ubsan-tidetable-shift-json", "cargo-tree-tideview-found-version-exact-format")
+    arguments = [word for case in shortest for word in ("--case-id", case)]
     write_matrix(tmp_path, scripted(tmp_path, "wordy", default="x" * 60_000), scripted(tmp_path, default="x"))
     done = subprocess.run(
-        [sys.executable, "-m", "benchmark.runner", *arguments],
+        [sys.executable, "-m", "benchmark.runner", *SMALL, *arguments],
         cwd=tmp_path,
         capture_output=True,
         text=True,
+        timeout=PATIENCE_S,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
     )
@@ -114,9 +142,7 @@ def test_a_scenario_whose_files_cannot_be_written_costs_itself(tmp_path: Path, c
     assert "File too large; wordy: what was answered is in its journal; fix that, then resume: " in told
     # With room, the command that was named does the rest.
     command = shlex.split(told.rpartition("resume: ")[2])
-    assert (
-        subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, capture_output=True, check=False).returncode == 0
-    )
+    assert runner(*command[3:]).returncode == 0
     assert len(list(tmp_path.glob("results/*/*.json"))) == 2
 
 
@@ -133,30 +159,23 @@ def test_a_resumed_scenario_that_is_refused_costs_itself(cut: Path, runner: Run)
     assert result.parent != other
 
 
-MISTAKEN = (
-    "import sys\n"
-    "from benchmark.run import run_group\n"
-    "from benchmark.runner import main\n"
-    "whole = run_group.result_of\n"
-    "def mistaken(ran, references):\n"
-    "    if ran.plan.scenario.name == 'bad':\n"
-    "        raise TypeError('a number was\\x1b[31m expected')\n"
-    "    return whole(ran, references)\n"
-    "run_group.result_of = mistaken\n"
-    "sys.exit(main(sys.argv[1:]))\n"
-)
+def test_a_mistake_of_ours_costs_its_scenario(tmp_path: Path, runner: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = provenance.result_of
 
+    def mistaken(ran: ScenarioRun, references: ReferenceScores) -> Result:
+        if ran.plan.scenario.name == "bad":
+            raise TypeError("a number was\x1b[31m expected")
+        return whole(ran, references)
 
-def test_a_mistake_of_ours_costs_its_scenario(tmp_path: Path) -> None:
+    monkeypatch.setattr(run_group, "result_of", mistaken)
     write_matrix(tmp_path, scripted(tmp_path, "bad", default="x"), scripted(tmp_path, default="x"))
-    command = [sys.executable, "-c", MISTAKEN, "--max-cases", "2"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = runner("--max-cases", "2")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert result_of(tmp_path)["scenario"]["name"] == "scripted"
     (told,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
-    what = "TypeError: a number was\\x1b[31m expected (<string>:7)"
-    assert told.startswith(f"error: bad: a mistake of this program, please report it: {what}; ")
+    what = r"TypeError: a number was\\x1b\[31m expected \(test_trees\.py:\d+\)"
+    assert re.match(f"error: bad: a mistake of this program, please report it: {what}; ", told)
     assert "then resume: python -m benchmark.runner --resume results/bad-" in told
 
 
@@ -172,14 +191,8 @@ def test_runs_behind_links_are_found_once(cut: Path, runner: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("cases already have an answer") == 1
     assert record_of(elsewhere / "run")["run"]["complete"]
-    for command in (["report", "results", "--json"], ["rescore", "results", "--output-dir", "rescored"]):
-        shown = subprocess.run(
-            [sys.executable, "-m", f"benchmark.{command[0]}", *command[1:]],
-            cwd=cut,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    for main, *arguments in ((report.main, "results", "--json"), (rescore.main, "results", "--output-dir", "rescored")):
+        shown = run_inside(main, arguments, cut, os.environ)
         assert shown.returncode == 0, shown.stderr
     assert len(list((cut / "rescored").rglob("*.json"))) == 1
 
@@ -189,26 +202,26 @@ def test_runs_behind_links_are_found_once(cut: Path, runner: Run) -> None:
 
 @pytest.mark.parametrize("name", ["scripted.json", "scripted.md", "report.md", "cases.csv"])
 def test_whatever_was_being_written_is_written_anew(tmp_path: Path, runner: Run, name: str) -> None:
-    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=50))
-    process = start(tmp_path, "--max-cases", str(CASES))
+    write_matrix(tmp_path, scripted(tmp_path, default="x", delay_ms=20))
+    process = start(tmp_path, *SMALL, "--max-cases", str(CASES))
     with held(process, tmp_path, name):
         wait_for(lambda: before(name) <= files_of(tmp_path), process)
         ended(process, by=signal.SIGKILL)
     assert name not in files_of(tmp_path)
-    done = runner("--resume", "results")
+    done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 0, done.stderr
     # Also no temporary file.
     assert complete(tmp_path)
     assert ("was missing or out of date; written anew" in done.stderr) == (name != "scripted.json")
-    done = runner("--resume", "results")
+    done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 0
     assert done.stderr == "nothing to resume below results: every run has all its answers\n"
 
 
 def test_reports_over_several_folders_are_written_anew(tmp_path: Path, runner: Run) -> None:
     names = ("one", "two")
-    write_matrix(tmp_path, *(scripted(tmp_path, name, default="x", delay_ms=50) for name in names))
-    process = start(tmp_path, "--max-cases", str(CASES))
+    write_matrix(tmp_path, *(scripted(tmp_path, name, default="x", delay_ms=20) for name in names))
+    process = start(tmp_path, *SMALL, "--max-cases", str(CASES))
     wait_for(lambda: journal_of(tmp_path) is not None, process)
     timestamp = run_folder(tmp_path).name.removeprefix("one-")
     results = tmp_path / "results"
@@ -216,13 +229,13 @@ def test_reports_over_several_folders_are_written_anew(tmp_path: Path, runner: R
         fcntl.flock(file, fcntl.LOCK_EX)
         wait_for((results / f"report-{timestamp}.md").exists, process)
         ended(process, by=signal.SIGKILL)
-    done = runner("--resume", "results")
+    done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 0
     assert f"cases-{timestamp}.csv was missing or out of date; written anew" in done.stderr
     folders = {f"{name}-{timestamp}" for name in names}
     assert {path.name for path in results.iterdir()} == {*folders, f"report-{timestamp}.md", f"cases-{timestamp}.csv"}
     assert len((results / f"cases-{timestamp}.csv").read_text().splitlines()) == 1 + 2 * CASES
-    assert "nothing to resume" in runner("--resume", "results").stderr
+    assert "nothing to resume" in runner(*SMALL, "--resume", "results").stderr
 
 
 def before(name: str) -> set[str]:
@@ -233,14 +246,14 @@ def before(name: str) -> set[str]:
 
 def test_a_killed_retry_leaves_nothing_behind(tmp_path: Path, runner: Run) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default=""))
-    assert runner("--max-cases", "2").returncode == 0
+    assert runner(*SMALL, "--max-cases", "2").returncode == 0
     scripted(tmp_path, default="x")
-    process = start(tmp_path, "--resume", "results", "--retry-failed")
+    process = start(tmp_path, *SMALL, "--resume", "results", "--retry-failed")
     with held(process, tmp_path, "scripted.json"):
         wait_for(lambda: answered(tmp_path) >= 4, process)
         ended(process, by=signal.SIGKILL)
     assert result_of(tmp_path)["summary"]["model_failure_counts"]
-    assert runner("--resume", "results").returncode == 0
+    assert runner(*SMALL, "--resume", "results").returncode == 0
     assert result_of(tmp_path)["summary"]["model_failure_counts"] == {}
     assert complete(tmp_path)
 
@@ -262,19 +275,17 @@ def test_reports_older_than_their_result_are_written_anew(tmp_path: Path, runner
 
 # Prompts ----------------------------------------------------------------------------------------------------------
 
-EDITED = (
-    "import sys\n"
-    "from ctxsift import prompts\n"
-    "prompts._SYSTEM = 'Other words.'\n"
-    "from benchmark.runner import main\n"
-    "sys.exit(main(sys.argv[1:]))\n"
-)
 
-
-def edited(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def edited(runner: Run) -> Run:
     """Run the benchmark with other words in its prompt."""
-    command = [sys.executable, "-c", EDITED, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(prompts, "_SYSTEM", "Other words.")
+            return runner(*arguments)
+
+    return run
 
 
 def test_what_lies_in_place_of_a_report_or_beside_it_is_not_waited_for(cut: Path, runner: Run) -> None:
@@ -291,23 +302,21 @@ def test_what_lies_in_place_of_a_report_or_beside_it_is_not_waited_for(cut: Path
     assert "nothing to resume" in runner("--resume", "results").stderr
 
 
-def test_a_prompt_edited_without_a_new_version_is_another_run(cut: Path, runner: Run) -> None:
+def test_a_prompt_edited_without_a_new_version_is_another_run(cut: Path, runner: Run, edited: Run) -> None:
     journal = journal_of(cut)
     assert journal
     before = journal.read_bytes()
-    done = edited(cut, "--resume", "results")
+    done = edited("--resume", "results")
     assert done.returncode == 2
     assert "is of another run: questions.prompt_sha256 was " in done.stderr
     assert journal.read_bytes() == before
-    assert edited(cut, "--max-cases", str(CASES)).returncode == 0
+    assert edited("--max-cases", str(CASES)).returncode == 0
     assert runner("--resume", str(journal.parent)).returncode == 0
-    compared = subprocess.run(
-        [sys.executable, "-m", "benchmark.compare", "results"], cwd=cut, capture_output=True, text=True, check=False
-    )
+    compared = run_inside(compare.main, ["results"], cut, os.environ)
     assert "were asked with different prompts" in compared.stdout
 
 
-def test_answers_that_fit_no_question_are_counted(tmp_path: Path) -> None:
+def test_answers_that_fit_no_question_are_counted(tmp_path: Path, edited: Run) -> None:
     older = ROOT / "tests" / "data" / "journals"
     for file in ("corpus.jsonl", "matrix.json", "scripted.script.json"):
         shutil.copy(older / file, tmp_path)
@@ -316,7 +325,7 @@ def test_answers_that_fit_no_question_are_counted(tmp_path: Path) -> None:
     lines = read_journal(tmp_path / "results" / "scripted.journal.jsonl")
     had = len({line.case_id for line in lines if isinstance(line, AnswerLine)})
     assert had > 2
-    done = edited(tmp_path, "--resume", "results", "--dataset", "corpus.jsonl")
+    done = edited("--resume", "results", "--dataset", "corpus.jsonl")
     assert done.returncode == 0, done.stderr
     said = f"scripted: {had} of the answers in its journal are to other questions than today's; these cases are asked"
     assert said in done.stderr

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import functools
-import gzip
 import json
-import os
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,28 +27,13 @@ from ctxsift.errors import InputError
 from ctxsift.recovery import Step, recover
 from tests.benchmark.viewer import page_types
 from tests.conftest import ROOT, published_layout
+from tests.support.frozen import page_cases
+from tests.support.pages import compared, documents, overview_of, pack, run_viewer
 from tests.support.results import Answers, many
 from tests.support.wrappers import WRAPPERS
 
-pytestmark = pytest.mark.slow
-
-
-def pack(page: str, name: str) -> Any:
-    """Unpack what the page holds under a name, as the browser does."""
-    found = re.search(rf'id="pack-{name}">([^<]*)<', page)
-    assert found
-    return json.loads(gzip.decompress(base64.b64decode(found[1])))
-
-
-def overview_of(page: str) -> Any:
-    found = re.search(r'<script type="application/json" id="overview">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return json.loads(found[1])
-
-
-def documents(tree: Path) -> dict[str, Any]:
-    """Return the result files of a tree as they are written, by the scenario's name."""
-    return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in tree.rglob("*.json")}
+# The results and the page are made once, where all their tests run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 # Names -----------------------------------------------------------------------------------------------------------
@@ -249,12 +228,12 @@ def test_the_numbers_of_a_result_are_those_of_its_file(results_tree: Path, resul
 
 def test_the_numbers_and_texts_of_cases_are_those_of_the_files(results_tree: Path, results_page: str) -> None:
     found, catalog = documents(results_tree), pack(results_page, "catalog")
-    compared = 0
+    told = 0
     for row in overview_of(results_page)["results"]:
         record, detail = found[row["scenario"]], pack(results_page, f"result-{row['key']}")
         for shown, case in zip(detail["cases"], record["cases"], strict=True):
             entry = catalog[shown["question"]]
-            shelf = pack_of(results_page, entry["shelf"])
+            shelf = pack(results_page, f"shelf-{entry['shelf']}")
             question = shelf["questions"][entry["place"]]
             assert entry["case_id"] == case["case_id"]
             assert shelf["raw_input"] == case["raw_input"]
@@ -270,14 +249,9 @@ def test_the_numbers_and_texts_of_cases_are_those_of_the_files(results_tree: Pat
                 assert figures["score"] == pytest.approx(view["case_score"], abs=1e-6)
                 assert figures.get("thought", 0) == pytest.approx(view["thought_leakage_density"], abs=1e-6)
                 assert figures["parts"] == pytest.approx({name: view[key] for name, key in _PARTS.items()}, abs=1e-6)
-                compared += 1
+                told += 1
             assert shown["total_ms"] == pytest.approx(case["inference_ms"], abs=1e-6)
-    assert compared > 900
-
-
-@functools.lru_cache(maxsize=512)
-def pack_of(page: str, shelf: int) -> Any:
-    return pack(page, f"shelf-{shelf}")
+    assert told > 30 * len(catalog)
 
 
 def test_pairs_are_what_compare_says(results_tree: Path, results_page: str) -> None:
@@ -285,8 +259,7 @@ def test_pairs_are_what_compare_says(results_tree: Path, results_page: str) -> N
     files = {path.stem: path for path in results_tree.rglob("*.json")}
     a, b = (row for row in rows if row["scenario"] in ("model-05", "model-02"))
     (found,) = (p for p in pack(results_page, "pairs")["found"] if (p["a"], p["b"]) == (a["key"], b["key"]))
-    command = [sys.executable, "-m", "benchmark.compare", *(str(files[r["scenario"]]) for r in (a, b)), "--json"]
-    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+    said = compared(*(files[row["scenario"]] for row in (a, b)))
     assert [found["wins"], found["losses"], found["ties"]] == [said["wins"], said["losses"], said["ties"]]
     shown = {figure["name"]: figure for figure in found["figures"] + found["intents"]}
     assert len(shown) == len(said["figures"]) + len(said["intents"])
@@ -328,7 +301,7 @@ def test_what_only_the_recovered_answer_lacks_is_not_said_of_the_raw_one(results
 
 def test_questions_about_one_input_share_a_shelf(results_tree: Path) -> None:
     catalog, shelves = shelve(gather(iterate_results([results_tree])).asked)
-    assert sum(len(shelf.questions) for shelf in shelves) == len(catalog) == 40
+    assert sum(len(shelf.questions) for shelf in shelves) == len(catalog) == len(page_cases().cases) > len(shelves)
     assert len({shelf.raw_input for shelf in shelves}) == len(shelves)
     assert {(entry.shelf, entry.place) for entry in catalog} == {
         (number, place) for number, shelf in enumerate(shelves) for place in range(len(shelf.questions))
@@ -444,7 +417,7 @@ def test_a_run_without_a_result_is_named(results_tree: Path, tmp_path: Path) -> 
     cut.mkdir()
     (cut / "x.journal.jsonl").write_text("{}\n")
     (cut / "one.json").write_bytes(one_of(results_tree).read_bytes())
-    done = run(cut)
+    done = run_viewer(cut)
     assert done.returncode == 0
     assert (
         f"x.journal.jsonl: the run has no result yet; resume it: python -m benchmark.runner --resume {cut}"
@@ -453,19 +426,13 @@ def test_a_run_without_a_result_is_named(results_tree: Path, tmp_path: Path) -> 
 
 
 def test_a_root_without_results_is_named(results_tree: Path, tmp_path: Path) -> None:
-    done = run(tmp_path, one_of(results_tree), "-o", tmp_path / "page.html")
+    done = run_viewer(tmp_path, one_of(results_tree), "-o", tmp_path / "page.html")
     assert done.returncode == 2
     assert (tmp_path / "page.html").exists()
     assert f"skipped: {tmp_path}: contains no result file" in done.stderr
 
 
 # The command ------------------------------------------------------------------------------------------------------
-
-
-def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmark.viewer", *map(str, arguments)]
-    environ = os.environ | environment
-    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_one_page_of_several_roots_with_what_was_left_out(results_tree: Path, tmp_path: Path) -> None:
@@ -477,7 +444,7 @@ def test_one_page_of_several_roots_with_what_was_left_out(results_tree: Path, tm
     young = json.loads(one_of(results_tree).read_text()) | {"schema_version": 99}
     (other / "young.json").write_text(json.dumps(young))
     page = tmp_path / "all.html"
-    done = run(results_tree, other, "-o", page)
+    done = run_viewer(results_tree, other, "-o", page)
     assert done.returncode == 2, done.stderr
     skipped = [line for line in done.stderr.splitlines() if line.startswith("skipped: ")]
     assert len(skipped) == 3
@@ -498,7 +465,7 @@ def one_of(tree: Path) -> Path:
 def test_nothing_to_show_is_an_error_with_a_hint(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "a.json").write_text(content)
-    done = run(tmp_path)
+    done = run_viewer(tmp_path)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
     assert last == f"error: {tmp_path}: no result file that can be shown; run a benchmark first: make bench"
@@ -507,7 +474,7 @@ def test_nothing_to_show_is_an_error_with_a_hint(tmp_path: Path, content: str | 
 
 
 def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    done = run(tmp_path / "nowhere")
+    done = run_viewer(tmp_path / "nowhere")
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {tmp_path / 'nowhere'}: no such file or folder; name a results tree")
 
@@ -520,20 +487,20 @@ def test_the_page_goes_beside_the_results_and_is_opened(results_tree: Path, tmp_
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "opened"}\n')
     browser.chmod(0o755)
-    done = run("--open", run_folder, BROWSER=f"{browser} %s")
+    done = run_viewer("--open", run_folder, BROWSER=f"{browser} %s")
     assert done.returncode == 0, done.stderr
     page = run_folder / "viewer.html"
     assert page.is_file()
     assert (tmp_path / "opened").read_text().strip() == page.resolve().as_uri()
     # A page among the results is no result, and a file as PATH has its page beside it.
     page.unlink()
-    assert run(file).returncode == 0
+    assert run_viewer(file).returncode == 0
     assert page.is_file()
 
 
 def test_a_page_that_cannot_be_written_is_one_line(results_tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "no" / "page.html"
-    done = run(results_tree, "-o", target)
+    done = run_viewer(results_tree, "-o", target)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(f"error: {target}: cannot be written (No such file or directory)")
     assert "Traceback" not in done.stderr
@@ -541,7 +508,7 @@ def test_a_page_that_cannot_be_written_is_one_line(results_tree: Path, tmp_path:
 
 def test_pictures_are_drawn_without_a_browser(results_tree: Path, tmp_path: Path) -> None:
     for form in ("png", "svg"):
-        done = run(results_tree, f"--{form}", tmp_path / form)
+        done = run_viewer(results_tree, f"--{form}", tmp_path / form)
         assert done.returncode == 0, done.stderr
         files = {Path(line).name for line in done.stdout.splitlines()}
         wanted = ("score-latency", "lift", "verdicts", "case-scores", "latency", "heat-intent", "heat-tool")
@@ -556,7 +523,7 @@ def test_pictures_are_drawn_without_a_browser(results_tree: Path, tmp_path: Path
 
 
 def test_png_and_a_page_at_once_are_refused(results_tree: Path, tmp_path: Path) -> None:
-    done = run(results_tree, "--png", tmp_path, "--open")
+    done = run_viewer(results_tree, "--png", tmp_path, "--open")
     assert done.returncode == 2
     assert done.stderr == "error: --png and --svg: write pictures instead of a page; leave out --open and -o\n"
 

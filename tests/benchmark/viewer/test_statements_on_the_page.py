@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from benchmark.cases import Corpus
 from benchmark.record.read import StoredResult, read_result, stored
 from benchmark.record.result import Result
 from benchmark.record.validity import validity_text
@@ -19,16 +18,16 @@ from benchmark.viewer.board_data import overview
 from benchmark.viewer.chart_records import Measured
 from benchmark.viewer.charts import chart_rows, write_pictures
 from benchmark.viewer.page_data import gather, shelve
-from tests.benchmark.viewer.test_page_data import overview_of, pack
 from tests.conftest import ROOT
-from tests.support.statements import NO_PROSE, STATEMENTS, WITH, WITHOUT, cases_of, measurement, result_of
+from tests.support.pages import overview_of, pack
+from tests.support.statements import NO_PROSE, STATEMENTS, WITH, WITHOUT, measurement, result_of, worded_cases
 
 PUBLISHED = ROOT / "tests" / "data" / "results" / "published" / "cpu-LFM2.5-350M.result.json.gz"
 
 
 @pytest.fixture(scope="module")
-def record(corpus: Corpus, embedder: Embedder) -> Result:
-    return result_of(cases_of(corpus), embedder)
+def record(embedder: Embedder) -> Result:
+    return result_of(worded_cases(), embedder)
 
 
 @pytest.fixture

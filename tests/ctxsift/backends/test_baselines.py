@@ -18,25 +18,8 @@ from ctxsift.contracts import Intent
 from ctxsift.errors import LoadError
 from ctxsift.prompts import Request, build_messages
 from tests.conftest import ROOT, Run
-from tests.support import control_table
 
 pytestmark = pytest.mark.slow
-
-# This is what the corpus and the scorer achieve, with a little room.
-CEILING_OF_BASELINES = 25
-
-
-def test_gold_is_perfect_and_no_baseline_comes_near(corpus: Corpus, embedder: Embedder) -> None:
-    references = ReferenceScores(embedder)
-    assert set(references.scores(corpus.cases)["gold"]) == {1.0}
-    finals = control_table.control_scores(corpus.cases, references)
-    # The documents tell these figures.
-    for document, text in control_table.documents(finals).items():
-        assert document.read_text(encoding="utf-8") == text, "run python -m tests.support.control_table"
-    assert finals.pop("gold") == 100.0
-    assert set(finals) == set(BASELINES)
-    assert finals["empty"] == 0.0
-    assert max(finals.values()) < CEILING_OF_BASELINES
 
 
 def test_a_run_pays_for_the_cases_it_has(corpus: Corpus, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +37,7 @@ def test_a_run_pays_for_the_cases_it_has(corpus: Corpus, embedder: Embedder, mon
 
 
 def test_the_phase_runs_all_of_them_by_the_path_of_every_answer(runner: Run, tmp_path: Path) -> None:
-    done = runner("--matrix", str(ROOT / "matrix.json"), "--phase", "control", "--max-cases", "16", "--name", "c")
+    done = runner("--matrix", str(ROOT / "matrix.json"), "--phase", "control", "--max-cases", "8", "--name", "c")
     assert done.returncode == 0, done.stderr
     found = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "results").glob("*/control-*.json")}
     assert set(found) == {f"control-{name}" for name in ("gold", *BASELINES)}
@@ -71,7 +54,7 @@ def test_the_phase_runs_all_of_them_by_the_path_of_every_answer(runner: Run, tmp
     # What is a row of its own is not shown again.
     assert "control-extractor" in done.stdout
     assert "baseline extractor" not in done.stdout
-    assert "(ok only ever says ok); scored on the same 16 cases" in done.stdout
+    assert "(ok only ever says ok); scored on the same 8 cases" in done.stdout
 
 
 def test_the_board_at_the_end_of_a_run_has_them(runner: Run, tmp_path: Path) -> None:

@@ -9,13 +9,12 @@ import re
 import resource
 import signal
 import struct
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2.sandbox
+import psutil
 import pytest
 
 from benchmark.cases import Corpus
@@ -26,6 +25,7 @@ from ctxsift.backends.weights import find_weights
 from ctxsift.errors import BackendError, WeightsError
 from ctxsift.prompts import Message
 from tests.conftest import Run, scenario, scripted, write_matrix
+from tests.support.depth import depth
 
 _NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _TOKENS, _MERGES = b"tokenizer.ggml.tokens", b"tokenizer.ggml.merges"
@@ -104,12 +104,13 @@ def refusal(path: Path) -> str:
 
 def test_a_flipped_header_is_read_or_refused(tmp_path: Path, short_header: bytes) -> None:
     assert refusal(written(tmp_path / "m.gguf", short_header)) == ""
-    refused = sum(bool(refusal(written(tmp_path / "m.gguf", flipped(short_header, seed)))) for seed in range(1000))
-    assert 100 < refused < 1000
+    flips = depth(100, 1000)
+    refused = sum(bool(refusal(written(tmp_path / "m.gguf", flipped(short_header, seed)))) for seed in range(flips))
+    assert flips / 10 < refused < flips
 
 
 def test_a_flipped_header_of_full_size_is_read_or_refused(tmp_path: Path, header: bytes) -> None:
-    for seed in range(30):
+    for seed in range(depth(5, 30)):
         refusal(written(tmp_path / "m.gguf", flipped(header, seed)))
 
 
@@ -163,11 +164,16 @@ _BEGINNING = b"GGUF" + struct.pack("<IQQ", 3, 1, 1)
     ],
     ids=["texts", "more texts", "numbers", "nested", "a text", "a key", "keys", "tensors", "both"],
 )
+@pytest.mark.slow
 def test_no_header_takes_long_or_much_memory(tmp_path: Path, data: bytes, size: int) -> None:
     path = written(tmp_path / "m.gguf", data, size)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    refusal(path)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    # Not ru_maxrss, which says nothing where an earlier test took more.
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + 100_000_000, limits[1]))
+    try:
+        refusal(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 @pytest.mark.parametrize("tokens", [2**31, 2**63])
@@ -219,6 +225,7 @@ def yes(_: str) -> bool:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.slow
 def test_a_template_that_takes_too_much_is_broken(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     template, said = TEMPLATES[name]
     monkeypatch.setattr(templates, "RENDER_TIMEOUT_S", 0.5)
@@ -243,10 +250,15 @@ def test_a_template_that_takes_too_much_of_one_prompt_costs_that_prompt(monkeypa
 
 def test_limits_are_lifted_afterwards() -> None:
     before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)
-    for template in (_WELL, "{{ 'a' * 10**11 }}"):
-        choose_template(template, "", yes, render)
-    assert (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)) == before
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    # The timer of pytest-timeout runs meanwhile.
+    outer = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        for template in (_WELL, "{{ 'a' * 10**11 }}"):
+            choose_template(template, "", yes, render)
+        assert (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)) == before
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *outer)
 
 
 def test_a_template_works_outside_the_main_thread() -> None:
@@ -334,21 +346,3 @@ def test_a_file_that_kills_llama_cpp_and_a_template_without_end(
     assert backend["chat_template"] == "fallback:chatml"
     assert backend["chat_template_note"].endswith("broken: the template takes longer than 5 s")
     assert found["well"]["complete"]
-
-
-@pytest.mark.slow
-def test_transformers_limits_templates_as_well() -> None:
-    code = (
-        "from tokenizers import Tokenizer, models\n"
-        "from transformers import PreTrainedTokenizerFast\n"
-        "from ctxsift.backends import templates\n"
-        "from ctxsift.backends.transformers import TransformersBackend\n"
-        "templates.RENDER_TIMEOUT_S = 0.5\n"
-        "backend = TransformersBackend()\n"
-        "backend._tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({'a': 0}, 'a')))\n"
-        f"chosen = templates.choose_template({_LOOPS!r}, 'qwen3', lambda _: True, backend._render)\n"
-        "print(chosen.name, chosen.note)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    said = "fallback:chatml the model's chat template is broken: the template takes longer than 0.5 s"
-    assert done.stdout.strip() == said, done.stderr

@@ -19,7 +19,7 @@ from ctxsift.errors import LoadError, PromptTooLongError
 from ctxsift.prompts import Message, Request, build_messages
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.xdist_group("llama_cpp")]
 
 REQUEST = Request(
     "tests/test_cart.py::test_total FAILED\nE   AssertionError: 3 != 4\ntests/test_cart.py:14: AssertionError\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from benchmark.cases import Corpus
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
+from ctxsift.backends import templates
 from ctxsift.backends import transformers as module
 from ctxsift.backends.base import BatchBackend, Generation, Limits, ModelOptions, ModelSpec
 from ctxsift.backends.cuda import DeviceWatch
@@ -27,6 +29,10 @@ from ctxsift.compression import Answer, agenerate_batch
 from ctxsift.errors import LoadError, PromptTooLongError
 from ctxsift.prompts import Message, build_messages
 from tests.conftest import Run, scenario, write_matrix
+from tests.support.depth import depth
+
+# Torch takes seconds to import, and the model to load.
+pytestmark = pytest.mark.xdist_group("transformers")
 
 CONTEXT = 8192
 
@@ -38,8 +44,13 @@ def smollm(**fields: Any) -> ModelSpec:
 
 @pytest.fixture(scope="module")
 def backend() -> Iterator[TransformersBackend]:
+    import gguf
+
     made = TransformersBackend()
-    made.load(smollm())
+    with pytest.MonkeyPatch.context() as patch:
+        # Transformers makes the same table of names for each of some hundred modules, and that is most of its time.
+        patch.setattr(gguf, "get_tensor_name_map", functools.cache(gguf.get_tensor_name_map))
+        made.load(smollm())
     yield made
     made.close()
 
@@ -59,10 +70,11 @@ def test_prompts_are_those_of_llama_cpp_token_for_token(backend: TransformersBac
 @pytest.mark.model
 def test_a_batch_says_what_its_members_say_alone(backend: TransformersBackend, corpus: Corpus) -> None:
     assert isinstance(backend, BatchBackend)
-    short = sorted(corpus.cases, key=lambda case: len(case.raw_input))[:4]
+    short = sorted(corpus.cases, key=lambda case: len(case.raw_input))[: depth(3, 4)]
     prompts = [build_messages(case.request) for case in short]
-    together = backend.generate_batch(prompts, Limits(24))
-    alone = [backend.generate(messages, Limits(24)) for messages in prompts]
+    limits = Limits(depth(8, 24))
+    together = backend.generate_batch(prompts, limits)
+    alone = [backend.generate(messages, limits) for messages in prompts]
     for one, other in zip(alone, together, strict=True):
         assert isinstance(other, Generation)
         # docs/footguns.md tells how rarely the words differ; on these four they do not.
@@ -120,6 +132,7 @@ def test_a_run_through_the_runner_in_batches(runner: Run, tmp_path: Path, corpus
     assert "3 at a time" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="Transformers cannot load it") as caught:
         TransformersBackend().load(ModelSpec(str(tmp_path / "nothing")))
@@ -224,10 +237,24 @@ def test_greedy_means_greedy_whatever_comes_with_the_model(backend: Transformers
     assert settings.no_repeat_ngram_size in (None, 0)
 
 
+def test_templates_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    monkeypatch.setattr(templates, "RENDER_TIMEOUT_S", 0.5)
+    backend = TransformersBackend()
+    words = Tokenizer(models.WordLevel({"a": 0}, "a"))
+    backend._tokenizer = PreTrainedTokenizerFast(tokenizer_object=words)
+    loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    chosen = templates.choose_template(loops, "qwen3", lambda _: True, backend._render)
+    said = "the model's chat template is broken: the template takes longer than 0.5 s"
+    assert (chosen.name, chosen.note) == ("fallback:chatml", said)
+
+
 def test_what_a_model_brings_along_is_replaced_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
     import transformers
 
-    brought = transformers.GenerationConfig(repetition_penalty=1.3, no_repeat_ngram_size=3, eos_token_id=[7, 9])  # type: ignore[no-untyped-call]
+    brought = transformers.GenerationConfig(repetition_penalty=1.3, no_repeat_ngram_size=3, eos_token_id=[7, 9])
     config = SimpleNamespace(model_type="qwen2_text", _attn_implementation="sdpa", max_position_embeddings=4096)
     config.get_text_config = lambda: config
     model = SimpleNamespace(

@@ -1,0 +1,169 @@
+"""A minute's watch over speed: `make perf-quick`. Exit code 1 when a row is broken.
+
+Each row is CPU time divided by that of a fixed piece of work measured in the same run, so that limits hold on any
+machine. Samples are small; `make perf` measures the whole thing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmark.corpus import load_corpus
+from benchmark.record.read import find_results
+from benchmark.scoring import Embedder, score_view
+from ctxsift.compression import examine
+from ctxsift.errors import InputError
+from tests.conftest import ROOT, scripted, write_matrix
+from tests.perf.__main__ import answers, load_all, probe, rescore_all, score_all
+
+# A row is broken above its usual figure times this: what differs from run to run stays below.
+MARGIN = 1.6
+# Every fourteenth case.
+_STRIDE = 14
+_CASES = 36
+_MEGABYTE = 1_000_000
+_READ_AGAIN = "an answer is read more than once"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What something usually costs.
+
+    Attributes:
+        usual: probes (CPU time over that of the fixed piece of work), or what `unit` says.
+        known: why it costs more than `make perf` allows, where it does; the usual figure is the limit until then.
+
+    """
+
+    name: str
+    usual: float
+    measured: float
+    unit: str = "probes"
+    known: str = ""
+
+    @property
+    def limit(self) -> float:
+        """Return what it may cost."""
+        return self.usual * MARGIN
+
+    @property
+    def verdict(self) -> str:
+        """Return what the table says of it."""
+        if self.measured > self.limit:
+            return "broken"
+        return f"kept (known: {self.known})" if self.known else "kept"
+
+
+def spent(folder: Path, module: str, *arguments: str) -> tuple[float, float]:
+    """Run a command and return the CPU seconds of it and its children, and its peak memory in MB."""
+    command = [sys.executable, "-m", module, *arguments]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, " ".join(command)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
+
+
+def cpu_of(work: Callable[[], object]) -> float:
+    """Return the CPU seconds of a piece of work."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def scorer_rows(unit_s: float) -> Iterator[Row]:
+    """Yield what scoring costs, on a sample of cases."""
+    corpus = load_corpus()
+    yield Row("loading the corpus", 2.2, load_all() / unit_s)
+    sample = dataclasses.replace(corpus, cases=corpus.cases[::_STRIDE])
+    views = answers(sample)
+    scoring, rescoring = (min(work(sample, views) for _ in range(2)) for work in (score_all, rescore_all))
+    yield Row("scoring 1,000 views", 1.6, scoring / unit_s / len(views) * 1000)
+    yield Row("rescoring 1,000 answers", 8.0, rescoring / unit_s / len(views) * 2000, known=_READ_AGAIN)
+
+
+def hostile_rows(unit_s: float) -> Iterator[Row]:
+    """Yield what the worst of hostile answers and files cost."""
+    case, embedder = load_corpus().cases[0], Embedder()
+    embedder.count_tokens("loads what the first text pays for")
+
+    def judge(unit: str) -> None:
+        for view in examine(unit * (_MEGABYTE // len(unit)), case.request)[:2]:
+            score_view(view.text, view.validation, case, embedder)
+
+    slowest = max(cpu_of(partial(judge, unit)) for unit in ("```\n", "- \n", "a: b\n", "</think>", "Okay, so. ", "["))
+    yield Row("judging a megabyte of one unit, the slowest", 4.5, slowest / unit_s)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "r.json")
+        with path.open("wb") as file:
+            file.truncate(100 * _MEGABYTE)
+
+        def refuse() -> None:
+            try:
+                find_results([path])
+            except InputError:
+                return
+            raise AssertionError("a file of null bytes was read as a result")
+
+        yield Row("refusing a result of 100 MB", 5.5, cpu_of(refuse) / unit_s)
+
+
+def command_rows(unit_s: float) -> Iterator[Row]:
+    """Yield what the commands cost, on a sample of cases."""
+    corpus = load_corpus()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        script = [[case.instruction.strip(), case.expected_output] for case in corpus.cases]
+        write_matrix(folder, scripted(folder, answers=script))
+        many = ("--max-cases", str(1 + _CASES))
+        one, _ = spent(folder, "benchmark.runner", "--max-cases", "1", "--output-dir", "one")
+        whole, peak = spent(folder, "benchmark.runner", *many, "--output-dir", "whole")
+        for result in folder.glob("whole/*/*.json"):
+            result.unlink()
+        resumed, _ = spent(folder, "benchmark.runner", "--resume", "whole")
+        yield Row("start-up and one case", 8.5, one / unit_s)
+        yield Row("what the runner adds to 100 cases", 26, (whole - one) / unit_s / _CASES * 100, known=_READ_AGAIN)
+        yield Row("resuming 100 cases that are there", 27, (resumed - one) / unit_s / _CASES * 100, known=_READ_AGAIN)
+        yield Row("memory of the runner", 190, peak, "MB")
+        control = ("--matrix", str(ROOT / "matrix.json"), "--phase", "control", *many, "--output-dir", "control")
+        spent(folder, "benchmark.runner", *control)
+        page, _ = spent(folder, "benchmark.viewer", "control", "-o", "page.html")
+        yield Row(
+            f"page of 12 results x {1 + _CASES} cases", 13, page / unit_s, known="make perf allows 5 s for 28 x 280"
+        )
+
+
+def main() -> int:
+    """Measure every row and print the table; return 1 when one is broken."""
+    started = time.monotonic()
+    table = Table(title=f"CPU time in probes (a fixed piece of work); limits are {MARGIN} x what is usual")
+    for title in ("what", "measured", "usual", "limit", "", ""):
+        table.add_column(title, justify="left" if title in ("what", "") else "right")
+    broken = 0
+    # Commands first: what a process forks from counts as its memory.
+    for rows in (command_rows, scorer_rows, hostile_rows):
+        unit_s = min(probe() for _ in range(5))
+        for row in rows(unit_s):
+            broken += row.measured > row.limit
+            figures = (f"{value:.1f}" for value in (row.measured, row.usual, row.limit))
+            table.add_row(row.name, *figures, row.unit, row.verdict)
+    console = Console(width=140)
+    console.print(table)
+    console.print(f"measured in {time.monotonic() - started:.0f} s")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
