@@ -31,7 +31,7 @@ from benchmark.record.base import (
 from ctxsift.backends.base import Count, Generation, LoadInfo, Milliseconds
 from ctxsift.errors import InputError
 from ctxsift.files import open_regular, reading
-from ctxsift.strict_json import check, decode
+from ctxsift.strict_json import check, decode, learn
 
 JOURNAL_VERSION = 3
 # Version 2 is the same without checksums.
@@ -207,6 +207,7 @@ class ScenarioFailedLine(Line, tag="scenario_failed", frozen=True, kw_only=True)
 
 JournalLine: TypeAlias = RunLine | ResumedLine | LoadedLine | AnswerLine | FailureLine | ScenarioFailedLine
 _LINES: Any = JournalLine
+learn(_LINES)
 _KINDS = {kind.__struct_config__.tag for kind in get_args(JournalLine)}
 _TAG_FIELD = str(Line.__struct_config__.tag_field)
 _RUN, _VERSION = RunLine.__struct_config__.tag, "journal_version"

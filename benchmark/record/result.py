@@ -18,6 +18,7 @@ from benchmark.record.views import ScoredView
 from ctxsift.backends.base import Count, Generation, Milliseconds
 from ctxsift.contracts import CONTRACTS, Kind
 from ctxsift.recovery import Step
+from ctxsift.strict_json import learn
 
 SCHEMA_VERSION = 3
 _PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is Kind.PLAIN)
@@ -141,6 +142,7 @@ class InstrumentFailure(Record, tag_field="outcome", tag="instrument_failure", f
 
 
 Outcome: TypeAlias = Scored | ModelFailure | InstrumentFailure
+learn(Outcome)
 
 
 class Warmup(Record, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from msgspec import Meta
 from ctxsift.errors import BackendError, InstrumentError
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
+from ctxsift.strict_json import learn
 
 # Key in a model's settings of why it was loaded in another way than it was asked for; it explains, and changes nothing.
 CANARY = "canary"
@@ -154,6 +155,9 @@ class Generation:
     gpu_peak_bytes: Count | None = None
     control_tokens: tuple[str, ...] = ()
     reasoning_tags: tuple[tuple[str, str], ...] = ()
+
+
+learn(Generation)
 
 
 def checked(generation: Generation) -> Generation:

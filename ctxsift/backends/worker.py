@@ -34,6 +34,7 @@ from ctxsift.errors import (
     WorkerTimeoutError,
 )
 from ctxsift.prompts import Message
+from ctxsift.strict_json import learn
 
 _TAIL_BYTES = 2000
 _WATCH_S = 0.3
@@ -74,6 +75,9 @@ class _Reply(msgspec.Struct, frozen=True):
     content: _Loaded | _Answers | _Fault
     rss_bytes: int
     cpu_s: float
+
+
+learn(_Reply)
 
 
 def _line(message: msgspec.Struct) -> str:

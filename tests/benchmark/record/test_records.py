@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from benchmark.grading.outcome import grade, question_of, unanswered
 from benchmark.grading.result import STATISTICS, build_result
 from benchmark.matrix import Scenario, Track
 from benchmark.record.base import from_json, to_json
+from benchmark.record.earlier import with_text
 from benchmark.record.journal import AnswerLine, JournalLine, LoadedLine, parse_line
 from benchmark.record.read import as_result
 from benchmark.record.result import (
@@ -215,3 +218,40 @@ def test_the_capture_is_written_and_may_be_missing(result: Result) -> None:
     clusters, before = ([figures.cluster for figures in each.cases.values()] for each in (read, older))
     assert Clusters.of(clusters) == Clusters.of(before)
     assert len(set(clusters)) == len(set(names[:-1])) < len(clusters)
+
+
+_AT_ONCE = """
+import enum, json, sys, threading, time
+from benchmark.record.base import from_json
+from benchmark.record.result import Outcome
+
+value = json.loads(sys.argv[1])
+found, start, usual = [], threading.Barrier(4), enum.EnumMeta.__setattr__
+
+def slowly(*given):
+    # msgspec keeps there what it knows of an enumeration, in the middle of reading a type.
+    time.sleep(0.02)
+    usual(*given)
+
+def read():
+    start.wait()
+    found.append(type(from_json(Outcome, value)).__name__)
+
+enum.EnumMeta.__setattr__ = slowly
+threads = [threading.Thread(target=read) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(*found)
+"""
+
+
+def test_several_threads_may_be_the_first_to_read_a_record(corpus: Corpus, embedder: Embedder) -> None:
+    answer = Answer(generation("nothing of use"), 0)
+    outcome = grade(corpus.cases[0], answer, embedder, recovery_enabled=True, attempts=1, elapsed_ms=1.0)
+    done = subprocess.run(
+        [sys.executable, "-c", _AT_ONCE, json.dumps(with_text(to_json(outcome)))],
+        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "Scored Scored Scored Scored\n"), done.stderr
