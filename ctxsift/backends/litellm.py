@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,6 +51,7 @@ _REFUSALS = {
 }
 _SHOWN_CHARS = 300
 _READ_CHARS = 10_000
+_GIVEN_UP = r"coroutine '\S*completion\S*' was never awaited"
 _NOT_INSTALLED = "litellm is not installed: install the extra 'remote': pip install '.[remote]'"
 _DETOURS = (
     "USE_LITELLM_PROXY",
@@ -302,6 +304,8 @@ def _import_litellm() -> Any:
             import litellm
     except ImportError as error:
         raise LoadError(f"{_NOT_INSTALLED} ({error})") from error
+    # A question that is given up while it is being prepared: LiteLLM leaves its coroutine lying there.
+    warnings.filterwarnings("ignore", _GIVEN_UP, RuntimeWarning)
     # It logs a line a question, and whole requests when something fails; what matters comes as an exception.
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True

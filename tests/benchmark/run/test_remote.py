@@ -480,3 +480,46 @@ def test_a_service_that_is_down_ends_the_scenario_not_the_run(runner: Run, tmp_p
     assert done.returncode == 1
     assert "4 cases in a row got no answer; the last one: no connection to the service" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+_GIVEN_UP = """
+import asyncio, gc, threading
+from concurrent.futures import ThreadPoolExecutor
+from ctxsift import Limits, Message, ModelSpec, create_backend
+
+prepared, given_up = threading.Event(), threading.Event()
+
+class Slow(ThreadPoolExecutor):
+    def submit(self, work, /, *args, **kwargs):
+        def run():
+            made = work(*args, **kwargs)
+            prepared.set()
+            given_up.wait(30)
+            return made
+        return super().submit(run)
+
+async def main():
+    backend = create_backend("litellm")
+    backend.load(ModelSpec("openai/m", None, "remote", "none", 8192))
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(Slow())
+    asked = loop.create_task(backend.agenerate([Message("user", "?")], Limits(8)))
+    while not prepared.is_set():
+        await asyncio.sleep(0.01)
+    asked.cancel()
+    await asyncio.wait([asked])
+    given_up.set()
+    print("cancelled", asked.cancelled())
+
+asyncio.run(main())
+gc.collect()
+"""
+
+
+def test_a_question_given_up_while_it_is_prepared_leaves_no_warning(tmp_path: Path) -> None:
+    environ = clean_environ(CTXSIFT_LLM_BASE_URL="http://127.0.0.1:9/v1", CTXSIFT_LLM_API_KEY=KEY)
+    done = subprocess.run(
+        [sys.executable, "-c", _GIVEN_UP], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("cancelled True\n", "")
