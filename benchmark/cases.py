@@ -11,7 +11,8 @@ from typing import Annotated
 import msgspec
 
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
-from ctxsift.contracts import Intent, OutputMode
+from ctxsift.contracts import OutputMode
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 
 _TEST_BELOW = 85

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from benchmark.typed_input import place_in, read_object, refuse_unknown, refuse_unwritable
-from ctxsift.backends.base import Device
 from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS
+from ctxsift.devices import Device
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
 from ctxsift.settings import MOST_TOKENS

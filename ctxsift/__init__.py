@@ -14,37 +14,41 @@ looped, empty) and at `recovered.validation.status`, and keep the original outpu
 second is Status.REJECTED.
 """
 
-from ctxsift.backends.base import (
-    AsyncBackend,
-    Backend,
-    BatchBackend,
-    Generation,
-    Limits,
-    LoadInfo,
-    ModelOptions,
-    ModelSpec,
-    Traits,
-)
-from ctxsift.backends.registry import create_backend
-from ctxsift.compression import Answer, Compression, Failure, View, compress, examine, generate
-from ctxsift.contracts import Intent
-from ctxsift.errors import (
-    BackendError,
-    CtxsiftError,
-    InputError,
-    InstrumentError,
-    LoadError,
-    PromptTooLongError,
-    RefusedError,
-    TransientError,
-    WeightsError,
-    WorkerCrashedError,
-    WorkerTimeoutError,
-)
-from ctxsift.prompts import Message, Request
-from ctxsift.recovery import Recovery, recover
-from ctxsift.settings import Settings, load_settings
-from ctxsift.validation import Status, Validation, validate
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxsift.backends.base import (
+        AsyncBackend,
+        Backend,
+        BatchBackend,
+        Generation,
+        Limits,
+        LoadInfo,
+        ModelOptions,
+        ModelSpec,
+        Traits,
+    )
+    from ctxsift.backends.registry import create_backend
+    from ctxsift.compression import Answer, Compression, Failure, View, compress, examine, generate
+    from ctxsift.errors import (
+        BackendError,
+        CtxsiftError,
+        InputError,
+        InstrumentError,
+        LoadError,
+        PromptTooLongError,
+        RefusedError,
+        TransientError,
+        WeightsError,
+        WorkerCrashedError,
+        WorkerTimeoutError,
+    )
+    from ctxsift.intents import Intent
+    from ctxsift.prompts import Message, Request
+    from ctxsift.recovery import Recovery, recover
+    from ctxsift.settings import Settings, load_settings
+    from ctxsift.validation import Status, Validation, validate
 
 __version__ = "0.1.0"
 
@@ -89,3 +93,34 @@ __all__ = [
     "recover",
     "validate",
 ]
+
+# Where the public names are, light modules first. None is imported before a name is asked for: `ctxsift compress` must
+# note signals, and pass output on, before all that is there.
+_MODULES = (
+    "errors",
+    "intents",
+    "prompts",
+    "settings",
+    "backends.base",
+    "backends.registry",
+    "validation",
+    "recovery",
+    "compression",
+)
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name. Raises AttributeError."""
+    from importlib import import_module
+
+    for place in _MODULES if name in __all__ else ():
+        module = import_module(f"{__name__}.{place}")
+        value: object = vars(module).get(name)
+        if getattr(value, "__module__", None) == module.__name__:
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ctxsift.contracts import Intent
 from ctxsift.grounding import Ground, content_words, fold
+from ctxsift.intents import Intent
 from ctxsift.meta_language import ANSWER_LABEL
 from ctxsift.payloads import MAX_CHARS, parse_payload
 from ctxsift.prompts import Request

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum, auto
+from enum import StrEnum
+from typing import NamedTuple
 
-
-class Intent(StrEnum):
-    """What a caller wants back; it alone decides the scoring contract."""
-
-    SUMMARY = auto()
-    RECALL = auto()
-    EXACT_LINES = "exact-lines"
-    EXACT_FORMAT = "exact-format"
-    JSON = auto()
-    YAML = auto()
-    TABLE = auto()
-    BULLET_LIST = "bullet-list"
+from ctxsift.intents import Intent
 
 
 class OutputMode(StrEnum):
@@ -40,8 +29,7 @@ class Kind(StrEnum):
     STRUCTURED = "structured"
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(NamedTuple):
     """The promise of one intent.
 
     Attributes:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ctxsift.contracts import Intent
 from ctxsift.grounding import Ground, fold
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, Mark, MarkKind, Tokens
 from ctxsift.meta_language import POLITE_WORDS
 from ctxsift.payloads import outer_fence, parse_payload

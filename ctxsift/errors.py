@@ -15,7 +15,6 @@ CtxsiftError
 
 from __future__ import annotations
 
-import difflib
 import signal
 from collections.abc import Iterable
 
@@ -117,6 +116,8 @@ class WorkerTimeoutError(InstrumentError):
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
     """Return 'did you mean a, b?' for the known words nearest to `word`, or else what is known."""
+    import difflib
+
     names = sorted(set(known))
     near = difflib.get_close_matches(word[:100], names, n=limit, cutoff=0.5)
     if near:

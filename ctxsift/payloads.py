@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.strict_json import containers, refuse_constant
 
 # Far above any honest answer; it bounds hostile ones.

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ctxsift.contracts import Intent, contract_of
+from ctxsift.contracts import contract_of
+from ctxsift.intents import Intent
 
 PROMPT_VERSION = "2"
 # A command that is longer is shown with its middle cut out; hardly any is a tenth as long.

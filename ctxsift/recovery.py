@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxsift.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
 from ctxsift.envelope import Envelope, Part, Piece, read_envelope, turn_start
 from ctxsift.grounding import Ground, content_words, fold, ground
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, Tokens
 from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
 from ctxsift.payloads import outer_fence, parse_payload

@@ -8,7 +8,10 @@ import io
 import os
 import select
 import sys
-from typing import TextIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _STANDARD = (0, 1, 2)
 

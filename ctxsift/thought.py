@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
 from ctxsift.envelope import Envelope, read_envelope, turn_start
 from ctxsift.grounding import Ground, fold, ground
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, Tokens
 from ctxsift.payloads import parse_payload
 from ctxsift.prose import ALONE, BESIDE, Paragraph, SentenceReader, paragraphs

@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
 from ctxsift.envelope import is_quoted, is_spoken_of
 from ctxsift.grounding import Ground, ground
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
 from ctxsift.payloads import is_continuation, outer_fence, parse_payload
 from ctxsift.prompts import (

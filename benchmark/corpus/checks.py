@@ -23,7 +23,8 @@ from benchmark.scoring.said import is_prose
 from benchmark.scoring.vocabulary import is_common
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.validation import Status
 
 BASELINE_CEILING = 0.6

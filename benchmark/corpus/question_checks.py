@@ -11,7 +11,7 @@ from benchmark.corpus.quotas import MAX_WORDS
 from benchmark.scoring.anchors import has_token
 from benchmark.scoring.statements import judge
 from benchmark.scoring.tokens import read
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 # "the four that failed", "3 findings"; limits ("in two sentences") are not counted.

@@ -9,7 +9,8 @@ from statistics import median
 
 from benchmark.cases import Case, Difficulty, Family, Origin
 from benchmark.scoring.said import is_prose
-from ctxsift.contracts import Intent, OutputMode
+from ctxsift.contracts import OutputMode
+from ctxsift.intents import Intent
 
 CASES = 280
 MAX_TOKENS, LONG_TOKENS = 6000, 4000

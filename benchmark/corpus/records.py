@@ -14,7 +14,8 @@ import msgspec
 
 from benchmark.cases import Capture, Difficulty, Family, MustNot, Origin, Rules, Statement
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
-from ctxsift.contracts import Intent, OutputMode
+from ctxsift.contracts import OutputMode
+from ctxsift.intents import Intent
 
 Tokens = tuple[NonEmpty, ...]
 

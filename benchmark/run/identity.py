@@ -17,7 +17,7 @@ from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
 from benchmark.record.questions import Questions, questions_of
 from ctxsift.backends.base import CANARY, Limits, LoadInfo
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages
 
 ANSWER_KEY_VERSION = 2

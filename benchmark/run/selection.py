@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from benchmark.cases import Case, Corpus, Split, split_of
-from ctxsift.contracts import Intent
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.intents import Intent
 
 
 def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmark.scoring.component_score import ComponentScore
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 
 

@@ -10,7 +10,8 @@ from benchmark.cases import Case
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.components import COMPONENTS, ComponentName, Subject
 from benchmark.scoring.embedder import Embedder
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.validation import Status, Validation
 
 SCORER_VERSION = "4"

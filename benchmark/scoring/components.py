@@ -21,7 +21,7 @@ from benchmark.scoring.instruction import score_instruction
 from benchmark.scoring.quality import score_quality
 from benchmark.scoring.said import is_prose, own_words, score_preserve_said, score_statements, verdict_on
 from benchmark.scoring.statements import Verdict
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 
 # Quality by wording from which an answer says something with its anchors.

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 from benchmark.scoring.embedder import MAX_CHARS
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 
 # What another value is worth at most: it says what kind of thing was looked for.
 OTHER_VALUE = 0.1

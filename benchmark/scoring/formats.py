@@ -15,7 +15,8 @@ from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.exact_values import same_value, value_similarity
 from benchmark.scoring.gold_schema import keep_schema
 from benchmark.scoring.quality import column_name, payload_agreement
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.validation import excerpt_lines
 

@@ -10,7 +10,7 @@ from benchmark.cases import Case, Rules
 from benchmark.scoring.anchors import has_token, token_place
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.formats import matches_pattern
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z\"'`(\[]|\s*\Z)")

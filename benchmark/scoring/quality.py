@@ -23,7 +23,8 @@ from benchmark.scoring.prose_facts import (
     wording,
 )
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.validation import is_prose
 

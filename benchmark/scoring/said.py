@@ -17,8 +17,9 @@ from benchmark.scoring.prose_facts import wording
 from benchmark.scoring.remarks import Remark
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from benchmark.scoring.statements import Verdict, judge
-from ctxsift.contracts import Intent, contract_of
 from ctxsift.contracts import Kind as ContractKind
+from ctxsift.contracts import contract_of
+from ctxsift.intents import Intent
 from ctxsift.validation import excerpt_lines
 
 # Only gold itself is gold.

@@ -13,8 +13,8 @@ from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_vi
 from benchmark.statistics import mean, percentile
 from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet, half_of
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.intents import Intent
 
 # A wrong answer above this would pass for a good one.
 _PASSES = 0.70

@@ -30,7 +30,8 @@ from benchmark.viewer.page_records import (
     ViewTexts,
 )
 from benchmark.viewer.spans import Span, anchor_spans, answer_spans, removed_spans, thought_spans
-from ctxsift.contracts import CONTRACTS, Intent
+from ctxsift.contracts import CONTRACTS
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.terminal import one_line
 

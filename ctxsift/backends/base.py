@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum, auto
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
 
+from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
@@ -54,14 +54,6 @@ class ModelOptions:
     use_extra_bufts: bool = True
     threads: int | None = None
     allow_provider: tuple[str, ...] = ()
-
-
-class Device(StrEnum):
-    """Where a model runs; one of several GPUs is `cuda:N`."""
-
-    CPU = auto()
-    CUDA = auto()
-    REMOTE = auto()
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.baselines_extractor import extract
 from ctxsift.backends.baselines_shapes import Field, Row, requested_fields, shaped, wants_many
 from ctxsift.backends.registry import BASELINES as BASELINES_NAME
-from ctxsift.contracts import Intent
 from ctxsift.errors import LoadError, did_you_mean
+from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request, build_messages, read_intent, read_messages
 
 BASELINES_VERSION = "2"

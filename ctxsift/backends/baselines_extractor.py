@@ -7,26 +7,19 @@ what a sentence means.
 
 from __future__ import annotations
 
-import heapq
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ctxsift.backends.baselines_shapes import Field, Row, Value, requested_fields, shaped, wants_many
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
+from ctxsift.relevance import Line, nearest_lines, words
 
-# Bounds that keep the time linear in the length of the output.
-_MOST_LINES, _MOST_LINE_CHARS, _MOST_WORDS = 100, 400, 200
 _SAID_LINES, _SAID_FACTS = 4, 14
 _ROWS, _ITEMS = 5, 4
 # A line that shares this much of what the best one does is asked for, too.
 _ALIKE = 0.6
-_FAULT_WEIGHT = 2.0
-_FAULT = re.compile(r"error|fail|fatal|exception|panic|cannot|denied|not found", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z]{2,}|\d+")
 _QUOTED = re.compile(r"\"([^\"\n]{2,60})\"|'([^'\n]{2,60})'|`([^`\n]{2,60})`")
 _FACT = re.compile(r"[\w./:@+=#-]*\w")
 # What a value looks like whose name holds such a word; the first that fits.
@@ -51,7 +44,7 @@ _IS_NUMBER = re.compile(r"\b(?:integers?|numbers?|count|how many)\b", re.IGNOREC
 def extract(request: Request) -> str:
     """Return facts near words of the instruction, in the shape that the contract wants."""
     intent, instruction = request.intent, request.instruction
-    best = _best_lines(request.raw_input, instruction)
+    best = nearest_lines(request.raw_input.splitlines(), instruction)
     if not best:
         return shaped(intent, (), [{"ok": "ok"}])
     if contract_of(intent).kind is Kind.PLAIN:
@@ -70,43 +63,11 @@ def extract(request: Request) -> str:
     return shaped(intent, fields, [_row(fields, lines) for lines in sources], many=many)
 
 
-@dataclass(frozen=True)
-class _Line:
-    place: int
-    text: str
-    words: frozenset[str]
-    weight: float
-
-
-def _best_lines(raw_input: str, instruction: str) -> list[_Line]:
-    """Return the lines that share most with the instruction, best first; a rare word counts more."""
-    lines = [(place, line) for place, line in enumerate(raw_input.splitlines()) if line.strip()]
-    asked = frozenset(_words(instruction)[:_MOST_WORDS])
-    shared = [asked.intersection(_words(line[:_MOST_LINE_CHARS])) for _, line in lines]
-    counts = Counter(word for words in shared for word in words)
-    rarity = {word: math.log((1 + len(lines)) / (1 + count)) + 1 for word, count in counts.items()}
-    weighed = (
-        _Line(
-            place,
-            line[:_MOST_LINE_CHARS],
-            words,
-            sum(rarity[word] for word in sorted(words)) + (_FAULT_WEIGHT if _FAULT.search(line) else 0.0),
-        )
-        for (place, line), words in zip(lines, shared, strict=True)
-    )
-    return heapq.nsmallest(_MOST_LINES, weighed, key=lambda line: (-line.weight, line.place))
-
-
-def _words(text: str) -> list[str]:
-    # Plurals and other endings are not worth a stemmer here.
-    return [word.lower()[:6] for word in _WORD.findall(text)]
-
-
-def _in_order(lines: Iterable[_Line]) -> list[_Line]:
+def _in_order(lines: Iterable[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: line.place)
 
 
-def _facts(line: _Line) -> list[str]:
+def _facts(line: Line) -> list[str]:
     """Return what in a line is a name, path, number or quoted text, each once."""
     quoted = {text for groups in _QUOTED.findall(line.text) for text in groups if text}
     tokens = [*quoted, *(token for token in _FACT.findall(line.text) if _is_fact(token))]
@@ -118,7 +79,7 @@ def _is_fact(token: str) -> bool:
     return bool(re.search(r"\d|\w[._/:=-]\w|[a-z][A-Z]", token))
 
 
-def _said(best: Sequence[_Line]) -> str:
+def _said(best: Sequence[Line]) -> str:
     """Return one line: the facts of the best lines, each line's with the words that it shares with the instruction."""
     parts: list[str] = []
     left = _SAID_FACTS
@@ -131,7 +92,7 @@ def _said(best: Sequence[_Line]) -> str:
     return f"{text or best[0].text.strip()}."
 
 
-def _row(fields: Sequence[Field], lines: Sequence[_Line]) -> Row:
+def _row(fields: Sequence[Field], lines: Sequence[Line]) -> Row:
     taken: set[str] = set()
     row: dict[str, Value] = {}
     for field in fields:
@@ -150,10 +111,10 @@ def _typed(field: Field, value: str) -> Value:
     return int(value) if _IS_NUMBER.search(field.about) and re.fullmatch(r"[0-9]{1,15}", value) else value
 
 
-def _value(field: Field, lines: Sequence[_Line], taken: set[str] | None = None) -> str:
+def _value(field: Field, lines: Sequence[Line], taken: set[str] | None = None) -> str:
     """Return what looks like the value of a field, from the line nearest to its name; a line if nothing does."""
-    named = frozenset(_words(f"{field.name} {field.about}"))
-    near = sorted(lines, key=lambda line: -len(named & frozenset(_words(line.text)))) if field.name else lines
+    named = frozenset(words(f"{field.name} {field.about}"))
+    near = sorted(lines, key=lambda line: -len(named & frozenset(words(line.text)))) if field.name else lines
     looks = [look for word, look in _LOOKS if word.search(f"{field.name.replace('_', ' ')} {field.about}")]
     used = taken or set()
     for find in [*(look.findall for look in looks), None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 
 Value = str | int | None | list["Value"] | dict[str, "Value"]
 Row = Mapping[str, Value]

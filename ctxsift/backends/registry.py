@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ctxsift.backends.base import AsyncBackend, Backend, Traits
 from ctxsift.errors import LoadError, did_you_mean
+
+if TYPE_CHECKING:
+    from ctxsift.backends.base import Backend, Traits
 
 GROUP = "ctxsift.backends"
 # The backends that come with the product; nothing outside this package knows their registered names.
@@ -18,6 +19,8 @@ ENGINES = ("llama-cpp-python", "litellm", "torch", "transformers")
 
 def backend_class(name: str) -> Any:
     """Return the class registered as `name`. Raises LoadError when there is none or it cannot be imported."""
+    from importlib.metadata import entry_points
+
     found = {point.name: point for point in entry_points(group=GROUP)}
     if name not in found:
         raise LoadError(f"no backend is registered as {name!r}; {did_you_mean(name, found)}")
@@ -35,10 +38,14 @@ def create_backend(name: str) -> Backend:
 
 def traits_of(name: str) -> Traits:
     """Return what the backend wants of whoever runs it. Raises LoadError as `backend_class` does."""
+    from ctxsift.backends.base import Traits
+
     traits: Traits = getattr(backend_class(name), "traits", Traits())
     return traits
 
 
 def is_service(name: str) -> bool:
     """Say whether the backend is an AsyncBackend. Raises LoadError as `backend_class` does."""
+    from ctxsift.backends.base import AsyncBackend
+
     return issubclass(backend_class(name), AsyncBackend)

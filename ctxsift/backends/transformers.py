@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ctxsift.backends.base import Device, FinishReason, Generation, Limits, LoadInfo, ModelOptions, ModelSpec, Traits
+from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelOptions, ModelSpec, Traits
 from ctxsift.backends.cuda import DeviceWatch, look_from_outside, problem_of
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
@@ -20,6 +20,7 @@ from ctxsift.backends.templates import (
     reasoning_tags,
     thinking_switches,
 )
+from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from ctxsift.backends.base import FinishReason, LoadInfo
 from ctxsift.compression import Compression
 from ctxsift.validation import Status
+
+AnswerIs: TypeAlias = Literal["model", "extract", "original"]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -50,16 +53,18 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """What is printed in any case.
 
     Attributes:
-        answer: what a reader should read: the answer, or the original output.
+        answer: what a reader should read: the answer, lines picked by rule, or the original output.
+        answer_is: which of these it is.
         original_base64: the bytes of the original output where it is printed and `answer` does not hold them, because
             they are no UTF-8 or too many; else None.
-        fallback: why it is the original output; None when it is not.
+        fallback: why it is not a model's answer; None when it is.
         exit_code: the command's.
         compression_ratio: characters of the answer / characters of the input.
 
     """
 
     answer: str | msgspec.UnsetType
+    answer_is: AnswerIs
     original_base64: str | msgspec.UnsetType | None = None
     fallback: str | None
     exit_code: int
@@ -90,6 +95,7 @@ def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int)
     verdict, generation = result.recovered.validation, result.answer.generation
     return PrintedAnswer(
         answer=printed.answer,
+        answer_is=printed.answer_is,
         original_base64=printed.original_base64,
         fallback=printed.fallback,
         exit_code=printed.exit_code,

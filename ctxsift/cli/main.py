@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
-from ctxsift import __version__
-from ctxsift.cli import compress
-from ctxsift.cli.parser import Parser
-from ctxsift.cli.passing import note, refuse
 from ctxsift.cli.signals import Signals
-from ctxsift.errors import CtxsiftError
 from ctxsift.streams import guard_streams, stdout_loss
 
-SUBCOMMANDS = (compress,)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ctxsift.cli.parser import Parser
 
 
 def build_parser() -> Parser:
     """Return the parser of the console script; each subcommand adds its own, with the handler to call."""
+    from ctxsift import __version__
+    from ctxsift.cli import compress
+    from ctxsift.cli.parser import Parser
+
     parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True)
-    for module in SUBCOMMANDS:
+    for module in (compress,):
         module.add_parser(commands)
     return parser
 
@@ -32,9 +34,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Called once in a process: from here on no signal of ENDING ends it.
     """
+    # Before anything else is imported: what is piped in would be lost with us.
     guard_streams()
     signals = Signals()
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    exit_code = _run(list(sys.argv[1:] if argv is None else argv), signals)
+    signals.block()
+    if signals.left_behind:
+        # Python would wait for what that thread has started.
+        sys.stderr.flush()
+        os._exit(exit_code)
+    return exit_code
+
+
+def _run(arguments: list[str], signals: Signals) -> int:
+    from ctxsift.cli.passing import note, refuse
+    from ctxsift.errors import CtxsiftError
+
     at = arguments.index("--") if "--" in arguments else len(arguments)
     command = arguments[at + 1 :]
     try:
@@ -45,12 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # It has printed its help, if it could.
         exit_code = int(left.code or 0) if stdout_loss() is None else 1
     else:
-        exit_code = options.handler(options, command, signals)
+        exit_code = int(options.handler(options, command, signals))
     if (loss := stdout_loss()) is not None:
         note(f"not all of the output could be written ({loss.strerror})")
-    signals.block()
-    if signals.left_behind:
-        # Python would wait for what that thread has started.
-        sys.stderr.flush()
-        os._exit(exit_code)
     return exit_code

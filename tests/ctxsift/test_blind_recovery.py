@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.thought import find_thought
 from ctxsift.validation import Status, has_fact

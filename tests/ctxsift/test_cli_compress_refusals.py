@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,10 @@ from ctxsift import __version__
 from ctxsift.backends.base import Limits, ModelSpec
 from ctxsift.backends.scripted import ScriptedBackend
 from ctxsift.compression import Failure, compress
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
+from tests.support.depth import depth
+from tests.support.processes import default_signals
 
 LONG = b"src/app.py:7: error: no attribute 'total'\n" + b"collected 12 items and all of them were read\n" * 100
 SHORT = LONG[:90]
@@ -123,3 +128,78 @@ def test_a_claim_against_the_exit_code_gives_the_original_back(tmp_path: Path) -
     done = call(tmp_path, default="src/cart.py:9 has an error.")
     assert done.stdout == b"src/cart.py:9 has an error.\n"
     assert done.stderr == b"ctxsift: check the answer: neither output nor question holds src/cart.py:9\n"
+
+
+LOG = b"".join(b"step %d of the build went well, in %d ms\n" % (n, 7 * n % 90) for n in range(2000))
+FAILING = LOG[:40_000] + b"src/app.py:7: error: no attribute 'total'\n  note: defined in src/cart.py\n" + LOG[40_000:]
+
+
+@pytest.mark.slow
+def test_lines_picked_by_rule_stand_in_for_an_unusable_answer(tmp_path: Path) -> None:
+    done = call(tmp_path, "--fallback", "extract", data=FAILING, finish_reason="loop")
+    assert done.returncode == 0
+    assert b"lines picked by rule follow (--fallback extract)" in done.stderr
+    assert done.stdout.startswith(LOG[:20])
+    assert b"src/app.py:7: error: no attribute 'total'\n  note: defined in src/cart.py\n" in done.stdout
+    assert b" lines ...\n" in done.stdout
+    assert len(done.stdout) < 5000
+    told = json.loads(call(tmp_path, "--json", "--fallback", "extract", data=FAILING, finish_reason="loop").stdout)
+    assert (told["answer"] + "\n", told["answer_is"]) == (done.stdout.decode(), "extract")
+    assert "repeats itself" in told["fallback"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", [["--intent", "exact-lines"], ["--intent", "json"]])
+def test_a_shape_is_never_answered_by_an_extract(tmp_path: Path, option: list[str]) -> None:
+    assert call(tmp_path, "--fallback", "extract", *option, data=FAILING, finish_reason="loop").stdout == FAILING
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["extractor", "error-lines", "tf-idf"])
+def test_a_baseline_answers_from_all_of_a_long_output(name: str) -> None:
+    command = [sys.executable, "-m", "ctxsift", "compress", "what is the error?", "--backend", "controls"]
+    done = subprocess.run([*command, "--model", name], input=FAILING, capture_output=True, timeout=60, check=False)
+    assert b"were not read" not in done.stderr
+    assert b"src/app.py:7" in done.stdout
+    assert len(done.stdout) < 3000
+
+
+def test_nothing_heavy_is_imported_while_output_passes_through() -> None:
+    code = "import sys; from ctxsift.cli.main import main; main(['compress', 'what failed?']); " + (
+        "print(*(name for name in sys.modules if '.' not in name), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=SHORT, capture_output=True, timeout=60, check=True)
+    assert done.stdout == SHORT
+    loaded = set(done.stderr.decode().split())
+    assert not loaded & {"msgspec", "regex", "yaml", "asyncio", "concurrent", "numpy", "rapidfuzz", "httpx"}
+
+
+@pytest.mark.slow
+def test_a_signal_at_any_moment_from_the_first_line_on_loses_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"default": ANSWER, "delay_ms": 60_000}))
+    command = [sys.executable, "-m", "ctxsift", "compress", "what failed?", "--backend", "scripted"]
+    moment = random.Random(7)
+    for _ in range(depth(ci=8, fuzz=400)):
+        process = subprocess.Popen(
+            [*command, "--model", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=default_signals,
+        )
+        assert process.stdin
+        process.stdin.write(LONG)
+        deadline = time.monotonic() + 30
+        while not catches(process.pid, signal.SIGTERM) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(moment.uniform(0, 0.6))
+        process.send_signal(signal.SIGTERM)
+        printed, _nothing = process.communicate(timeout=30)
+        assert (process.returncode, printed) == (128 + signal.SIGTERM, LONG)
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Say whether a process has a handler of its own for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return bool(int(status.partition("SigCgt:")[2].split()[0], 16) & 1 << number - 1)

@@ -7,8 +7,8 @@ import pytest
 from benchmark.cases import Corpus
 from benchmark.validity.answers import read_answers
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent
 from ctxsift.gate import OBJECTIONS, objections
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.validation import Status
 from tests.support.results import blind_answers

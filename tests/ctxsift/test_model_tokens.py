@@ -9,8 +9,8 @@ import pytest
 
 from benchmark.cases import Case, Corpus
 from ctxsift.backends.templates import opens_reasoning, reasoning_tags
-from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, MarkKind
 from ctxsift.model_tokens import FAMILIES, Family
 from ctxsift.prompts import Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
 from ctxsift.thought import find_thought

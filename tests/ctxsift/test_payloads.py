@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 
 TEXTS = {

@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from ctxsift.backends.baselines import baseline_answer
-from ctxsift.contracts import Intent, contract_of
+from ctxsift.contracts import contract_of
+from ctxsift.intents import Intent
 from ctxsift.prompts import (
     COMMAND_HEADING,
     EXIT_CODE_HEADING,

@@ -12,8 +12,8 @@ from benchmark.cases import Corpus
 from benchmark.scoring import Embedder, score_view
 from ctxsift.candidates import input_lines
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent
 from ctxsift.grounding import ground
+from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.meta_language import ANSWER_LABEL
 from ctxsift.prompts import Request, build_messages

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
 from ctxsift.thought import find_thought

@@ -18,7 +18,8 @@ from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.anchors import has_token
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import TASK_HEADING
 from ctxsift.recovery import recover

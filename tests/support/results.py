@@ -26,7 +26,7 @@ from benchmark.scoring import Embedder
 from ctxsift.backends.base import Generation
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import Answer
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from tests.conftest import ROOT
 from tests.support.damage import DAMAGES

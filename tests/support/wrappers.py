@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.prompts import FORMAT_HEADING
 from ctxsift.recovery import STEPS
 from tests.conftest import ROOT

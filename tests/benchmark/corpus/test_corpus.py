@@ -20,7 +20,8 @@ from benchmark.corpus.quotas import quotas
 from benchmark.corpus.variants import variant_of
 from benchmark.grading.outcome import question_of
 from benchmark.scoring import Embedder
-from ctxsift.contracts import Intent, OutputMode
+from ctxsift.contracts import OutputMode
+from ctxsift.intents import Intent
 from tests.conftest import ROOT, Run, scripted, write_matrix
 from tests.support.frozen import CAPTURE, FOLDER, page_cases
 from tests.support.processes import run_inside

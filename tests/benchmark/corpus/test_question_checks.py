@@ -9,7 +9,7 @@ import pytest
 from benchmark.cases import Capture, Case, MustNot, Rules, Statement
 from benchmark.corpus import load_corpus
 from benchmark.corpus.question_checks import question_findings
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 
 
 @pytest.fixture(scope="module")

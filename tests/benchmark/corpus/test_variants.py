@@ -12,7 +12,8 @@ from benchmark.corpus.__main__ import main
 from benchmark.corpus.checks import check_variant
 from benchmark.corpus.loader import load_corpus
 from benchmark.corpus.variants import variant_of
-from ctxsift.contracts import Intent, OutputMode
+from ctxsift.contracts import OutputMode
+from ctxsift.intents import Intent
 from tests.support.depth import depth
 
 _LOG = """\

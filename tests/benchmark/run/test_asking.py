@@ -12,8 +12,8 @@ from benchmark.run.asking import Answered, Asking, AttemptFailed, Ended, Event, 
 from benchmark.run.stop import Stop
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.retry import LOCAL_RETRY, Retry
-from ctxsift.contracts import Intent
 from ctxsift.errors import BackendError, InstrumentError, LoadError, RefusedError, TransientError
+from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request, read_messages
 
 LOCAL = Pace(chunk=1, in_flight=1, waits_for_recorder=True)

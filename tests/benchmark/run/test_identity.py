@@ -21,7 +21,7 @@ from benchmark.run import identity
 from benchmark.run.identity import answer_key, load_differences, run_differences
 from ctxsift import prompts
 from ctxsift.backends.base import CANARY, Limits, LoadInfo, ModelOptions, ModelSpec
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request
 from tests.conftest import ROOT
 

@@ -17,7 +17,8 @@ from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.prose_facts import contradictions, negated_otherwise, negations, numbers, same_company
 from benchmark.scoring.quality import score_quality
 from ctxsift.compression import examine
-from ctxsift.contracts import Intent, Kind, contract_of
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.validation import WRAPPED_BULLET, Status, validate
 from tests.support.depth import depth

@@ -16,8 +16,8 @@ from benchmark.scoring import SCORER_VERSION
 from benchmark.scoring.said import is_prose
 from benchmark.validity.__main__ import main
 from benchmark.validity.answers import DEFAULT_ANSWERS, AnswerSet, half_of, read_answers
-from ctxsift.contracts import Intent
 from ctxsift.errors import InputError
+from ctxsift.intents import Intent
 from ctxsift.strict_json import printable_json
 
 

@@ -14,8 +14,8 @@ from benchmark.scoring import Embedder
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.baselines import BASELINES, BaselinesBackend, baseline_answer
 from ctxsift.backends.registry import create_backend
-from ctxsift.contracts import Intent
 from ctxsift.errors import LoadError
+from ctxsift.intents import Intent
 from ctxsift.prompts import Request, build_messages
 from tests.conftest import ROOT, Run
 

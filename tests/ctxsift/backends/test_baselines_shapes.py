@@ -13,7 +13,7 @@ import yaml
 
 from ctxsift.backends.baselines import BASELINES, baseline_answer
 from ctxsift.backends.baselines_shapes import requested_fields
-from ctxsift.contracts import Intent
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
 from tests.support.depth import depth
@@ -139,7 +139,7 @@ def test_any_input_gets_an_answer_that_is_the_same_each_time_and_in_shape(raw_in
 def test_every_process_extracts_the_same() -> None:
     """Facts that begin at one place come in one order, whatever the hash seed."""
     code = (
-        "from ctxsift.backends.baselines import baseline_answer; from ctxsift.contracts import Intent;"
+        "from ctxsift.backends.baselines import baseline_answer; from ctxsift.intents import Intent;"
         "from ctxsift.prompts import Request;"
         "print(baseline_answer('extractor', Request('step \"2l0/4\" has the bad temperature \"2l0\"', 'What is bad?',"
         " Intent.RECALL)))"

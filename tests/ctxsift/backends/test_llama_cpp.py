@@ -14,8 +14,8 @@ from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
 from ctxsift.backends.weights import Weights, find_weights
 from ctxsift.compression import generate
-from ctxsift.contracts import Intent
 from ctxsift.errors import LoadError, PromptTooLongError
+from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request, build_messages
 from tests.conftest import ROOT
 

@@ -1,0 +1,122 @@
+"""An output that has been read: a model is asked about it, its answer judged, and printed or held back."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from ctxsift.cli.compress_json import AnswerIs, Printed, as_json, with_answer
+from ctxsift.cli.model import Answered, Model
+from ctxsift.cli.parser import DEFAULT_MODEL
+from ctxsift.cli.passing import give_back, note, problem_with, told, write
+from ctxsift.cli.signals import SignalledError, Signals
+from ctxsift.compression import Failure
+from ctxsift.contracts import Kind, contract_of
+from ctxsift.extract import extract
+from ctxsift.gate import OBJECTIONS, objections
+from ctxsift.intents import Intent
+from ctxsift.prompts import Request
+from ctxsift.redaction import Secrets, out_of_command, parts_of_address
+from ctxsift.terminal import printable
+from ctxsift.validation import Status
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ctxsift.cli.source import Source
+    from ctxsift.settings import Settings
+
+# What is told of a model that did not end its answer itself.
+_FAILED = {
+    Failure.TOKEN_LIMIT: "the answer was cut off at the model's token limit (--max-output-tokens)",
+    Failure.LOOP: "the answer repeats itself without end",
+    Failure.EMPTY_ANSWER: "the model answered nothing",
+    Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
+}
+_PACKAGED = f"{DEFAULT_MODEL} is too small for most questions: name a better model with --model or CTXSIFT_MODEL"
+
+
+def answer(
+    options: argparse.Namespace, command: list[str], settings: Settings, source: Source, signals: Signals, model: Model
+) -> int:
+    """Ask the model about what was read, print its answer or what stands in for it; return the exit code."""
+    text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
+    exit_code = source.exit_code if source.runs_command else options.exit_code
+    line = _command_line(command, options.command, settings)
+    request = Request(text, options.wanted, Intent(options.intent), line, exit_code)
+    try:
+        answered = signals.interruptible(lambda: model.ask(request))
+    except SignalledError:
+        model.end()
+        return give_back(source, problem_with(source, signals), as_json=options.json)
+    except BaseException as error:  # not even a library that wants to exit may take the output along
+        return _fall_back(options, request, source, told(error))
+    if answered.chars_cut:
+        note(f"the output is too long; {answered.chars_cut:,} characters in its middle were not read")
+    if (why := _against(answered, request)) is not None:
+        if model.is_packaged:
+            why = f"{why} ({_PACKAGED})"
+        return _fall_back(options, request, source, why, answered)
+    if unfounded := objections(answered.result.recovered.text, request, answered.result.recovered.validation).unfounded:
+        note(f"check the answer: neither output nor question holds {printable(', '.join(unfounded), limit=200)}")
+    _print(options, source.exit_code, answered.result.recovered.text, len(text), answered)
+    return source.exit_code
+
+
+def _command_line(command: list[str], given: str | None, settings: Settings) -> str | None:
+    """Return the command as the model is told it, without what looks like a secret."""
+    line = shlex.join(command) if command else given
+    if line is None:
+        return None
+    # Arguments may hold any bytes.
+    line = os.fsencode(line).decode("utf-8", errors="replace").replace("\x00", "")
+    secrets = Secrets((settings.llm_api_key or "", *parts_of_address(settings.llm_base_url or "")))
+    return secrets.out_of_answer(out_of_command(line), ())
+
+
+def _against(answered: Answered, request: Request) -> str | None:
+    """Return why the answer is not printed; None where nothing sure speaks against it."""
+    result = answered.result
+    if result.failure is not None:
+        return _FAILED[result.failure]
+    verdict = result.recovered.validation
+    if verdict.status is Status.REJECTED:
+        return f"the answer was rejected: {', '.join(verdict.reasons)}"
+    if sure := objections(result.recovered.text, request, verdict).sure:
+        return f"the answer was held back: it {'; '.join(OBJECTIONS[name] for name in sure)}"
+    return None
+
+
+def _fall_back(
+    options: argparse.Namespace, request: Request, source: Source, why: str, answered: Answered | None = None
+) -> int:
+    """Print what --fallback names, and say why. Whoever asked for a shape gets the original: lines are none."""
+    if options.fallback == "extract" and contract_of(request.intent).kind is Kind.PLAIN:
+        picked = extract(request.raw_input, request.instruction)
+        if len(picked) < len(request.raw_input.rstrip()):
+            note(f"{why}; lines picked by rule follow (--fallback extract)")
+            _print(options, source.exit_code, picked, len(request.raw_input), answered, "extract", why)
+            return source.exit_code
+    return give_back(source, why, as_json=options.json, answered=answered)
+
+
+def _print(
+    options: argparse.Namespace,
+    exit_code: int,
+    text: str,
+    input_chars: int,
+    answered: Answered | None,
+    answer_is: AnswerIs = "model",
+    why: str | None = None,
+) -> None:
+    if options.json:
+        ratio = len(text) / input_chars
+        printed = Printed(answer=text, answer_is=answer_is, fallback=why, exit_code=exit_code, compression_ratio=ratio)
+        if answered is not None:
+            printed = with_answer(printed, answered.result, answered.load, answered.chars_cut)
+        write(as_json(printed))
+        return
+    # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
+    shown = printable(text, limit=len(text)) if os.isatty(1) else text
+    write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))

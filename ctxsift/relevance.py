@@ -1,0 +1,64 @@
+"""Which lines of an output are nearest to a question: by shared words, rare ones more, and by signs of a failure."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Bounds that keep the time linear in the length of the output.
+_MOST_LINES, _MOST_LINE_CHARS, _MOST_WORDS = 100, 400, 200
+_FAULT_WEIGHT = 2.0
+_FAULT = re.compile(r"error|fail|fatal|exception|panic|cannot|denied|not found", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]{2,}|\d+")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of output.
+
+    Attributes:
+        place: its number, from 0.
+        text: what it says, up to 400 characters.
+        words: that it shares with the question, by their first six letters.
+        weight: how near it is; 0 where it shares nothing and shows no failure.
+
+    """
+
+    place: int
+    text: str
+    words: frozenset[str]
+    weight: float
+
+    @property
+    def shows_failure(self) -> bool:
+        """Whether it looks like a failing line."""
+        return _FAULT.search(self.text) is not None
+
+
+def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
+    """Return the hundred lines nearest to a question, nearest first; blank ones are none."""
+    filled = [(place, line) for place, line in enumerate(lines) if line.strip()]
+    asked = frozenset(words(question)[:_MOST_WORDS])
+    shared = [asked.intersection(words(line[:_MOST_LINE_CHARS])) for _, line in filled]
+    counts = Counter(word for found in shared for word in found)
+    rarity = {word: math.log((1 + len(filled)) / (1 + count)) + 1 for word, count in counts.items()}
+    weighed = (
+        Line(
+            place,
+            line[:_MOST_LINE_CHARS],
+            found,
+            sum(rarity[word] for word in sorted(found)) + (_FAULT_WEIGHT if _FAULT.search(line) else 0.0),
+        )
+        for (place, line), found in zip(filled, shared, strict=True)
+    )
+    return heapq.nsmallest(_MOST_LINES, weighed, key=lambda line: (-line.weight, line.place))
+
+
+def words(text: str) -> list[str]:
+    """Return the words and numbers of a text by their first six letters, in small letters."""
+    # Plurals and other endings are not worth a stemmer here.
+    return [word.lower()[:6] for word in _WORD.findall(text)]
