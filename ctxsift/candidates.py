@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from ctxsift.meta_language import ANSWER_LABEL
 from ctxsift.payloads import MAX_CHARS, parse_payload
 from ctxsift.prompts import Request
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\r?\n)?^[ \t]*\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)$", re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,500})\}")
 # A key may be a test's id, such as tests/test_app.py::test_reads[utf-8], or a name with its module in front.
 _KEY_WORD = r"[\w\"'./@-](?:[\w\"'./@\[\]-]|:(?=\S))*"
@@ -56,7 +57,7 @@ def candidates(text: str, request: Request, quotable: Ground) -> list[Candidate]
     find = _FINDERS.get(request.intent)
     if find is None:
         return []
-    marked = [Candidate(*_trimmed(text, *m.span(2)), marked=True) for m in _FENCE.finditer(text)]
+    marked = [Candidate(*_trimmed(text, *span), marked=True) for span in _fenced(text)]
     found = [each for each in marked if fulfils(text[each.start : each.end], request, quotable)]
     if request.intent is Intent.EXACT_FORMAT:
         found += _values(text, quotable)
@@ -127,6 +128,23 @@ def _exact_lines(request: Request) -> frozenset[str]:
     return frozenset(line.strip() for line in request.raw_input.split("\n"))
 
 
+def _fenced(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands between a fence and the next one that is the same and closes it; in one pass over the text."""
+    fences = list(_FENCE.finditer(text))
+    closers: dict[str, list[int]] = {}
+    for number, fence in enumerate(fences):
+        if not fence["info"].strip():
+            closers.setdefault(fence["fence"], []).append(number)
+    number = 0
+    while number < len(fences):
+        closing = closers.get(fences[number]["fence"], [])
+        at = bisect_right(closing, number)
+        if at < len(closing):
+            yield fences[number].end() + 1, fences[closing[at]].start()
+            number = closing[at]
+        number += 1
+
+
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave out blank lines above and blanks below; the first line keeps its indentation."""
     piece = text[start:end]
@@ -159,26 +177,34 @@ def _json(text: str, request: Request, quotable: Ground) -> Iterator[tuple[int, 
     del request, quotable
     decoder = json.JSONDecoder()
     position, starts = 0, 0
+    unclosed: set[int] = set()
     while starts < _MOST_STARTS and (match := _BRACKET.search(text, position)):
         start = match.start("bracket")
         starts += 1
         try:
             _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            position = _end_of_brackets(text, start)
+            position = _end_of_brackets(text, start, unclosed)
             continue
         if parse_payload(Intent.JSON, text[start:end]) is not None:
             yield start, end
         position = end
 
 
-def _end_of_brackets(text: str, start: int) -> int:
-    """Return where brackets end that open at `start`; where they never do, the next line that opens some."""
-    depth = 0
-    for bracket in _ANY_BRACKET.finditer(text, start):
-        depth += 1 if bracket.group() in "{[" else -1 if bracket.group() in "}]" else 0
-        if depth == 0:
-            return bracket.end()
+def _end_of_brackets(text: str, start: int, unclosed: set[int]) -> int:
+    """Return where brackets end that open at `start`; where they never do, the next line that opens some.
+
+    `unclosed` are the brackets found to have no end, so that the text behind them is read once.
+    """
+    open_ones: list[int] = []
+    for bracket in _ANY_BRACKET.finditer(text, start) if start not in unclosed else ():
+        if bracket.group() in "{[":
+            open_ones.append(bracket.start())
+        elif bracket.group() in "}]":
+            open_ones.pop()
+            if not open_ones:
+                return bracket.end()
+    unclosed.update(open_ones)
     again = _BRACKET_ABOVE_ALL.search(text, start + 1)
     return again.start() if again else len(text)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import html
 import re
+from itertools import pairwise
 
 from ctxsift.languages import language_of
 
 # Ten times the longest input that a model reads.
 _MAX_CHARS = 1_000_000
+# Answers to remember, and the longest piece of which.
+_MOST_KEPT, _LONGEST_KEPT = 1000, 40
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt\"'/\\]))")
 _WORD = re.compile(r"\w+")
@@ -59,6 +62,7 @@ class Ground:
 
     def __init__(self, given: str) -> None:
         self._given = given[:_MAX_CHARS]
+        self._asked: dict[str, bool] = {}
         folded = _plain(self._given)
         self._text = " ".join(folded.split())
         self.lines = frozenset(" ".join(line.split()) for line in folded.splitlines()) - {""}
@@ -66,6 +70,12 @@ class Ground:
     @functools.cached_property
     def _phrases(self) -> str:
         return f" {' '.join(_WORD.findall(self._text))} "
+
+    @functools.cached_property
+    def _runs(self) -> frozenset[tuple[str, ...]]:
+        """All words, and all that stand side by side."""
+        said = _WORD.findall(self._text)
+        return frozenset((*zip(said), *pairwise(said)))
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
@@ -78,21 +88,26 @@ class Ground:
         return language_of(self._given)
 
     def __contains__(self, piece: str) -> bool:
-        folded = fold(piece)
-        return bool(folded) and folded in self._text
+        # The same few pieces are asked for again and again: the marks of a model.
+        known = self._asked.get(piece)
+        if known is None:
+            folded = fold(piece)
+            known = bool(folded) and folded in self._text
+            if len(self._asked) < _MOST_KEPT and len(piece) <= _LONGEST_KEPT:
+                self._asked[piece] = known
+        return known
 
     def says(self, words: str) -> bool:
         """Say whether these words follow each other in it, whatever stands between them."""
-        phrase = _phrase(words)
-        return bool(phrase) and f" {phrase} " in self._phrases
+        phrase = _WORD.findall(fold(words))
+        # Reading it takes long; most phrases have two words in a row that it never has.
+        if len(phrase) < 3:
+            return bool(phrase) and tuple(phrase) in self._runs
+        return self._runs.issuperset(pairwise(phrase)) and f" {' '.join(phrase)} " in self._phrases
 
     def lost(self, removed: str, kept: str) -> set[str]:
         """Return the words and numbers of it that only the removed text has."""
         return (content_words(removed) & self.words) - content_words(kept)
-
-
-def _phrase(text: str) -> str:
-    return " ".join(_WORD.findall(fold(text)))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -180,6 +180,7 @@ class Tokens:
             found.append(Mark(*match.span(), kind, name))
         return tuple(found)
 
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - as above
     def _without_attributes(self, name: str) -> str:
         if name in self.kinds or not name.startswith("<"):
             return name

@@ -25,6 +25,8 @@ from benchmark.record.read import find_results
 from benchmark.scoring import Embedder, score_view
 from ctxsift.compression import examine
 from ctxsift.errors import InputError
+from ctxsift.intents import Intent
+from ctxsift.prompts import Request
 from tests.conftest import ROOT, scripted, write_matrix
 from tests.perf.__main__ import answers, load_all, probe, rescore_all, score_all
 
@@ -105,6 +107,15 @@ def hostile_rows(unit_s: float) -> Iterator[Row]:
 
     slowest = max(cpu_of(partial(judge, unit)) for unit in ("```\n", "- \n", "a: b\n", "</think>", "Okay, so. ", "["))
     yield Row("judging a megabyte of one unit, the slowest", 4.5, slowest / unit_s)
+    lines = "".join(f"[{n:05}] step {n} of the build went well, wrote dist/x{n}.js\n" for n in range(20_000))
+    thought = "".join(f"I should check step {n} of the build. Wait, dist/x{n}.js is there. " for n in range(450))
+    for name, usual, answer, output, intent in (
+        ("30 KB of fences that never close", 1.0, "```json\n{\n" * 3000, "3 passed", Intent.JSON),
+        ("30 KB of thought about a megabyte", 1.7, f"Okay, let me see. {thought}", lines[:_MEGABYTE], Intent.SUMMARY),
+        ("200 KB of marks", 1.8, "<|a|>" * 40_000, "3 passed", Intent.SUMMARY),
+    ):
+        request = Request(output, "What failed?", intent)
+        yield Row(f"recovering {name}", usual, cpu_of(partial(examine, answer, request)) / unit_s)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "r.json")
         with path.open("wb") as file:
