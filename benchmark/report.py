@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.analysis.leaderboard import build_leaderboard
+from benchmark.analysis.leaderboard import build_leaderboards
 from benchmark.cases import Split
 from benchmark.cli.command import (
     EXIT_OK,
@@ -60,19 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from benchmark.render.csv import case_csv
-    from benchmark.render.documents import board_document
-    from benchmark.render.markdown import leaderboard_markdown
-    from benchmark.render.terminal import print_leaderboard
+    from benchmark.render.documents import boards_document
+    from benchmark.render.markdown import leaderboards_markdown
+    from benchmark.render.terminal import print_leaderboards
     from ctxsift.files import write_atomically
 
     left_out: list[InputError] = []
     results = list(iterate_results(options.paths, skip=left_out.append))
     if options.split:
-        results = [stored(r.path, part_of(r.record, options.split)) for r in results]
-        results = [result for result in results if result.cases]
-        if not results:
-            hint = "files from before the corpus had splits name no capture: run benchmark.rescore on them"
-            raise InputError(f"--split {options.split}", "no answer here belongs to it", hint)
+        results = _parts(results, options.split)
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:
         raise left_out[0]
@@ -80,16 +76,36 @@ def _show(options: argparse.Namespace) -> int:
         tell(f"left out: {error}")
     if options.items:
         return _show_items(results, as_json=options.json)
-    board = build_leaderboard(results)
+    boards = build_leaderboards(results)
     if options.markdown:
-        write_atomically(options.markdown, leaderboard_markdown(board))
+        write_atomically(options.markdown, leaderboards_markdown(boards))
     if options.csv:
         write_atomically(options.csv, case_csv(results))
     if options.json:
-        print_json(board_document(board))
+        print_json(boards_document(boards))
     else:
-        print_leaderboard(terminal(), board)
+        print_leaderboards(terminal(), boards)
     return EXIT_USAGE if left_out else EXIT_OK
+
+
+def _parts(results: Sequence[StoredResult], split: Split) -> list[StoredResult]:
+    """Return the cases of one split, with reference rows where the results are of the packaged corpus as it is."""
+    from benchmark.corpus import load_corpus
+    from benchmark.grading.baselines import ReferenceScores
+    from benchmark.scoring import SCORER_VERSION, Embedder
+
+    corpus, references = load_corpus(), ReferenceScores(Embedder())
+    parts = []
+    for result in results:
+        run = result.record.run
+        known = run is not None and (run.corpus_sha256, run.scorer_version) == (corpus.sha256, SCORER_VERSION)
+        part = part_of(result.record, split, corpus if known else None, references)
+        parts.append(stored(result.path, part))
+    parts = [part for part in parts if part.cases]
+    if not parts:
+        hint = "files from before the corpus had splits name no capture: run benchmark.rescore on them"
+        raise InputError(f"--split {split}", "no answer here belongs to it", hint)
+    return parts
 
 
 def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> int:

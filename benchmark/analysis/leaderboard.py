@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum, auto
 
 from benchmark.analysis.comparison import Comparisons
 from benchmark.analysis.figures import COLUMNS, Column
 from benchmark.analysis.ranking import Rank, rank_results
 from benchmark.analysis.references import ReferenceRow, References, reference_rows
+from benchmark.record.questions import questions_of
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.summary import Summary
 
@@ -36,7 +37,6 @@ RANK_TITLE, NAME_TITLE = "rank", "result"
 RANK_HINT = "1 + the number of results that are better beyond chance (paired bootstrap, Holm-corrected)"
 TIE_MARK, TIE_HINT = "=", "tied with at least one other result (the difference may be chance)"
 REFERENCE_MARK, REFERENCE_HINT = "ref", "a row to measure by, not a competitor"
-MIXED_CASES = "the results answer different cases: a score covers its own, ranks compare the cases that two share"
 
 FLAGS: dict[Flag, FlagInfo] = {
     Flag.INCOMPLETE: FlagInfo("*", "some planned cases have no answer that could be scored"),
@@ -54,7 +54,7 @@ class BoardRow:
 
     Attributes:
         label: tells it from the others.
-        rank: None for reference rows and for results without an answer.
+        rank: None for reference rows and for runs that are not complete.
 
     """
 
@@ -69,36 +69,44 @@ class BoardRow:
         return self.result.record.summary
 
 
+class Standing(Enum):
+    """Why the best rows are called so, or why none is."""
+
+    BEST = auto()
+    BELOW_FLOOR = auto()
+    TOO_FEW_CASES = auto()
+    INCOMPLETE = auto()
+    NO_ANSWER = auto()
+    REFERENCES_ONLY = auto()
+
+
 @dataclass(frozen=True)
 class Headline:
     """What the board comes to.
 
     Attributes:
-        best: the best rows, which cannot be told apart; empty when no model has an answer.
-        measured: there are results of models, not only reference rows.
-        beats_floor: at least one of them may be better than the best baseline.
+        best: rows of the first rank that beat the best baseline beyond chance; of several, none can be told from the
+            others. Empty where `standing` is another than BEST.
+        standing: what there is to say.
 
     """
 
     best: tuple[BoardRow, ...]
-    measured: bool
-    beats_floor: bool
+    standing: Standing
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Results, best first.
+    """Results over the same cases of one corpus, scored by one scorer; best first.
 
     Attributes:
         references: gold and the best baselines on the same cases, as far as no row is of them.
-        mixed_cases: the results do not all answer the same cases.
 
     """
 
     rows: tuple[BoardRow, ...]
     references: References
     headline: Headline
-    mixed_cases: bool
 
     @property
     def entries(self) -> tuple[BoardRow | ReferenceRow, ...]:
@@ -139,17 +147,53 @@ class Leaderboard:
         )
 
 
+def build_leaderboards(
+    results: Iterable[StoredResult], comparisons: Comparisons | None = None
+) -> tuple[Leaderboard, ...]:
+    """Return a board for each corpus, scorer and selection of cases; that with most competitors first, then most cases.
+
+    What was asked or scored otherwise is not ranked together: a difference would not be the model's.
+    """
+    groups: dict[tuple[object, ...], list[StoredResult]] = {}
+    for result in results:
+        groups.setdefault(_what_was_asked(result), []).append(result)
+    everything = [result for group in groups.values() for result in group]
+    names = dict(zip(everything, labels(everything), strict=True))
+    boards = [_named(build_leaderboard(group, comparisons), names) for group in groups.values()]
+    return tuple(sorted(boards, key=_size))
+
+
+def _size(board: Leaderboard) -> tuple[int, int, str]:
+    rivals = sum(row.rank is not None for row in board.rows)
+    return -rivals, -max(row.summary.planned_count or 0 for row in board.rows), board.rows[0].label
+
+
+def _named(board: Leaderboard, names: Mapping[StoredResult, str]) -> Leaderboard:
+    """Return a board whose rows are told from those of the other boards, too."""
+    rows = tuple(replace(row, label=names[row.result]) for row in board.rows)
+    best = {row.result for row in board.headline.best}
+    headline = replace(board.headline, best=tuple(row for row in rows if row.result in best))
+    return replace(board, rows=rows, headline=headline)
+
+
 def build_leaderboard(results: Sequence[StoredResult], comparisons: Comparisons | None = None) -> Leaderboard:
-    """Rank results, best first, those without any answer last; equal scores by name."""
+    """Rank results that belong together, best first, those without any answer last; equal scores by name."""
     ordered = sorted(results, key=_place)
-    rivals = [result for result in ordered if result.cases and not result.is_reference]
+    rivals = [result for result in ordered if result.cases and not result.is_reference and result.record.complete]
     ranks = dict(zip(rivals, rank_results(rivals, comparisons=comparisons).ranks, strict=True))
     rows = tuple(
         BoardRow(result, label, ranks.get(result), flags_of(result))
         for result, label in zip(ordered, labels(ordered), strict=True)
     )
-    selections = {frozenset(result.cases) for result in results if result.cases}
-    return Leaderboard(rows, reference_rows(results), _headline(rows), mixed_cases=len(selections) > 1)
+    return Leaderboard(rows, reference_rows(results), _headline(rows))
+
+
+def _what_was_asked(result: StoredResult) -> tuple[object, ...]:
+    """Return what results of one board have in common."""
+    run = result.record.run
+    if run is None:
+        return (frozenset(result.cases),)
+    return questions_of(run).corpus_sha256, run.scorer_version, frozenset(run.case_ids)
 
 
 def _score(entry: BoardRow | ReferenceRow) -> float:
@@ -178,10 +222,18 @@ def flags_of(result: StoredResult) -> tuple[Flag, ...]:
 
 
 def _headline(rows: Sequence[BoardRow]) -> Headline:
-    ranked = [(row, row.rank) for row in rows if row.rank is not None]
-    first = min((rank.place for _, rank in ranked), default=0)
+    rivals = [row for row in rows if not row.result.is_reference]
+    if not rivals:
+        return Headline((), Standing.REFERENCES_ONLY)
+    ranked = [(row, row.rank) for row in rivals if row.rank is not None]
+    if not ranked:
+        answered = any(row.result.cases for row in rivals)
+        return Headline((), Standing.INCOMPLETE if answered else Standing.NO_ANSWER)
+    first = min(rank.place for _, rank in ranked)
     leaders = [row for row, rank in ranked if rank.place == first]
-    # Who shares no case with the best was never compared with it.
-    best = [row for row in leaders if row.result.cases.keys() & leaders[0].result.cases.keys()]
-    useful = any(Flag.BELOW_FLOOR not in row.flags for row, _ in ranked)
-    return Headline(tuple(best), any(not row.result.is_reference for row in rows), useful)
+    # Published files do not tell what baselines score on their cases.
+    best = tuple(row for row in leaders if row.summary.beats_floor or row.result.record.run is None)
+    if best:
+        return Headline(best, Standing.BEST)
+    unknown = all(row.summary.beats_floor is None for row, _ in ranked)
+    return Headline((), Standing.TOO_FEW_CASES if unknown else Standing.BELOW_FLOOR)

@@ -61,6 +61,12 @@ class References:
     rows: tuple[ReferenceRow, ...] = ()
     results: tuple[StoredResult, ...] = ()
 
+    @property
+    def floor(self) -> tuple[str, float] | None:
+        """Name and score of the best baseline; None where no file says it."""
+        told = self.source.record.summary.reference if self.source else None
+        return None if told is None else (told.floor, told.floor_score)
+
 
 def reference_rows(results: Sequence[StoredResult]) -> References:
     """Return gold, the three best baselines and `ok` on the cases of the result with most of them.

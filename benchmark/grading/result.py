@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from benchmark.cases import Case, Split, split_of
+from benchmark.cases import Case, Corpus, Split, split_of
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.summary import break_down, summarise
 from benchmark.matrix import Scenario
@@ -52,12 +52,24 @@ def build_result(
     )
 
 
-def part_of(result: Result, split: Split) -> Result:
-    """Return a result with the cases of one split alone, and the summary of these; reference rows are left out.
+def part_of(result: Result, split: Split, corpus: Corpus | None, references: ReferenceScores | None) -> Result:
+    """Return a result with the cases of one split alone, and the summary of these.
 
     Cases of which the file names no capture belong to no split.
+
+    Args:
+        result: as it is stored.
+        split: the part to keep.
+        corpus: that the result is of; without it, the part has no reference rows.
+        references: gold and the baselines on that corpus.
+
     """
+    run = result.run
     cases = [c for c in result.cases if c.question.capture is not None and split_of(c.question.capture) is split]
-    ignored = result.run is not None and result.run.latency_ignored
-    summary = summarise(len(cases), cases, {}, latency_ignored=ignored)
+    scores: dict[str, list[float]] = {}
+    answered = [case.question.case_id for case in cases if isinstance(case, Answered)]
+    if corpus is not None and references is not None and run is not None and answered:
+        by_id = {case.case_id: case for case in corpus.cases}
+        scores = references.scores([by_id[name] for name in answered], recovery_enabled=run.recovery_enabled)
+    summary = summarise(len(cases), cases, scores, latency_ignored=run is not None and run.latency_ignored)
     return replace(result, cases=cases, summary=summary, breakdowns=break_down(cases))

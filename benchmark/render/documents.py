@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.analysis.ranking import Rank, Ranking
 from benchmark.record.base import Interval as Ends
 from benchmark.record.read import labels
-from benchmark.render.figures import rank_text
+from benchmark.render.figures import board_title, headline_text, rank_text
 from benchmark.render.notes import comparison_notes, notes, notes_together, reference_notes
 from benchmark.render.pair import gate_reason
 from benchmark.statistics import Interval
@@ -106,12 +107,18 @@ class _ReferenceDocument:
 
 @dataclass(frozen=True)
 class _BoardDocument:
+    about: str
+    headline: str
     best: list[str]
-    beats_floor: bool
     results: list[_RowDocument]
     references: list[_ReferenceDocument]
-    figures: list[_FigureDocument]
     notes: list[str]
+
+
+@dataclass(frozen=True)
+class _BoardsDocument:
+    boards: list[_BoardDocument]
+    figures: list[_FigureDocument]
 
 
 def pair_document(comparison: Comparison, gate: Gate | None) -> Any:
@@ -151,11 +158,17 @@ def matrix_document(board: Leaderboard, ranking: Ranking) -> Any:
     return msgspec.to_builtins(_MatrixDocument(rows, differences, comparison_notes(ranking.results)))
 
 
-def board_document(board: Leaderboard) -> Any:
-    """Return the leaderboard as JSON values: figures in the units of result files, by the keys that `figures` tells."""
-    document = _BoardDocument(
+def boards_document(boards: Sequence[Leaderboard]) -> Any:
+    """Return leaderboards as JSON values: figures in the units of result files, by the keys that `figures` tells."""
+    figures = [_FigureDocument(figure.key, figure.title, figure.hint) for figure in FIGURES]
+    return msgspec.to_builtins(_BoardsDocument([_board(board) for board in boards], figures))
+
+
+def _board(board: Leaderboard) -> _BoardDocument:
+    return _BoardDocument(
+        about=board_title(board),
+        headline=headline_text(board),
         best=[row.label for row in board.headline.best],
-        beats_floor=board.headline.beats_floor,
         results=[
             _RowDocument(
                 label=row.label,
@@ -179,7 +192,5 @@ def board_document(board: Leaderboard) -> Any:
             )
             for row in board.references.rows
         ],
-        figures=[_FigureDocument(figure.key, figure.title, figure.hint) for figure in FIGURES],
         notes=notes_together(board) + reference_notes(board),
     )
-    return msgspec.to_builtins(document)

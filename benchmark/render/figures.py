@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from benchmark.analysis.figures import Column, Figure, Form
-from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Flag, Headline, Leaderboard
+from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Flag, Leaderboard, Standing
 from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval
+from benchmark.record.questions import questions_of
 from benchmark.record.summary import Summary
+from ctxsift.terminal import one_line
 
 MISSING = "-"
+_SHOWN_HASH = 12
 _SIGNED = Form(signed=True)
 
 
@@ -71,13 +74,33 @@ def is_reference(row: BoardRow | ReferenceRow) -> bool:
     return isinstance(row, ReferenceRow) or row.result.is_reference
 
 
-def headline_text(headline: Headline, name: Callable[[BoardRow], str] = lambda row: row.label) -> str:
-    """Return in a sentence or two what the board comes to; `name` says how a row is called."""
-    if not headline.best:
-        return "No model has an answer that could be scored." if headline.measured else "Reference rows only."
+_NO_BEST = {
+    Standing.BELOW_FLOOR: "No model beats the best baseline beyond chance{floor}.",
+    Standing.TOO_FEW_CASES: "Too few cases to tell whether a model beats the best baseline{floor}.",
+    Standing.INCOMPLETE: "No run is complete, so none is ranked.",
+    Standing.NO_ANSWER: "No model has an answer that could be scored.",
+    Standing.REFERENCES_ONLY: "Reference rows only.",
+}
+
+
+def headline_text(board: Leaderboard, name: Callable[[BoardRow], str] = lambda row: row.label) -> str:
+    """Return in a sentence what the board comes to; `name` says how a row is called."""
+    headline = board.headline
+    if headline.standing is not Standing.BEST:
+        floor = board.references.floor
+        told = f" ({one_line(floor[0])}, {form_text(Form(), floor[1])})" if floor else ""
+        return _NO_BEST[headline.standing].format(floor=told)
     names = ", ".join(map(name, headline.best))
-    text = f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
-    return text if headline.beats_floor else f"{text} No model beats the best baseline beyond chance."
+    return f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
+
+
+def board_title(board: Leaderboard) -> str:
+    """Return what the results of a board have in common: corpus, scorer, cases."""
+    run = board.rows[0].result.record.run
+    if run is None:
+        return f"Published layout, {counted(len(board.rows[0].result.cases), 'case')}"
+    corpus = (questions_of(run).corpus_sha256 or "unknown")[:_SHOWN_HASH]
+    return f"{counted(len(run.case_ids), 'case')} of corpus {corpus}, scorer {one_line(run.scorer_version)}"
 
 
 def marks_text(board: Leaderboard) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Sequence
 
 from benchmark.analysis.figures import AXES, COLUMNS, Form
-from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboard
+from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboards
 from benchmark.record.base import Interval, known
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, InstrumentFailure, Outcome, Run
@@ -15,6 +15,7 @@ from benchmark.record.summary import Dimension, Group, Reference, Summary
 from benchmark.record.views import ViewSummary
 from benchmark.render.figures import (
     MISSING,
+    board_title,
     column_text,
     entry_text,
     figure_text,
@@ -80,19 +81,27 @@ def plain_cell(text: str) -> str:
 
 
 def run_markdown(results: Sequence[StoredResult]) -> str:
-    """Rank results and return their report; see `leaderboard_markdown`."""
-    return leaderboard_markdown(build_leaderboard(results))
+    """Rank results and return their report; see `leaderboards_markdown`."""
+    return leaderboards_markdown(build_leaderboards(results))
 
 
-def leaderboard_markdown(board: Leaderboard) -> str:
-    """Return the report of many results: the board, what it comes to, notes, and every breakdown across results."""
+def leaderboards_markdown(boards: Sequence[Leaderboard]) -> str:
+    """Return the report of many results: each board, what it comes to, notes, and every breakdown across results."""
+    parts = ["# Results"]
+    for board in boards:
+        if len(boards) > 1:
+            parts.append(f"# {plain_cell(board_title(board))}")
+        parts += _board_parts(board)
+    return "\n\n".join(parts) + "\n"
+
+
+def _board_parts(board: Leaderboard) -> list[str]:
     titles = [RANK_TITLE, NAME_TITLE, *(column.title for column in board.columns)]
     rows = [
         [rank_text(row), marked(row), *(entry_text(column, row) for column in board.columns)] for row in board.entries
     ]
     parts = [
-        "# Results",
-        headline_text(board.headline, lambda row: plain_cell(row.label)),
+        headline_text(board, lambda row: plain_cell(row.label)),
         markdown_table(titles, rows, in_italics={n for n, row in enumerate(board.entries) if is_reference(row)}),
     ]
     remarks = [f"{row.label}: {note}" for row in board.rows for note in notes(row.result)]
@@ -101,12 +110,11 @@ def leaderboard_markdown(board: Leaderboard) -> str:
         parts.append(markdown_list(remarks))
     parts.append(markdown_table(["column or mark", "meaning"], board.legend))
     results = [row.result for row in board.rows]
-    parts += [
+    return parts + [
         f"## By {dimension.words}\n\nMean case score, 0 to 100.\n\n{table}"
         for dimension in Dimension
         if (table := _across(results, dimension))
     ]
-    return "\n\n".join(parts) + "\n"
 
 
 def _across(results: Sequence[StoredResult], dimension: Dimension) -> str:

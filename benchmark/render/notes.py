@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmark.analysis.caveats import Identity, mismatches
 from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
-from benchmark.analysis.leaderboard import FLAGS, MIXED_CASES, Flag, Leaderboard, flags_of
+from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Backend, Disturbance, Run
@@ -58,9 +58,8 @@ def notes_together(board: Leaderboard) -> list[str]:
     for row in board.rows:
         for note in wording_notes(row.result):
             found.setdefault(note, []).append(row.label)
-    mixed = [MIXED_CASES] if board.mixed_cases else []
     everybody = len(board.rows)
-    return mixed + [note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()]
+    return [note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -84,9 +83,8 @@ def reference_notes(board: Leaderboard) -> list[str]:
     if source is None or not names:
         return []
     where = f"the same {counted(len(source.cases), 'case')}"
-    if board.mixed_cases:
-        label = next(row.label for row in board.rows if row.result is source)
-        where = f"the {counted(len(source.cases), 'case')} of {label}"
+    if any(row.result.cases and len(row.result.cases) < len(source.cases) for row in board.rows):
+        where = f"the {counted(len(source.cases), 'case')} of {next(r.label for r in board.rows if r.result is source)}"
     example = f" ({ALWAYS_SHOWN} only ever says {ALWAYS_SHOWN})" if ALWAYS_SHOWN in names else ""
     return [
         f"reference rows: gold is the right answers, a baseline a program without a model{example}; scored on {where}"

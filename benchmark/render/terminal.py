@@ -9,9 +9,18 @@ from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 
-from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboard
+from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboards
 from benchmark.record.read import StoredResult
-from benchmark.render.figures import MISSING, entry_text, headline_text, is_reference, marked, marks_text, rank_text
+from benchmark.render.figures import (
+    MISSING,
+    board_title,
+    entry_text,
+    headline_text,
+    is_reference,
+    marked,
+    marks_text,
+    rank_text,
+)
 from benchmark.render.notes import notes, notes_together, reference_notes
 from benchmark.render.text import plain_text
 from ctxsift.terminal import one_line
@@ -20,18 +29,26 @@ _TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"
 
 
 def print_board(console: Console, results: Sequence[StoredResult]) -> None:
-    """Rank results and print them; see `print_leaderboard`."""
-    print_leaderboard(console, build_leaderboard(results))
+    """Rank results and print them; see `print_leaderboards`."""
+    print_leaderboards(console, build_leaderboards(results))
 
 
-def print_leaderboard(console: Console, board: Leaderboard) -> None:
-    """Print the board as a table, or as lines where the table does not fit; then headline, notes and marks."""
-    table = _table(board)
+def print_leaderboards(console: Console, boards: Sequence[Leaderboard]) -> None:
+    """Print each board as a table, or as lines where it does not fit; then its headline, notes and marks."""
+    for number, board in enumerate(boards):
+        if number:
+            console.print()
+        _print_leaderboard(console, board, board_title(board) if len(boards) > 1 else "")
+
+
+def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None:
+    title = f"{about}, best first (scores 0 to 100 with 95 % intervals)" if about else _TITLE
+    table = _table(board, title)
     if Measurement.get(console, console.options.update(width=1000), table).maximum <= console.width:
         console.print(table)
     else:
-        _print_lines(console, board)
-    console.print(plain_text(headline_text(board.headline)), soft_wrap=True)
+        _print_lines(console, board, title)
+    console.print(plain_text(headline_text(board)), soft_wrap=True)
     for row in board.rows:
         for note in notes(row.result):
             console.print(plain_text(one_line(f"* {row.label}: {note}")), soft_wrap=True)
@@ -51,8 +68,8 @@ def plain_table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: 
     return table
 
 
-def _table(board: Leaderboard) -> Table:
-    table = Table(title=_TITLE)
+def _table(board: Leaderboard, title: str) -> Table:
+    table = Table(title=plain_text(title))
     table.add_column(RANK_TITLE, justify="right", no_wrap=True)
     table.add_column(NAME_TITLE, overflow="fold")
     for column in board.columns:
@@ -64,8 +81,8 @@ def _table(board: Leaderboard) -> Table:
     return table
 
 
-def _print_lines(console: Console, board: Leaderboard) -> None:
-    console.print(plain_text(_TITLE, style="italic"))
+def _print_lines(console: Console, board: Leaderboard, title: str) -> None:
+    console.print(plain_text(title, style="italic"))
     for row in board.entries:
         console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="dim" if is_reference(row) else "bold"))
         cells = [(column.title, entry_text(column, row)) for column in board.columns]

@@ -20,6 +20,7 @@ from benchmark.record.base import Interval as Ends
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
+from benchmark.render.figures import board_title, headline_text
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
@@ -27,11 +28,11 @@ from benchmark.viewer.charts import keyed_references, lift_interval, reference_l
 from benchmark.viewer.page_data import Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
+    BoardInfo,
     BoardRow,
     ComponentInfo,
     Detail,
     FigureInfo,
-    HeadlineInfo,
     IdentityGroup,
     IdentityLine,
     Interval,
@@ -67,29 +68,34 @@ _TILES: dict[figures.Figure, tuple[figures.Figure, ...]] = {
 def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
     """Return what the leaderboard needs; `skipped` are the files that were left out."""
     keys = {shown.result: shown.key for shown in gathered.shown}
-    rows, headline = gathered.board.rows, gathered.board.headline
+    rows = [(row, each.references) for each in gathered.boards for row in each.rows]
     return Overview(
         built=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         figures=[_figure_info(figure) for figure in figures.FIGURES],
-        columns=[column for column in _columns() if _is_filled(column, rows)],
+        columns=[column for column in _columns() if _is_filled(column, [row for row, _ in rows])],
         components=[ComponentInfo(name=component.name, hint=component.hint) for component in COMPONENTS],
         remarks=[RemarkInfo(kind=remark.name.lower(), prefix=remark) for remark in Remark],
         by_wording=BY_WORDING,
         difficulties=list(Difficulty),
         flags={flag: about.meaning for flag, about in board.FLAGS.items()},
         rank_hint=board.RANK_HINT,
-        results=[_board_row(keys[row.result], row, gathered.board.references) for row in rows],
-        references=[_reference_row(*keyed) for keyed in keyed_references(gathered).items()],
-        reference_note="; ".join(reference_notes(gathered.board)),
-        headline=HeadlineInfo(
-            best=[keys[row.result] for row in headline.best],
-            measured=headline.measured,
-            beats_floor=headline.beats_floor,
-        ),
-        lines=reference_lines(gathered),
-        notes=[one_line(note) for note in notes_together(gathered.board)],
+        results=[_board_row(keys[row.result], row, references) for row, references in rows],
+        boards=[_board(gathered, each, keys) for each in gathered.boards],
         skipped=[one_line(str(error)) for error in skipped],
         validity=validity_info(gathered),
+    )
+
+
+def _board(gathered: Gathered, about: board.Leaderboard, keys: Mapping[StoredResult, int]) -> BoardInfo:
+    return BoardInfo(
+        about=board_title(about),
+        results=[keys[row.result] for row in about.rows],
+        best=[keys[row.result] for row in about.headline.best],
+        headline=headline_text(about),
+        references=[_reference_row(*keyed) for keyed in keyed_references(gathered, about).items()],
+        reference_note="; ".join(reference_notes(about)),
+        lines=reference_lines(gathered, about),
+        notes=[one_line(note) for note in notes_together(about)],
     )
 
 

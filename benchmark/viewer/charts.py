@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ import msgspec
 import numpy as np
 import vl_convert
 
+from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.analysis.references import ReferenceRow
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval, Json, known
@@ -91,7 +93,7 @@ def chart_rows(gathered: Gathered) -> ChartRows:
     """Return the data sets of the specifications, best result first; `key` says whose a row is."""
     sources = [
         _Source(shown, row.label)
-        for shown, row in zip(gathered.shown, gathered.board.rows, strict=True)
+        for shown, row in zip(gathered.shown, (row for board in gathered.boards for row in board.rows), strict=True)
         if shown.result.cases
     ]
     return ChartRows(
@@ -193,18 +195,19 @@ def lift_interval(summary: Summary) -> Interval | None:
     return known(summary.recovered.intervals.recovery_lift) if summary.recovered else None
 
 
-def keyed_references(gathered: Gathered) -> dict[int, ReferenceRow]:
-    """Return the reference rows that are no results, by keys that no result has."""
-    return {-1 - place: row for place, row in enumerate(gathered.board.references.rows)}
+def keyed_references(gathered: Gathered, board: Leaderboard) -> dict[int, ReferenceRow]:
+    """Return the reference rows of a board that are no results, by keys that no result and no other board has."""
+    before = sum(len(each.references.rows) for each in itertools.takewhile(lambda b: b is not board, gathered.boards))
+    return {-1 - before - place: row for place, row in enumerate(board.references.rows)}
 
 
-def reference_lines(gathered: Gathered) -> list[ReferenceLine]:
-    """Return gold and the best baseline on the cases of the reference rows; other results have lines of their own."""
-    references = gathered.board.references
+def reference_lines(gathered: Gathered, board: Leaderboard) -> list[ReferenceLine]:
+    """Return gold and the best baseline on the cases of a board."""
+    references = board.references
     own = references.source.record.summary.reference if references.source else None
     if own is None:
         return []
-    keys = {row.name: key for key, row in keyed_references(gathered).items()}
+    keys = {row.name: key for key, row in keyed_references(gathered, board).items()}
     for each in reversed(gathered.shown):
         if each.result in references.results:
             keys[each.result.record.scenario.model] = each.key
@@ -237,7 +240,7 @@ def _pictures(gathered: Gathered) -> dict[str, Json]:
     chosen = set((rivals or [each.key for each in gathered.shown])[:_MOST_ROWS])
     rows = chart_rows(gathered)
     data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name not in _APART}
-    data["lines"] = reference_lines(gathered)
+    data["lines"] = reference_lines(gathered, gathered.boards[0])
     drawn = specifications()
     heat, measured, _ = drawn.pop("heat"), drawn.pop("validity"), drawn.pop("histogram")
     found = {name: _complete(specification, data) for name, specification in drawn.items()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from benchmark.analysis.comparison import Comparison, Comparisons, beyond_chance
-from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
+from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
 from benchmark.record.result import Question as AskedQuestion
@@ -72,7 +72,7 @@ class Gathered:
 
     Attributes:
         shown: best first.
-        board: the leaderboard of them, in the same order.
+        boards: the leaderboards of them, in the same order.
         asked: each question once for all results, with all their answers: they say much the same about the same
             input, so together they pack into a fraction.
         validity: how far scores can be trusted, where that was measured.
@@ -80,7 +80,7 @@ class Gathered:
     """
 
     shown: tuple[Shown, ...]
-    board: Leaderboard
+    boards: tuple[Leaderboard, ...]
     asked: tuple[Asked, ...]
     comparisons: Comparisons
     validity: Validity | None = None
@@ -100,10 +100,10 @@ def gather(results: Iterable[StoredResult], validity: Validity | None = None) ->
         kept = replace(result, record=msgspec.structs.replace(result.record, cases=[]))
         shown[kept] = Shown(key, kept, rows)
     comparisons = Comparisons()
-    board = build_leaderboard(list(shown), comparisons)
+    boards = build_leaderboards(shown, comparisons)
     return Gathered(
-        shown=tuple(shown[row.result] for row in board.rows),
-        board=board,
+        shown=tuple(shown[row.result] for board in boards for row in board.rows),
+        boards=boards,
         asked=tuple(each for _, each in asked.values()),
         comparisons=comparisons,
         validity=validity,

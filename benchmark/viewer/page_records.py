@@ -119,14 +119,6 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     wording_note: str = ""
 
 
-class HeadlineInfo(PageRecord, frozen=True, kw_only=True):
-    """What the board comes to; `best` are the keys of the results that lead it."""
-
-    best: list[int]
-    measured: bool
-    beats_floor: bool
-
-
 class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
     """Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard."""
 
@@ -134,6 +126,30 @@ class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
     score: float
     is_ceiling: bool
     key: int | None
+
+
+class BoardInfo(PageRecord, frozen=True, kw_only=True):
+    """Results over the same cases of one corpus, scored by one scorer.
+
+    Attributes:
+        about: what they have in common.
+        results: their keys, best first.
+        best: keys of those that lead it; where there are none, `headline` says why.
+        references: gold and the best baselines, as far as no result is of them.
+        reference_note: what reference rows are; empty where there are none.
+        lines: gold and the best baseline as lines to measure by.
+        notes: what makes these results hard to compare.
+
+    """
+
+    about: str
+    results: list[int]
+    best: list[int]
+    headline: str
+    references: list[BoardRow]
+    reference_note: str
+    lines: list[ReferenceLine]
+    notes: list[str]
 
 
 class JudgedAnswer(PageRecord, frozen=True, kw_only=True):
@@ -168,11 +184,9 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     """What the leaderboard needs.
 
     Attributes:
-        references: gold and the best baselines, as far as no result is of them.
-        reference_note: what reference rows are; empty where there are none.
+        boards: that with most competitors first.
         flags: flag -> its meaning.
         difficulties: from easy to hard.
-        notes: what makes these results hard to compare.
         skipped: files that were left out, and why.
         by_wording: what the mark of a case in prose without statements means.
         validity: None where nothing was measured.
@@ -189,11 +203,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     flags: dict[str, str]
     rank_hint: str
     results: list[BoardRow]
-    references: list[BoardRow]
-    reference_note: str
-    headline: HeadlineInfo
-    lines: list[ReferenceLine]
-    notes: list[str]
+    boards: list[BoardInfo]
     skipped: list[str]
     validity: ValidityInfo | None = None
 

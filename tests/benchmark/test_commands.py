@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from benchmark import report
+from tests.conftest import ROOT, Run, scripted, write_matrix
 
 
 def run(*arguments: str) -> str:
@@ -27,3 +29,19 @@ def test_what_is_run_is_reported_compared_and_rescored(tmp_path: Path) -> None:
     assert "100.0" in run("benchmark.report", tree)
     assert "control-tf-idf" in run("benchmark.compare", tree)
     assert "nothing changed" in run("benchmark.rescore", tree)
+
+
+@pytest.mark.slow
+def test_a_split_keeps_its_reference_rows(runner: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_matrix(tmp_path, scripted(tmp_path, default="ok") | {"track": "gpu", "device": "cuda"})
+    assert runner("--max-cases", "8", "--split", "test").returncode == 0
+    assert runner("--max-cases", "12").returncode == 0
+    capsys.readouterr()
+    assert report.main([str(tmp_path / "results"), "--split", "test", "--json"]) == 0
+    boards = json.loads(capsys.readouterr().out)["boards"]
+    assert len(boards) == 2
+    for board in boards:
+        assert board["best"] == []
+        assert "best baseline (" in board["headline"] or "beyond chance (" in board["headline"]
+        assert {"gold", "ok"} <= {row["name"] for row in board["references"]}
+        assert board["references"][0]["figures"]["score"] > 99

@@ -5,17 +5,24 @@ import { address, changeQuery } from "./route.js";
 import { figureOf, overview, results } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 
-/** @import { BoardColumn, BoardRow } from "./page_records.d.ts" */
+/** @import { BoardColumn, BoardInfo, BoardRow } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
 const MOST_CHOSEN = 4;
 
 /**
+ * Results over the same cases of one corpus, scored by one scorer.
+ * @param {BoardRow} row
+ */
+const boardOf = (row) =>
+  overview.boards.find((board) => board.results.includes(row.key) || board.references.some((r) => r.key === row.key));
+
+/**
  * Gold, and the best baseline: lines to measure by.
  * @param {BoardRow} row
  */
-const lineOf = (row) => overview.lines.find((line) => line.key === row.key);
+const lineOf = (row) => boardOf(row)?.lines.find((line) => line.key === row.key);
 
 /** @param {BoardRow} row */
 const isRival = (row) => !row.is_reference;
@@ -29,7 +36,9 @@ const isResult = (row) => row.key >= 0;
 /** @param {{ row: BoardRow, score: number, figure: string }} props */
 function Bar({ row, score, figure }) {
   const ends = row.intervals[figure];
-  const lines = row.lines ? [row.lines.floor, row.lines.ceiling] : overview.lines.map((line) => line.score);
+  const lines = row.lines
+    ? [row.lines.floor, row.lines.ceiling]
+    : (boardOf(row)?.lines ?? []).map((line) => line.score);
   return html`<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true" focusable="false">
     <rect class="track" width="100" height="12" />
     ${!lineOf(row) && html`<rect class="fill" y="3" width=${score} height="6" />`}
@@ -174,11 +183,10 @@ function ResultFilters({ query }) {
   </form>`;
 }
 
-function Headline() {
-  const { best, measured, beats_floor } = overview.headline;
-  const leaders = results.filter((row) => best.includes(row.key));
-  if (!measured) return html`<p class="lead">Reference rows only: no model has been measured yet.</p>`;
-  if (!leaders.length) return html`<p class="lead">No model has an answer that could be scored.</p>`;
+/** @param {{ board: BoardInfo }} props */
+function Headline({ board }) {
+  const leaders = results.filter((row) => board.best.includes(row.key));
+  if (!leaders.length) return html`<p class="lead">${board.headline}</p>`;
   const names = leaders
     .slice(0, 5)
     .map((row, index) => html`${index > 0 && ", "}<a href=${address("scenario", [row.label])}>${row.label}</a>`);
@@ -186,28 +194,26 @@ function Headline() {
     ${leaders.length > 1 ? "Best, statistically tied: " : "Best: "}${names}${
       leaders.length > 5 && ` and ${leaders.length - 5} more`
     }.
-    ${!beats_floor && " No model beats the best baseline beyond chance."}
   </p>`;
 }
 
-/** @param {{ shown: BoardRow[] }} props */
-function Notes({ shown }) {
+/** @param {{ board: BoardInfo, shown: BoardRow[] }} props */
+function Notes({ board, shown }) {
   const noted = shown.filter((row) => row.notes.length && isRival(row));
-  return html`${
-    (noted.length > 0 || overview.notes.length > 0) &&
-    html`<section><h2>Before you compare</h2>
-      <ul class="notes">
-        ${overview.notes.map((note) => html`<li>${note}</li>`)}
-        ${noted.map(
-          (row) => html`<li><a href=${address("scenario", [row.label])}>${row.label}</a>: ${row.notes.join("; ")}</li>`,
-        )}
-      </ul></section>`
-  }
-    ${
-      overview.skipped.length > 0 &&
-      html`<section><h2>Left out</h2>
-      <ul class="notes">${overview.skipped.map((error) => html`<li>${error}</li>`)}</ul></section>`
-    }`;
+  if (!noted.length && !board.notes.length) return null;
+  return html`<section><h2>Before you compare</h2>
+    <ul class="notes">
+      ${board.notes.map((note) => html`<li>${note}</li>`)}
+      ${noted.map(
+        (row) => html`<li><a href=${address("scenario", [row.label])}>${row.label}</a>: ${row.notes.join("; ")}</li>`,
+      )}
+    </ul></section>`;
+}
+
+function LeftOut() {
+  if (!overview.skipped.length) return null;
+  return html`<section><h2>Left out</h2>
+    <ul class="notes">${overview.skipped.map((error) => html`<li>${error}</li>`)}</ul></section>`;
 }
 
 /** @param {{ shown: BoardRow[], chosen: string[] }} props */
@@ -239,25 +245,30 @@ function Board({ query }) {
   const shown = chosenResults(query);
   const sort = query.sort ?? "-score";
   const answers = results.reduce((sum, row) => sum + row.answered, 0);
-  const hasLines = overview.lines.length > 0 || results.some((row) => row.lines);
+  const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
+  const boards = overview.boards.map((board) => ({ board, rows: shown.filter((row) => boardOf(row) === board) }));
   return html`<${Heading} title="Leaderboard" />
-    <${Headline} />
     <${ResultFilters} query=${query} />
     <${Chosen} shown=${shown} chosen=${chosen} />
-    <${Table}
-      label="Leaderboard"
-      columns=${columns}
-      rows=${sortRows([...overview.references, ...shown], columns, sort)}
-      sort=${sort}
-      keyOf=${(/** @type {BoardRow} */ row) => String(row.key)}
-      classOf=${(/** @type {BoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
-    />
+    ${boards.map(
+      ({ board, rows }) => html`${boards.length > 1 && html`<h2>${board.about}</h2>`}
+        <${Headline} board=${board} />
+        <${Table}
+          label=${boards.length > 1 ? `Leaderboard: ${board.about}` : "Leaderboard"}
+          columns=${columns}
+          rows=${sortRows([...board.references, ...rows], columns, sort)}
+          sort=${sort}
+          keyOf=${(/** @type {BoardRow} */ row) => String(row.key)}
+          classOf=${(/** @type {BoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
+        />
+        ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
+        <${Notes} board=${board} shown=${rows} />`,
+    )}
     <p class="legend">Scores are 0 to 100 with 95 % intervals.${" "}
       ${hasLines && "The dashed lines in the bars are gold and the best baseline on the same cases. "}
       A rank with = is shared: the difference from at least one other result may be chance
-      (paired bootstrap, corrected for all pairs).</p>
-    ${overview.reference_note && html`<p class="legend">${sentence(overview.reference_note)}</p>`}
-    <${Notes} shown=${shown} />
+      (paired bootstrap, corrected for all pairs). Only complete runs over the same cases are ranked.</p>
+    <${LeftOut} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }
 

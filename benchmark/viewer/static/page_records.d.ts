@@ -71,19 +71,24 @@ export interface BoardRow {
   wording_note?: string;
 }
 
-/** What the board comes to; `best` are the keys of the results that lead it. */
-export interface HeadlineInfo {
-  best: number[];
-  measured: boolean;
-  beats_floor: boolean;
-}
-
 /** Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard. */
 export interface ReferenceLine {
   label: string;
   score: number;
   is_ceiling: boolean;
   key: number | null;
+}
+
+/** Results over the same cases of one corpus, scored by one scorer. */
+export interface BoardInfo {
+  about: string;
+  results: number[];
+  best: number[];
+  headline: string;
+  references: BoardRow[];
+  reference_note: string;
+  lines: ReferenceLine[];
+  notes: string[];
 }
 
 /** An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case. */
@@ -117,11 +122,7 @@ export interface Overview {
   flags: Record<string, string>;
   rank_hint: string;
   results: BoardRow[];
-  references: BoardRow[];
-  reference_note: string;
-  headline: HeadlineInfo;
-  lines: ReferenceLine[];
-  notes: string[];
+  boards: BoardInfo[];
   skipped: string[];
   validity?: ValidityInfo;
 }

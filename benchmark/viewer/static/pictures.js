@@ -184,13 +184,14 @@ function Pictures({ query }) {
   const dimensions = [...new Set(rows.cells.map((cell) => cell.dimension))];
   const by = dimensions.includes(query.by) ? query.by : (dimensions[0] ?? "intent");
   const points = of(rows.points, measured);
+  const lines = overview.boards[0]?.lines ?? [];
   const timed = points.filter((row) => (row.seconds ?? 0) > 0);
   const lifted = points.filter((row) => row.lift !== null);
   const cells = of(rows.cells).filter((cell) => cell.dimension === by);
   const times = of(rows.times).filter((row) => row.p5 > 0);
   const scores = { bins: of(rows.bins), tails: of(rows.tails) };
   return html`${head}
-    <${Picture} name="score-latency" title="Score against latency" data=${{ points: timed, lines: overview.lines }} />
+    <${Picture} name="score-latency" title="Score against latency" data=${{ points: timed, lines }} />
     <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} />
     ${dimensions.length > 0 && html`<${Dimensions} dimensions=${dimensions} chosen=${by} />`}
     <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} />

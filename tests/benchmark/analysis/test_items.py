@@ -98,7 +98,7 @@ def test_parts_of_a_result_are_summed_up_anew(model: StoredResult) -> None:
         for n, case in enumerate(model.record.cases)
     ]
     whole = replace(model.record, cases=cases)
-    parts = {split: part_of(whole, split) for split in Split}
+    parts = {split: part_of(whole, split, None, None) for split in Split}
     assert sorted(c.question.case_id for part in parts.values() for c in part.cases) == sorted(
         c.question.case_id for c in cases
     )

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from benchmark.analysis.figures import COLUMNS, FIGURES
-from benchmark.analysis.leaderboard import FLAGS, Flag, build_leaderboard, flags_of
+from benchmark.analysis.leaderboard import (
+    FLAGS,
+    Flag,
+    Headline,
+    Standing,
+    build_leaderboard,
+    build_leaderboards,
+    flags_of,
+)
+from benchmark.analysis.ranking import Rank
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.record.summary import Summary
@@ -32,20 +42,17 @@ def renamed(result: StoredResult, name: str, track: Track = Track.CPU) -> Stored
     return stored(Path(f"{name}.json"), replace(result.record, scenario=scenario))
 
 
-def test_best_first_and_reference_rows_have_no_rank(results: list[StoredResult]) -> None:
+def test_best_first_and_neither_references_nor_incomplete_runs_have_a_rank(results: list[StoredResult]) -> None:
     board = build_leaderboard(results)
     scores = [row.summary.final_score or 0.0 for row in board.rows]
     assert scores == sorted(scores, reverse=True)
-    assert [row.label for row in board.rows if row.rank is None] == ["control-tf-idf"]
-    # The incomplete one answered other cases than the rest.
-    assert board.mixed_cases
+    assert [row.label for row in board.rows if row.rank is None] == ["model-03", "control-tf-idf"]
 
 
 def test_results_without_any_answer_come_last_and_unranked(results: list[StoredResult]) -> None:
     empty = replace(named(results, "model-00").record, summary=Summary(planned_count=16, case_count=0), cases=[])
     board = build_leaderboard([stored(Path("empty.json"), empty), named(results, "model-01")])
     assert [row.rank is None for row in board.rows] == [False, True]
-    assert [row.label for row in board.headline.best] == ["model-01"]
 
 
 def test_flags_say_what_the_record_says(results: list[StoredResult]) -> None:
@@ -65,19 +72,58 @@ def test_published_files_are_flagged_and_ranked(tmp_path: Path) -> None:
     board = build_leaderboard(find_results(paths))
     assert all(row.flags == (Flag.PUBLISHED,) for row in board.rows)
     assert [row.rank.place for row in board.rows if row.rank] == [1, 2]
-    assert not board.mixed_cases
 
 
-def test_headline(results: list[StoredResult]) -> None:
-    best, floor = named(results, "model-03"), named(results, "control-tf-idf")
+def complete(result: StoredResult, name: str) -> StoredResult:
+    assert result.record.run
+    return renamed(stored(result.path, replace(result.record, run=replace(result.record.run, complete=True))), name)
+
+
+def with_gap(result: StoredResult, beats_floor: bool | None) -> StoredResult:
+    standing = result.record.summary.standing
+    assert standing
+    told = replace(standing, reference=replace(standing.reference, beats_floor=beats_floor))
+    summary = replace(result.record.summary, standing=told)
+    return stored(result.path, replace(result.record, summary=summary))
+
+
+def test_the_headline_names_a_best_only_where_it_beats_the_best_baseline(results: list[StoredResult]) -> None:
+    best, floor = complete(named(results, "model-03"), "whole"), named(results, "control-tf-idf")
     both = build_leaderboard([best, renamed(best, "twin"), floor]).headline
-    assert [row.label for row in both.best] == ["model-03", "twin"]
-    assert both.measured
-    assert both.beats_floor
-    assert not build_leaderboard([named(results, "model-00"), floor]).headline.beats_floor
+    assert ([row.label for row in both.best], both.standing) == (["twin", "whole"], Standing.BEST)
+    for beats, standing in ((False, Standing.BELOW_FLOOR), (None, Standing.TOO_FEW_CASES)):
+        assert build_leaderboard([with_gap(best, beats), floor]).headline == Headline((), standing)
     references = build_leaderboard([floor, renamed(floor, "other", Track.CONTROL)]).headline
-    assert references.best == ()
-    assert not references.measured
+    assert references == Headline((), Standing.REFERENCES_ONLY)
+
+
+def test_an_incomplete_run_is_never_crowned(results: list[StoredResult]) -> None:
+    cut, other = named(results, "model-03"), named(results, "model-02")
+    assert build_leaderboard([cut]).headline == Headline((), Standing.INCOMPLETE)
+    board = build_leaderboard([cut, with_gap(other, True)])
+    assert [row.label for row in board.rows] == ["model-03", "model-02"]
+    assert [row.label for row in board.headline.best] == ["model-02"]
+    assert [row.rank for row in board.rows] == [None, Rank(1, tied=False)]
+
+
+def test_what_was_asked_or_scored_otherwise_has_a_board_of_its_own(results: list[StoredResult]) -> None:
+    first, second = named(results, "model-01"), named(results, "model-02")
+    run = second.record.run
+    assert run
+    changes: tuple[dict[str, Any], ...] = (
+        {"scorer_version": "0"},
+        {"corpus_sha256": "b" * 64},
+        {"case_ids": run.case_ids[:-1]},
+    )
+    others = [
+        renamed(stored(second.path, replace(second.record, run=replace(run, **change))), f"other-{number}")
+        for number, change in enumerate(changes)
+    ]
+    boards = build_leaderboards([*others, first, second])
+    assert [[row.label for row in board.rows] for board in boards] == [
+        ["model-02", "model-01"], ["other-0"], ["other-1"], ["other-2"],
+    ]  # fmt: skip
+    assert all(row.rank and row.rank.place == 1 for board in boards[1:] for row in board.rows)
 
 
 def test_columns_that_nobody_fills_are_left_out(results: list[StoredResult]) -> None:

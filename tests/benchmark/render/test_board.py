@@ -13,13 +13,14 @@ from rich.console import Console
 
 from benchmark import report
 from benchmark.analysis.figures import Form
-from benchmark.analysis.leaderboard import Flag, Headline, Leaderboard, build_leaderboard
+from benchmark.analysis.leaderboard import Flag, Headline, Leaderboard, Standing, build_leaderboard
 from benchmark.analysis.references import References
 from benchmark.cases import Corpus
 from benchmark.record.read import StoredResult, find_results, read_result, stored
 from benchmark.record.result import Answered, InstrumentFailure, Scored
 from benchmark.record.summary import Summary
 from benchmark.render.figures import (
+    board_title,
     column_text,
     flag_marks,
     form_text,
@@ -29,9 +30,9 @@ from benchmark.render.figures import (
     rank_text,
     signed,
 )
-from benchmark.render.markdown import leaderboard_markdown, plain_cell, scenario_markdown
+from benchmark.render.markdown import leaderboards_markdown, plain_cell, scenario_markdown
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
-from benchmark.render.terminal import print_leaderboard
+from benchmark.render.terminal import print_leaderboards
 from benchmark.scoring import Embedder
 from ctxsift.recovery import STEPS, Step
 from tests.conftest import ROOT
@@ -47,7 +48,7 @@ def board() -> Leaderboard:
 
 def shown(board: Leaderboard, width: int) -> str:
     console = Console(width=width, record=True, file=io.StringIO())
-    print_leaderboard(console, board)
+    print_leaderboards(console, [board])
     return console.export_text()
 
 
@@ -76,28 +77,40 @@ def test_intervals_differences_and_marks() -> None:
 
 def test_ranks(board: Leaderboard) -> None:
     ranks = {row.label: rank_text(row) for row in board.rows}
-    assert ranks == {"model-03": "1=", "model-02": "1=", "model-01": "2=", "model-00": "2=", "control-tf-idf": "ref"}
+    assert ranks == {"model-03": "-", "model-02": "1=", "model-01": "1=", "model-00": "1=", "control-tf-idf": "ref"}
 
 
 def test_headlines(board: Leaderboard) -> None:
     row, other = board.rows[:2]
     for headline, text in (
-        (Headline((), measured=False, beats_floor=False), "Reference rows only."),
-        (Headline((), measured=True, beats_floor=False), "No model has an answer that could be scored."),
-        (Headline((row,), measured=True, beats_floor=True), "Best: model-03."),
-        (Headline((row, other), measured=True, beats_floor=True), "Best, statistically tied: model-03, model-02."),
+        (Headline((), Standing.REFERENCES_ONLY), "Reference rows only."),
+        (Headline((), Standing.NO_ANSWER), "No model has an answer that could be scored."),
+        (Headline((), Standing.INCOMPLETE), "No run is complete, so none is ranked."),
+        (Headline((row,), Standing.BEST), "Best: model-03."),
+        (Headline((row, other), Standing.BEST), "Best, statistically tied: model-03, model-02."),
+        (Headline((), Standing.BELOW_FLOOR), "No model beats the best baseline beyond chance (tf-idf, 5.9)."),
         (
-            Headline((row,), measured=True, beats_floor=False),
-            "Best: model-03. No model beats the best baseline beyond chance.",
+            Headline((), Standing.TOO_FEW_CASES),
+            "Too few cases to tell whether a model beats the best baseline (tf-idf, 5.9).",
         ),
     ):
-        assert headline_text(headline) == text
+        assert headline_text(dataclasses.replace(board, headline=headline)) == text
+
+
+def test_boards_are_told_apart_by_what_they_have_in_common(board: Leaderboard) -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    print_leaderboards(console, [board, board])
+    title = board_title(board)
+    assert title.startswith("16 cases of corpus ")
+    assert console.export_text().count(title) == 2
+    assert leaderboards_markdown([board, board]).count(f"# {plain_cell(title)}\n") == 2
+    assert title not in leaderboards_markdown([board])
 
 
 @pytest.mark.parametrize("width", [200, 80])
 def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: int) -> None:
     text = shown(board, width).replace("\u00a0", " ")
-    page = leaderboard_markdown(board)
+    page = leaderboards_markdown([board])
     for row in board.rows:
         assert marked(row) in text
         for column in board.columns:
@@ -112,7 +125,7 @@ def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: in
     for note in notes_together(board):
         assert note in text
         assert plain_cell(note) in page
-    assert headline_text(board.headline) in text
+    assert headline_text(board) in text
     for term, meaning in board.legend:
         assert f"| {plain_cell(term)} | {plain_cell(meaning)} |" in page
 
@@ -120,7 +133,7 @@ def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: in
 @pytest.mark.parametrize("width", [200, 80])
 def test_reference_rows_are_on_every_board(board: Leaderboard, width: int) -> None:
     lines = shown(board, width).replace("\u00a0", " ").splitlines()
-    page = leaderboard_markdown(board)
+    page = leaderboards_markdown([board])
     assert [row.name for row in board.references.rows] == ["gold", "last-20-lines", "error-lines"]
     for row in board.references.rows:
         (line,) = (number for number, line in enumerate(lines) if row.label in line and "ref" in line)
@@ -137,12 +150,12 @@ def test_reference_rows_are_on_every_board(board: Leaderboard, width: int) -> No
 
 def test_reference_rows_look_like_none_of_the_results(board: Leaderboard) -> None:
     console = Console(width=200, record=True, file=io.StringIO(), force_terminal=True, color_system="standard")
-    print_leaderboard(console, board)
+    print_leaderboards(console, [board])
     dim = "\x1b[2m"
     styled = {line.count(dim) > 1 for line in console.export_text(styles=True).splitlines() if " model-0" in line[:60]}
     assert styled == {False}
     console = Console(width=200, record=True, file=io.StringIO(), force_terminal=True, color_system="standard")
-    print_leaderboard(console, board)
+    print_leaderboards(console, [board])
     for row in board.references.rows:
         (line,) = (line for line in console.export_text(styles=True, clear=False).splitlines() if row.label in line)
         assert dim in line
@@ -171,19 +184,21 @@ def test_notes_of_a_run_that_went_wrong(board: Leaderboard) -> None:
 
 def test_the_board_for_programs(capsys: pytest.CaptureFixture[str], board: Leaderboard) -> None:
     assert report.main([str(V2), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    everything = json.loads(capsys.readouterr().out)
+    (document,) = everything["boards"]
     assert [row["label"] for row in document["results"]] == [row.label for row in board.rows]
     for told, row in zip(document["results"], board.rows, strict=True):
         assert told["rank"] == (None if row.rank is None else {"place": row.rank.place, "tied": row.rank.tied})
         assert told["flags"] == list(row.flags)
         assert told["figures"]["score"] == row.summary.final_score
-        assert told["figures"].keys() == {figure["key"] for figure in document["figures"]}
+        assert told["figures"].keys() == {figure["key"] for figure in everything["figures"]}
     assert [(row["name"], row["label"], row["figures"]["score"]) for row in document["references"]] == [
         (row.name, row.label, row.score) for row in board.references.rows
     ]
-    assert document["references"][0]["figures"].keys() == {figure["key"] for figure in document["figures"]}
+    assert document["references"][0]["figures"].keys() == {figure["key"] for figure in everything["figures"]}
     assert reference_notes(board)[0] in document["notes"]
     assert document["best"] == [row.label for row in board.headline.best]
+    assert (document["about"], document["headline"]) == (board_title(board), headline_text(board))
 
 
 def test_the_report_of_an_incomplete_scenario() -> None:

@@ -329,20 +329,21 @@ def test_cases_that_were_never_asked_are_not_scored(results_tree: Path) -> None:
     assert sum(row.count for row in rows) == record["summary"]["planned_count"]
 
 
-def test_the_best_are_only_those_that_were_compared(results_tree: Path, tmp_path: Path) -> None:
+def test_what_was_asked_otherwise_has_a_board_of_its_own(results_tree: Path, tmp_path: Path) -> None:
     other = published_layout(tmp_path / "theirs.json", "theirs", {"python-01": 0.5})
     shown = overview(gather(iterate_results([results_tree, other])), [])
-    rows = {row.scenario: row for row in shown.results}
-    # Nobody can say that it is worse, so it shares the first rank; it is not called the best.
-    ranks = [rows[name].rank for name in ("model-05", "theirs")]
-    assert [(rank.place, rank.tied) for rank in ranks if rank] == [(1, True), (1, True)]
-    assert shown.headline.best[0] == rows["model-05"].key
-    assert rows["theirs"].key not in shown.headline.best
+    keys = {row.scenario: row.key for row in shown.results}
+    first, *_ = shown.boards
+    (last,) = (board for board in shown.boards if keys["theirs"] in board.results)
+    assert keys["model-05"] in first.results
+    assert keys["theirs"] not in first.results
+    assert (last.results, last.best) == ([keys["theirs"]], [keys["theirs"]])
+    assert [key for board in shown.boards for key in board.results] == [row.key for row in shown.results]
 
 
 def test_lines_are_those_of_most_results(results_tree: Path) -> None:
     gathered = gather(iterate_results([results_tree]))
-    lines = reference_lines(gathered)
+    lines = reference_lines(gathered, gathered.boards[0])
     names = {each.key: each.result.name for each in gathered.shown}
     own = documents(results_tree)["model-05"]["summary"]["reference"]
     # One of the six is incomplete, and has a floor of its own.
@@ -353,7 +354,8 @@ def test_lines_are_those_of_most_results(results_tree: Path) -> None:
         (own["floor_score"], False),
     ]
     # Where no model has a result, the reference rows say it themselves.
-    alone = reference_lines(gather(each for each in iterate_results([results_tree]) if each.is_reference))
+    references = gather(each for each in iterate_results([results_tree]) if each.is_reference)
+    alone = reference_lines(references, references.boards[0])
     assert [(line.label, line.score) for line in alone] == [(line.label, line.score) for line in lines]
 
 
@@ -361,18 +363,19 @@ def test_reference_rows_without_a_result_are_told_to_the_page(results_tree: Path
     models = [each for each in iterate_results([results_tree]) if not each.is_reference]
     gathered = gather(models)
     shown = overview(gathered, [])
+    board = shown.boards[0]
     own = documents(results_tree)["model-05"]["summary"]["reference"]
     best = sorted(own["controls"], key=lambda name: -own["controls"][name])[:3]
-    assert [row.model for row in shown.references] == ["gold", *dict.fromkeys([*best, "ok"])]
-    assert [row.figures["score"] for row in shown.references[1:4]] == [own["controls"][name] for name in best]
-    assert all(row.key < 0 and row.rank is None and row.is_reference for row in shown.references)
-    assert {line.key for line in shown.lines} <= {row.key for row in shown.references}
+    assert [row.model for row in board.references] == ["gold", *dict.fromkeys([*best, "ok"])]
+    assert [row.figures["score"] for row in board.references[1:4]] == [own["controls"][name] for name in best]
+    assert all(row.key < 0 and row.rank is None and row.is_reference for row in board.references)
+    assert {line.key for line in board.lines} <= {row.key for row in board.references}
     assert not any(row.is_yardstick for row in shown.results)
     # What is a result itself is not there twice.
     all_of_them = overview(gather(iterate_results([results_tree])), [])
-    assert all_of_them.references == []
+    assert all_of_them.boards[0].references == []
     yardsticks = {row.model for row in all_of_them.results if row.is_yardstick}
-    assert yardsticks == {row.model for row in shown.references}
+    assert yardsticks == {row.model for row in board.references}
 
 
 def spoiled(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -536,7 +539,7 @@ def test_one_result_without_references_is_a_page_too(results_tree: Path, tmp_pat
     # Floor and ceiling come from the result's own references.
     reference = read_result(one_of(results_tree)).record.summary.reference
     assert reference is not None
-    assert [line["label"] for line in shown["lines"]] == ["gold", f"floor: {reference.floor}"]
+    assert [line["label"] for line in shown["boards"][0]["lines"]] == ["gold", f"floor: {reference.floor}"]
     assert shown["lines"][0]["score"] == reference.ceiling_score
 
 

@@ -62,7 +62,7 @@ def test_the_page_knows_how_reasons_begin_and_what_is_judged_by_wording(result: 
     shown = overview(gather([result]), [])
     assert {remark.kind: remark.prefix for remark in shown.remarks} == {r.name.lower(): r.value for r in Remark}
     note = f"no statements yet for 1 of 2 cases in prose: {shown.by_wording}"
-    assert shown.notes == [note]
+    assert shown.boards[0].notes == [note]
     assert [row.wording_note for row in shown.results] == [note]
 
 
