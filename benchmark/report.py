@@ -74,14 +74,14 @@ def _show(options: argparse.Namespace) -> int:
         raise left_out[0]
     for error in left_out:
         tell(f"left out: {error}")
-    if options.items:
-        return _show_items(results, as_json=options.json)
     boards = build_leaderboards(results)
     if options.markdown:
         write_atomically(options.markdown, leaderboards_markdown(boards))
     if options.csv:
         write_atomically(options.csv, case_csv(results))
-    if options.json:
+    if options.items:
+        _show_items(results, as_json=options.json)
+    elif options.json:
         print_json(boards_document(boards))
     else:
         print_leaderboards(terminal(), boards)
@@ -108,7 +108,7 @@ def _parts(results: Sequence[StoredResult], split: Split) -> list[StoredResult]:
     return parts
 
 
-def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> int:
+def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> None:
     from benchmark.analysis.items import analyse
     from benchmark.render.items import items_document, print_items
 
@@ -119,7 +119,6 @@ def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> int:
         print_json(items_document(items))
     else:
         print_items(terminal(), items)
-    return EXIT_OK
 
 
 def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:

@@ -229,4 +229,18 @@ AXES = (
     ),
     replace(SAVED, title="... of all input tokens", form=Form(scale=100, suffix="%")),
     replace(COST, title="cost in $", form=Form(digits=4)),
+    Figure(
+        "held",
+        "valid answers that ctxsift compress would not print",
+        "they contradict the exit code, repeat themselves, hold nothing of the output or are not shorter",
+        lambda s: s.held_back.held_back_count if s.held_back else None,
+        _COUNT,
+    ),
+    Figure(
+        "held_rightly",
+        "... of which did not pass",
+        "an anchor was missing, or the answer not usable",
+        lambda s: s.held_back.rightly_held_back_count if s.held_back else None,
+        _COUNT,
+    ),
 )

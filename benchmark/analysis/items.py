@@ -78,8 +78,10 @@ def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Ite
         return None
     figures = [result.cases[case_id] for result, _ in answered]
     scores = [each.score for each in figures]
-    others = [mean([f.score for f in result.cases.values() if f.case_id != case_id]) for result, _ in answered]
-    discrimination = _correlation(scores, others)
+    others = [[f.score for f in result.cases.values() if f.case_id != case_id] for result, _ in answered]
+    # Who answered nothing else says nothing of how good it is.
+    known = [(score, mean(rest)) for score, rest in zip(scores, others, strict=True) if rest]
+    discrimination = _correlation([score for score, _ in known], [rest for _, rest in known])
     best = max(scores)
     winners = [label for (_, label), score in zip(answered, scores, strict=True) if score == best]
     passed = mean([float(each.passed) for each in figures])

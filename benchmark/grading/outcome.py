@@ -13,6 +13,8 @@ from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
 from ctxsift.compression import Answer, View, examine, failure_of, tokens_of
+from ctxsift.gate import objections
+from ctxsift.validation import Status
 
 MOST_ERROR_CHARS = 10_000
 
@@ -75,6 +77,9 @@ def grade(
         scored = scored_raw if recovered is raw else _scored(recovered, case, embedder)
         input_tokens = embedder.count_tokens(case.raw_input)
         reason = failure_of(generation, raw)
+        # What failed or was rejected is not printed in any case.
+        valid = reason is None and recovered.validation.status is not Status.REJECTED
+        held_back = objections(recovered.text, case.request, recovered.validation).sure if valid else ()
     except Exception as error:
         return unscored(case, answer, f"scoring failed: {type(error).__name__}: {error}", attempts)
     kind: Callable[..., Scored | ModelFailure] = partial(ModelFailure, failure_reason=reason) if reason else Scored
@@ -87,6 +92,7 @@ def grade(
         input_chars_cut=answer.input_chars_cut,
         cpu_rss_bytes=rss_bytes,
         recovery_steps=list(recovery.steps),
+        held_back=list(held_back),
         recovered=scored,
         raw=scored_raw,
     )

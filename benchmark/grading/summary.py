@@ -11,7 +11,17 @@ from msgspec.structs import replace
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
 from benchmark.record.result import Answered, ModelFailure, Outcome, Question
-from benchmark.record.summary import Compression, Dimension, Group, Latency, Peaks, Reference, Standing, Summary
+from benchmark.record.summary import (
+    Compression,
+    Dimension,
+    Group,
+    HeldBack,
+    Latency,
+    Peaks,
+    Reference,
+    Standing,
+    Summary,
+)
 from benchmark.record.views import Intervals, ScoredView, ViewSummary
 from benchmark.scoring import COMPONENTS, bootstrap_final_scores, scenario_score
 from benchmark.statistics import (
@@ -88,6 +98,10 @@ def summarise(
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
         recovery_lift=recovered.final_score - raw.final_score,
         standing=_standing(references, recovered.final_score, recovered_draws, clusters) if references else None,
+        held_back=HeldBack(
+            held_back_count=sum(bool(a.held_back) for a in answered),
+            rightly_held_back_count=sum(bool(a.held_back) and not a.recovered.passed for a in answered),
+        ),
         peaks=Peaks(
             peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
             peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),

@@ -77,6 +77,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
         elapsed_ms: from the first attempt to the answer, waiting included; None in older files.
         input_tokens: length of the raw input by the scorer's tokenizer, the same for all models.
         input_chars_cut: characters of the raw input that did not fit the context.
+        held_back: why the product would not print this valid answer; names of ctxsift.gate. No score knows of it.
 
     """
 
@@ -95,6 +96,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     input_chars_cut: Count = 0
     cpu_rss_bytes: Count | None = None
     recovery_steps: list[Step] = []
+    held_back: list[str] = []
     recovered: ScoredView
     raw: ScoredView = field(name="raw_view")
 

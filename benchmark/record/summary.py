@@ -85,6 +85,19 @@ class Standing(Record, frozen=True, kw_only=True):
     reference: Reference
 
 
+class HeldBack(Record, frozen=True, kw_only=True):
+    """Valid answers that the product would not print, beside the score.
+
+    Attributes:
+        held_back_count: of them.
+        rightly_held_back_count: of these, those that lack an anchor or are not usable.
+
+    """
+
+    held_back_count: Count
+    rightly_held_back_count: Count
+
+
 class Peaks(Record, frozen=True, kw_only=True):
     """Most memory that an answer took."""
 
@@ -101,7 +114,7 @@ class Summary(Record, frozen=True, kw_only=True):
     """
 
     FLAT: ClassVar[Mapping[str, Flat]] = {
-        name: Flat() for name in ("latency", "compression", "recovered", "standing", "peaks")
+        name: Flat() for name in ("latency", "compression", "recovered", "standing", "held_back", "peaks")
     }
 
     planned_count: Count | None = None
@@ -114,6 +127,7 @@ class Summary(Record, frozen=True, kw_only=True):
     recovered: ViewSummary | None = None
     recovery_lift: Figure | UnsetType | None = UNSET
     standing: Standing | None = None
+    held_back: HeldBack | None = None
     peaks: Peaks | None = None
     raw: ViewSummary | UnsetType = field(name="raw_view", default=UNSET)
 

@@ -78,6 +78,22 @@ def test_the_command_shows_and_prints_items(capfd: pytest.CaptureFixture[str]) -
     assert {"case_id", "mean", "discrimination", "measured", "labelled", "winners", "remarks"} <= items[0].keys()
 
 
+def test_results_with_one_answer_each_are_analysed_too(model: StoredResult) -> None:
+    (item,) = analyse(
+        [with_scores(model, name, [score]) for name, score in (("a", 0.1), ("b", 0.5), ("c", 0.9))], "abc"
+    )
+    assert (item.results, item.discrimination, item.winners) == (3, None, ("c",))
+
+
+def test_items_leave_no_other_wish_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "damaged.json").write_text('{"scenario"')
+    page, table = tmp_path / "r.md", tmp_path / "c.csv"
+    assert main([str(V2), str(tmp_path), "--items", "--markdown", str(page), "--csv", str(table)]) == 2
+    assert "left out: " in capfd.readouterr().err
+    assert page.read_text().startswith("# Results")
+    assert table.read_text().count("\n") > 10
+
+
 def test_a_third_of_the_captures_is_for_judging() -> None:
     corpus = load_corpus()
     names = {case.capture.name for case in corpus.cases}

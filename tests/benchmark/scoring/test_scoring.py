@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.cases import Case, Corpus, Rules
 from benchmark.scoring import COMPONENTS, Embedder, Scores, case_score, latency_factor, scenario_score, score_view
-from benchmark.scoring.anchors import has_token
+from benchmark.scoring.anchors import has_token, missing_anchors
 from benchmark.scoring.exact_values import OTHER_VALUE, same_value, value_similarity
 from benchmark.scoring.formats import matches_pattern
 from benchmark.scoring.instruction import check_rules, count_sentences, in_order
@@ -446,3 +446,10 @@ def test_whole_numbers_are_numbers(corpus: Corpus, embedder: Embedder) -> None:
 def test_an_echo_of_one_long_line_is_rejected() -> None:
     raw = "[" + ",".join(str(number) for number in range(900)) + "]"
     assert "raw_echo" in validate(raw, Request(raw, "How many?", Intent.JSON)).reasons
+
+
+def test_an_anchor_in_other_letters_is_missing() -> None:
+    assert missing_anchors("ERRNOROWS at src/APP.py:7", ["ErrNoRows", "src/app.py:7", "src/APP.py:7"]) == [
+        "ErrNoRows",
+        "src/app.py:7",
+    ]
