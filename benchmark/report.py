@@ -48,7 +48,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
     )
-    parser.add_argument("--split", type=Split, metavar="SPLIT", help="only this part of the corpus: dev or test")
+    parser.add_argument("--split", choices=[str(split) for split in Split], help="only this part of the corpus")
     add_json(parser)
     return parser
 
@@ -68,7 +68,7 @@ def _show(options: argparse.Namespace) -> int:
     left_out: list[InputError] = []
     results = list(iterate_results(options.paths, skip=left_out.append))
     if options.split:
-        results = _parts(results, options.split)
+        results = _parts(results, Split(options.split))
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:
         raise left_out[0]

@@ -226,6 +226,15 @@ def test_a_large_journal_takes_little_memory(home: Path) -> None:
 KINDS = ("fifo", "folder", "zero", "socket")
 
 
+def test_a_foreign_journal_is_passed_over_by_a_new_run(home: Path, runner: Run) -> None:
+    folder = home / "results" / "theirs"
+    folder.mkdir(parents=True)
+    (folder / "x.journal.jsonl").write_text('{"type": []}\n')
+    done = runner("--scenario", "control-gold", "--dataset", "corpus.jsonl", "--max-cases", "2", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_what_is_no_file_is_passed_over_by_a_new_run(home: Path, runner: Run) -> None:
     for kind in KINDS:
         make(kind, home / "results" / kind / "control-gold.journal.jsonl")

@@ -58,7 +58,7 @@ def test_torn_last_line_is_left_out(tmp_path: Path, cut: int) -> None:
     assert [line.case_id for line in read_journal(path) if isinstance(line, AnswerLine)] == ["one"]
 
 
-@pytest.mark.parametrize("how", ["cut", "flipped", "checksum lost", "checksum of another", "too long"])
+@pytest.mark.parametrize("how", ["cut", "flipped", "checksum lost", "checksum of another", "too long", "of no kind"])
 def test_damage_in_the_middle_is_left_out_and_named(tmp_path: Path, how: str) -> None:
     path = tmp_path / "j.jsonl"
     with Journal(path, RUN) as journal:
@@ -71,6 +71,7 @@ def test_damage_in_the_middle_is_left_out_and_named(tmp_path: Path, how: str) ->
         "checksum lost": lines[1][: lines[1].index(b', "checksum"')] + b"}",
         "checksum of another": lines[1][:-20] + lines[2][-20:],
         "too long": lines[1].replace(b"line", b"l" * 8_000_000),
+        "of no kind": b'{"type": []}',
     }
     path.write_bytes(b"\n".join([lines[0], spoiled[how], *lines[2:]]))
     damaged: list[tuple[int, str]] = []
