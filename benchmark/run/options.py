@@ -21,6 +21,13 @@ _META = "option"
 MOST_CASE_TIMEOUT_S = 7 * 24 * 3600
 
 
+def _split(text: str) -> Split:
+    try:
+        return Split(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(Split)}") from None
+
+
 class Group(StrEnum):
     """Headings of --help."""
 
@@ -91,7 +98,7 @@ class RunnerOptions:
     split: Split | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT, "run only this part of the corpus: dev (two thirds) or test", Split, "SPLIT", with_resume=False
+            Group.WHAT, "run only this part of the corpus: dev (two thirds) or test", _split, "SPLIT", with_resume=False
         ),
     )
     case_id: tuple[str, ...] = field(default=(), metadata=_several("run only this case", "ID"))

@@ -92,6 +92,7 @@ def test_duplicate_field_in_a_row(runner: Run, tmp_path: Path) -> None:
         (["--scenario", "cpu-tets"], "--scenario cpu-tets: is not in the matrix; did you mean cpu-test?"),
         (["--phase", "tset"], "--phase tset: is not in the matrix; did you mean test?"),
         (["--case-id", "java-root-cause"], "did you mean java-root-cause-exact"),
+        (["--split", "x"], "--split: 'x' is not dev or test"),
         (["--max-cases", "0"], "--max-cases: 0 is below 1; give 1 or more"),
         (["--max-cases", "-3"], "--max-cases: -3 is below 1"),
         (["--name", "../elsewhere"], "--name ../elsewhere: is not a folder name"),
