@@ -103,7 +103,7 @@ def _print_pair(a: StoredResult, b: StoredResult, measure: Measure, options: arg
 
 def _print_matrix(results: Sequence[StoredResult], measure: Measure, options: argparse.Namespace) -> int:
     comparisons = Comparisons()
-    board = build_leaderboard(results, comparisons)
+    board = build_leaderboard(results, comparisons, with_incomplete=True)
     ordered = [row.result for row in board.rows]
     ranking = rank_results(ordered, timed=measure is Measure.FINAL, comparisons=comparisons)
     if options.json:

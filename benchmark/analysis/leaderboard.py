@@ -176,10 +176,23 @@ def _named(board: Leaderboard, names: Mapping[StoredResult, str]) -> Leaderboard
     return replace(board, rows=rows, headline=headline)
 
 
-def build_leaderboard(results: Sequence[StoredResult], comparisons: Comparisons | None = None) -> Leaderboard:
-    """Rank results that belong together, best first, those without any answer last; equal scores by name."""
+def build_leaderboard(
+    results: Sequence[StoredResult], comparisons: Comparisons | None = None, *, with_incomplete: bool = False
+) -> Leaderboard:
+    """Rank results that belong together, best first, those without any answer last; equal scores by name.
+
+    Args:
+        results: of the same cases.
+        comparisons: may know some of them already.
+        with_incomplete: incomplete runs have a rank as well, by the cases that two have in common.
+
+    """
     ordered = sorted(results, key=_place)
-    rivals = [result for result in ordered if result.cases and not result.is_reference and result.record.complete]
+    rivals = [
+        result
+        for result in ordered
+        if result.cases and not result.is_reference and (with_incomplete or result.record.complete)
+    ]
     ranks = dict(zip(rivals, rank_results(rivals, comparisons=comparisons).ranks, strict=True))
     rows = tuple(
         BoardRow(result, label, ranks.get(result), flags_of(result))

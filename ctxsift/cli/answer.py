@@ -107,7 +107,7 @@ def _print(
     text: str,
     input_chars: int,
     answered: Answered | None,
-    answer_is: AnswerIs = "model",
+    answer_is: AnswerIs = "answer",
     why: str | None = None,
 ) -> None:
     if options.json:

@@ -13,7 +13,7 @@ from ctxsift.backends.base import FinishReason, LoadInfo
 from ctxsift.compression import Compression
 from ctxsift.validation import Status
 
-AnswerIs: TypeAlias = Literal["model", "extract", "original"]
+AnswerIs: TypeAlias = Literal["answer", "extract", "original"]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """What is printed in any case.
 
     Attributes:
-        answer: what a reader should read: the answer, lines picked by rule, or the original output.
+        answer: what a reader should read: the model's answer, lines picked by rule, or the original output.
         answer_is: which of these it is.
         original_base64: the bytes of the original output where it is printed and `answer` does not hold them, because
             they are no UTF-8 or too many; else None.

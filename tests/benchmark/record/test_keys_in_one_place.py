@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
     ("benchmark/corpus/quotas.py", "python"): "the name of a tool",
+    ("ctxsift/__init__.py", "settings"): "the name of a module",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
     ("ctxsift/backends/baselines.py", "instruction"): "the name of a baseline",
     ("ctxsift/backends/registry.py", "controls"): "the registered name of the baselines' backend",

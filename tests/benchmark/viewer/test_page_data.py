@@ -540,7 +540,7 @@ def test_one_result_without_references_is_a_page_too(results_tree: Path, tmp_pat
     reference = read_result(one_of(results_tree)).record.summary.reference
     assert reference is not None
     assert [line["label"] for line in shown["boards"][0]["lines"]] == ["gold", f"floor: {reference.floor}"]
-    assert shown["lines"][0]["score"] == reference.ceiling_score
+    assert shown["boards"][0]["lines"][0]["score"] == reference.ceiling_score
 
 
 def test_libraries_in_the_page_are_those_that_are_named() -> None:
