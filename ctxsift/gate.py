@@ -45,7 +45,8 @@ _RUN = 8
 _TIMES = 3
 # What says more than that all is well may say it of a part.
 _MOST_WORDS = 12
-_FEWEST_WORDS = 4
+_FEWEST_WORDS = 3
+_ANNOUNCING = frozenset(("answer", "the", "output", "command", "task", "here", "and", "that", "this"))
 
 CONTRADICTS_EXIT_CODE = "contradicts_exit_code"
 NO_FAILURE_IN_OUTPUT = "no_failure_in_output"
@@ -57,7 +58,7 @@ OBJECTIONS = {
     CONTRADICTS_EXIT_CODE: "claims success, but the command failed",
     NO_FAILURE_IN_OUTPUT: "claims a failure, but the command succeeded and its output shows none",
     REPETITION: "says the same three times",
-    NOTHING_OF_THE_OUTPUT: "holds no word of the output",
+    NOTHING_OF_THE_OUTPUT: "says nothing of the output",
     NOT_SHORTER: "is not shorter than the output",
 }
 
@@ -104,8 +105,11 @@ def _sure(text: str, request: Request) -> Iterator[str]:
     if request.exit_code == 0 and _CLAIMS_FAILURE.search(rest) and not _SHOWS_FAILURE.search(request.raw_input):
         yield NO_FAILURE_IN_OUTPUT
     words = {word.lower() for word in _WORD.findall(text)}
+    # What the question says too is none of the output; few words of it may still choose between things it names.
+    own = words - {word.lower() for word in _WORD.findall(request.instruction)} - _ANNOUNCING
     output = request.raw_input.lower()
-    if len(words) >= _FEWEST_WORDS and not _NEGATIVE.search(text) and not any(word in output for word in words):
+    silent = len(words) >= _FEWEST_WORDS and not any(word in output for word in own)
+    if not _NEGATIVE.search(text) and (silent or (words and words <= _ANNOUNCING)):
         yield NOTHING_OF_THE_OUTPUT
 
 

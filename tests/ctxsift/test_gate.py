@@ -99,3 +99,13 @@ def test_right_answers_pass(corpus: Corpus) -> None:
                 found = objections(recovered.text, cases[name].request, recovered.validation)
                 stopped += [(name, found.sure)] * bool(found.sure)
         assert len(stopped) <= most * len(answers), stopped
+
+
+@pytest.mark.parametrize("text", ["The answer is:", "What has failed in icers?", "Here is the answer to that:"])
+def test_a_question_given_back_is_no_answer(text: str) -> None:
+    assert held_back(text) == ["nothing_of_the_output"]
+
+
+@pytest.mark.parametrize("text", ["None.", "test_total", "test_cart.py failed"])
+def test_a_short_answer_may_be_all_there_is_to_say(text: str) -> None:
+    assert held_back(text) == []
