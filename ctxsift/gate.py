@@ -45,8 +45,8 @@ _RUN = 8
 _TIMES = 3
 # What says more than that all is well may say it of a part.
 _MOST_WORDS = 12
-_FEWEST_WORDS = 3
-_ANNOUNCING = frozenset(("answer", "the", "output", "command", "task", "here", "and", "that", "this"))
+_FEWEST_WORDS = 4
+_ANNOUNCING = frozenset(("answer", "the", "here", "and", "that", "this"))
 
 CONTRADICTS_EXIT_CODE = "contradicts_exit_code"
 NO_FAILURE_IN_OUTPUT = "no_failure_in_output"
