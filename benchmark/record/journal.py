@@ -361,7 +361,7 @@ def parse_line(line: bytes, *, sealed: bool = False) -> JournalLine | None:
         sealed = sealed or version >= _FIRST_SEALED
     if sealed and seal is None:
         raise ValueError("it has no checksum")
-    if not isinstance(tag, str):
+    if not isinstance(tag, str | None):
         raise ValueError("its type is not a text")
     if tag not in _KINDS:
         return None

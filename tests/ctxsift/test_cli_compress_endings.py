@@ -328,7 +328,9 @@ def test_a_key_of_the_terminal_is_not_passed_on_again(
     os.close(controller)
     os.close(terminal)
     assert (process.returncode, stdout) == (code, noise(1000) + said)
-    assert record.with_suffix(".signals").read_text() == f"{signal.SIGINT} " * keys
+    # The last key may kill the command before it has noted it.
+    noted = record.with_suffix(".signals").read_text().split()
+    assert noted in ([str(int(signal.SIGINT))] * keys, [str(int(signal.SIGINT))])
 
 
 def test_a_signal_to_us_and_to_our_group_is_one_request(tmp_path: Path) -> None:

@@ -110,9 +110,9 @@ def hostile_rows(unit_s: float) -> Iterator[Row]:
     lines = "".join(f"[{n:05}] step {n} of the build went well, wrote dist/x{n}.js\n" for n in range(20_000))
     thought = "".join(f"I should check step {n} of the build. Wait, dist/x{n}.js is there. " for n in range(450))
     for name, usual, answer, output, intent in (
-        ("30 KB of fences that never close", 1.0, "```json\n{\n" * 3000, "3 passed", Intent.JSON),
-        ("30 KB of thought about a megabyte", 1.7, f"Okay, let me see. {thought}", lines[:_MEGABYTE], Intent.SUMMARY),
-        ("200 KB of marks", 1.8, "<|a|>" * 40_000, "3 passed", Intent.SUMMARY),
+        ("30 KB of fences that never close", 3.2, "```json\n{\n" * 3000, "3 passed", Intent.JSON),
+        ("30 KB of thought about a megabyte", 3.0, f"Okay, let me see. {thought}", lines[:_MEGABYTE], Intent.SUMMARY),
+        ("200 KB of marks", 5.0, "<|a|>" * 40_000, "3 passed", Intent.SUMMARY),
     ):
         request = Request(output, "What failed?", intent)
         yield Row(f"recovering {name}", usual, cpu_of(partial(examine, answer, request)) / unit_s)
