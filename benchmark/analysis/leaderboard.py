@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
 from benchmark.analysis.comparison import Comparisons
@@ -69,7 +69,7 @@ class BoardRow:
         return self.result.record.summary
 
 
-class Standing(Enum):
+class Conclusion(Enum):
     """Why the best rows are called so, or why none is."""
 
     BEST = auto()
@@ -86,13 +86,13 @@ class Headline:
 
     Attributes:
         best: rows of the first rank that beat the best baseline beyond chance; of several, none can be told from the
-            others. Empty where `standing` is another than BEST.
-        standing: what there is to say.
+            others. Empty where `conclusion` is another than BEST.
+        conclusion: what there is to say.
 
     """
 
     best: tuple[BoardRow, ...]
-    standing: Standing
+    conclusion: Conclusion
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def build_leaderboards(
         groups.setdefault(_what_was_asked(result), []).append(result)
     everything = [result for group in groups.values() for result in group]
     names = dict(zip(everything, labels(everything), strict=True))
-    boards = [_named(build_leaderboard(group, comparisons), names) for group in groups.values()]
+    boards = [build_leaderboard(group, comparisons, names=names) for group in groups.values()]
     return tuple(sorted(boards, key=_size))
 
 
@@ -168,22 +168,19 @@ def _size(board: Leaderboard) -> tuple[int, int, str]:
     return -rivals, -max(row.summary.planned_count or 0 for row in board.rows), board.rows[0].label
 
 
-def _named(board: Leaderboard, names: Mapping[StoredResult, str]) -> Leaderboard:
-    """Return a board whose rows are told from those of the other boards, too."""
-    rows = tuple(replace(row, label=names[row.result]) for row in board.rows)
-    best = {row.result for row in board.headline.best}
-    headline = replace(board.headline, best=tuple(row for row in rows if row.result in best))
-    return replace(board, rows=rows, headline=headline)
-
-
 def build_leaderboard(
-    results: Sequence[StoredResult], comparisons: Comparisons | None = None, *, with_incomplete: bool = False
+    results: Sequence[StoredResult],
+    comparisons: Comparisons | None = None,
+    *,
+    names: Mapping[StoredResult, str] | None = None,
+    with_incomplete: bool = False,
 ) -> Leaderboard:
     """Rank results that belong together, best first, those without any answer last; equal scores by name.
 
     Args:
         results: of the same cases.
         comparisons: may know some of them already.
+        names: what tells each from all that are shown; without them, from these.
         with_incomplete: incomplete runs have a rank as well, by the cases that two have in common.
 
     """
@@ -194,10 +191,8 @@ def build_leaderboard(
         if result.cases and not result.is_reference and (with_incomplete or result.record.complete)
     ]
     ranks = dict(zip(rivals, rank_results(rivals, comparisons=comparisons).ranks, strict=True))
-    rows = tuple(
-        BoardRow(result, label, ranks.get(result), flags_of(result))
-        for result, label in zip(ordered, labels(ordered), strict=True)
-    )
+    names = names or dict(zip(ordered, labels(ordered), strict=True))
+    rows = tuple(BoardRow(result, names[result], ranks.get(result), flags_of(result)) for result in ordered)
     return Leaderboard(rows, reference_rows(results), _headline(rows))
 
 
@@ -237,16 +232,16 @@ def flags_of(result: StoredResult) -> tuple[Flag, ...]:
 def _headline(rows: Sequence[BoardRow]) -> Headline:
     rivals = [row for row in rows if not row.result.is_reference]
     if not rivals:
-        return Headline((), Standing.REFERENCES_ONLY)
+        return Headline((), Conclusion.REFERENCES_ONLY)
     ranked = [(row, row.rank) for row in rivals if row.rank is not None]
     if not ranked:
         answered = any(row.result.cases for row in rivals)
-        return Headline((), Standing.INCOMPLETE if answered else Standing.NO_ANSWER)
+        return Headline((), Conclusion.INCOMPLETE if answered else Conclusion.NO_ANSWER)
     first = min(rank.place for _, rank in ranked)
     leaders = [row for row, rank in ranked if rank.place == first]
     # Published files do not tell what baselines score on their cases.
     best = tuple(row for row in leaders if row.summary.beats_floor or row.result.record.run is None)
     if best:
-        return Headline(best, Standing.BEST)
+        return Headline(best, Conclusion.BEST)
     unknown = all(row.summary.beats_floor is None for row, _ in ranked)
-    return Headline((), Standing.TOO_FEW_CASES if unknown else Standing.BELOW_FLOOR)
+    return Headline((), Conclusion.TOO_FEW_CASES if unknown else Conclusion.BELOW_FLOOR)

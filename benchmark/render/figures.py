@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from benchmark.analysis.figures import Column, Figure, Form
-from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Flag, Leaderboard, Standing
+from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Conclusion, Flag, Leaderboard
 from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval
 from benchmark.record.questions import questions_of
@@ -75,21 +75,21 @@ def is_reference(row: BoardRow | ReferenceRow) -> bool:
 
 
 _NO_BEST = {
-    Standing.BELOW_FLOOR: "No model beats the best baseline beyond chance{floor}.",
-    Standing.TOO_FEW_CASES: "Too few cases to tell whether a model beats the best baseline{floor}.",
-    Standing.INCOMPLETE: "No run is complete, so none is ranked.",
-    Standing.NO_ANSWER: "No model has an answer that could be scored.",
-    Standing.REFERENCES_ONLY: "Reference rows only.",
+    Conclusion.BELOW_FLOOR: "No model beats the best baseline beyond chance{floor}.",
+    Conclusion.TOO_FEW_CASES: "Too few cases to tell whether a model beats the best baseline{floor}.",
+    Conclusion.INCOMPLETE: "No run is complete, so none is ranked.",
+    Conclusion.NO_ANSWER: "No model has an answer that could be scored.",
+    Conclusion.REFERENCES_ONLY: "Reference rows only.",
 }
 
 
 def headline_text(board: Leaderboard, name: Callable[[BoardRow], str] = lambda row: row.label) -> str:
     """Return in a sentence what the board comes to; `name` says how a row is called."""
     headline = board.headline
-    if headline.standing is not Standing.BEST:
+    if headline.conclusion is not Conclusion.BEST:
         floor = board.references.floor
         told = f" ({one_line(floor[0])}, {form_text(Form(), floor[1])})" if floor else ""
-        return _NO_BEST[headline.standing].format(floor=told)
+        return _NO_BEST[headline.conclusion].format(floor=told)
     names = ", ".join(map(name, headline.best))
     return f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
 

@@ -14,7 +14,7 @@ from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.compression import Failure
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.extract import extract
-from ctxsift.gate import OBJECTIONS, objections
+from ctxsift.gate import OBJECTIONS, Objections, objections
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.redaction import Secrets, out_of_command, parts_of_address
@@ -54,13 +54,16 @@ def answer(
         return _fall_back(options, request, source, told(error))
     if answered.chars_cut:
         note(f"the output is too long; {answered.chars_cut:,} characters in its middle were not read")
-    if (why := _against(answered, request)) is not None:
+    recovered = answered.result.recovered
+    against = objections(recovered.text, request, recovered.validation)
+    if (why := _why_not(answered, against)) is not None:
         if model.is_packaged:
             why = f"{why} ({_PACKAGED})"
         return _fall_back(options, request, source, why, answered)
-    if unfounded := objections(answered.result.recovered.text, request, answered.result.recovered.validation).unfounded:
-        note(f"check the answer: neither output nor question holds {printable(', '.join(unfounded), limit=200)}")
-    _print(options, source.exit_code, answered.result.recovered.text, len(text), answered)
+    if against.unfounded:
+        shown = printable(", ".join(against.unfounded), limit=200)
+        note(f"check the answer: neither output nor question holds {shown}")
+    _print(options, source.exit_code, recovered.text, len(text), answered)
     return source.exit_code
 
 
@@ -75,7 +78,7 @@ def _command_line(command: list[str], given: str | None, settings: Settings) -> 
     return secrets.out_of_answer(out_of_command(line), ())
 
 
-def _against(answered: Answered, request: Request) -> str | None:
+def _why_not(answered: Answered, against: Objections) -> str | None:
     """Return why the answer is not printed; None where nothing sure speaks against it."""
     result = answered.result
     if result.failure is not None:
@@ -83,8 +86,8 @@ def _against(answered: Answered, request: Request) -> str | None:
     verdict = result.recovered.validation
     if verdict.status is Status.REJECTED:
         return f"the answer was rejected: {', '.join(verdict.reasons)}"
-    if sure := objections(result.recovered.text, request, verdict).sure:
-        return f"the answer was held back: it {'; '.join(OBJECTIONS[name] for name in sure)}"
+    if against.sure:
+        return f"the answer was held back: it {'; '.join(OBJECTIONS[name] for name in against.sure)}"
     return None
 
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from benchmark.analysis.figures import COLUMNS, FIGURES
 from benchmark.analysis.leaderboard import (
     FLAGS,
+    Conclusion,
     Flag,
     Headline,
-    Standing,
     build_leaderboard,
     build_leaderboards,
     flags_of,
@@ -90,16 +90,16 @@ def with_gap(result: StoredResult, beats_floor: bool | None) -> StoredResult:
 def test_the_headline_names_a_best_only_where_it_beats_the_best_baseline(results: list[StoredResult]) -> None:
     best, floor = complete(named(results, "model-03"), "whole"), named(results, "control-tf-idf")
     both = build_leaderboard([best, renamed(best, "twin"), floor]).headline
-    assert ([row.label for row in both.best], both.standing) == (["twin", "whole"], Standing.BEST)
-    for beats, standing in ((False, Standing.BELOW_FLOOR), (None, Standing.TOO_FEW_CASES)):
+    assert ([row.label for row in both.best], both.conclusion) == (["twin", "whole"], Conclusion.BEST)
+    for beats, standing in ((False, Conclusion.BELOW_FLOOR), (None, Conclusion.TOO_FEW_CASES)):
         assert build_leaderboard([with_gap(best, beats), floor]).headline == Headline((), standing)
     references = build_leaderboard([floor, renamed(floor, "other", Track.CONTROL)]).headline
-    assert references == Headline((), Standing.REFERENCES_ONLY)
+    assert references == Headline((), Conclusion.REFERENCES_ONLY)
 
 
 def test_an_incomplete_run_is_never_crowned(results: list[StoredResult]) -> None:
     cut, other = named(results, "model-03"), named(results, "model-02")
-    assert build_leaderboard([cut]).headline == Headline((), Standing.INCOMPLETE)
+    assert build_leaderboard([cut]).headline == Headline((), Conclusion.INCOMPLETE)
     board = build_leaderboard([cut, with_gap(other, True)])
     assert [row.label for row in board.rows] == ["model-03", "model-02"]
     assert [row.label for row in board.headline.best] == ["model-02"]

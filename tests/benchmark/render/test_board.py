@@ -13,7 +13,7 @@ from rich.console import Console
 
 from benchmark import report
 from benchmark.analysis.figures import Form
-from benchmark.analysis.leaderboard import Flag, Headline, Leaderboard, Standing, build_leaderboard
+from benchmark.analysis.leaderboard import Conclusion, Flag, Headline, Leaderboard, build_leaderboard
 from benchmark.analysis.references import References
 from benchmark.cases import Corpus
 from benchmark.record.read import StoredResult, find_results, read_result, stored
@@ -83,14 +83,14 @@ def test_ranks(board: Leaderboard) -> None:
 def test_headlines(board: Leaderboard) -> None:
     row, other = board.rows[:2]
     for headline, text in (
-        (Headline((), Standing.REFERENCES_ONLY), "Reference rows only."),
-        (Headline((), Standing.NO_ANSWER), "No model has an answer that could be scored."),
-        (Headline((), Standing.INCOMPLETE), "No run is complete, so none is ranked."),
-        (Headline((row,), Standing.BEST), "Best: model-03."),
-        (Headline((row, other), Standing.BEST), "Best, statistically tied: model-03, model-02."),
-        (Headline((), Standing.BELOW_FLOOR), "No model beats the best baseline beyond chance (tf-idf, 5.9)."),
+        (Headline((), Conclusion.REFERENCES_ONLY), "Reference rows only."),
+        (Headline((), Conclusion.NO_ANSWER), "No model has an answer that could be scored."),
+        (Headline((), Conclusion.INCOMPLETE), "No run is complete, so none is ranked."),
+        (Headline((row,), Conclusion.BEST), "Best: model-03."),
+        (Headline((row, other), Conclusion.BEST), "Best, statistically tied: model-03, model-02."),
+        (Headline((), Conclusion.BELOW_FLOOR), "No model beats the best baseline beyond chance (tf-idf, 5.9)."),
         (
-            Headline((), Standing.TOO_FEW_CASES),
+            Headline((), Conclusion.TOO_FEW_CASES),
             "Too few cases to tell whether a model beats the best baseline (tf-idf, 5.9).",
         ),
     ):
