@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked
+from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked, kept
 from ctxsift.errors import BackendError, PromptTooLongError
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
 from ctxsift.prompts import Request, build_messages, cut_middle
@@ -73,7 +73,7 @@ def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
     asked = request
     while True:
         try:
-            return _answer(request, asked, backend.generate(build_messages(asked), limits))
+            return _answer(request, asked, backend.generate(build_messages(asked), limits), limits)
         except PromptTooLongError as error:
             asked = _shortened(request, asked, error)
 
@@ -87,7 +87,7 @@ async def _agenerate(request: Request, asked: Request, backend: AsyncBackend, li
     """Ask `asked`, which is `request` or what fits of it."""
     while True:
         try:
-            return _answer(request, asked, await backend.agenerate(build_messages(asked), limits))
+            return _answer(request, asked, await backend.agenerate(build_messages(asked), limits), limits)
         except PromptTooLongError as error:
             asked = _shortened(request, asked, error)
 
@@ -106,7 +106,7 @@ async def agenerate_batch(
     for request, reply in zip(requests, replies, strict=True):
         try:
             if isinstance(reply, Generation):
-                answers.append(_answer(request, request, reply))
+                answers.append(_answer(request, request, reply, limits))
             elif isinstance(reply, PromptTooLongError):
                 answers.append(await _agenerate(request, _shortened(request, request, reply), backend, limits))
             else:
@@ -116,8 +116,9 @@ async def agenerate_batch(
     return answers
 
 
-def _answer(request: Request, asked: Request, generation: Generation) -> Answer:
-    return Answer(checked(generation), len(request.raw_input) - len(asked.raw_input) if asked is not request else 0)
+def _answer(request: Request, asked: Request, generation: Generation, limits: Limits) -> Answer:
+    cut = len(request.raw_input) - len(asked.raw_input) if asked is not request else 0
+    return Answer(kept(checked(generation), limits), cut)
 
 
 def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> Request:

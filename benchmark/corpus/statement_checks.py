@@ -6,6 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from benchmark.cases import Alternatives, Case, Weight
 from benchmark.scoring.anchors import has_token
 from benchmark.scoring.names import shape_of
@@ -14,6 +16,8 @@ from benchmark.scoring.statements import judge, unsaid_terms
 from benchmark.typed_input import place_in
 from ctxsift.errors import InputError
 
+# Of statements and must_not together, as JSON: twice what any packaged case has. Judging takes time by its square.
+MOST_BYTES = 20_000
 # Gold with two names swapped, or with a "not" in it, has to lose at least this much of its quality.
 _LEAST_LOSS = 0.1
 # What may stand between two names of one list: commas, conjunctions, other names.
@@ -35,6 +39,10 @@ def check_statements(case: Case, *, against_gold: bool = True) -> None:
             )
         return
     where = place_in(case.where, "statements")
+    size = len(msgspec.json.encode((case.statements, case.must_not)))
+    if size > MOST_BYTES:
+        problem = f"with must_not they have {size:,} bytes as JSON, at most {MOST_BYTES:,} are allowed"
+        raise InputError(where, problem, "keep to a dozen alternatives a group")
     if not is_prose(case):
         raise InputError(where, f"do not go with the intent {case.intent}", "use them for prose and bullets")
     if all(statement.weight is not Weight.VITAL for statement in case.statements):

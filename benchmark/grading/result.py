@@ -22,7 +22,7 @@ def build_result(
     run: Run,
     outcomes: Sequence[Outcome],
     cases: Sequence[Case],
-    references: ReferenceScores,
+    references: ReferenceScores | None,
 ) -> Result:
     """Return the result made of what was measured and of outcomes that may be scored again.
 
@@ -32,11 +32,12 @@ def build_result(
         run: how the answers came to be.
         outcomes: one a case that was asked.
         cases: those of the outcomes, in any order.
-        references: gold and the baselines.
+        references: gold and the baselines; None leaves these rows out.
 
     """
     by_id = {case.case_id: case for case in cases}
     answered = [by_id[o.question.case_id] for o in outcomes if isinstance(o, Answered)]
+    known = references.scores(answered, recovery_enabled=run.recovery_enabled) if references and answered else {}
     return Result(
         scenario=scenario,
         warmup=warmup,
@@ -44,7 +45,7 @@ def build_result(
         summary=summarise(
             len(run.case_ids),
             outcomes,
-            references.scores(answered, recovery_enabled=run.recovery_enabled) if answered else {},
+            known,
             latency_ignored=run.latency_ignored,
         ),
         breakdowns=break_down(outcomes),

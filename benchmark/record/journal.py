@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +36,6 @@ JOURNAL_VERSION = 3
 # Version 2 is the same without checksums.
 _READABLE, _FIRST_SEALED = (2, 3), 3
 _MEGABYTE = 1_000_000
-_LARGEST_MB = 500
 _LONGEST_LINE = 8 * _MEGABYTE
 _MOST_VALUES = 200_000
 # Of 10,000 cases with 100 attempts each; and so many that nothing is left to be resumed.
@@ -249,8 +247,6 @@ def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) 
 
     """
     with reading(path, "name another file") as file:
-        if os.fstat(file.fileno()).st_size > _LARGEST_MB * _MEGABYTE:
-            raise InputError(str(path), f"is larger than {_LARGEST_MB} MB", "start a new run")
         lines = _finished_lines(file)
         number, offset, content = next(lines, (1, 0, b"{}"))
         first = _first_line(path, content)

@@ -144,6 +144,13 @@ class InstrumentFailure(Record, tag_field="outcome", tag="instrument_failure", f
 
 
 Outcome: TypeAlias = Scored | ModelFailure | InstrumentFailure
+
+
+def has_answer(outcome: Outcome) -> bool:
+    """Return True if an answer came, scored or not."""
+    return isinstance(outcome, Answered) or outcome.unscored_answer is not UNSET
+
+
 learn(Outcome)
 
 

@@ -9,13 +9,15 @@ import msgspec
 
 from benchmark.record.base import from_json, refusal, to_json
 from benchmark.record.earlier import with_text
-from benchmark.record.read import as_result
+from benchmark.record.read import MOST_MB, as_result
 from benchmark.record.result import Outcome, Result
 from ctxsift.errors import InputError
 from ctxsift.files import encoded, write_atomically
 from ctxsift.strict_json import check, decode
 
 _HINT = "this is a fault of the benchmark; the answers are kept where they were: in the journal, or the older file"
+
+_FEWER = "the answers are in the journal; run fewer cases at a time (--max-cases), or allow shorter answers"
 
 
 def result_text(result: Result) -> str:
@@ -25,7 +27,10 @@ def result_text(result: Result) -> str:
         written = to_json(result)
         check(written)
         text = json.dumps(written, indent=1, ensure_ascii=False) + "\n"
-        read = decode(encoded(text))
+        content = encoded(text)
+        if len(content) > MOST_MB * 1_000_000:
+            raise InputError(name, f"would be larger than {MOST_MB} MB, which nothing reads", _FEWER)
+        read = decode(content)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(name, f"cannot be written ({error})", _HINT) from error
     try:

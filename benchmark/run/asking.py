@@ -25,6 +25,9 @@ from ctxsift.prompts import Request
 # Questions asked in one burst come back in one burst, and would wait for each other here; that wait would look like
 # latency of the service, which a burst of that size may refuse anyway.
 STAGGER_S = 0.01
+# Answers that are on their way when a service refuses to go on; most come at once.
+GRACE_S = 5.0
+_LOOK_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Asking:
         self._recorder, self._stop = recorder, stop
         self._events: asyncio.Queue[Sequence[Event] | None] = asyncio.Queue()
         self._ended: Ended | None = None
+        self._refused, self._under_way = False, 0
 
     async def run(self, units: Sequence[Unit], opened: Callable[[], None]) -> Ended | None:
         """Ask for every unit, and return why it ended before the last one, or None.
@@ -124,7 +128,7 @@ class Asking:
             opened: called when the first one is about to be asked.
 
         Raises:
-            LoadError, RefusedError: nothing more can be asked; what is in flight is dropped.
+            LoadError, RefusedError: nothing more can be asked; what is in flight has had GRACE_S to come in.
             CancelledError: `stop` ended it; what was answered has been taken down.
             OSError: whatever the recorder raises.
 
@@ -175,9 +179,27 @@ class Asking:
     async def _slot(self, delay_s: float, chunks: Iterator[Sequence[Unit]]) -> None:
         await asyncio.sleep(delay_s)
         for chunk in chunks:
-            if self._ended is not None:
+            if self._ended is not None or self._refused:
                 return
-            await self._ask_chunk(chunk)
+            self._under_way += 1
+            try:
+                await self._ask_chunk(chunk)
+            except FATAL:
+                self._refused = True
+                # The first one that leaves here takes all the others with it.
+                await self._others(time.monotonic() + GRACE_S)
+                raise
+            finally:
+                self._under_way -= 1
+
+    async def _others(self, until: float) -> None:
+        """Wait for the slots that are still asking; those that were refused wait here, too."""
+        self._under_way -= 1
+        try:
+            while self._under_way and time.monotonic() < until:
+                await asyncio.sleep(_LOOK_S)
+        finally:
+            self._under_way += 1
 
     async def _ask_chunk(self, units: Sequence[Unit]) -> None:
         """Ask for several answers at once; whoever got none is asked again alone."""

@@ -64,7 +64,13 @@ class Journal:
             self._file.close()
             raise
         self._path, self._opened = path, time.monotonic()
-        self.append(first)
+        try:
+            self.append(first)
+        except OSError:
+            self._file.close()
+            if not resumed:
+                path.unlink(missing_ok=True)
+            raise
 
     def append(self, line: JournalLine) -> None:
         """Write one line and wait until it is on disk.

@@ -23,9 +23,11 @@ _PACKAGES = ("ctxsift-bench", *ENGINES, "numpy", "rapidfuzz", "tokenizers", "wor
 
 
 def result_of(ran: ScenarioRun, references: ReferenceScores) -> Result:
-    """Return the result of a scenario that has just run."""
+    """Return the result of a scenario that has just run; of an interrupted one, without reference rows."""
     warmup = Warmup(load_ms=ran.load.load_ms if ran.load else None, cpu_rss_bytes=ran.worker_rss_bytes)
-    return build_result(ran.plan.scenario, warmup, run_of(ran), ran.outcomes, ran.plan.cases, references)
+    # Somebody waits for the end of it, and they take seconds.
+    rows = None if ran.interrupted else references
+    return build_result(ran.plan.scenario, warmup, run_of(ran), ran.outcomes, ran.plan.cases, rows)
 
 
 def run_of(ran: ScenarioRun) -> Run:

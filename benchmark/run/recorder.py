@@ -16,10 +16,13 @@ from benchmark.run.identity import answer_key
 from benchmark.run.journal import Journal
 from benchmark.run.machine import Meter
 from benchmark.run.plan import ScenarioPlan
+from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
-from ctxsift.backends.base import LoadInfo
+from ctxsift.backends.base import LoadInfo, kept
 from ctxsift.compression import Answer
 from ctxsift.errors import InstrumentError
+
+NOT_SCORED = "the run was interrupted before this answer was scored; resume it"
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Grader:
         """Return the outcome of a case, by the line of its answer."""
         return grade(
             self.case(line.case_id),
-            Answer(line.generation, line.input_chars_cut),
+            # Older journals hold endless answers.
+            Answer(kept(line.generation, self._plan.limits), line.input_chars_cut),
             self._embedder,
             recovery_enabled=self._plan.identity.recovery_enabled,
             attempts=line.attempt,
@@ -81,13 +85,21 @@ class CaseRecorder:
         journal: open.
         usage: returns what the model's process has used up to now.
         ended: hears of every case; says why nothing more is to be asked, or None.
+        stop: once somebody asks for the end, answers are written down and not scored any more: whoever resumes the
+            run scores them.
 
     """
 
     def __init__(
-        self, grader: Grader, journal: Journal, usage: Callable[[], Usage], ended: Callable[[Outcome], Ended | None]
+        self,
+        grader: Grader,
+        journal: Journal,
+        usage: Callable[[], Usage],
+        ended: Callable[[Outcome], Ended | None],
+        stop: Stop,
     ) -> None:
         self._grader, self._journal, self._usage, self._case_ended = grader, journal, usage, ended
+        self._stop = stop
         self._meter = Meter(usage().cpu_s)
         self._samples: list[Sample] = []
 
@@ -109,6 +121,8 @@ class CaseRecorder:
         case = self._grader.case(event.unit.unit_id)
         if isinstance(event, Unanswered):
             return unanswered(case, str(event.error), event.attempts)
+        if isinstance(event, Answered) and self._stop.requested:
+            return unscored(case, event.attempted.value, NOT_SCORED, event.attempted.attempts)
         if isinstance(line, AnswerLine):
             return self._grader.outcome(line)
         if isinstance(event, Answered) and isinstance(line, FailureLine):

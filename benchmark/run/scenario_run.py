@@ -23,7 +23,7 @@ from benchmark.run.asking import Asking, Ended, Pace, Unit
 from benchmark.run.journal import Journal
 from benchmark.run.machine import disturbance_of, probe_s
 from benchmark.run.plan import ScenarioPlan
-from benchmark.run.recorder import CaseRecorder, Grader, Usage
+from benchmark.run.recorder import NOT_SCORED, CaseRecorder, Grader, Usage
 from benchmark.run.resume import Past, check_load, read_past
 from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
@@ -193,8 +193,8 @@ class _Run:
         finally:
             if self._model is not None:
                 self._model.close()
-        asked = {outcome.question.case_id for outcome in self._new}
-        left = [case for case in cases if case.case_id not in asked]
+        ended = {o.question.case_id for o in self._new if isinstance(o, Answered) or o.error != NOT_SCORED}
+        left = [case for case in cases if case.case_id not in ended]
         self._interrupted = self._stop.requested and self._error is None and bool(left)
 
     def _keep(self) -> Sequence[Case]:
@@ -237,6 +237,7 @@ class _Run:
             self._journal,
             model.usage,
             functools.partial(self._case_ended, model.most_failures),
+            self._stop,
         )
         asking = Asking(model.backend, self._plan.limits, model.pace, model.retry, self._recorder, self._stop)
         units = [Unit(case.case_id, case.request) for case in cases]
@@ -264,6 +265,8 @@ class _Run:
         if not isinstance(outcome, InstrumentFailure) or case_id not in self._outcomes:
             self._outcomes[case_id] = outcome
         self._new.append(outcome)
+        if self._stop.requested:
+            return None
         self._listener.finished_case(outcome)
         return _broken(self._new[-most_failures:], most_failures)
 

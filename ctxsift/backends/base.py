@@ -7,7 +7,7 @@ whoever runs it, its class says as `traits`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -26,6 +26,8 @@ CANARY = "canary"
 MOST_COUNTED, MOST_MS, MOST_COST_USD = 2**53, 1e12, 1e9
 Count = Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
 Milliseconds = Annotated[float, Meta(ge=0, le=MOST_MS)]
+# What is kept of an answer, in bytes of UTF-8: some 8,000 tokens, or more where more are allowed.
+LEAST_KEPT_BYTES, KEPT_BYTES_PER_TOKEN = 32_768, 8
 FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
 
 
@@ -129,6 +131,7 @@ class Generation:
         control_tokens: what of `text` the model's own vocabulary marks as control, where no table of ours lists it.
         reasoning_tags: what opens and closes reasoning by the model's own template, likewise.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
+        chars_cut: characters of text and reasoning that were not kept; see `kept`.
 
     """
 
@@ -147,9 +150,31 @@ class Generation:
     gpu_peak_bytes: Count | None = None
     control_tokens: tuple[str, ...] = ()
     reasoning_tags: tuple[tuple[str, str], ...] = ()
+    chars_cut: Count = 0
 
 
 learn(Generation)
+
+
+def kept(generation: Generation, limits: Limits) -> Generation:
+    """Return what is kept of an answer: of one that is endless, the beginning, as if a limit had ended it.
+
+    Text and reasoning keep LEAST_KEPT_BYTES each, or KEPT_BYTES_PER_TOKEN for each token that `limits` allow, if that
+    is more.
+    """
+    room = max(LEAST_KEPT_BYTES, KEPT_BYTES_PER_TOKEN * limits.max_output_tokens)
+    text, reasoning = _beginning(generation.text, room), _beginning(generation.reasoning, room)
+    cut = len(generation.text) - len(text) + len(generation.reasoning) - len(reasoning)
+    if not cut:
+        return generation
+    ended = generation.finish_reason if text == generation.text else "length"
+    chars_cut = min(MOST_COUNTED, generation.chars_cut + cut)
+    return replace(generation, text=text, reasoning=reasoning, finish_reason=ended, chars_cut=chars_cut)
+
+
+def _beginning(text: str, room: int) -> str:
+    start = text[: room + 1].encode("utf-8", "surrogatepass")
+    return text if len(start) <= room else start[:room].decode("utf-8", "ignore")
 
 
 def checked(generation: Generation) -> Generation:

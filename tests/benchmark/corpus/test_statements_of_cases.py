@@ -63,6 +63,10 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
         (changed(0, weight="okay"), "/statements: has no vital statement"),
         ({"must_not": [{"says": "it failed", "terms": [["test_refund"], ["fail"]]}]}, "/must_not: gold says what it"),
         ({"must_not": [{"says": "nothing", "terms": []}]}, "/must_not/0/terms: is empty"),
+        (
+            changed(0, terms=[["test_refund"], [f"fails {n}" for n in range(2_000)]]),
+            "/statements: with must_not they have",
+        ),
         ({"statements": []}, "/must_not: has no statements beside it"),
         ({"intent": "json", "family": "structured", "expected_output": "{}"}, "do not go with the intent json"),
     ],

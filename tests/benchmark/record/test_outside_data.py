@@ -16,7 +16,7 @@ from msgspec import UNSET, structs
 from benchmark.cases import Corpus
 from benchmark.grading.outcome import grade
 from benchmark.record.read import read_result
-from benchmark.record.result import InstrumentFailure, Result
+from benchmark.record.result import Answered, InstrumentFailure, Result
 from benchmark.record.write import result_text
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import Generation
@@ -191,3 +191,11 @@ def test_figures_that_no_engine_can_mean_leave_a_result_that_can_be_read(corpus:
     assert summary.latency is not None
     assert summary.latency.prompt_tokens is None
     assert summary.latency.prefill_tokens_per_s is None or summary.latency.prefill_tokens_per_s < 1e13
+
+
+def test_a_result_that_no_reader_takes_is_not_written(result: Result) -> None:
+    first = result.cases[0]
+    assert isinstance(first, Answered)
+    large = structs.replace(first, raw=structs.replace(first.raw, output="a" * 1_000_000))
+    with pytest.raises(InputError, match=r"would be larger than 128 MB.*the answers are in the journal; run fewer"):
+        result_text(structs.replace(result, cases=[large] * 130))
