@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from pathlib import Path
@@ -27,6 +27,7 @@ DEFAULT_MAX_OUTPUT_TOKENS = 768
 # Far above what any model writes, or any service answers at a time.
 MOST_CONCURRENCY = 1_000
 _ROWS = "scenarios"
+_GGUF_SUFFIX = ".gguf"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
 # Problem and hint.
 _Fault = tuple[str, str] | None
@@ -75,18 +76,16 @@ class _Rule:
 
     Attributes:
         tracks: where it may be given; None for all.
-        required: ... and must be.
         fault: returns problem and hint, or None.
 
     """
 
     tracks: frozenset[Track] | None = None
-    required: bool = False
     fault: Callable[[Scenario], _Fault] = lambda _: None
 
 
-def _only(*tracks: Track, required: bool = False) -> dict[str, _Rule]:
-    return {"rule": _Rule(frozenset(tracks), required)}
+def _only(*tracks: Track, fault: Callable[[Scenario], _Fault] = lambda _: None) -> dict[str, _Rule]:
+    return {"rule": _Rule(frozenset(tracks), fault)}
 
 
 def _checked(fault: Callable[[Scenario], _Fault]) -> dict[str, _Rule]:
@@ -113,6 +112,12 @@ def _quantization_fault(row: Scenario) -> _Fault:
     return f"{row.quantization!r} is unknown", did_you_mean(row.quantization, QUANTIZATIONS)
 
 
+def _gguf_fault(row: Scenario) -> _Fault:
+    if row.track is not Track.CPU or row.gguf_filename or row.model.endswith(_GGUF_SUFFIX):
+        return None
+    return "required field is missing", f"track {row.track} needs it where model names no {_GGUF_SUFFIX} file"
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One row of the matrix; the fields are described in README, 'The matrix'.
@@ -121,6 +126,8 @@ class Scenario:
         concurrency: questions in flight to a service; prompts a local model reads together.
         backend: registered name of a backend other than the track's own (third-party ones, tests).
         trust_remote_code: run Python code that comes with the weights; gpu only.
+        gguf_filename: the file in the package, folder or repository that `model` names; cpu only, where `model` is no
+            file itself.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
 
     """
@@ -131,7 +138,7 @@ class Scenario:
     model: str
     quantization: str = field(metadata=_checked(_quantization_fault))
     device: str = field(metadata=_checked(_device_fault))
-    gguf_filename: str | None = field(default=None, metadata=_only(Track.CPU, required=True))
+    gguf_filename: str | None = field(default=None, metadata=_only(Track.CPU, fault=_gguf_fault))
     dtype: str = "auto"
     attn_implementation: str = "auto"
     max_output_tokens: Annotated[int, Meta(ge=1)] = DEFAULT_MAX_OUTPUT_TOKENS
@@ -155,8 +162,18 @@ class _Row(Scenario):
     concurrency: Annotated[int, Meta(ge=1, le=MOST_CONCURRENCY)] = 0
 
 
-def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
+def load_matrix(
+    path: Path = DEFAULT_MATRIX,
+    *,
+    asked: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+    left_out: Callable[[InputError], None] = lambda _: None,
+) -> tuple[Scenario, ...]:
     """Return all rows, disabled ones included.
+
+    Args:
+        path: of the matrix.
+        asked: returns True if a row, as it is written, matters to the caller.
+        left_out: called with what is wrong with a row that does not; it is then missing from what is returned.
 
     Raises:
         InputError: naming the file, the place in it (line or JSON pointer) and the hint.
@@ -174,17 +191,25 @@ def load_matrix(path: Path = DEFAULT_MATRIX) -> tuple[Scenario, ...]:
         raise InputError(where, problem, example)
     if not rows:
         raise InputError(where, "is empty", "add a scenario")
-    scenarios = [_scenario(row, f"{where}/{index}") for index, row in enumerate(rows)]
+    scenarios: list[Scenario] = []
     seen: dict[str, int] = {}
-    for index, scenario in enumerate(scenarios):
-        # Names become file names, and some file systems fold case.
-        first = seen.setdefault(scenario.name.lower(), index)
-        if first != index:
-            raise InputError(
-                f"{where}/{index}/name",
-                f"{scenario.name!r} is also the name of /scenarios/{first}",
-                "give every scenario its own name",
-            )
+    for index, row in enumerate(rows):
+        try:
+            scenario = _scenario(row, f"{where}/{index}")
+            # Names become file names, and some file systems fold case.
+            first = seen.setdefault(scenario.name.lower(), index)
+            if first != index:
+                raise InputError(
+                    f"{where}/{index}/name",
+                    f"{scenario.name!r} is also the name of /scenarios/{first}",
+                    "give every scenario its own name",
+                )
+        except InputError as error:
+            if not isinstance(row, dict) or asked(row):
+                raise
+            left_out(error)
+        else:
+            scenarios.append(scenario)
     return tuple(scenarios)
 
 
@@ -230,9 +255,13 @@ def _fault(each: dataclasses.Field[Any], scenario: Scenario, *, given: bool) -> 
     rule: _Rule = each.metadata.get("rule", _Rule())
     if rule.tracks is not None and given and scenario.track not in rule.tracks:
         return f"does not go with track {scenario.track}", "remove it"
-    if rule.tracks is not None and rule.required and not given and scenario.track in rule.tracks:
-        return "required field is missing", f"track {scenario.track} needs it"
     return rule.fault(scenario)
+
+
+def is_selected(row: Mapping[str, Any], *, names: Collection[str], phases: Collection[str]) -> bool:
+    """Return True if a row, as it is written or read, is one of those that `select_scenarios` returns."""
+    wanted = row.get("phase") in phases or not (names or phases)
+    return row.get("name") in names or (wanted and row.get("enabled", True) is not False)
 
 
 def select_scenarios(
@@ -254,9 +283,7 @@ def select_scenarios(
         for word in asked:
             if word not in known:
                 raise InputError(f"{option} {word}", "is not in the matrix", did_you_mean(word, known))
-    chosen = tuple(
-        s for s in scenarios if s.name in names or (s.enabled and (s.phase in phases or not (names or phases)))
-    )
+    chosen = tuple(s for s in scenarios if is_selected(vars(s), names=names, phases=phases))
     if not chosen:
         raise InputError("selection", "nothing is selected", "enable a scenario of it, or name one with --scenario")
     return chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from benchmark.analysis.figures import Column, Figure, Form
 from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Conclusion, Flag, Leaderboard
@@ -14,14 +15,17 @@ from ctxsift.terminal import one_line
 
 MISSING = "-"
 _SHOWN_HASH = 12
+# Any figure of a record has a place in it.
+_WIDE = Context(prec=60)
 _SIGNED = Form(signed=True)
 
 
 def form_text(form: Form, value: float | None) -> str:
-    """Return a number as its form wants it; a dash for None."""
+    """Return a number as its form wants it; a dash for None. Halves go up, as on the page."""
     if value is None:
         return MISSING
-    return f"{value * form.scale:{'+' if form.signed else ''}.{form.digits}f}{form.suffix}"
+    rounded = Decimal(value * form.scale).quantize(Decimal(1).scaleb(-form.digits), ROUND_HALF_UP, _WIDE)
+    return f"{rounded:{'+' if form.signed else ''}f}{form.suffix}"
 
 
 def interval_text(form: Form, ends: Interval | None) -> str:

@@ -120,11 +120,26 @@ def _about_backend(backend: Backend) -> list[str]:
     return found
 
 
+def _asking_otherwise(results: Sequence[StoredResult]) -> int:
+    """Return how many cases have another input or instruction in one result than in another."""
+    asked: dict[str, set[tuple[str | None, str | None]]] = {}
+    for result in results:
+        for case in result.record.cases:
+            question = case.question
+            asked.setdefault(question.case_id, set()).add((question.raw_input, question.instruction))
+    return sum(len(different) > 1 for different in asked.values())
+
+
 def comparison_notes(results: Sequence[StoredResult]) -> list[str]:
     """Return what makes these results hard to compare."""
     found = []
     for mismatch in mismatches(results):
         words, hint = _MISMATCHES[mismatch.identity]
+        if mismatch.identity is Identity.CORPUS and (changed := _asking_otherwise(results)):
+            # Nothing that could be scored again would make them the same.
+            words = "were asked about different corpora, or about one and a variant of it"
+            cases = f"{counted(changed, 'case')} of the same name {'asks' if changed == 1 else 'ask'} different things"
+            hint = f"{cases}, so the difference is not the models' alone"
         values = ", ".join("unknown" if value is None else one_line(value[:12]) for value in mismatch.values)
         found.append(f"the results {words} ({values}): {hint}")
     for label, result in zip(labels(results), results, strict=True):

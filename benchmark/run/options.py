@@ -6,14 +6,14 @@ import argparse
 import dataclasses
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from benchmark.cases import Split
-from benchmark.matrix import DEFAULT_MATRIX
+from benchmark.matrix import DEFAULT_MATRIX, is_selected
 from ctxsift.errors import InputError
 
 _META = "option"
@@ -208,6 +208,10 @@ class RunnerOptions:
         if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:
             hint = f"give seconds above 0, at most {MOST_CASE_TIMEOUT_S}"
             raise InputError(f"--case-timeout {self.case_timeout}", "is not a time to wait", hint)
+
+    def asks_for(self, row: Mapping[str, Any]) -> bool:
+        """Return True if a row of the matrix, as it is written, would run if it were sound."""
+        return not self.resume and is_selected(row, names=self.scenario, phases=self.phase)
 
     def resume_command(self, folder: Path) -> str:
         """Return the command that resumes what is in a folder."""

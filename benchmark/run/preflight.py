@@ -34,7 +34,8 @@ def preflight(asked: Sequence[Asked], run: RunSettings) -> list[ScenarioPlan | N
 
 def _planned(asked: Asked, run: RunSettings) -> ScenarioPlan | NotReady:
     scenario, weights = asked.scenario, None
-    if scenario.gguf_filename is not None and traits_of(scenario.backend_name).reads_gguf:
+    traits = traits_of(scenario.backend_name)
+    if traits.reads_gguf and (scenario.gguf_filename is not None or traits.reads_only_gguf):
         try:
             weights = find_weights(scenario.model, scenario.gguf_filename)
         except WeightsError as error:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 GROUP = "ctxsift.backends"
 # The backends that come with the product; nothing outside this package knows their registered names.
 GGUF, TRANSFORMERS, SERVICE, BASELINES = "llama_cpp", "transformers", "litellm", "controls"
+# The extras that install what they need.
+_EXTRAS = {GGUF: "cpu", TRANSFORMERS: "gpu", SERVICE: "remote"}
 
 # Distributions that hold their engines.
 ENGINES = ("llama-cpp-python", "litellm", "torch", "transformers")
@@ -26,6 +28,9 @@ def backend_class(name: str) -> Any:
         raise LoadError(f"no backend is registered as {name!r}; {did_you_mean(name, found)}")
     try:
         return found[name].load()
+    except ModuleNotFoundError as error:
+        extra = f"; install the extra '{_EXTRAS[name]}': pip install '.[{_EXTRAS[name]}]'" if name in _EXTRAS else ""
+        raise LoadError(f"backend {name!r} needs the package {error.name!r}{extra}") from error
     except Exception as error:  # other people's code
         raise LoadError(f"backend {name!r} cannot be imported: {error}") from error
 

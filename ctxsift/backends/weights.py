@@ -29,15 +29,19 @@ class Weights:
     architecture: str
 
 
-def find_weights(model: str, filename: str) -> Weights:
+def find_weights(model: str, filename: str | None = None) -> Weights:
     """Return the verified GGUF of `model`, downloading it from the hub where `model` is a hub id.
+
+    Args:
+        model: a package, a local file or folder, or a hub id; see above.
+        filename: the file in it; None where `model` is a file.
 
     Raises:
         WeightsError: with one line that says what is missing and how to get it.
 
     """
     try:
-        return _find(model, filename)
+        return _find(model, filename or Path(model).name)
     except WeightsError:
         raise
     except Exception as error:  # a package that ships weights, and what lies on a disk, fail in as many ways

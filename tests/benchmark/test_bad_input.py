@@ -186,3 +186,20 @@ def test_nothing_is_written_when_input_is_refused(runner: Run, tmp_path: Path) -
     write_matrix(tmp_path, scenario())
     refused(runner, "--case-id", "nope")
     assert [path.name for path in tmp_path.iterdir()] == ["matrix.json"]
+
+
+def test_a_row_that_nobody_asks_for_stops_no_run(runner: Run, tmp_path: Path) -> None:
+    good, bad = scripted(tmp_path, default="x"), scenario(name="bad", phase="later", max_output_tokens=0)
+    write_matrix(tmp_path, good, bad)
+    done = runner("--scenario", "scripted", "--max-cases", "1")
+    assert done.returncode == 0, done.stderr
+    assert "left out of the matrix: matrix.json: /scenarios/1/max_output_tokens: 0 is too small" in done.stderr
+    assert "/scenarios/1/max_output_tokens: 0 is too small" in refused(runner, "--scenario", "bad")
+    assert "/scenarios/1/max_output_tokens: 0 is too small" in refused(runner, "--phase", "later")
+    assert "/scenarios/1/max_output_tokens: 0 is too small" in refused(runner)
+
+
+def test_a_model_that_is_a_file_needs_no_other_name(runner: Run, tmp_path: Path) -> None:
+    (tmp_path / "here.gguf").write_bytes(b"GGUF")
+    write_matrix(tmp_path, scenario(model="here.gguf", gguf_filename=None))
+    assert "here.gguf: the GGUF header is cut off or damaged" in runner("--max-cases", "1").stderr

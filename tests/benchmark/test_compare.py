@@ -21,6 +21,7 @@ from benchmark.analysis.comparison import compare as compare_results
 from benchmark.analysis.ranking import Rank, rank_results
 from benchmark.record.read import find_results, read_result
 from benchmark.render.markdown import markdown_table
+from benchmark.render.pair import pair_markdown
 from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout, scripted, write_matrix
 
@@ -495,3 +496,17 @@ def test_a_long_cell_of_the_case_table_is_whole(tmp_path: Path, capsys: pytest.C
     with (tmp_path / "cases.csv").open(newline="") as table:
         (row,) = csv.DictReader(table)
     assert json.loads(row["missing_tokens"]) == missing
+
+
+def test_a_corpus_and_its_variant_are_not_to_be_rescored(tmp_path: Path) -> None:
+    paths = []
+    for name, text in (("a", "the old name"), ("b", "the new name")):
+        path = write(tmp_path / name, name, {"one": 0.5, "two": 0.25}, corpus_sha256=("0" if name == "a" else "1") * 64)
+        record = json.loads(path.read_text())
+        for case in record["cases"]:
+            case["raw_input"] = text
+        path.write_text(json.dumps(record))
+        paths.append(path)
+    told = pair_markdown(compare_results(*map(read_result, paths)), None)
+    assert "one and a variant of it (000000000000, 111111111111): 2 cases of the same name ask different things" in told
+    assert "rescore" not in told

@@ -68,7 +68,7 @@ def test_numbers_by_their_form(form: Form, value: float | None, text: str) -> No
 
 
 def test_intervals_differences_and_marks() -> None:
-    assert interval_text(Form(), (1.25, 2.0)) == " [1.2, 2.0]"
+    assert interval_text(Form(), (1.25, 2.0)) == " [1.3, 2.0]"
     assert interval_text(Form(), None) == ""
     assert [signed(value) for value in (-0.04, 0.0, 0.06, -1.0)] == ["+0.0", "+0.0", "+0.1", "-1.0"]
     assert flag_marks([Flag.INCOMPLETE, Flag.DISTURBED, Flag.BELOW_FLOOR, Flag.PUBLISHED]) == " * !"
