@@ -61,12 +61,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _handle(parsed: argparse.Namespace) -> int:
     options = options_of(parsed)
-    scenarios = load_matrix(options.matrix)
+    scenarios = load_matrix(options.matrix, asked=options.asks_for, left_out=_tell_row)
     if options.list_scenarios:
         _list_scenarios(scenarios)
         return delivered(EXIT_OK)
     options.check()
     return _run(options, scenarios)
+
+
+def _tell_row(error: InputError) -> None:
+    tell(f"left out of the matrix: {error}")
 
 
 def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
@@ -209,8 +213,10 @@ def _left_out(error: InputError) -> None:
 
 def _tell_interruption(planned: Planned, ran: Sequence[_Ran], options: RunnerOptions) -> None:
     """Say what there is, how to resume it, and what cannot be resumed."""
+    from benchmark.record.result import has_answer
+
     results = [result for each in ran for result in each.results]
-    done = sum(len(result.cases) for result in results)
+    done = sum(has_answer(case) for result in results for case in result.record.cases)
     plans = [plan for group in planned.groups for plan in group.plans]
     begun = {result.path for result in results}
     waiting = [plan for plan in plans if plan.result not in begun]

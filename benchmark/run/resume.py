@@ -159,10 +159,17 @@ def find_journals(path: Path, unreadable: Callable[[InputError], None]) -> list[
     """
     if not exists(path):
         raise InputError(str(path), "no such file or folder", "name a run folder or a results tree")
-    journals = journals_below(path, unreadable) if path.is_dir() else [path]
+    journals = (
+        [journal for journal in journals_below(path, unreadable) if not _is_empty(journal)] if path.is_dir() else [path]
+    )
     if not journals:
         raise InputError(str(path), "holds no journal of a run", "name a run folder or a results tree")
     return journals
+
+
+def _is_empty(journal: Path) -> bool:
+    """Say whether nothing was ever written to a journal: its disk was full, or its writer was killed."""
+    return journal.is_file() and journal.stat().st_size == 0
 
 
 def check_result(journal: Path) -> None:

@@ -53,6 +53,7 @@ _SHOWN_CHARS = 300
 _READ_CHARS = 10_000
 _GIVEN_UP = r"coroutine '\S*completion\S*' was never awaited"
 _NOT_INSTALLED = "litellm is not installed: install the extra 'remote': pip install '.[remote]'"
+_PRINTING = "LITELLM_PRINT_"
 _DETOURS = (
     "USE_LITELLM_PROXY",
     "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER",
@@ -164,8 +165,7 @@ class LiteLLMBackend:
             plays.append((self._model, settings.llm_base_url or "", settings.llm_api_key or ""))
         for model, base, key in plays:
             overheard.set(Exchange(rehearsal=base == settings.llm_base_url))
-            # Whatever is wrong will be said when it matters.
-            with contextlib.suppress(Exception):
+            try:
                 await self._litellm.acompletion(
                     model=model,
                     messages=[{"role": "user", "content": "ok?"}],
@@ -176,6 +176,10 @@ class LiteLLMBackend:
                     num_retries=0,
                     max_retries=0,
                 )
+            except Exception as error:  # whatever else is wrong will be said when it matters
+                if (missing := _missing_module(error)) is not None:
+                    what = f"{self._model}: LiteLLM needs the package {missing!r} to ask this model"
+                    raise LoadError(f"{what}: pip install {missing}") from error
         overheard.set(None)
 
     def _timeout_s(self) -> float:
@@ -299,6 +303,9 @@ def _import_litellm() -> Any:
     os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
     # With these a question would go another way than its provider's, or through native code that nothing here sees.
     os.environ |= dict.fromkeys(_DETOURS, "False")
+    # With these it prints what it logs.
+    for name in [name for name in os.environ if name.startswith(_PRINTING)]:
+        del os.environ[name]
     try:
         with without_network_variables():
             import litellm
@@ -313,6 +320,16 @@ def _import_litellm() -> Any:
     litellm.drop_params = True
     litellm.suppress_debug_info = True
     return litellm
+
+
+def _missing_module(error: BaseException) -> str | None:
+    """Return the package that an error, or one that led to it, says is not installed; None if none does."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ModuleNotFoundError) and seen.name:
+            return seen.name.partition(".")[0]
+        seen = seen.__cause__ or seen.__context__
+    return None
 
 
 def _address(url: str) -> str:

@@ -223,8 +223,12 @@ async def _probe(model: str, wire: Wire, statuses: Sequence[int]) -> Seen:
         backend.load(ModelSpec(model))
     except Exception as error:  # as above
         seen.refused = str(error)
-    else:
+        return seen
+    try:
         await backend.aopen()
+    except Exception as error:  # as above
+        seen.error = f"{type(error).__name__}: {error}"
+    else:
         wire.status = 200
         healthy, seen.error = await _ask(backend)
         seen.answer = healthy.text if healthy else None

@@ -212,3 +212,17 @@ def test_whoever_stops_it_keeps_what_was_answered() -> None:
     with pytest.raises(asyncio.CancelledError):
         ask(Stopping(), recorder, LOCAL, LOCAL_RETRY, "abcdef", stop)
     assert recorder.story() == ["a=1", "b=1"]
+
+
+def test_answers_on_their_way_are_waited_for_when_a_service_refuses() -> None:
+    class Slow(Model):
+        async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+            answer = await super().agenerate(messages, limits)
+            await asyncio.sleep(0.2)
+            return answer
+
+    recorder, model = TakenDown(), Slow(d=[RefusedError("no such key")])
+    with pytest.raises(RefusedError):
+        ask(model, recorder, Pace(chunk=1, in_flight=4, waits_for_recorder=False), QUICK, "abcdefgh")
+    assert sorted(recorder.story()) == ["a=1", "b=1", "c=1", "d!1", "dx1"]
+    assert len(model.asked) == 4

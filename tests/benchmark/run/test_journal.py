@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 import re
 from pathlib import Path
 
@@ -140,3 +142,25 @@ def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
     path.write_text('{"type": "other"}\n')
     with pytest.raises(InputError, match="is not the journal"):
         list(read_journal(path))
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_no_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "j.jsonl"
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("benchmark.run.journal.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        Journal(path, RUN)
+    assert not path.exists()
+
+
+def test_a_journal_is_read_whatever_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path, RUN) as journal:
+        journal.append(answer())
+    # A hole: 600 MB that take no room, as a line that was never finished.
+    with path.open("r+b") as file:
+        file.truncate(600_000_000)
+    assert [type(line) for line in read_journal(path)] == [RunLine, AnswerLine]

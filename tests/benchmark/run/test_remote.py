@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import signal
@@ -18,8 +19,11 @@ import pytest
 from tenacity import RetryCallState
 
 from benchmark.cases import Corpus
+from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
+from benchmark.run.asking import Ended, Event
+from benchmark.run.recorder import CaseRecorder
 from benchmark.run.selection import select_cases
 from ctxsift.backends import retry
 from ctxsift.backends.litellm_reasoning import reasoning_options
@@ -137,7 +141,7 @@ def faulty(
         done = subprocess.run(
             [sys.executable, "-c", _WATCHED, *options],
             cwd=folder,
-            env=clean_environ(),
+            env=clean_environ(LITELLM_PRINT_STANDARD_LOGGING_PAYLOAD="1"),
             capture_output=True,
             text=True,
             timeout=120,
@@ -197,6 +201,7 @@ def test_every_attempt_is_in_the_journal(faulty: Any) -> None:
 def test_nobody_else_talks_on_the_terminal(faulty: Any) -> None:
     _, _, done, _ = faulty
     assert "litellm" not in done.stdout.lower()
+    assert "standard_built_in_tools_params" not in done.stdout
     others = [line for line in done.stderr.splitlines() if not re.match(r"remote-test: |\S+: no answer: ", line)]
     assert others == []
 
@@ -398,7 +403,7 @@ def test_an_interruption_keeps_what_was_answered(tmp_path: Path) -> None:
     assert "Traceback" not in told
     record = result_of(tmp_path)
     assert record["run"]["error"] == "interrupted"
-    assert asked - 4 <= record["summary"]["case_count"] <= asked < 280
+    assert asked - 4 <= len(record["cases"]) <= asked < 280
 
 
 def test_a_full_disk_ends_the_questions(tmp_path: Path) -> None:
@@ -523,3 +528,43 @@ def test_a_question_given_up_while_it_is_prepared_leaves_no_warning(tmp_path: Pa
         check=False,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("cancelled True\n", "")
+
+
+def test_what_was_not_scored_when_a_run_was_interrupted_is_scored_when_it_is_resumed(
+    runner: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_matrix(tmp_path, remote(concurrency=4))
+    settle = CaseRecorder.settle
+
+    def interrupted(self: CaseRecorder, events: Sequence[Event]) -> Ended | None:
+        os.kill(os.getpid(), signal.SIGINT)
+        return settle(self, events)
+
+    def no_baseline(*_: object, **__: object) -> None:
+        raise AssertionError("somebody waits for the end")
+
+    with FaultService(default=completion("a")) as service:
+        options = settings(tmp_path, service.url)
+        with monkeypatch.context() as patch:
+            patch.setattr(CaseRecorder, "settle", interrupted)
+            patch.setattr(ReferenceScores, "scores", no_baseline)
+            done = runner("--max-cases", "12", *options)
+        assert done.returncode == 130, done.stderr
+        outcomes = [case["outcome"] for case in result_of(tmp_path)["cases"]]
+        assert set(outcomes) == {"instrument_failure"}
+        assert f"interrupted; {len(outcomes)} of 12 answers are in" in done.stderr
+        asked = len(service.requests)
+        assert runner("--resume", "results", *options).returncode == 0
+        assert len(service.requests) == asked + 12 - len(outcomes)
+    assert [case["outcome"] for case in result_of(tmp_path)["cases"]] == ["scored"] * 12
+
+
+def test_a_model_for_which_a_part_of_litellm_is_missing_is_refused_before_it_is_asked(
+    runner: Run, tmp_path: Path
+) -> None:
+    # LiteLLM asks it through another interface, which it imports together with its client of MCP.
+    write_matrix(tmp_path, remote(model="openai/o1-pro"))
+    with FaultService(default=completion("a")) as service:
+        done = runner("--max-cases", "2", *settings(tmp_path, service.url))
+        assert service.requests == []
+    assert "openai/o1-pro: LiteLLM needs the package 'mcp' to ask this model: pip install mcp" in done.stdout
