@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmark.analysis.caveats import Identity, mismatches
 from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
+from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.record.read import StoredResult, labels
@@ -59,7 +60,15 @@ def notes_together(board: Leaderboard) -> list[str]:
         for note in wording_notes(row.result):
             found.setdefault(note, []).append(row.label)
     everybody = len(board.rows)
-    return [note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()]
+    labelled = {row.result: row.label for row in board.rows}
+    return [
+        *(note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()),
+        *(
+            f"{labelled[true]} is significantly better than {labelled[worded]} where truth is judged, "
+            "and significantly worse where wording is"
+            for true, worded in opposed([row.result for row in board.rows if row.rank is not None])
+        ),
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -68,11 +77,15 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def wording_notes(result: StoredResult) -> list[str]:
-    """Return in one line how many cases in prose have no statements; nothing where none is known to."""
+    """Return in one line which cases have no statements, and the score with and without them; nothing if all have."""
     prose = [case.by_wording for case in result.cases.values() if case.by_wording is not None]
     if not any(prose):
         return []
-    return [f"no statements yet for {sum(prose)} of {counted(len(prose), 'case')} in prose: {BY_WORDING}"]
+    note = f"no statements for {sum(prose)} of {counted(len(prose), 'case')} in prose: {BY_WORDING}"
+    if parts := judged(result):
+        true, worded = (f"{part.score:.1f} over {counted(len(part.result.cases), 'case')}" for part in parts)
+        note += f"; the score is {true} judged by truth, {worded} judged by wording"
+    return [note]
 
 
 def reference_notes(board: Leaderboard) -> list[str]:

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from benchmark import report
 from benchmark.analysis.figures import Form
+from benchmark.analysis.judged import judged
 from benchmark.analysis.leaderboard import Conclusion, Flag, Headline, Leaderboard, build_leaderboard
 from benchmark.analysis.references import References
 from benchmark.cases import Corpus
@@ -270,17 +271,24 @@ def test_cases_that_are_judged_by_wording_are_marked_and_counted(worded: StoredR
     text = scenario_markdown(worded)
     marks = {case_id: row_of(text, case_id)[1].endswith("\\~") for case_id in (WITH, WITHOUT, NO_PROSE)}
     assert marks == {WITH: False, WITHOUT: True, NO_PROSE: False}
+    parts = judged(worded)
+    assert parts is not None
+    assert set(parts.by_truth.result.cases) == {WITH, NO_PROSE}
+    scores = {True: f"{parts.by_truth.score:.1f}", False: f"{parts.by_wording.score:.1f}"}
     assert "\\~ no statements yet: quality there is closeness to gold's words" in text
-    note = "no statements yet for 1 of 2 cases in prose: quality there is closeness to gold's words"
+    note = (
+        "no statements for 1 of 2 cases in prose: quality there is closeness to gold's words; the score is "
+        f"{scores[True]} over 2 cases judged by truth, {scores[False]} over 1 case judged by wording"
+    )
     assert wording_notes(worded) == [note]
     assert f"- {plain_cell(note)}\n" in text
 
 
 def test_reasons_of_a_case_without_statements_stay_out_of_the_report(corpus: Corpus, embedder: Embedder) -> None:
     record = result_of(worded_cases(), embedder)
-    judged = record.cases[0]
-    assert isinstance(judged, Scored)
-    bare = replace(judged, question=replace(judged.question, says=[]))
+    first = record.cases[0]
+    assert isinstance(first, Scored)
+    bare = replace(first, question=replace(first.question, says=[]))
     text = scenario_markdown(stored(Path("bare.json"), replace(record, cases=[bare])))
     assert "does not say" not in text
     assert row_of(text, WITH)[1].endswith("\\~")
