@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Traits,
     )
     from ctxsift.backends.registry import create_backend
+    from ctxsift.backends.weights import Weights, find_weights
     from ctxsift.compression import Answer, Compression, Failure, View, compress, examine, generate
     from ctxsift.errors import (
         BackendError,
@@ -81,6 +82,7 @@ __all__ = [
     "TransientError",
     "Validation",
     "View",
+    "Weights",
     "WeightsError",
     "WorkerCrashedError",
     "WorkerTimeoutError",
@@ -88,6 +90,7 @@ __all__ = [
     "compress",
     "create_backend",
     "examine",
+    "find_weights",
     "generate",
     "load_settings",
     "recover",
@@ -103,6 +106,7 @@ _MODULES = (
     "settings",
     "backends.base",
     "backends.registry",
+    "backends.weights",
     "validation",
     "recovery",
     "compression",

@@ -198,7 +198,8 @@ def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool)
         made.use_extra_bufts = extra_buffers
         return made
 
-    assert spec.path is not None, "local models are resolved to a file before they are loaded"
+    if spec.path is None:
+        raise LoadError(f"{spec.model}: spec.path names no file; find_weights(model, filename).path is one")
     trained = read_header(Path(spec.path)).context_length
     wanted = spec.context_tokens or trained
     with _own_manners(llama_cpp, params), _errors(llama_cpp) as said:

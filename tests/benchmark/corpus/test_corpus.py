@@ -14,7 +14,15 @@ import pytest
 from benchmark.cases import Case, Corpus, Rules
 from benchmark.corpus import load_corpus
 from benchmark.corpus.__main__ import main
-from benchmark.corpus.checks import check_case, check_corpus, check_scores, check_variant, weak_anchors
+from benchmark.corpus.checks import (
+    check_case,
+    check_corpus,
+    check_each,
+    check_scores,
+    check_variant,
+    house_findings,
+    weak_anchors,
+)
 from benchmark.corpus.jsonl import case_row
 from benchmark.corpus.quotas import quotas
 from benchmark.corpus.variants import variant_of
@@ -67,7 +75,6 @@ def case() -> Case:
         ({"rules": Rules(max_words=3)}, "gold breaks its own rule"),
         ({"rules": Rules(forbidden=("NOT-IN-INPUT",))}, "forbidden token 'NOT-IN-INPUT' is not in the input"),
         ({"rules": Rules(pattern="(")}, "the pattern does not compile"),
-        ({"raw_input": "short"}, "of the input's characters"),
     ],
 )
 def test_planted_defects_of_the_text_are_found(case: Case, change: dict[str, object], problem: str) -> None:
@@ -101,7 +108,30 @@ def test_a_case_that_a_baseline_solves_is_found(case: Case, embedder: Embedder) 
         required_anchors=(),
         rules=Rules(),
     )
-    assert any("the baseline 'echo' scores" in problem for problem in check_scores(broken, embedder))
+    (strong,) = (
+        finding for finding in check_each([broken], embedder) if "the baseline 'echo' scores" in finding.problem
+    )
+    assert strong.house
+
+
+def test_gold_as_long_as_a_part_of_the_input_is_found(case: Case) -> None:
+    broken = replace(case, raw_input="short")
+    assert any("of the input's characters" in problem for problem in house_findings(broken))
+
+
+def test_rules_of_the_packaged_corpus_only_warn_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {
+        **{name: ROW[name] for name in ("case_id", "family", "intent")},
+        "instruction": "Which port is in use?",
+        "raw_input": "Error: port 3000 is in use\n",
+        "expected_output": "Port 3000 is in use.",
+        "required_anchors": ["3000"],
+    }
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["check", "--dataset", str(tmp_path / "mine.jsonl")]) == 0
+    told = capsys.readouterr().out
+    assert "warning, by a rule of the packaged corpus: " in told
+    assert re.search(r"\n1 cases on 1 captures: 0 findings, \d+ warnings\n\Z", told), told
 
 
 def test_overused_and_duplicate_captures_are_found(corpus: Corpus, case: Case, embedder: Embedder) -> None:
