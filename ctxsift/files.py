@@ -161,10 +161,14 @@ def temporary_of(path: Path) -> Path:
 def write_atomically(path: Path, text: str | bytes) -> None:
     """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError.
 
-    The temporary file has always the same name, so that one whose writer was killed is used up by the next writer.
+    The temporary file has always the same name, so that one whose writer was killed is used up by the next writer. A
+    device is written to as it is: nothing may take the place of /dev/null.
     """
     content = encoded(text) if isinstance(text, str) else text
     content = gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
+    if _is_device(path):
+        path.write_bytes(content)
+        return
     temporary = temporary_of(path)
     with _owned(temporary) as file:
         try:
@@ -176,6 +180,12 @@ def write_atomically(path: Path, text: str | bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _is_device(path: Path) -> bool:
+    """Return True for a device, and for a name that the system gives to a stream (/dev/stdout)."""
+    named = path.is_symlink() and path.absolute().parts[1:2] == ("dev",)
+    return named or path.is_char_device() or path.is_block_device()
 
 
 def _owned(path: Path) -> BinaryIO:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,8 @@ from benchmark.matrix import DEFAULT_MATRIX, is_selected
 from ctxsift.errors import InputError
 
 _META = "option"
+# File systems allow 255, and the time of the run comes behind it.
+MOST_NAME_BYTES = 200
 # A week.
 MOST_CASE_TIMEOUT_S = 7 * 24 * 3600
 
@@ -203,6 +206,9 @@ class RunnerOptions:
                 raise InputError(_flag(each), "cannot be used with --resume", "a resumed run keeps its own")
         if self.name is not None and (not self.name or Path(self.name).name != self.name):
             raise InputError(f"--name {self.name}", "is not a folder name", "leave out slashes")
+        if self.name is not None and len(os.fsencode(self.name)) > MOST_NAME_BYTES:
+            what = f"is too long, at most {MOST_NAME_BYTES} bytes are allowed"
+            raise InputError(f"--name {self.name[:20]}...", what, "take a shorter one")
         if self.retry_failed and not self.resume:
             raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
         if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:

@@ -96,6 +96,7 @@ def test_duplicate_field_in_a_row(runner: Run, tmp_path: Path) -> None:
         (["--max-cases", "0"], "--max-cases: 0 is below 1; give 1 or more"),
         (["--max-cases", "-3"], "--max-cases: -3 is below 1"),
         (["--name", "../elsewhere"], "--name ../elsewhere: is not a folder name"),
+        (["--name", "a" * 201], "--name aaaaaaaaaaaaaaaaaaaa...: is too long, at most 200 bytes are allowed"),
         (["--env-file", "missing.env"], "missing.env: no such file; check --env-file"),
         (["--dataset", "missing"], "missing: no such dataset"),
     ],

@@ -105,3 +105,18 @@ def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         write_atomically(tmp_path / "x", "new")
     assert (tmp_path / "victim").read_text() == "untouched"
+
+
+def test_a_device_stays_one(tmp_path: Path) -> None:
+    write_atomically(Path("/dev/null"), "a page")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(Path("/dev/full"), "a page")
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_name_of_a_stream_stays_one(tmp_path: Path) -> None:
+    code = "from pathlib import Path; from ctxsift.files import write_atomically as w; w(Path('/dev/stdout'), 'a page')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "a page"
+    assert Path("/dev/stdout").is_symlink()
