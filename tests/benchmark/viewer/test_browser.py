@@ -664,10 +664,10 @@ def test_a_case_shows_its_statements_and_what_an_answer_does_with_them(
 
 def test_cases_that_are_judged_by_wording_are_marked(show: Open, worded_pages: dict[str, Path]) -> None:
     page = show("#/", file=worded_pages["none"])
-    expect(page.locator(".notes li").first).to_contain_text("no statements yet for 1 of 2 cases in prose")
+    expect(page.locator(".notes li").first).to_contain_text("no statements for 1 of 2 cases in prose")
     page.get_by_role("link", name="worded", exact=True).first.click()
     settled(page)
-    expect(page.locator(".notes")).to_contain_text("no statements yet for 1 of 2 cases in prose")
+    expect(page.locator(".notes")).to_contain_text("no statements for 1 of 2 cases in prose")
     marked = page.locator("main > .scroll tbody tr").filter(has=page.locator(".by-wording"))
     expect(marked.get_by_role("rowheader")).to_have_text([WITHOUT])
     marked.get_by_role("link").click()
@@ -689,6 +689,7 @@ def test_the_measurement_is_drawn_told_and_accessible(show: Open, worded_pages: 
     expect(page.locator(".lead")).to_have_text(
         "2 of 6 figures beyond the bar: best baseline, final score (whole corpus); right answers, mean (held out)."
     )
+    expect(page.locator(".drawing svg")).to_have_count(2)
     answers, whole = page.locator(".drawing svg").all()
     expect(answers).to_contain_text("0.90, missed")
     expect(whole).to_contain_text("26.2, missed")
