@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 
-from ctxsift.errors import CtxsiftError
+from ctxsift.errors import CtxsiftError, did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ DEFAULT_MAX_OUTPUT_TOKENS = 512
 DEFAULT_TIMEOUT_S = 600.0
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
 _MOST_SECONDS = 86_400
+# As argparse says it; later versions of Python quote the choices no more.
+_CHOICES = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -34,13 +36,16 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses bad usage in one line, like every other bad input."""
+    """Refuses bad usage in one line, like every other bad input, and names what was probably meant."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": HelpFormatter} | options)
 
     def error(self, message: str) -> NoReturn:
         """Raise CtxsiftError; whoever catches it still has what was piped in to pass on."""
+        if choice := _CHOICES.search(message):
+            known = [word.strip(" '") for word in choice[2].split(",")]
+            message = f"{message[: choice.start()]}invalid choice: {choice[1][:40]!r}; {did_you_mean(choice[1], known)}"
         raise CtxsiftError(f"{message}; see {self.prog} --help")
 
 

@@ -165,6 +165,7 @@ def main() -> int:
     service: dict[str, float] = {}
     page: dict[str, float] = {}
     runner: dict[str, float] = {}
+    sessions: dict[str, float] = {}
 
     def slower_than_bare() -> float:
         service.update(measured_by("remote"))
@@ -173,6 +174,10 @@ def main() -> int:
     def list_scenarios() -> float:
         runner.update(measured_by("runner"))
         return runner["list_s"]
+
+    def read_session() -> float:
+        sessions.update(measured_by("sessions"))
+        return sessions["stats_s"]
 
     def build_page() -> float:
         page.update(measured_by("viewer"))
@@ -198,6 +203,8 @@ def main() -> int:
         Budget("... memory of the runner meanwhile", 300, lambda: service["peak_bytes"] / 1e6, "MB", 300),
         Budget("page of 28 results x 280 cases, the whole command", 5.0, build_page, "s of the clock"),
         Budget("report of 28 results x 280 cases, the whole command", 2.5, lambda: page["report_s"], "s of the clock"),
+        Budget("stats of a session of 20 MB, the whole command", 2.0, read_session, "s of the clock"),
+        Budget("... memory over 500 MB of JSON Lines", 200, lambda: sessions["peak_bytes"] / 1e6, "MB", 200),
         Budget("size of the page", 4.0, lambda: page["bytes"] / 1e6, "MB", 4.0),
         Budget("... until the leaderboard answers", 0.6, lambda: page["board_s"], "s of the clock"),
         Budget("... opening a case", 0.1, lambda: page["case_s"], "s of the clock"),

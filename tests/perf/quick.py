@@ -27,8 +27,10 @@ from ctxsift.compression import examine
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
+from ctxsift.sessions.redacting import Redactor
 from tests.conftest import ROOT, scripted, write_matrix
 from tests.perf.__main__ import answers, load_all, probe, rescore_all, score_all
+from tests.perf.sessions import write_session
 
 # A row is broken above its usual figure times this: what differs from run to run stays below.
 MARGIN = 1.6
@@ -36,6 +38,7 @@ MARGIN = 1.6
 _STRIDE = 14
 _CASES = 36
 _MEGABYTE = 1_000_000
+_SESSION_MB = 10
 _READ_AGAIN = "an answer is read more than once"
 
 
@@ -156,6 +159,23 @@ def command_rows(unit_s: float) -> Iterator[Row]:
         )
 
 
+def session_rows(unit_s: float) -> Iterator[Row]:
+    """Yield what reading sessions costs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_session(folder / "session.jsonl", _SESSION_MB)
+        seconds, peak = spent(folder, "ctxsift", "session", "stats", "session.jsonl")
+    yield Row(f"stats of a session of {_SESSION_MB} MB", 3.0, seconds / unit_s)
+    yield Row("... its memory", 75, peak, "MB")
+
+    def redact(unit: str) -> None:
+        Redactor().text(unit * (_MEGABYTE // len(unit)))
+
+    units = ("eyJ-", "a@a.aa", "@", "://a:", "sk-A", "password=", 'token="', "-----BEGIN PRIVATE KEY-----")
+    slowest = max(cpu_of(partial(redact, unit)) for unit in units)
+    yield Row("taking secrets out of a megabyte of one unit, the slowest", 3.0, slowest / unit_s)
+
+
 def main() -> int:
     """Measure every row and print the table; return 1 when one is broken."""
     started = time.monotonic()
@@ -164,7 +184,7 @@ def main() -> int:
         table.add_column(title, justify="left" if title in ("what", "") else "right")
     broken = 0
     # Commands first: what a process forks from counts as its memory.
-    for rows in (command_rows, scorer_rows, hostile_rows):
+    for rows in (command_rows, session_rows, scorer_rows, hostile_rows):
         unit_s = min(probe() for _ in range(5))
         for row in rows(unit_s):
             broken += row.measured > row.limit

@@ -1,0 +1,1 @@
+"""A coding agent's session: read from the files agents write, and known by what it touched."""

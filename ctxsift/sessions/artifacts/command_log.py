@@ -1,0 +1,164 @@
+"""Commands that failed, checks with their runs, commits: what a session's command lines came to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ctxsift.sessions.artifacts.checks import bare, kind_of
+from ctxsift.sessions.artifacts.outcomes import fails, key_line, passes
+from ctxsift.sessions.artifacts.records import Check, CheckKind, CheckRun, CheckState, Commit, FailedCommand, Limits
+from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+
+# Exit code 1 of these is an answer: nothing found, not equal, not there.
+_ANSWERS = frozenset(
+    {"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "comm", "test", "[", "[[", "expr", "read", "false"}
+    | {"which", "type", "command", "pgrep", "pkill"}
+)
+_STOPPED_CODES = frozenset({124, 130, 137, 143})
+_ERROR_WORD = re.compile(r"error|fail|\bTS\d|✗|✘|×|panic|warn", re.IGNORECASE)
+_PASS_WORD = re.compile(r"pass|ok\b|success|tests?\b|total", re.IGNORECASE)
+_BANNER = re.compile(r"^> \S+@\S+ (\S+)$", re.MULTILINE)
+_HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Runs:
+    kind: CheckKind
+    runs: list[CheckRun] = field(default_factory=list)
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class CommandLog:
+    """What the command lines of a session came to, within limits."""
+
+    limits: Limits
+    step_id: int = 0
+    failed: list[FailedCommand] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    _checks: dict[tuple[str, str], _Runs] = field(default_factory=dict)
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return the checks, the one that ran last at the end."""
+        return tuple(
+            Check(command, runs.kind, folder, tuple(runs.runs), runs.left_out)
+            for (folder, command), runs in self._checks.items()
+        )
+
+    def fail(self, command: str, line: str, code: int | None = None) -> None:
+        """Take down a command that failed; a call is taken down once."""
+        entry = FailedCommand(self.step_id, self.short(command), self.short(line), code)
+        if entry in self.failed[-5:]:
+            return
+        self.failed.append(entry)
+        self._keep(self.failed, self.limits.failed, "failed commands")
+
+    def commit(self, subject: str, revision: str, branch: str) -> None:
+        """Take down a commit."""
+        self.commits.append(Commit(self.step_id, self.short(subject), revision, branch))
+        self._keep(self.commits, self.limits.commits, "commits")
+
+    def check(
+        self, folder: str, command: str, kind: CheckKind, state: CheckState, line: str = "", within: str = ""
+    ) -> None:
+        """Take down a run of a check."""
+        key = (folder, self.short(command))
+        runs = self._checks.pop(key, _Runs(kind))
+        self._checks[key] = runs
+        runs.runs.append(CheckRun(self.step_id, state, self.short(line), within))
+        if len(runs.runs) > self.limits.runs:
+            del runs.runs[self.limits.runs // 3]
+            runs.left_out += 1
+        if len(self._checks) > self.limits.checks:
+            self._checks.pop(next(iter(self._checks)))
+            self.left_out["checks"] = self.left_out.get("checks", 0) + 1
+
+    def short(self, text: str) -> str:
+        """Return text as one line of the length that is kept."""
+        line = " ".join(text[: 4 * self.limits.detail].split())
+        return line if len(line) <= self.limits.detail else line[: self.limits.detail - 1] + "…"
+
+    def _keep(self, entries: list[FailedCommand] | list[Commit], most: int, kind: str) -> None:
+        if len(entries) > most:
+            del entries[0]
+            self.left_out[kind] = self.left_out.get(kind, 0) + 1
+
+
+def benign(run: ShellRun, code: int) -> bool:
+    """Return True if an exit code is an answer and no failure: grep that found nothing, diff that found something."""
+    name = run.failing[0] if run.failing else ""
+    words = run.failing
+    if words[:1] == ("xargs",):
+        return code in (1, 123) and any(word in _ANSWERS for word in words)
+    asking = name in _ANSWERS or (words[:2] == ("git", "diff") or words[:2] == ("git", "grep"))
+    return code == 1 and asking and not any(program == name for program, _ in run.printed.complaints())
+
+
+def check_of(invocation: Invocation) -> tuple[str, CheckKind] | None:
+    """Return the command of a check and its kind; None where a command is no check."""
+    words = [word for word in invocation.words if UNKNOWN not in word]
+    kind = kind_of(bare(words))
+    return (" ".join(words), kind) if kind else None
+
+
+def outcome(run: ShellRun, invocation: Invocation, *, alone: bool) -> tuple[CheckState, str]:
+    """Return how a check ended and why; `alone`: the output of its command line can be nobody else's."""
+    if invocation.status is Status.PASSED:
+        return CheckState.PASSED, ""
+    if invocation.code in _STOPPED_CODES:
+        return CheckState.ABORTED, ""
+    if invocation.status is Status.FAILED:
+        return CheckState.FAILED, key_line(run.output)
+    if not alone:
+        return CheckState.NOT_SHOWN, ""
+    return _by_text(run.output, invocation.after)
+
+
+def _by_text(output: str, after: tuple[tuple[str, ...], ...]) -> tuple[CheckState, str]:
+    """Return what the output tells of a check whose exit code is hidden; `after` are the filters behind it."""
+    searches = [words for words in after if words and words[0] in ("grep", "egrep", "rg")]
+    turned = [words for words in searches if any(word.startswith("-") and "v" in word for word in words)]
+    sought = " ".join(word for words in searches for word in words[1:] if not word.startswith("-"))
+    counted = bool(after) and (after[-1][:1] == ("wc",) or any(_counts(words) for words in searches))
+    if counted:
+        number = re.findall(r"^\s*(\d+)\s*$", output, re.MULTILINE)
+        if not number or not _ERROR_WORD.search(sought) or turned:
+            return CheckState.NOT_SHOWN, ""
+        if int(number[-1]):
+            return CheckState.FAILED, f"{number[-1]} lines match {sought!r}"
+        only = len(searches) == 1 and not _PASS_WORD.search(sought)
+        return (CheckState.PASSED if only else CheckState.NOT_SHOWN), ""
+    if fails(output):
+        return CheckState.FAILED, key_line(output)
+    if searches and not turned and _ERROR_WORD.search(sought) and not _PASS_WORD.search(sought):
+        line = key_line(output)
+        if re.search(r"\berror\b|\bfail", line, re.IGNORECASE) and not re.search(r"\b0 (?:errors|fail)", line):
+            return CheckState.FAILED, line
+    return (CheckState.PASSED if passes(output) else CheckState.NOT_SHOWN), ""
+
+
+def _counts(words: tuple[str, ...]) -> bool:
+    return any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--count", word) for word in words)
+
+
+def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckState]]:
+    """Return the checks that hooks ran inside a commit: scripts of package.json, hooks of pre-commit.
+
+    `made`: the commit was made, so that nothing in them failed.
+    """
+    found: list[tuple[str, CheckKind, CheckState]] = []
+    # npm prints the script of the root first; what follows are those of its workspaces.
+    scripts = _BANNER.findall(output)[:1]
+    for script in scripts:
+        if kind := kind_of(["npm", "run", script]):
+            state = CheckState.PASSED if made else CheckState.FAILED if fails(output) else CheckState.NOT_SHOWN
+            found.append((f"npm run {script}", kind, state))
+    for name, told in _HOOK.findall(output):
+        kind = kind_of(name.split()[:1]) or CheckKind.LINT
+        found.append(
+            (f"pre-commit: {name.strip()}", kind, CheckState.PASSED if told == "Passed" else CheckState.FAILED)
+        )
+    return found

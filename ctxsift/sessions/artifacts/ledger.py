@@ -1,0 +1,328 @@
+"""The files of a session: which version stands in the working tree, what each step did with them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ctxsift.sessions.artifacts.file_states import state_of
+from ctxsift.sessions.artifacts.paths import below, parents, pattern, shown
+from ctxsift.sessions.artifacts.records import Action, FileEntry, FileState, Limits, Touch
+from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same, token_of
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The files of a session, kept within `limits`; `step_id` is the step that is read now."""
+
+    limits: Limits
+    folder: str = ""
+    step_id: int = 0
+    files: dict[str, Tracked] = field(default_factory=dict)
+    # Paths that were listed; a dictionary keeps their order.
+    seen: dict[str, None] = field(default_factory=dict)
+    # Folders and patterns whose listing was complete: a path in them that was not listed is not there.
+    listed: dict[tuple[str, str, bool], frozenset[str]] = field(default_factory=dict)
+    new_folders: set[str] = field(default_factory=set)
+    # What searches for names of files printed, by folder and words.
+    searches: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    left_out: int = 0
+    # Every folder that some known path lies in: most paths are no folders, and this tells it at once.
+    _folders: set[str] = field(default_factory=set)
+    _order: int = 0
+    _kept_text: int = 0
+
+    # What is known
+
+    def known(self) -> list[str]:
+        """Return every path that stands there now as far as the session tells."""
+        there = [path for path, file in self.files.items() if file.work is not None and not path.endswith("/")]
+        return there + [path for path in self.seen if path not in self.files]
+
+    def children(self, folder: str) -> list[str]:
+        """Return every known path below a folder."""
+        prefix = folder.rstrip("/")
+        if prefix not in (".", "") and prefix not in self._folders:
+            return []
+        return [path for path in self.known() if below(path, folder)]
+
+    def matching_all(self, glob: str) -> list[str]:
+        """Return the files and folders that match a glob."""
+        compiled = pattern(glob)
+        depth = glob.count("/")
+        fixed = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+        paths = [path for path in self.known() if path.startswith(fixed)]
+        if "**" not in glob:
+            # A folder matches where the beginning of a path does.
+            paths = list(dict.fromkeys("/".join(path.split("/")[: depth + 1]) for path in paths))
+        return [path for path in paths if compiled.fullmatch(path)]
+
+    @staticmethod
+    def filtered(paths: list[str], globs: list[str], refused: list[str]) -> list[str]:
+        """Return the paths whose names match one of `globs` (all where there is none) and that nothing refuses."""
+        wanted, unwanted = [pattern(glob) for glob in globs], [pattern(glob, crossing=True) for glob in refused]
+        return [
+            path
+            for path in paths
+            if (not wanted or any(each.fullmatch(path.rpartition("/")[2]) for each in wanted))
+            and not any(each.fullmatch(path) or each.fullmatch(path.rpartition("/")[2]) for each in unwanted)
+        ]
+
+    def exists(self, path: str) -> bool | None:
+        """Return whether a file or folder stands there now; None where the session does not tell."""
+        if file := self.files.get(path):
+            if file.work is None:
+                return False
+            if file.before is Before.THERE or file.work is not file.start:
+                return True
+        if path in self.seen or path in self.new_folders:
+            return True
+        if self.children(path):
+            return True
+        return False if self._not_listed(path) else None
+
+    def see(self, path: str) -> None:
+        """Take down that a path was listed: it is there."""
+        if file := self.files.get(path):
+            file.was_there()
+        elif len(self.seen) < self.limits.known_paths:
+            self.seen[path] = None
+            self._folders.update(parents(path))
+
+    def missing(self, path: str) -> None:
+        """Take down that a path was looked for in vain."""
+        if path not in self.files and path not in self.seen:
+            self._listing((path, "", False), frozenset())
+
+    def list_all(
+        self, folder: str, paths: list[str], *, glob: str = "", deep: bool = True, others: list[str] | None = None
+    ) -> None:
+        """Take down a complete listing of a folder: `glob` for the names in it, `deep` for folders below.
+
+        `others` were listed as well but may be folders.
+        """
+        for path in paths:
+            self.see(path)
+        self._listing((folder, glob, deep), frozenset([*paths, *(others or [])]))
+
+    def remember_search(self, words: tuple[str, ...], paths: list[str]) -> None:
+        """Keep the names that a search printed: the next command may work on them."""
+        self.searches[words] = paths
+        if len(self.searches) > 50:
+            self.searches.pop(next(iter(self.searches)))
+
+    def _listing(self, key: tuple[str, str, bool], paths: frozenset[str]) -> None:
+        self.listed.pop(key, None)
+        self.listed[key] = paths
+        while len(self.listed) > 400 or sum(map(len, self.listed.values())) > self.limits.known_paths:
+            self.listed.pop(next(iter(self.listed)))
+
+    def _not_listed(self, path: str) -> bool:
+        if any(below(path, folder) for folder in self.new_folders):
+            return True
+        name = path.rpartition("/")[2]
+        for (folder, glob, deep), paths in self.listed.items():
+            if path == folder and not paths:
+                return True
+            inside = below(path, folder) and (deep or "/" not in shown(path, folder))
+            if inside and path not in paths and (not glob or pattern(glob).fullmatch(name)):
+                return True
+        return False
+
+    def make_folder(self, path: str) -> None:
+        """Take down a folder that was not there before: what is in it is new."""
+        if len(self.new_folders) < self.limits.files:
+            self.new_folders.add(path)
+
+    # What happens
+
+    def read(self, path: str, detail: str = "", *, part: bool = False) -> None:
+        """Take down that a file was read, or with `part` looked at in part."""
+        file = self._file(path)
+        file.was_there()
+        self._touch(file, Action.INSPECTED if part else Action.READ, detail)
+
+    def write(self, path: str, text: str | None = None, detail: str = "", *, before: Before = Before.UNKNOWN) -> None:
+        """Write a whole file; `text` is its new text where the call holds it, `before` what its result says."""
+        file = self._file(path)
+        if not file.changed:
+            file.settle(before)
+        self._put(file, self._version(text), Action.WRITTEN, detail)
+
+    def append(self, path: str, text: str | None = None, detail: str = "") -> None:
+        """Write to the end of a file, which may be new."""
+        file = self._file(path)
+        old = file.work.text if file.work else "" if file.before is Before.MISSING else None
+        joined = old + text if old is not None and text is not None else None
+        self._put(file, self._version(joined), Action.APPENDED, detail)
+
+    def edit(self, path: str, detail: str = "", *, old: str = "", new: str = "", everywhere: bool = False) -> None:
+        """Change a part of a file that stands there; `old` and `new` where the call names them."""
+        file = self._file(path)
+        file.was_there()
+        work = file.work or file.start
+        if old and old == new:
+            version = work
+        elif old and work.text is not None and old in work.text:
+            version = self._version(work.text.replace(old, new, -1 if everywhere else 1))
+        elif (old or new) and work.previous and (work.old, work.new) == (new, old):
+            version = work.previous
+        else:
+            known = bool(old or new)
+            previous = work if known and file.depth < 50 else None
+            # Edits are kept as they are only while they are short: they may have to be recognised backwards.
+            short = len(old) + len(new) <= 4000
+            token = token_of(f"{work.token}\0{old}\0{new}") if known else self._version(None).token
+            version = Version(token, None, previous if short else None, old if short else "", new if short else "")
+            file.depth += 1
+        self._put(file, version, Action.EDITED, detail)
+
+    def touch(self, path: str) -> None:
+        """Create an empty file unless it stands there."""
+        if self.exists(path) is False:
+            self.write(path, "", "empty", before=Before.MISSING)
+        elif self.exists(path) is None:
+            self.write(path, None, "touched")
+
+    def mode(self, path: str, detail: str) -> None:
+        """Change the mode of a file."""
+        file = self._file(path)
+        file.was_there()
+        work = file.work or file.start
+        self._put(file, Version(token_of(work.token + detail), work.text), Action.MODE, detail)
+
+    def delete(self, path: str, detail: str = "", *, sure: bool = True) -> None:
+        """Remove a file, or a folder with all that is known of it; not `sure`: it may not have been there."""
+        path = path.rstrip("/") or path
+        inside = self.children(path)
+        self.new_folders = {each for each in self.new_folders if each != path and not below(each, path)}
+        if inside and path not in self.files:
+            for child in inside:
+                self.delete(child, detail)
+            return
+        there = self.exists(path)
+        if there is False and not sure:
+            return
+        file = self._file(path)
+        if there is not None or sure:
+            file.was_there()
+        else:
+            file.unsure = not file.changed
+        self._put(file, None, Action.DELETED, detail)
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file, or a folder with all that is known of it."""
+        if source == target:
+            return
+        inside = self.children(source)
+        if inside and source not in self.files:
+            for child in inside:
+                self.move(child, target + child[len(source) :])
+            self.new_folders.discard(source)
+            return
+        before_target = self.exists(target)
+        origin = self._file(source)
+        origin.was_there()
+        file = self._file(target)
+        if before_target is None and not file.changed and file.before is Before.UNKNOWN:
+            # A target that stands there would be lost; nobody moves a file onto another unless it is known.
+            file.settle(Before.MISSING)
+        version = origin.work or origin.start
+        file.depth = origin.depth
+        file.moved_from = origin.moved_from or source
+        if file.moved_from == target:
+            file.moved_from = ""
+        self._put(file, version, Action.MOVED_HERE, f"from {shown(source, self.folder)}")
+        self._put(origin, None, Action.MOVED_AWAY, f"to {shown(target, self.folder)}")
+        for path in {source, origin.moved_from} - {"", target}:
+            if named := self.files.get(path):
+                named.moved_to = target
+        origin.moved_from = ""
+        file.moved_to = ""
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file, or a folder with all that is known of it."""
+        inside = self.children(source)
+        if inside and source not in self.files:
+            for child in inside:
+                self.copy(child, target + child[len(source) :])
+            return
+        self.read(source)
+        origin = self.files[source]
+        file = self._file(target)
+        self._put(file, origin.work or origin.start, Action.COPIED_HERE, f"from {shown(source, self.folder)}")
+
+    def restore(self, file: Tracked, version: Version | None, detail: str) -> None:
+        """Put back a version that a repository holds; None: the file goes."""
+        if same(file.work, version):
+            return
+        if version is not None and file.moved_to:
+            # Its name is taken back; what it was renamed to is a file of its own.
+            file.moved_to = ""
+        self._put(file, version, Action.RESTORED if version else Action.DELETED, detail)
+
+    # Bookkeeping
+
+    def _file(self, path: str) -> Tracked:
+        if file := self.files.get(path):
+            return file
+        start = Version(f"start of {path}")
+        file = Tracked(path, start, work=start, staged=start, head=start)
+        if path in self.seen:
+            file.settle(Before.THERE)
+        elif self._not_listed(path):
+            file.settle(Before.MISSING)
+        self.files[path] = file
+        self._folders.update(parents(path))
+        self._make_room()
+        return file
+
+    def _put(self, file: Tracked, version: Version | None, action: Action, detail: str) -> None:
+        self._order += 1
+        file.first_change = file.first_change or self._order
+        if version is not None:
+            file.unsure = False
+        file.work = version
+        self._touch(file, action, detail)
+
+    def _touch(self, file: Tracked, action: Action, detail: str) -> None:
+        line = " ".join(detail[: 4 * self.limits.detail].split())
+        if len(line) > self.limits.detail:
+            line = line[: self.limits.detail - 1] + "…"
+        touch = Touch(self.step_id, action, line)
+        if touch in file.touches[-3:]:
+            return
+        file.touches.append(touch)
+        if len(file.touches) > self.limits.touches:
+            del file.touches[self.limits.touches // 3]
+            file.left_out += 1
+
+    def _version(self, text: str | None) -> Version:
+        if text is None:
+            self._order += 1
+            return Version(f"version {self._order}")
+        if len(text) > self.limits.content or self._kept_text + len(text) > self.limits.contents:
+            return Version(token_of(text))
+        self._kept_text += len(text)
+        return Version(token_of(text), text)
+
+    def _make_room(self) -> None:
+        if len(self.files) <= self.limits.files:
+            return
+        *older, _ = self.files
+        path = next((path for path in older if not self.files[path].changed), older[0])
+        del self.files[path]
+        self.left_out += 1
+
+    def entries(self) -> tuple[FileEntry, ...]:
+        """Return the files that were touched: changed ones in the order of their first change, then the others."""
+        changed = sorted((file for file in self.files.values() if file.changed), key=lambda file: file.first_change)
+        others = [file for file in self.files.values() if not file.changed and file.touches]
+        return tuple(self._entry(file) for file in changed + others)
+
+    def _entry(self, file: Tracked) -> FileEntry:
+        state = state_of(file, self.files)
+        counterpart = {FileState.RENAMED: file.moved_from}.get(state, file.moved_to)
+        return FileEntry(
+            shown(file.path, self.folder), state, tuple(file.touches), shown(counterpart, self.folder), file.left_out
+        )

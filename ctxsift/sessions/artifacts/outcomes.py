@@ -1,0 +1,163 @@
+"""How a call ended, and which line of its output tells why; from its exit code where there is one, else its text."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxsift.sessions.records import ToolResult
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_TRAILER = re.compile(
+    r"(?:command |process )?(?:exited|completed|finished|failed) with (?:exit )?(?:code|status):? (-?\d+)\.?\]?"
+    r"|(?:<returncode>|\"?exit_code\"?\s*[:=]\s*|\(?exit (?:code|status):? ?)(-?\d+)\)?(?:</returncode>)?"
+    r"|///PROCESS-DONE:(\d+):PROCESS-DONE///",
+    re.IGNORECASE,
+)
+_ABORTED = re.compile(
+    r"(?:command|operation|request|process)(?: was)? (?:aborted|cancell?ed|interrupted)"
+    r"|\[request interrupted by user|aborted by user|interrupted by (?:the )?user"
+    r"|(?:command|process)(?: execution)? (?:timed out|was killed)|execution timed out|timed out after \d",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"the user doesn't want to (?:proceed|take this action)|user rejected|rejected by user|was denied by the user"
+    r"|<tool_use_error>InputValidationError|permission to use \S+ (?:has been|was) denied",
+    re.IGNORECASE,
+)
+# Ends of outputs are where programs and wrappers say how they ended.
+_END = 400
+
+
+class Ending(Enum):
+    """How a call ended: `RUN` has an exit code or not; the other two ran in part or not at all."""
+
+    RUN = auto()
+    ABORTED = auto()
+    REFUSED = auto()
+
+
+def clean(text: str) -> str:
+    """Return output without escape sequences; of a line that was drawn over, what it showed last."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return text
+
+
+def ending(result: ToolResult) -> tuple[Ending, int | None]:
+    """Return how a call ended, and its exit code: the file's, the one its text ends with, or what `is_error` means.
+
+    Where a tool marks errors and marks none here, the exit code was 0; an error without a code counts as 1.
+    """
+    end = result.text[-_END:]
+    if result.is_error is not False and _REFUSED.search(result.text[:_END]):
+        return Ending.REFUSED, None
+    if result.exit_code not in (0, None) or result.is_error or result.is_error is None:
+        lines = [line for line in end.splitlines() if line.strip()][-2:]
+        if result.exit_code != 0 and any(_ABORTED.search(line) for line in lines):
+            return Ending.ABORTED, None
+    if result.exit_code is not None:
+        return Ending.RUN, result.exit_code
+    head = result.text[:_END] if result.text.startswith(("<returncode>", "{", "Exit code", "Process exited")) else ""
+    told = _TRAILER.search(head) or next(reversed(list(_TRAILER.finditer(end))), None)
+    if told is not None and (head or result.is_error is not False) and _is_trailer(told, result.text):
+        return Ending.RUN, int(next(group for group in told.groups() if group is not None))
+    if result.is_error is None:
+        return Ending.RUN, None
+    return Ending.RUN, 1 if result.is_error else 0
+
+
+def _is_trailer(match: re.Match[str], text: str) -> bool:
+    """Return True if the words stand on a line of their own at an end of the text; others are a program's."""
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 :].split("\n")[0].strip(" []{}(),")
+    return len(line) - len(match[0].strip(" []{}(),")) <= 24 or text.startswith("{")
+
+
+def body(text: str) -> str:
+    """Return output without the line in which a tool tells the exit code."""
+    lines = text.rstrip().split("\n")
+    while lines and (not lines[-1].strip() or (len(lines[-1]) < 100 and _TRAILER.search(lines[-1]))):
+        lines.pop()
+    if lines and len(lines[0]) < 40 and _TRAILER.match(lines[0].strip()):
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+# Which line of an output tells why it failed: the first class that has one; of tracebacks the last line.
+_NOISE = re.compile(
+    r"npm (?:error|ERR!)|^\s*(?:at |\^|~)|\b0 (?:errors?|failed|failures)\b|^\s*[-=━_#*]+\s*$|^\[\d+ more"
+)
+_CLASSES = tuple(
+    re.compile(each)
+    for each in (
+        r"error TS\d+|error\[E?\d*\]|: (?:fatal )?error:? |^E\s{2,}\w|^(?:panic|fatal|FATAL)\b[: ]"
+        r"|[\w)]:\d+(?::\d+)?:? (?:error|Error)\b",
+        r"^\s*(?:\w+\.)*\w*(?:Error|Exception)\b(?: \[\w+\])?:|^(?:error|ERROR|Error)\b[: ]|AssertionError",
+        r"command not found|No such file or directory|Permission denied|Cannot find module|not a git repository"
+        r"|No module named|ENOENT|EACCES",
+        r"^\S+:\d+:\d+ lint/\S+",
+        r"^\s*(?:FAILED|FAIL|--- FAIL:|not ok|✗|✘|×|✖)\s?\S|^\s*\d+ (?:failed|failing)|\b[1-9]\d* (?:failed|errors?)\b"
+        r"|Could not|would reformat|have NOT been applied",
+        r"(?i)\b(?:error|failed|failure|cannot|could not|not found|denied|unknown|invalid|missing|refused)\b",
+    )
+)
+_TRACEBACK = re.compile(r"^Traceback \(most recent call last\)", re.MULTILINE)
+
+
+def key_line(text: str) -> str:
+    """Return the line of an output that tells most about a failure; empty where there is none."""
+    lines = [line.strip() for line in body(clean(text)[:400_000]).split("\n") if line.strip()]
+    if any(_TRACEBACK.search(line) for line in lines):
+        after = max(number for number, line in enumerate(lines) if _TRACEBACK.search(line))
+        for line in lines[after + 1 :]:
+            if re.match(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\w*(?:: |$)", line):
+                return line
+    for wanted in _CLASSES:
+        for line in lines:
+            if len(line) < 2000 and wanted.search(line) and not _NOISE.search(line):
+                return line
+    for line in lines:
+        if re.match(r"npm (?:error|ERR!) (?!code|path|A complete log)", line):
+            return line
+    return next((line for line in reversed(lines) if line != "(no output)"), "")
+
+
+_FAILS = re.compile(
+    r"error TS\d+|^=*[ \t]*.*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+|^FAILED[ (]|^[ \t]*FAIL\s+\S|^--- FAIL|^FAIL\b"
+    r"|npm (?:ERR!|error)\s+(?:command failed|code|Lifecycle|Test failed)|\bFound [1-9]\d* (?:errors?|warnings? and)"
+    r"|^error(?:\[E\d+\])?: (?:could not compile|test failed)|BUILD FAILED|FAILURE: Build failed"
+    r"|Tests?:?\s+[1-9]\d* failed|Test Files\s+[1-9]\d* failed|\b[1-9]\d* (?:failing|failures)\b"
+    r"|[1-9]\d* problems?\b.*\([1-9]"
+    r"|\bERROR collecting|^make(?:\[\d+\])?: \*\*\*|ERR_PNPM|error Command failed|[1-9]\d* files? would be reformatted"
+    r"|[Ee]xit(?:ed with)? (?:code|status):? [1-9]|\bFailed to compile|Build failed|ELIFECYCLE|^E\s{2,}\w"
+    r"|test result: FAILED|× Some errors were emitted|INTERNALERROR|SyntaxError: |ModuleNotFoundError: ",
+    re.MULTILINE,
+)
+_PASSES = re.compile(
+    r"^=*[ \t]*(?:\d+ \w+, )*[1-9]\d* passed\b.* in [\d.]+|^OK(?: \(.*\))?$|Success: no issues found|All checks passed!"
+    r"|^[ \t]*Tests:?\s+(?:\d+ skipped[,|] )?[1-9]\d* passed|test result: ok\.|^ok\s+\S+\s+[\d.(]|BUILD SUCCESS"
+    r"|[Cc]ompiled successfully|✓ built in|^[ \t]*[1-9]\d* passing\b|All matched files use Prettier|[Bb]uild succeeded"
+    r"|\b0 errors, 0 warnings|\bFound 0 errors|^[ \t]*Finished `?\w+`? "
+    r"|files? (?:would be )?left unchanged\.|no issues found",
+    re.MULTILINE,
+)
+
+
+def fails(text: str) -> bool:
+    """Return True if an output shows that a test, lint, type check or build failed."""
+    return bool(_FAILS.search(_short(text)))
+
+
+def passes(text: str) -> bool:
+    """Return True if an output shows the summary of a check that passed, and nothing that failed."""
+    return bool(_PASSES.search(_short(text))) and not fails(text)
+
+
+def _short(text: str) -> str:
+    """Return a text without its longest lines: no summary stands in them, and patterns are slow on them."""
+    return "\n".join(line[:2000] for line in text.split("\n"))

@@ -1,0 +1,107 @@
+"""Paths as a session writes them: bases, home folders, patterns. Nothing is looked up on this machine."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+
+_HOME = re.compile(r"(/(?:Users|home)/[^/]+|/root)(?=/|$)")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+def resolve(path: str, folder: str) -> str:
+    """Return `path` as seen from `folder`, without `.` and `..`; backslashes of Windows paths turned round."""
+    if _DRIVE.match(path) or (_DRIVE.match(folder) and "\\" in path):
+        path = path.replace("\\", "/")
+    if path.startswith("~") and (home := home_of(folder)):
+        path = home + path[1:] if path == "~" or path.startswith("~/") else path
+    if path.startswith(("/", "~")) or _DRIVE.match(path):
+        joined = path
+    else:
+        joined = posixpath.join(folder.replace("\\", "/"), path)
+    found = posixpath.normpath(joined)
+    return found.replace("//", "/", 1) if found.startswith("//") else found
+
+
+def home_of(folder: str) -> str:
+    """Return the home folder that `folder` lies in; empty where it tells none."""
+    match = _HOME.match(folder)
+    return match[1] if match else ""
+
+
+def shown(path: str, folder: str) -> str:
+    """Return `path` relative to `folder` where it lies below it, else unchanged."""
+    if folder and path != folder and path.startswith(folder.rstrip("/") + "/"):
+        return path[len(folder.rstrip("/")) + 1 :]
+    return path
+
+
+def below(path: str, folder: str) -> bool:
+    """Return True if `path` lies somewhere below `folder`; everything relative lies below `.`."""
+    if folder in (".", ""):
+        return not path.startswith(("/", "~", ".."))
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def parents(path: str) -> list[str]:
+    """Return every folder that a path lies in."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def is_pattern(path: str) -> bool:
+    """Return True if a shell would look for files that match."""
+    return any(mark in path for mark in "*?[")
+
+
+@lru_cache(maxsize=1024)
+def pattern(text: str, *, crossing: bool = False) -> re.Pattern[str]:
+    """Compile a glob; `*` and `?` stop at a slash unless `crossing`, and `**` never does."""
+    out: list[str] = []
+    at = 0
+    anything, one = (".*", ".") if crossing else (r"[^/]*", "[^/]")
+    while at < len(text):
+        character = text[at]
+        if text.startswith("**/", at):
+            out.append("(?:.*/)?")
+            at += 3
+            continue
+        if text.startswith("**", at):
+            out.append(".*")
+            at += 2
+            continue
+        if character == "*":
+            out.append(anything)
+        elif character == "?":
+            out.append(one)
+        elif character == "[" and (end := text.find("]", at + 2)) > 0:
+            inside = text[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
+            out.append("[" + ("^" + inside[1:] if inside[0] in "!^" else inside) + "]")
+            at = end
+        else:
+            out.append(re.escape(character))
+        at += 1
+    try:
+        return re.compile("".join(out), re.DOTALL)
+    except re.error:
+        return re.compile(re.escape(text))
+
+
+def braces(text: str) -> list[str]:
+    """Expand `a{b,c}` and `{1..3}`; at most 200 results."""
+    match = re.search(r"\{([^{},]*(?:,[^{},]*)+|\d{1,3}\.\.\d{1,3})\}", text)
+    if not match:
+        return [text]
+    inside = match[1]
+    if "," in inside:
+        parts = inside.split(",")
+    else:
+        first, last = (int(end) for end in inside.split(".."))
+        parts = [str(number) for number in range(first, last + 1)]
+    found: list[str] = []
+    for part in parts:
+        found.extend(braces(text[: match.start()] + part + text[match.end() :]))
+        if len(found) >= 200:
+            break
+    return found[:200]

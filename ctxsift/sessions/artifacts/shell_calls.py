@@ -1,0 +1,132 @@
+"""One call of a shell tool: the files it touched, the checks it ran, the commits it made, whether it failed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ctxsift.sessions.artifacts.command_log import CommandLog, benign, check_of, hook_checks, outcome
+from ctxsift.sessions.artifacts.ledger import Ledger
+from ctxsift.sessions.artifacts.outcomes import Ending, body, clean, key_line
+from ctxsift.sessions.artifacts.paths import resolve, shown
+from ctxsift.sessions.artifacts.records import CheckKind, CheckState
+from ctxsift.sessions.artifacts.repository import Repository
+from ctxsift.sessions.artifacts.shell_commands import HANDLERS
+from ctxsift.sessions.artifacts.shell_git import run_git
+from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
+from ctxsift.sessions.artifacts.shell_verdicts import Printed, Status
+from ctxsift.sessions.artifacts.versions import Before
+
+_MOST_OUTPUT = 1_000_000
+_OPEN_FILE = re.compile(r"^\[File: (.+?) \(\d+ lines total\)\]", re.MULTILINE)
+_NOT_APPLIED = re.compile(
+    r"have NOT been applied|edit(?:s|ing)? (?:was|were|has|have) not (?:been )?applied|introduced new syntax error"
+    r"|^Usage: |^Error\b|No file open|No replacement was performed|already exists",
+    re.MULTILINE | re.IGNORECASE,
+)
+_WINDOW = re.compile(r"\s*(open|create|edit|insert|append|goto|scroll_up|scroll_down|search_file)\b(.*)", re.DOTALL)
+_CRASH = re.compile(r"^Traceback \(most recent call last\)|^\w*Error: .*\n\s+at |^Segmentation fault", re.MULTILINE)
+_NO_COMMAND = re.compile(r"\bcommand not found\b|: not found$|is not recognized as", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class ShellCalls:
+    """Reads the calls of shell tools, one after the other."""
+
+    ledger: Ledger
+    repository: Repository
+    log: CommandLog
+    _checks: list[tuple[Invocation, str, str, CheckKind]] = field(default_factory=list)
+    _crashed: bool = False
+
+    def read(self, command: str, text: str, ended: tuple[Ending, int | None], folder: str) -> str:
+        """Take down one command line with its output; return the folder that it ended in."""
+        ending, code = ended
+        output = clean(body(text)[:_MOST_OUTPUT])
+        if (match := _WINDOW.match(command)) and self._window(match[1], match[2], output, folder):
+            return folder
+        self._checks, self._crashed = [], False
+        run = ShellRun(self.ledger, self.repository, self._handle, folder, Printed(output))
+        run.walk(command, code if ending is Ending.RUN else None)
+        failed = self._judge_checks(run, aborted=ending is Ending.ABORTED)
+        if ending is Ending.RUN:
+            self._judge(run, command, code, failed)
+        return run.folder
+
+    def _handle(self, run: ShellRun, invocation: Invocation) -> None:
+        if check := check_of(invocation):
+            self._checks.append((invocation, run.folder, *check))
+        if invocation.name == "git":
+            made = run_git(run, invocation)
+            for revision, branch, subject in made:
+                self.log.commit(subject, revision, branch)
+            if "commit" in invocation.words[1:4]:
+                within = f"git commit {made[0][0]}".strip() if made else "git commit"
+                for command, kind, state in hook_checks(run.output, made=bool(made)):
+                    line = key_line(run.output) if state is CheckState.FAILED else ""
+                    self.log.check(self._folder(run.folder), command, kind, state, line, within)
+        elif handler := HANDLERS.get(invocation.name):
+            handler(run, invocation)
+        elif invocation.name in ("npx", "uv", "poetry", "sudo", "env", "timeout", "time", "command"):
+            self._wrapped(run, invocation)
+        if invocation.status is Status.NOT_SHOWN and invocation.name.startswith(("python", "node")):
+            self._crashed |= bool(_CRASH.search(run.output))
+
+    def _wrapped(self, run: ShellRun, invocation: Invocation) -> None:
+        """Hand on a command that only runs another: `sudo rm`, `uv run python`."""
+        words = list(invocation.words)
+        inner = next((n for n, word in enumerate(words) if n and (word in HANDLERS or word == "git")), 0)
+        if inner and words[0] != "npx":
+            ended = (invocation.status, invocation.code, invocation.after, invocation.before)
+            run.handle(run, Invocation(tuple(words[inner:]), *ended, invocation.text))
+
+    def _folder(self, folder: str) -> str:
+        return shown(folder, self.ledger.folder) if folder != self.ledger.folder else "."
+
+    def _judge_checks(self, run: ShellRun, *, aborted: bool) -> bool:
+        """Take down the checks of a command line; return True if one failed although the exit code hides it."""
+        hidden = False
+        for invocation, folder, command, kind in self._checks:
+            state, line = outcome(run, invocation, alone=len(self._checks) == 1)
+            if aborted and state in (CheckState.NOT_SHOWN, CheckState.PASSED):
+                state, line = CheckState.ABORTED, ""
+            hidden |= state is CheckState.FAILED
+            self.log.check(self._folder(folder), command, kind, state, line)
+        return hidden
+
+    def _judge(self, run: ShellRun, command: str, code: int | None, check_failed: bool) -> None:
+        if code:
+            failed = not benign(run, code)
+        else:
+            told = code is None and (run.failing or _NO_COMMAND.search(run.output[-2000:])) and not benign(run, 1)
+            failed = check_failed or self._crashed or bool(told)
+        if failed:
+            self.log.fail(command, key_line(run.output), code or None)
+
+    # The windowed editor of SWE-agent: commands of its shell that work on an open file
+
+    def _window(self, name: str, rest: str, output: str, folder: str) -> bool:
+        """Take down a command on the open file, which only the output names; return False if it is none."""
+        shown_file = _OPEN_FILE.search(output)
+        refused = _NOT_APPLIED.search(output)
+        if not shown_file and not (refused and name in ("edit", "insert", "create", "append")):
+            return False
+        given = rest.strip().split("\n")[0].strip().strip("'\"")
+        path = resolve(shown_file[1], folder) if shown_file else resolve(given, folder) if name == "create" else ""
+        if refused and name in ("edit", "insert", "create", "append"):
+            named = f"{name} {shown(path, self.ledger.folder)}" if path else f"{name} {given}"
+            self.log.fail(named, next(line for line in output.split("\n") if _NOT_APPLIED.search(line)))
+            if path and name == "create":
+                self.ledger.read(path, "open")
+            return True
+        lines = rest.strip("\n").split("\n")
+        first = next((line.strip() for line in lines[1:] if line.strip() and line.strip() != "end_of_edit"), "")
+        if name == "create":
+            self.ledger.write(path, None, "new file", before=Before.MISSING)
+        elif name in ("edit", "insert", "append"):
+            self.ledger.edit(path, f"{name} {lines[0].strip()[:60]}" + (f" {first}" if first else ""))
+        elif name == "search_file":
+            self.ledger.read(path, f"search {given}", part=True)
+        else:
+            self.ledger.read(path, f"{name} {given}".strip())
+        return True

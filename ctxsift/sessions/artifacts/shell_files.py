@@ -1,0 +1,176 @@
+"""Commands that change, move and remove files."""
+
+from __future__ import annotations
+
+import re
+
+from ctxsift.sessions.artifacts.shell_operands import complained, failed_quietly, files_of, has, is_folder, operands
+from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.versions import Before
+
+
+def run_sed(run: ShellRun, invocation: Invocation) -> None:
+    """`sed`: with `-i` an edit, else a look."""
+    words = list(invocation.words)
+    inplace = [n for n, word in enumerate(words) if re.match(r"-[A-Za-z]*i|--in-place", word) and word != "-i''"]
+    scripted = any(re.fullmatch(r"-[A-Za-z]*[ef]|--expression.*|--file.*", word) for word in words[1:])
+    if inplace and words[inplace[0] + 1 : inplace[0] + 2] == [""]:
+        del words[inplace[0] + 1]
+    found = operands(Invocation(tuple(words), invocation.status, invocation.code))
+    if inplace and words[inplace[0]] == "-i" and found and re.fullmatch(r"\.(?:bak|orig|tmp|backup|old)", found[0]):
+        # BSD takes the ending of a backup as a word of its own.
+        found = found[1:]
+    script = [] if scripted else found[:1]
+    shown = " ".join(word for word in words[1:] if word not in found[len(script) :])
+    if inplace and failed_quietly(run, invocation):
+        return
+    for path in files_of(run, invocation, found[len(script) :]):
+        if not inplace:
+            run.ledger.read(path, f"sed {shown}")
+        elif not _changes_nothing(run, path, script):
+            run.ledger.edit(path, f"sed {shown}")
+
+
+def _changes_nothing(run: ShellRun, path: str, script: list[str]) -> bool:
+    """Return True if a substitution of plain words does not occur in a file whose text is known."""
+    file = run.ledger.files.get(path)
+    match = re.fullmatch(r"s([/|#,@])([\w ]+)\1.*\1[a-z]*", script[0]) if script else None
+    return bool(match and file and file.work and file.work.text is not None and match[2] not in file.work.text)
+
+
+def run_perl(run: ShellRun, invocation: Invocation) -> None:
+    """`perl -i`: an edit."""
+    if not any(re.match(r"-[a-z0-9]*p?i", word) for word in invocation.words[1:4]):
+        return
+    at = next((n for n, word in enumerate(invocation.words) if re.fullmatch(r"-[a-zA-Z0-9]*e", word)), 0)
+    for path in files_of(run, invocation, list(invocation.words[at + 2 :]) if at else []):
+        run.ledger.edit(path, f"perl {' '.join(invocation.words[1 : at + 2])}")
+
+
+def tee(run: ShellRun, invocation: Invocation) -> None:
+    """`tee`: what is piped in goes into files."""
+    for path in files_of(run, invocation, operands(invocation)):
+        if has(invocation, "a", "--append"):
+            run.ledger.append(path, invocation.text)
+        else:
+            run.ledger.write(path, invocation.text, "tee")
+
+
+def touch(run: ShellRun, invocation: Invocation) -> None:
+    """`touch`: an empty file where there was none."""
+    if not failed_quietly(run, invocation):
+        for path in files_of(run, invocation, operands(invocation)):
+            run.ledger.touch(path)
+
+
+def make_folders(run: ShellRun, invocation: Invocation) -> None:
+    """`mkdir`: what is in a new folder is new."""
+    for path in files_of(run, invocation, operands(invocation)):
+        if not has(invocation, "p", "--parents") or run.ledger.exists(path) is False:
+            run.ledger.make_folder(path)
+
+
+def remove(run: ShellRun, invocation: Invocation) -> None:
+    """`rm`: files, and folders with what is known of them."""
+    if failed_quietly(run, invocation):
+        return
+    recursive = has(invocation, "r", "--recursive") or has(invocation, "R")
+    for word in operands(invocation):
+        folder = word.endswith("/") or recursive
+        for path in files_of(run, invocation, [word.rstrip("/") or word]):
+            if is_folder(run, path) and not recursive:
+                continue
+            bare = recursive and path not in run.ledger.files and not run.ledger.children(path)
+            named = path + "/" if folder and bare and "." not in path.rpartition("/")[2].lstrip(".") else path
+            run.ledger.delete(named, sure=not has(invocation, "f", "--force"), detail=" ".join(invocation.words)[:200])
+
+
+def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tuple[str, str]]:
+    """Return source and target of each file of `cp` and `mv`; into a folder the names stay."""
+    into = next((invocation.words[n + 1] for n, word in enumerate(invocation.words[:-1]) if word == "-t"), "")
+    *sources, target = [*words, into] if into else words
+    if UNKNOWN in target or not sources:
+        return []
+    place = run.path(target)
+    inside = bool(into) or len(sources) > 1 or target.endswith(("/", "/.")) or target in (".", "..")
+    inside = inside or (is_folder(run, place) and not has(invocation, "T"))
+    found = []
+    for source in sources:
+        if UNKNOWN in source or any(complained(run, invocation.name, word) for word in (source, target)):
+            continue
+        origin = run.path(source.removesuffix("/.") if source.endswith("/.") else source)
+        name = "" if source.endswith("/.") else "/" + origin.rpartition("/")[2]
+        end = place + name if inside else place
+        whole = invocation.name == "mv" or has(invocation, "r", "-R", "-a", "--recursive", "--archive")
+        found.append((f"{origin}/", f"{end}/") if whole and _unknown_folder(run, origin) else (origin, end))
+    return found
+
+
+def _unknown_folder(run: ShellRun, path: str) -> bool:
+    """Return True if a path seems to be a folder whose files are not known: `lib`, not `LICENSE`."""
+    known = path in run.ledger.files or path in run.ledger.seen or bool(run.ledger.children(path))
+    name = path.rpartition("/")[2]
+    return not known and "." not in name[1:] and name == name.lower()
+
+
+def move(run: ShellRun, invocation: Invocation) -> None:
+    """`mv`."""
+    words = operands(invocation)
+    if len(words) < 2 or failed_quietly(run, invocation):
+        return
+    for source, target in _targets(run, invocation, words):
+        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+            continue
+        run.ledger.move(source, target)
+
+
+def copy(run: ShellRun, invocation: Invocation) -> None:
+    """`cp` and its like, on this machine."""
+    words = operands(invocation)
+    remote = any(re.match(r"[\w.@-]+:", word) for word in words)
+    if len(words) < 2 or failed_quietly(run, invocation) or remote:
+        return
+    for source, target in _targets(run, invocation, words):
+        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+            continue
+        run.ledger.copy(source, target)
+
+
+def link(run: ShellRun, invocation: Invocation) -> None:
+    """`ln`."""
+    words = operands(invocation)
+    for target in files_of(run, invocation, words[1:2]) if not failed_quietly(run, invocation) else []:
+        run.ledger.write(target, None, f"link to {words[0]}", before=Before.UNKNOWN)
+
+
+def change_mode(run: ShellRun, invocation: Invocation) -> None:
+    """`chmod`: git counts it as a change."""
+    words = [word for word in invocation.words[1:] if word not in ("-R", "-v", "-f")]
+    for path in files_of(run, invocation, words[1:]):
+        if not is_folder(run, path):
+            run.ledger.mode(path, words[0])
+
+
+def fetch(run: ShellRun, invocation: Invocation) -> None:
+    """`curl -o` and `wget`: a file, unless the transfer is known to have failed."""
+    words = invocation.words
+    if invocation.status is Status.FAILED:
+        return
+    named = [words[n + 1] for n, word in enumerate(words[:-1]) if word in ("-o", "--output", "-O", "--output-document")]
+    addresses = [word for word in operands(invocation) if "://" in word]
+    if invocation.name == "curl":
+        by_name = any(re.fullmatch(r"-[a-zA-Z]*O|--remote-name", word) for word in words[1:])
+        named = [w for n, w in enumerate(words) if n and re.fullmatch(r"-[a-zA-Z]*o|--output", words[n - 1])]
+    else:
+        by_name = not named
+    if by_name:
+        named = [re.split(r"[?#]", each)[0].rpartition("/")[2] for each in addresses]
+    for path in files_of(run, invocation, named):
+        run.ledger.write(path, None, f"from {addresses[0]}" if addresses else "")
+
+
+def truncate(run: ShellRun, invocation: Invocation) -> None:
+    """`truncate`."""
+    for path in files_of(run, invocation, operands(invocation)):
+        run.ledger.edit(path, " ".join(invocation.words[:3]))

@@ -1,0 +1,129 @@
+"""Patches and scripts that a command line applies and runs."""
+
+from __future__ import annotations
+
+import re
+
+from ctxsift.sessions.artifacts.node_scripts import javascript_ops
+from ctxsift.sessions.artifacts.patches import Patched, PatchKind, codex_patch, unified_patch
+from ctxsift.sessions.artifacts.scripts import FileOp, OpKind, python_ops
+from ctxsift.sessions.artifacts.shell_operands import files_of
+from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.versions import Before
+
+
+def apply_patched(run: ShellRun, patched: list[Patched]) -> None:
+    """Take down what the files of a patch became."""
+    for each in patched:
+        path, detail = run.path(each.path), _change(each.old, each.new)
+        if each.kind is PatchKind.ADD:
+            run.ledger.write(path, each.new, detail, before=Before.MISSING)
+        elif each.kind is PatchKind.DELETE:
+            run.ledger.delete(path, "patch")
+        else:
+            if each.old or each.new:
+                run.ledger.edit(path, detail, old=each.old, new=each.new)
+            if each.moved_to:
+                run.ledger.move(path, run.path(each.moved_to))
+
+
+def _change(old: str, new: str) -> str:
+    first = next((line.strip() for line in new.split("\n") if line.strip()), "")
+    return f"-{len(old.splitlines())} +{len(new.splitlines())} lines" + (f": {first}" if first else "")
+
+
+def run_patch(run: ShellRun, invocation: Invocation) -> None:
+    """`patch` and `apply_patch`: from a heredoc or a file that the session wrote; else what the output names."""
+    if invocation.name in ("apply_patch", "applypatch"):
+        text = invocation.text or next((word for word in invocation.words[1:] if "*** Begin Patch" in word), "")
+        if invocation.status is not Status.FAILED:
+            apply_patched(run, codex_patch(text))
+        return
+    if any(word in ("--dry-run", "-C", "--check") for word in invocation.words):
+        return
+    for name in re.findall(r"^(?:checking|patching) file '?(.+?)'?$", run.output, re.MULTILINE):
+        if not re.search(rf"saving rejects to file {re.escape(name)}", run.output):
+            run.ledger.edit(run.path(name), "patch")
+
+
+def patch_text(run: ShellRun, invocation: Invocation, named: list[str]) -> str:
+    """Return the text of a patch: a heredoc, or the files that are named where their text is known."""
+    files = [run.ledger.files.get(path) for path in files_of(run, invocation, named)]
+    return invocation.text or "".join(file.work.text or "" for file in files if file and file.work)
+
+
+def git_apply(run: ShellRun, invocation: Invocation) -> None:
+    """`git apply`: all of a patch or nothing of it."""
+    if invocation.status is Status.FAILED or {"--check", "--stat", "--cached"} & set(invocation.words):
+        return
+    named = [word for word in invocation.words[2:] if not word.startswith("-")]
+    patched = unified_patch(patch_text(run, invocation, named), 1)
+    if {"-R", "--reverse"} & set(invocation.words):
+        back = {PatchKind.ADD: PatchKind.DELETE, PatchKind.DELETE: PatchKind.ADD}
+        patched = [Patched(back.get(p.kind, p.kind), p.path, p.new, p.old) for p in patched]
+    apply_patched(run, patched)
+
+
+_STOPPED = re.compile(r'File "(?:<stdin>|<string>|-)", line (\d+), in <module>')
+
+
+def run_script(run: ShellRun, invocation: Invocation) -> None:
+    """Take down a script given in a heredoc, behind `-c` or `-e`, or in a file whose text the session wrote."""
+    words, source, arguments = list(invocation.words), invocation.text, []
+    inline = next((n for n, word in enumerate(words) if re.fullmatch(r"-[a-z]*[ce]|-p|--eval", word)), 0)
+    name, path = invocation.name, ""
+    if inline and inline + 1 < len(words):
+        source, arguments = words[inline + 1], words[inline + 2 :]
+    elif source is not None:
+        arguments = [word for word in words[1:] if word != "-"]
+    else:
+        plain = [word for word in words[1:] if not word.startswith("-") and UNKNOWN not in word]
+        path = run.path(plain[0]) if plain else ""
+        file = run.ledger.files.get(path)
+        source = file.work.text if file and file.changed and file.work else None
+        arguments = plain[1:]
+    if not source:
+        return
+    if name in ("bash", "sh", "zsh", "dash"):
+        outer = dict(run.variables)
+        run.variables |= {str(number): word for number, word in enumerate(arguments, 1)}
+        folder = run.folder
+        run.walk(source, invocation.code)
+        run.folder, run.variables = folder, outer
+        return
+    if name.startswith("python"):
+        stopped = re.findall(rf'File "{re.escape(path)}", line (\d+), in <module>', run.output) if path else []
+        stopped = stopped or _STOPPED.findall(run.output)
+        broken = re.search(r"^(?:SyntaxError|IndentationError): ", run.output, re.MULTILINE) and not stopped
+        if not broken:
+            ops = python_ops(source, arguments, run.matches, int(stopped[0]) if stopped else None)
+            apply_ops(run, ops, name)
+    elif invocation.status is not Status.FAILED or not re.search(r"Error:", run.output):
+        apply_ops(run, javascript_ops(source), name)
+
+
+def apply_ops(run: ShellRun, ops: list[FileOp], program: str) -> None:
+    """Take down what a script did; a file that it read and then wrote was edited."""
+    read: set[str] = set()
+    for op in ops:
+        path = run.path(op.path)
+        match op.kind:
+            case OpKind.READ:
+                read.add(path)
+                run.ledger.read(path, f"{program} script")
+            case OpKind.WRITE if path in read:
+                run.ledger.edit(path, f"{program} script")
+            case OpKind.WRITE:
+                run.ledger.write(path, None, f"{program} script")
+            case OpKind.APPEND:
+                run.ledger.append(path, None, f"{program} script")
+            case OpKind.DELETE:
+                run.ledger.delete(path, f"{program} script", sure=False)
+            case OpKind.MOVE:
+                run.ledger.move(path, run.path(op.other))
+            case OpKind.COPY:
+                run.ledger.copy(path, run.path(op.other))
+            case OpKind.MAKE_FOLDER:
+                if run.ledger.exists(path) is False:
+                    run.ledger.make_folder(path)

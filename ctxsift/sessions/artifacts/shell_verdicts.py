@@ -1,0 +1,126 @@
+"""Which part of a command line failed, told by its exit code, its output and which programs are silent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from ctxsift.sessions.artifacts.shell import Node, Pipeline, Simple
+from ctxsift.sessions.artifacts.shell_words import plain_text
+
+# Stands for what only the shell knew; a word with it names no path.
+UNKNOWN = "\0"
+_MOST_LINES, _MOST_WORDS = 20_000, 500
+_COMPLAINT = re.compile(r"(?:[\w./-]*sh(?:\[\d+\])?: (?:line \d+: )?)?(?:\d+: )?([\w.+-]+)(?::\d+)?: (.+)")
+# Commands that say so when they fail; one that is silent has succeeded.
+_OUTSPOKEN = frozenset({
+    "cd", "pushd", "popd", "mkdir", "rmdir", "cp", "mv", "rm", "ln", "touch", "cat", "head",
+    "tail", "nl", "sed", "tee", "echo", "printf", "chmod", "chown", "export", "source", ".", "ls",
+    "find", "wc", "sort", "uniq", "awk", "cut", "true", ":", "set", "unset", "sleep", "date",
+    "pwd", "tr", "xargs", "less", "more", "column",
+})  # fmt: skip
+
+
+_OUTSPOKEN_GIT = frozenset(
+    {"add", "rm", "mv", "checkout", "switch", "restore", "stash", "tag", "branch", "push", "pull", "fetch", "status"}
+)
+_GIT_REFUSES = re.compile(r"^(?:fatal|error): |^CONFLICT ", re.MULTILINE)
+_NO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit|\bhook\b")
+# What git prints of a commit: branch, revision, subject.
+MADE = re.compile(r"^\[(\S+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$", re.MULTILINE)
+
+
+class Status(Enum):
+    """How one command ended, as far as it shows."""
+
+    PASSED = auto()
+    FAILED = auto()
+    NOT_SHOWN = auto()
+
+
+@dataclass(slots=True)
+class Printed:
+    """What a command line printed, and what programs said in it about themselves."""
+
+    output: str
+    _complaints: list[tuple[str, str]] | None = field(default=None)
+
+    def status(
+        self, parts: tuple[tuple[str, Pipeline], ...], number: int, stop: int, code: int | None
+    ) -> tuple[Status, int | None]:
+        """Return how a part of a chain ended, and its exit code where the chain's is its own."""
+        pipeline = parts[number][1]
+        following = [operator for operator, _ in parts[number + 1 :]]
+        complained = self._complained(pipeline)
+        if "||" in following:
+            if code and all(operator == "||" for operator in following):
+                return Status.FAILED, None
+            plain = Status.PASSED if self._outspoken(pipeline) else Status.NOT_SHOWN
+            return (Status.FAILED if complained else plain), None
+        if code == 0:
+            return Status.PASSED, 0
+        if code is None:
+            plain = Status.PASSED if self._outspoken(pipeline) and len(parts) > 1 else Status.NOT_SHOWN
+            return (Status.FAILED if complained else plain), None
+        if number == stop:
+            return Status.FAILED, code
+        return Status.PASSED, 0
+
+    def stop(self, parts: tuple[tuple[str, Pipeline], ...]) -> int:
+        """Return which part of a failed chain failed: one that complained, else one that may fail in silence."""
+        for number, (_, pipeline) in enumerate(parts):
+            if self._complained(pipeline):
+                return number
+        silent = [
+            number
+            for number, (_, pipeline) in enumerate(parts)
+            if not self._outspoken(pipeline) and not self._git_went_well(plain_words(pipeline.parts[-1]))
+        ]
+        started = [number for number in silent if self._started(parts[number][1])]
+        return started[-1] if started else silent[0] if silent else len(parts) - 1
+
+    def _started(self, pipeline: Pipeline) -> bool:
+        """Return True if the output shows that a command began: its program's banner."""
+        words = plain_words(pipeline.parts[0])
+        if words[:2] == ("git", "commit"):
+            return bool(_NO_COMMIT.search(self.output))
+        if len(words) > 1 and words[0] in ("npm", "pnpm", "yarn", "bun"):
+            script = re.escape(words[2] if words[1] == "run" and len(words) > 2 else words[1])
+            return bool(re.search(rf"^> \S+ {script}$", self.output, re.MULTILINE))
+        return "pytest" in words and "test session starts" in self.output
+
+    def _git_went_well(self, words: tuple[str, ...]) -> bool:
+        """Return True if the output shows that a git command did what it was asked: git complains or says so."""
+        if len(words) < 2 or words[0] != "git":
+            return False
+        refused = bool(_GIT_REFUSES.search(self.output))
+        if words[1] == "commit":
+            quiet = any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", word) for word in words)
+            return bool(MADE.search(self.output)) or (quiet and refused and not _NO_COMMIT.search(self.output))
+        return words[1] in _OUTSPOKEN_GIT and not refused
+
+    def _outspoken(self, pipeline: Pipeline) -> bool:
+        return (plain_words(pipeline.parts[-1]) or ("",))[0] in _OUTSPOKEN and not pipeline.negated
+
+    def _complained(self, pipeline: Pipeline) -> bool:
+        words = plain_words(pipeline.parts[-1])
+        return bool(words) and any(self.complains(words[0], word) for word in words[1:] if len(word) > 1)
+
+    def complaints(self) -> list[tuple[str, str]]:
+        """Return the lines of the output in which a program says by its name what went wrong."""
+        if self._complaints is None:
+            matches = (_COMPLAINT.fullmatch(line) for line in self.output.split("\n")[:_MOST_LINES] if len(line) < 500)
+            self._complaints = [(match[1], match[2]) for match in matches if match]
+        return self._complaints
+
+    def complains(self, name: str, about: str) -> bool:
+        """Return True if a program says that something went wrong with a word it was given."""
+        return any(program == name and about in told for program, told in self.complaints())
+
+
+def plain_words(node: Node) -> tuple[str, ...]:
+    """Return the words of a simple command as they are written; UNKNOWN for those that the shell expands."""
+    if not isinstance(node, Simple):
+        return ()
+    return tuple(plain_text(word) or UNKNOWN for word in node.words[:_MOST_WORDS])

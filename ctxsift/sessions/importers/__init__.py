@@ -1,0 +1,1 @@
+"""Importers of sessions, one module a format; each is recognised by what a file holds, not by its name."""

@@ -1,0 +1,305 @@
+"""What an importer is: values of a file in, events of a session out, one after the other.
+
+Steps are numbered as they begin and leave in that order. A step is held back for a while after it began: parts of its
+message and results of its calls may stand further down in the file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+from ctxsift.sessions.records import (
+    Compaction,
+    JsonValue,
+    SessionHead,
+    Source,
+    Step,
+    StepEnding,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+# How many steps may begin before one leaves: when all its calls are answered, and at the latest.
+_HELD, _HELD_AT_MOST = 8, 64
+# How many of the latest records are known by their id.
+_RECENT = 50_000
+_MOST_CHARACTERS_OF_KIND = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A step apart from the main line.
+
+    Attributes:
+        subagent: whose step it is; empty for one of a demonstration.
+
+    """
+
+    step: Step
+    subagent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something in the file that is not read."""
+
+    kind: str
+
+
+# A head may come again when more is known; the last one holds.
+Event: TypeAlias = SessionHead | Step | Compaction | Aside | Skipped
+
+
+@dataclass(slots=True)
+class Turn:
+    """A step that is still being put together.
+
+    Attributes:
+        name: to find it by.
+        keys: ids of its calls, as the file has them.
+        waiting: calls without a result, in their order.
+
+    """
+
+    step_id: int
+    source: Source
+    timestamp: str | None
+    name: str = ""
+    texts: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    results: list[ToolResult] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    model: str | None = None
+    usage: Usage | None = None
+    folder: str | None = None
+    ending: StepEnding = StepEnding.COMPLETE
+    copied: bool = False
+
+    def step(self) -> Step:
+        """Return it as a step."""
+        return Step(
+            self.step_id,
+            self.source,
+            "\n".join(part for part in self.texts if part),
+            "\n".join(part for part in self.reasoning if part),
+            tuple(self.calls),
+            tuple(self.results),
+            self.timestamp,
+            self.model,
+            self.usage,
+            self.folder,
+            self.ending,
+            self.copied,
+        )
+
+
+class Line:
+    """The steps of one agent: the main line of a session, or that of a subagent.
+
+    Attributes:
+        number: the id of the step that began last; 0 before the first.
+
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._held: deque[Turn] = deque()
+        self._named: dict[str, Turn] = {}
+        self._callers: dict[str, tuple[Turn, str]] = {}
+        self._ids: set[str] = set()
+
+    def begin(self, source: Source, message: str = "", timestamp: JsonValue = None, *, name: str = "") -> Turn:
+        """Begin a step. A `name` lets `named` find it again."""
+        self.number += 1
+        turn = Turn(self.number, source, timestamp if isinstance(timestamp, str) else None, name, [message])
+        self._held.append(turn)
+        if name:
+            self._named[name] = turn
+        return turn
+
+    def named(self, name: str) -> Turn | None:
+        """Return the step of this name, unless it has left."""
+        return self._named.get(name)
+
+    def last_of_agent(self) -> Turn | None:
+        """Return the latest step of the agent, unless it has left."""
+        return next((turn for turn in reversed(self._held) if turn.source is Source.AGENT), None)
+
+    def call(self, turn: Turn, call_id: str, name: str, arguments: Mapping[str, JsonValue]) -> str:
+        """Add a call to a step, and return its id, which is unique: one that was used before gets a number."""
+        base = call_id or "call"
+        number = 1
+        unique = call_id or f"call-{turn.step_id}"
+        while unique in self._ids:
+            number += 1
+            unique = f"{base}-{turn.step_id}-{number}"
+        self._ids.add(unique)
+        turn.calls.append(ToolCall(unique, name, arguments))
+        turn.waiting.append(unique)
+        turn.keys.append(call_id or unique)
+        self._callers[turn.keys[-1]] = turn, unique
+        return unique
+
+    def result(
+        self, call_id: str, output: str, exit_code: int | None = None, *, is_error: bool | None = None
+    ) -> Turn | None:
+        """Add a result to the step of its call, and return the step; None when there is no such call (any more).
+
+        Without a call id it answers the first call of the latest step that waits for a result.
+        """
+        if not call_id:
+            turn = next((turn for turn in reversed(self._held) if turn.waiting), None)
+            call_id = turn.waiting[0] if turn else ""
+        turn, unique = self._callers.get(call_id, (None, ""))
+        if turn is None:
+            return None
+        turn.results.append(ToolResult(unique, output, exit_code, is_error))
+        if unique in turn.waiting:
+            turn.waiting.remove(unique)
+        return turn
+
+    def ready(self) -> Iterator[Step]:
+        """Yield the steps that are complete as far as can be told."""
+        while len(self._held) > _HELD and (not self._held[0].waiting or len(self._held) > _HELD_AT_MOST):
+            yield self._leave()
+
+    def rest(self) -> Iterator[Step]:
+        """Yield the steps that are still held."""
+        while self._held:
+            yield self._leave()
+
+    def _leave(self) -> Step:
+        turn = self._held.popleft()
+        if self._named.get(turn.name) is turn:
+            del self._named[turn.name]
+        for key in turn.keys:
+            if key in self._callers and self._callers[key][0] is turn:
+                del self._callers[key]
+        return turn.step()
+
+
+class Recent:
+    """Which step the latest records belong to, by their ids; older ones are forgotten, so that memory is bounded."""
+
+    def __init__(self) -> None:
+        self._new: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+
+    def put(self, name: str, step_id: int) -> None:
+        """Note the step of a record."""
+        if len(self._new) >= _RECENT:
+            self._old, self._new = self._new, {}
+        self._new[name] = step_id
+
+    def get(self, name: str) -> int | None:
+        """Return the step of a record."""
+        return self._new.get(name, self._old.get(name))
+
+
+class Importer(ABC):
+    """Reads one session of a format.
+
+    Attributes:
+        format: its name.
+        main: the session's own line.
+        head: what is known so far.
+
+    """
+
+    format: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.main = Line()
+        self.head = SessionHead(self.format)
+        self._lines: dict[str, Line] = {}
+        self._out: list[Event] = []
+        self._compaction: Compaction | None = None
+
+    @classmethod
+    @abstractmethod
+    def recognises(cls, first: Sequence[JsonValue]) -> bool:
+        """Return True if these are the first values of such a session: records, or one document."""
+
+    @abstractmethod
+    def read(self, value: JsonValue) -> None:
+        """Read a value of the file."""
+
+    def begin(self, first: Sequence[JsonValue]) -> None:  # noqa: B027
+        """Look at the first values before they are read."""
+
+    def finish(self) -> None:  # noqa: B027
+        """Do what is left to do when all values are read."""
+
+    def pass_over(self, damaged: Skipped) -> None:
+        """Go past a line that could not be read."""
+        self._out.append(damaged)
+
+    def events(self, values: Iterable[JsonValue | Skipped]) -> Iterator[Event]:
+        """Yield the events of a session. Only what is held back is in memory."""
+        yield self.head
+        for value in values:
+            if isinstance(value, Skipped):
+                self.pass_over(value)
+            else:
+                self.read(value)
+            yield from self._told()
+        self.finish()
+        if self._compaction is not None:
+            self._out.append(self._compaction)
+        yield from self._told()
+        yield from self.main.rest()
+        for name, line in self._lines.items():
+            yield from (Aside(step, name) for step in line.rest())
+
+    def _told(self) -> Iterator[Event]:
+        if self._out:
+            yield from self._out
+            self._out.clear()
+        yield from self.main.ready()
+        for name, line in self._lines.items():
+            yield from (Aside(step, name) for step in line.ready())
+
+    def line(self, subagent: str) -> Line:
+        """Return the line of a subagent, or, with an empty name, that of the demonstration."""
+        return self._lines.setdefault(subagent, Line())
+
+    def skip(self, kind: str) -> None:
+        """Count something that is not read."""
+        self._out.append(Skipped(kind[:_MOST_CHARACTERS_OF_KIND]))
+
+    def know(self, **fields: str | None) -> None:
+        """Add to what is known of the session; empty values add nothing."""
+        new = {name: value for name, value in fields.items() if value and getattr(self.head, name) != value}
+        if new:
+            self.head = dataclasses.replace(self.head, **new)
+            self._out.append(self.head)
+
+    def compact(
+        self,
+        summary: str = "",
+        first_kept_step: int | None = None,
+        tokens_before: int | None = None,
+        *,
+        after_step: int | None = None,
+    ) -> None:
+        """Note a compaction, here if not `after_step`; what several records say of one is put together."""
+        after = self.main.number if after_step is None else after_step
+        known = self._compaction
+        if known is not None and known.after_step != after:
+            self._out.append(known)
+            known = None
+        known = known or Compaction(after)
+        self._compaction = Compaction(
+            after,
+            summary or known.summary,
+            known.first_kept_step if first_kept_step is None else first_kept_step,
+            known.tokens_before if tokens_before is None else tokens_before,
+        )

@@ -1,0 +1,194 @@
+"""Sessions of Claude Code: JSON Lines, one record for each block of a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ctxsift.sessions.importers.base import Importer, Line, Recent, Turn
+from ctxsift.sessions.importers.values import (
+    arguments_of,
+    count,
+    first_text,
+    flag,
+    mapping,
+    name_of_block,
+    sequence,
+    text,
+    text_of,
+    whole,
+)
+from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
+
+_SPOKEN = ("user", "assistant")
+_IDS = ("uuid", "sessionId", "session_id", "parentUuid")
+_INTERRUPTED = "[Request interrupted by user"
+# A failed command begins its output with this.
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
+
+
+def usage_of(value: JsonValue) -> Usage | None:
+    """Return the token counts of an Anthropic message; what was written to the cache is part of the prompt."""
+    fields = mapping(value)
+    if not fields:
+        return None
+    cached = count(fields.get("cache_read_input_tokens"))
+    prompt = count(fields.get("input_tokens")) + count(fields.get("cache_creation_input_tokens")) + cached
+    return Usage(prompt, count(fields.get("output_tokens")), cached)
+
+
+def is_sidechain(record: dict[str, JsonValue]) -> bool:
+    """Return True if a record belongs to a subagent."""
+    return record.get("isSidechain") is True or bool(text(record.get("parent_tool_use_id")))
+
+
+class ClaudeCode(Importer):
+    """Reads what stands in `~/.claude/projects`, and what `claude --output-format stream-json` prints."""
+
+    format = "claude-code"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps = Recent()
+        self._whole_file_is_side = False
+        self._sides: dict[str, str] = {}
+
+    @classmethod
+    def recognises(cls, first: Sequence[JsonValue]) -> bool:
+        """Return True for a record of a speaker with an id, or one that only Claude Code writes."""
+        for value in first:
+            record = mapping(value)
+            kind = record.get("type")
+            if kind in _SPOKEN and "message" in record and any(key in record for key in _IDS):
+                return True
+            if (kind == "summary" and "leafUuid" in record) or (kind == "file-history-snapshot"):
+                return True
+            if kind == "system" and "subtype" in record and any(key in record for key in _IDS):
+                return True
+        return False
+
+    def begin(self, first: Sequence[JsonValue]) -> None:
+        """See whether the file is a subagent's own: then its steps are the main line."""
+        spoken = [record for value in first if (record := mapping(value)).get("type") in _SPOKEN]
+        self._whole_file_is_side = bool(spoken) and all(map(is_sidechain, spoken))
+
+    def read(self, value: JsonValue) -> None:
+        """Read a record."""
+        if not isinstance(value, dict):
+            self.skip("line that is no record")
+            return
+        kind = text(value.get("type"))
+        self.know(
+            session_id=first_text(value, "sessionId", "session_id") if not self.head.session_id else "",
+            agent="Claude Code",
+            agent_version=text(value.get("version")) if not self.head.agent_version else "",
+            folder=text(value.get("cwd")) if not self.head.folder else "",
+            started=text(value.get("timestamp")) if not self.head.started else "",
+        )
+        if kind == "user":
+            self._user(value, self._line_of(value))
+        elif kind == "assistant":
+            self._assistant(value, self._line_of(value))
+        elif kind == "summary" and "leafUuid" in value:
+            self.know(title=text(value.get("summary")))
+        elif kind == "system" and value.get("subtype") == "compact_boundary":
+            self._boundary(value)
+        else:
+            subtype = text(value.get("subtype"))
+            self.skip(f"record {kind or 'without a type'}{f' / {subtype}' if subtype else ''}")
+
+    def _line_of(self, record: dict[str, JsonValue]) -> Line:
+        """Return the line a record belongs to; sidechains without a name are told apart by their first records."""
+        if self._whole_file_is_side or not is_sidechain(record):
+            return self.main
+        name = first_text(record, "agentId", "parent_tool_use_id")
+        if not name:
+            known = self._sides.get(text(record.get("parentUuid")))
+            name = known or f"sidechain-{len(set(self._sides.values())) + 1}"
+            self._sides[text(record.get("uuid"))] = name
+        return self.line(name)
+
+    def _boundary(self, record: dict[str, JsonValue]) -> None:
+        meta = mapping(record.get("compactMetadata")) or mapping(record.get("compact_metadata"))
+        tokens = meta.get("preTokens", meta.get("pre_tokens"))
+        kept = mapping(meta.get("preservedMessages")) or mapping(meta.get("preserved_messages"))
+        known = (self._steps.get(text(uuid)) for uuid in sequence(kept.get("uuids")))
+        self.compact(first_kept_step=next(filter(None, known), None), tokens_before=whole(tokens))
+
+    def _user(self, record: dict[str, JsonValue], line: Line) -> None:
+        message = record.get("message")
+        content = mapping(message).get("content") if isinstance(message, dict) else message
+        parts: list[str] = []
+        answered: Turn | None = None
+        blocks = sequence(content) if isinstance(content, list) else [content]
+        for block in blocks:
+            if mapping(block).get("type") == "tool_result":
+                answered = self._result(mapping(block), line) or answered
+            elif said := text_of(block, self.skip):
+                parts.append(said)
+        said = "\n".join(parts)
+        if record.get("isCompactSummary") is True:
+            if line is self.main:
+                self.compact(summary=said)
+            return
+        if said:
+            interrupted = said.startswith(_INTERRUPTED)
+            source = Source.SYSTEM if interrupted or record.get("isMeta") is True else Source.USER
+            if interrupted and (last := line.last_of_agent()) is not None:
+                last.ending = StepEnding.ABORTED
+            turn = line.begin(source, said, record.get("timestamp"))
+            turn.folder = text(record.get("cwd")) or None
+            self._note(record, line, turn)
+        elif answered is not None:
+            self._note(record, line, answered)
+        elif not any(mapping(block).get("type") == "tool_result" for block in blocks):
+            self.skip("user record without content")
+
+    def _result(self, block: dict[str, JsonValue], line: Line) -> Turn | None:
+        output = text_of(block.get("content"), self.skip)
+        is_error = flag(block.get("is_error"))
+        stated = _EXIT_CODE.match(output) if is_error else None
+        exit_code = int(stated[1]) if stated else None
+        turn = line.result(first_text(block, "tool_use_id") or "?", output, exit_code, is_error=is_error)
+        if turn is None:
+            self.skip("result without its call")
+        return turn
+
+    def _assistant(self, record: dict[str, JsonValue], line: Line) -> None:
+        message = mapping(record.get("message"))
+        name = first_text(message, "id")
+        turn = line.named(name) if name else None
+        if turn is None:
+            turn = line.begin(Source.AGENT, timestamp=record.get("timestamp"), name=name)
+            turn.folder = text(record.get("cwd")) or None
+        self._note(record, line, turn)
+        model = text(message.get("model"))
+        if model and model != "<synthetic>":
+            turn.model = model
+            if line is self.main:
+                self.know(model=model)
+        turn.usage = usage_of(message.get("usage")) or turn.usage
+        if record.get("isApiErrorMessage") is True:
+            turn.ending = StepEnding.FAILED
+        content = message.get("content") if message else record.get("message")
+        for block in sequence(content) if isinstance(content, list) else [content]:
+            self.block(turn, line, block)
+
+    def block(self, turn: Turn, line: Line, block: JsonValue) -> None:
+        """Add a block of an Anthropic message to a step of the agent."""
+        fields = mapping(block)
+        kind = text(fields.get("type"))
+        if isinstance(block, str) or name_of_block(block) is not None:
+            turn.texts.append(text_of(block, self.skip))
+        elif kind == "thinking":
+            turn.reasoning.append(text(fields.get("thinking")))
+        elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            line.call(turn, text(fields.get("id")), text(fields.get("name")), arguments_of(fields.get("input")))
+        elif kind.endswith("_tool_result"):
+            self._result(fields, line)
+        elif block is not None:
+            self.skip(f"block {kind or type(block).__name__}")
+
+    def _note(self, record: dict[str, JsonValue], line: Line, turn: Turn) -> None:
+        if line is self.main and (uuid := text(record.get("uuid"))):
+            self._steps.put(uuid, turn.step_id)

@@ -1,0 +1,147 @@
+"""Messages as services take them: OpenAI's and Anthropic's, as a list, under `messages`, or one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ctxsift.sessions.importers.base import Importer, Turn
+from ctxsift.sessions.importers.claude_code import usage_of
+from ctxsift.sessions.importers.values import (
+    arguments_of,
+    count,
+    first_text,
+    flag,
+    mapping,
+    name_of_block,
+    sequence,
+    text,
+    text_of,
+)
+from ctxsift.sessions.records import JsonValue, Source, Usage
+
+ROLES = {
+    "system": Source.SYSTEM,
+    "developer": Source.SYSTEM,
+    "user": Source.USER,
+    "assistant": Source.AGENT,
+    "tool": None,
+    "function": None,
+}
+
+
+def is_message(value: JsonValue) -> bool:
+    """Return True for an object with a known role and something said or called."""
+    fields = mapping(value)
+    return fields.get("role") in ROLES and not {"content", "tool_calls", "function_call"}.isdisjoint(fields)
+
+
+class Messages(Importer):
+    """Reads lists of messages, whatever wrote them."""
+
+    format = "messages"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole = False
+
+    @classmethod
+    def recognises(cls, first: Sequence[JsonValue]) -> bool:
+        """Return True for a message, a list with one among its first members, or an object with such a list."""
+        for value in first:
+            listed = value if isinstance(value, list) else sequence(mapping(value).get("messages"))
+            if is_message(value) or any(map(is_message, listed[:5])):
+                return True
+        return False
+
+    def read(self, value: JsonValue) -> None:
+        """Read a message, or a whole session at once."""
+        fields = mapping(value)
+        listed = value if isinstance(value, list) else fields.get("messages")
+        if is_message(value):
+            self.message(fields)
+        elif isinstance(listed, list) and self._whole:
+            self.skip("further session")
+        elif isinstance(listed, list):
+            self._whole = True
+            self.know(session_id=first_text(fields, "session_id", "id"), model=text(fields.get("model")))
+            if system := text_of(fields.get("system"), self.skip):
+                self.main.begin(Source.SYSTEM, system)
+            for each in listed:
+                self.message(mapping(each))
+        else:
+            self.skip(f"record {first_text(fields, 'type', 'role')}" if fields else "line that is no record")
+
+    def message(self, message: dict[str, JsonValue]) -> None:
+        """Read a message."""
+        role = text(message.get("role"))
+        if role == "assistant":
+            self.assistant(message)
+        elif role in ("tool", "function"):
+            self.result(message)
+        elif role in ROLES:
+            self.said(message, ROLES[role] or Source.USER)
+        else:
+            self.skip(f"message of role {role}" if role else "message without a role")
+
+    def said(self, message: dict[str, JsonValue], source: Source) -> None:
+        """Read what a user or the system said; an Anthropic message of a user also holds results."""
+        content = message.get("content")
+        parts, results = [], False
+        for block in sequence(content) if isinstance(content, list) else [content]:
+            fields = mapping(block)
+            if fields.get("type") == "tool_result":
+                results = True
+                self._answer(text(fields.get("tool_use_id")), fields.get("content"), flag(fields.get("is_error")))
+            else:
+                parts.append(text_of(block, self.skip))
+        said = "\n".join(filter(None, parts))
+        if said or not results:
+            self.main.begin(source, said, message.get("timestamp"))
+
+    def result(self, message: dict[str, JsonValue]) -> None:
+        """Read the result of a call."""
+        self._answer(text(message.get("tool_call_id")), message.get("content"), None)
+
+    def _answer(self, call_id: str, content: JsonValue, is_error: bool | None) -> None:
+        if self.main.result(call_id, text_of(content, self.skip), is_error=is_error) is None:
+            self.skip("result without its call")
+
+    def assistant(self, message: dict[str, JsonValue]) -> Turn:
+        """Read a turn of the model, and return its step."""
+        turn = self.main.begin(Source.AGENT, timestamp=message.get("timestamp"))
+        turn.model = text(message.get("model")) or None
+        turn.reasoning.append(first_text(message, "reasoning_content", "reasoning"))
+        turn.usage = self._usage(mapping(message.get("usage")))
+        content = message.get("content")
+        for block in sequence(content) if isinstance(content, list) else [content]:
+            self._block(turn, block)
+        turn.texts.append(text(message.get("refusal")))
+        calls = sequence(message.get("tool_calls"))
+        if isinstance(message.get("function_call"), dict):
+            calls = [*calls, {"function": message["function_call"]}]
+        for each in calls:
+            call = mapping(each)
+            function = mapping(call.get("function")) or call
+            name = text(function.get("name"))
+            self.main.call(turn, text(call.get("id")), name, arguments_of(function.get("arguments")))
+        return turn
+
+    def _block(self, turn: Turn, block: JsonValue) -> None:
+        fields = mapping(block)
+        kind = text(fields.get("type"))
+        if isinstance(block, str) or name_of_block(block) is not None:
+            turn.texts.append(text_of(block, self.skip))
+        elif kind in ("thinking", "reasoning"):
+            turn.reasoning.append(first_text(fields, "thinking", "text"))
+        elif kind == "tool_use":
+            name, arguments = text(fields.get("name")), arguments_of(fields.get("input"))
+            self.main.call(turn, text(fields.get("id")), name, arguments)
+        elif block is not None:
+            self.skip(f"block {kind or type(block).__name__}")
+
+    @staticmethod
+    def _usage(usage: dict[str, JsonValue]) -> Usage | None:
+        if "prompt_tokens" not in usage:
+            return usage_of(usage)
+        cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)

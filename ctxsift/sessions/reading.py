@@ -1,0 +1,176 @@
+"""Sessions read from files: recognised, imported, redacted; as a stream of events, or whole."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+from ctxsift.errors import InputError
+from ctxsift.files import reading
+from ctxsift.sessions import lines
+from ctxsift.sessions.importers.atif import Atif
+from ctxsift.sessions.importers.base import Aside, Event, Importer, Skipped
+from ctxsift.sessions.importers.claude_code import ClaudeCode
+from ctxsift.sessions.importers.codex import Codex
+from ctxsift.sessions.importers.messages import Messages
+from ctxsift.sessions.importers.pi import Pi
+from ctxsift.sessions.importers.swe_agent import MiniSweAgent, SweAgent
+from ctxsift.sessions.importers.values import mapping, sequence, text
+from ctxsift.sessions.records import Compaction, JsonValue, Session, SessionHead, Step
+from ctxsift.sessions.redacting import Redactor
+
+# The first that recognises a file reads it; messages are what many formats are made of, so they come last.
+IMPORTERS: tuple[type[Importer], ...] = (Atif, SweAgent, MiniSweAgent, Pi, ClaudeCode, Codex, Messages)
+# By so many values a file is recognised.
+_FIRST = 50
+_MOST_SUBAGENTS = 500
+_MOST_KINDS = 200
+_READ_HINT = "sessions of Claude Code, Codex, Pi, SWE-agent, ATIF and lists of messages are read"
+_DATABASE = b"SQLite format 3\x00"
+
+
+@contextlib.contextmanager
+def open_session(path: Path) -> Iterator[Iterator[Event]]:
+    """Open a session as a stream of events: its own, then those of the files of its subagents.
+
+    Raises:
+        InputError: on entering, the file cannot be read or holds no session that is known; while the events are read,
+            also when it cannot be read any further.
+
+    """
+    with reading(path, _READ_HINT) as raw:
+        if raw.read(len(_DATABASE)) == _DATABASE:
+            raise InputError(str(path), "is a SQLite database (as Cursor keeps sessions in), which is not read", "")
+        raw.seek(0)
+        file = lines.unpacked(raw)
+        first, rest = _begun(path, lines.values_of(file, str(path)))
+        importer = _recognised(first)
+        if importer is None or isinstance(first[0], Skipped):
+            # A document whose lines are no values of their own; or lines of which the first is damaged.
+            try:
+                first, rest = [lines.document(file)], iter(())
+                importer = _recognised(first)
+            except ValueError:
+                first, rest = _begun(path, lines.values_of(file, str(path)))
+        if importer is None:
+            raise InputError(str(path), _not_read(first), _READ_HINT)
+        importer.begin([value for value in first if not isinstance(value, Skipped)])
+        yield chain(importer.events(chain(first, rest)), _subagents(path, importer))
+
+
+def _begun(
+    path: Path, values: Iterator[JsonValue | Skipped]
+) -> tuple[Sequence[JsonValue | Skipped], Iterator[JsonValue | Skipped]]:
+    first = list(islice(values, _FIRST))
+    if not first:
+        raise InputError(str(path), "is empty", _READ_HINT)
+    return first, values
+
+
+def _recognised(first: Sequence[JsonValue | Skipped]) -> Importer | None:
+    values = [value for value in first if not isinstance(value, Skipped)]
+    if not values or _foreign(values):
+        return None
+    return next((importer() for importer in IMPORTERS if importer.recognises(values)), None)
+
+
+def _foreign(values: Sequence[JsonValue]) -> str:
+    """Return the agent whose sessions are known but not read, or nothing."""
+    for value in values[:5]:
+        fields = mapping(value)
+        if "projectHash" in fields and "sessionId" in fields:
+            return "Gemini CLI"
+        ids = (mapping(fields.get("info")).get("id"), fields.get("sessionID"), fields.get("id"))
+        if any(text(each).startswith("ses_") for each in ids):
+            return "OpenCode"
+        if "type" not in fields and "role" in fields and "content" in mapping(fields.get("message")):
+            return "Cursor"
+        if any("bubbleId" in mapping(each) for each in sequence(fields.get("conversation"))):
+            return "Cursor"
+    return ""
+
+
+def _not_read(first: Sequence[JsonValue | Skipped]) -> str:
+    values = [value for value in first if not isinstance(value, Skipped)]
+    if foreign := _foreign(values):
+        return f"is a session of {foreign}, which is not read yet"
+    return "is no session of a known format" if values else "holds no JSON"
+
+
+def _subagents(path: Path, importer: Importer) -> Iterator[Event]:
+    """Yield what agents did whose steps stand in files beside a session of Claude Code."""
+    if not isinstance(importer, ClaudeCode) or path.name.startswith("agent-"):
+        return
+    session_id = importer.head.session_id
+    own = sorted((path.parent / path.name.partition(".")[0] / "subagents").glob("agent-*.jsonl"))
+    # Older versions put those of all sessions of a folder together.
+    shared = [*sorted((path.parent / "subagents").glob("agent-*.jsonl")), *sorted(path.parent.glob("agent-*.jsonl"))]
+    for each in (own + shared)[:_MOST_SUBAGENTS]:
+        name = each.name.removesuffix(".jsonl")
+        try:
+            with open_session(each) as events:
+                head = SessionHead("")
+                for event in events:
+                    if isinstance(event, SessionHead):
+                        head = event
+                    elif each not in own and head.session_id != session_id:
+                        break
+                    elif isinstance(event, Step):
+                        yield Aside(event, name)
+                    elif isinstance(event, Skipped):
+                        yield event
+        except InputError:
+            yield Skipped("file of a subagent that cannot be read")
+
+
+class Tally:
+    """How many of each kind; beyond _MOST_KINDS, of other kinds together."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def add(self, kind: str) -> None:
+        """Count one."""
+        known = kind in self.counts or len(self.counts) < _MOST_KINDS
+        self.counts[kind if known else "other kinds"] += 1
+
+
+def session_of(events: Iterable[Event], *, redacted: Counter[str] | None = None) -> Session:
+    """Return a session made of its events."""
+    head = SessionHead("")
+    steps: list[Step] = []
+    asides: dict[str, list[Step]] = {}
+    compactions: list[Compaction] = []
+    skipped = Tally()
+    for event in events:
+        if isinstance(event, Step):
+            steps.append(event)
+        elif isinstance(event, Aside):
+            asides.setdefault(event.subagent, []).append(event.step)
+        elif isinstance(event, Compaction):
+            compactions.append(event)
+        elif isinstance(event, Skipped):
+            skipped.add(event.kind)
+        else:
+            head = event
+    demonstration = tuple(asides.pop("", ()))
+    subagents = (Session(SessionHead(head.format, session_id=name), tuple(own)) for name, own in sorted(asides.items()))
+    return Session(
+        head,
+        tuple(steps),
+        tuple(compactions),
+        demonstration,
+        dict(skipped.counts),
+        dict(redacted or {}),
+        tuple(subagents),
+    )
+
+
+def read_session(path: Path, *, keep_secrets: bool = False) -> Session:
+    """Return the session in a file, without secrets unless they are to be kept. Raises InputError."""
+    redactor = Redactor()
+    with open_session(path) as events:
+        return session_of(events if keep_secrets else redactor.events(events), redacted=redactor.counts)

@@ -1,0 +1,457 @@
+"""What command lines and tools do with files, and what they hide: one small session for each trap."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ctxsift.sessions.artifacts.index import ArtifactIndex
+from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState, Limits, as_json
+from ctxsift.sessions.records import JsonValue, Source, Step, ToolCall, ToolResult
+
+_FOLDER = "/home/me/tool"
+_LISTING = "a.txt\nb.txt\nlib/one.py\nlib/two.py\nlib/deep/three.py\nnotes.md\n"
+_STATE = {state.value: state for state in FileState}
+
+
+def shell(command: str, output: str = "", code: int | None = 0) -> tuple[str, dict[str, JsonValue], str, int | None]:
+    return "bash", {"command": command}, output, code
+
+
+def tool(
+    name: str, output: str = "ok", failed: int = 0, **arguments: JsonValue
+) -> tuple[str, dict[str, JsonValue], str, int]:
+    return name, arguments, output, failed
+
+
+def index(*calls: tuple[str, dict[str, JsonValue], str, int | None], limits: Limits | None = None) -> Artifacts:
+    """Return the index of a session whose first step lists its files."""
+    found = ArtifactIndex(_FOLDER, limits=limits)
+    for number, (name, arguments, output, code) in enumerate((shell("git ls-files", _LISTING), *calls)):
+        result = ToolResult("c", output, code, bool(code) if code is not None else None)
+        call = ToolCall("c", name, arguments)
+        found.add(Step(number, Source.AGENT, "", calls=(call,), results=(result,), folder=_FOLDER))
+    return found.artifacts()
+
+
+def states(artifacts: Artifacts) -> dict[str, str]:
+    return {entry.path: entry.state.value for entry in artifacts.files}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        # Bases
+        ("cd lib && rm one.py", {"lib/one.py": "deleted"}),
+        ("(cd lib; rm one.py); rm a.txt", {"lib/one.py": "deleted", "a.txt": "deleted"}),
+        ("cat ~/tool/a.txt", {"a.txt": "read"}),
+        ("cat $HOME/tool/lib/../a.txt", {"a.txt": "read"}),
+        ("cd .. && cat tool/a.txt", {"a.txt": "read"}),
+        ("touch ~/.profile2", {"/home/me/.profile2": "written"}),
+        # sed
+        ("sed -i 's/a/b/' a.txt", {"a.txt": "modified"}),
+        ("sed -i '' 's/a/b/' a.txt", {"a.txt": "modified"}),
+        ("sed -i.bak -e 's/a/b/' -e 's/c/d/' a.txt b.txt", {"a.txt": "modified", "b.txt": "modified"}),
+        ("sed -n '1,20p' a.txt", {"a.txt": "read"}),
+        ("cat a.txt | sed 's/a/b/' > c.txt", {"a.txt": "read", "c.txt": "created"}),
+        # Comments and quotations are no redirects
+        ("ls # old -> new.txt > c.txt", {}),
+        ("echo 'a > c.txt'; git log --format='%h -> %s' > /dev/null 2>&1", {}),
+        ("grep -n '=>' a.txt 2>/dev/null", {"a.txt": "inspected"}),
+        # Heredocs
+        ("cat > c.txt <<'EOF'\nrm a.txt > b.txt\nEOF\nrm b.txt", {"c.txt": "created", "b.txt": "deleted"}),
+        ("cat <<-EOF >> a.txt\n\tx\n\tEOF", {"a.txt": "modified"}),
+        (
+            "python3 - <<'EOF'\nfrom pathlib import Path\nfor n in ('one', 'two'):\n    p = Path('lib') / f'{n}.py'\n"
+            "    p.write_text(p.read_text().upper())\nEOF",
+            {"lib/one.py": "modified", "lib/two.py": "modified"},
+        ),
+        (
+            "python - a.txt <<EOF\nimport sys, os\ndef go(path):\n    with open(path, 'a') as f: f.write('x')\n"
+            "go(sys.argv[1])\nos.remove('b.txt')\nEOF",
+            {"a.txt": "modified", "b.txt": "deleted"},
+        ),
+        (
+            "node -e \"const fs = require('fs'); const f = 'a.txt'; fs.writeFileSync(f, fs.readFileSync(f) + 'x')\"",
+            {"a.txt": "modified"},
+        ),
+        (
+            "node <<'EOF'\nconst fs = require('fs');\nfor (const f of ['lib/one.py', 'lib/two.py']) {\n"
+            "  fs.appendFileSync(f, 'x');\n}\nEOF",
+            {"lib/one.py": "modified", "lib/two.py": "modified"},
+        ),
+        # Loops, patterns, lists
+        (
+            'for f in lib/*.py; do sed -i s/a/b/ "$f"; done',
+            {"lib/one.py": "modified", "lib/two.py": "modified"},
+        ),
+        ("rm {a,b}.txt", {"a.txt": "deleted", "b.txt": "deleted"}),
+        ("find lib -name 't*.py' -exec rm {} \\;", {"lib/two.py": "deleted", "lib/deep/three.py": "deleted"}),
+        (
+            "find lib -name 't*.py' | while read -r f; do rm \"$f\"; done",
+            {"lib/two.py": "deleted", "lib/deep/three.py": "deleted"},
+        ),
+        ('f=a.txt; g=$f; rm "$g" && rm $UNSET', {"a.txt": "deleted"}),
+        ("rm -f /tmp/*.log", {"/tmp/*.log": "removed if present"}),
+        # Folders
+        ("rm -rf lib", {"lib/one.py": "deleted", "lib/two.py": "deleted", "lib/deep/three.py": "deleted"}),
+        (
+            "mv lib src",
+            {
+                "src/one.py": "renamed",
+                "src/two.py": "renamed",
+                "src/deep/three.py": "renamed",
+                "lib/one.py": "renamed away",
+                "lib/two.py": "renamed away",
+                "lib/deep/three.py": "renamed away",
+            },
+        ),
+        (
+            "mkdir -p out && cp a.txt b.txt out",
+            {"out/a.txt": "created", "out/b.txt": "created", "a.txt": "read", "b.txt": "read"},
+        ),
+        ("cp -r lib/deep copy", {"copy/three.py": "created", "lib/deep/three.py": "read"}),
+        # What stood before
+        ("echo x > a.txt", {"a.txt": "modified"}),
+        ("echo x > c.txt", {"c.txt": "created"}),
+        ("echo x > /tmp/c.txt", {"/tmp/c.txt": "written"}),
+        ("echo x > c.txt && rm c.txt", {"c.txt": "created and removed"}),
+        ("echo x | tee -a a.txt | tee c.txt", {"a.txt": "modified", "c.txt": "created"}),
+        ("touch a.txt c.txt", {"c.txt": "created"}),
+        ("mv a.txt c.txt; mv c.txt a.txt", {"a.txt": "reverted", "c.txt": "created and removed"}),
+        ("cp a.txt /tmp/k; echo x > a.txt; mv /tmp/k a.txt", {"a.txt": "reverted", "/tmp/k": "written and removed"}),
+        # git
+        ("echo x > a.txt; echo y > c.txt; git checkout -- .", {"a.txt": "reverted", "c.txt": "created"}),
+        ("echo x > a.txt; git checkout a.txt", {"a.txt": "reverted"}),
+        ("echo x > a.txt; git add a.txt; git checkout -- a.txt", {"a.txt": "modified"}),
+        (
+            "rm -rf lib; git restore lib/one.py",
+            {"lib/one.py": "reverted", "lib/two.py": "deleted", "lib/deep/three.py": "deleted"},
+        ),
+        ("echo x > a.txt; git stash", {"a.txt": "reverted"}),
+        ("echo x > a.txt; git stash; git stash pop", {"a.txt": "modified"}),
+        ("git mv a.txt c.txt", {"c.txt": "renamed", "a.txt": "renamed away"}),
+        ("git rm a.txt; git reset --hard", {"a.txt": "reverted"}),
+        ("git checkout -b side && git checkout -", {}),
+        ("git -C lib rm one.py", {"lib/one.py": "deleted"}),
+        ("grep -rn x lib", {}),
+        ("git diff HEAD~1 -- a.txt; git show HEAD:b.txt", {"a.txt": "inspected", "b.txt": "inspected"}),
+        # What runs only where something holds
+        ("[ -f a.txt ] && rm a.txt; [ ! -f b.txt ] && rm lib/one.py", {"a.txt": "deleted"}),
+        ("if [ -d nowhere ]; then rm a.txt; else rm b.txt; fi", {"b.txt": "deleted"}),
+        ("npm test || rm a.txt", {}),
+        ("true || rm a.txt; false && rm b.txt", {}),
+        ("rm a.txt 2>/dev/null || true", {"a.txt": "deleted"}),
+        # Others
+        ("xargs rm <<< 'a.txt'", {}),
+        ("echo a.txt b.txt | xargs -n1 rm", {"a.txt": "deleted", "b.txt": "deleted"}),
+        ("bash -lc 'cd lib && rm one.py'", {"lib/one.py": "deleted"}),
+        ("sudo rm a.txt", {"a.txt": "deleted"}),
+        ("curl -s https://example.org/x.json -o x.json", {"x.json": "created"}),
+        ("diff <(sort a.txt) <(sort b.txt)", {"a.txt": "inspected", "b.txt": "inspected"}),
+        ("echo $(cat a.txt) > c.txt", {"a.txt": "read", "c.txt": "created"}),
+        ("perl -pi -e 's/a/b/' a.txt", {"a.txt": "modified"}),
+        ("chmod +x a.txt", {"a.txt": "modified"}),
+        ("echo 'unclosed; rm a.txt", {}),
+    ],
+)
+def test_what_a_command_line_does(command: str, expected: dict[str, str]) -> None:
+    assert states(index(shell(command))) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code", "expected"),
+    [
+        ("rm a.txt zzz", "rm: cannot remove 'zzz': No such file or directory", 1, {"a.txt": "deleted"}),
+        ("cat a.txt zzz", "x\ncat: zzz: No such file or directory", 1, {"a.txt": "read"}),
+        ("grep -q x a.txt && echo y >> b.txt", "", 1, {"a.txt": "inspected"}),
+        ("sed -i s/a/b/ a.txt && npm test && rm b.txt", "1 failing", 1, {"a.txt": "modified"}),
+        ("cd nowhere && rm a.txt", "bash: line 1: cd: nowhere: No such file or directory", 1, {}),
+        ("git checkout -- zzz", "error: pathspec 'zzz' did not match any file(s) known to git", 1, {}),
+        (
+            "python3 -c \"open('a.txt', 'w'); 1/0\"",
+            'Traceback (most recent call last):\n  File "<string>", line 1, in '
+            "<module>\nZeroDivisionError: division by zero",
+            1,
+            {},
+        ),
+        ("grep -rn x lib", "lib/one.py:3:x", 0, {"lib/one.py": "inspected"}),
+        ("grep -rl x lib", "lib/one.py", 0, {}),
+        ("patch -p1 < x.diff", "patching file a.txt", 0, {"x.diff": "read", "a.txt": "modified"}),
+        ("git clean -fd", "Removing notes.md", 0, {"notes.md": "deleted"}),
+    ],
+)
+def test_what_failed_did_nothing(command: str, output: str, code: int, expected: dict[str, str]) -> None:
+    assert states(index(shell(command, output, code))) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code", "state"),
+    [
+        ("npm test", "1 failing", 1, CheckState.FAILED),
+        ("npm test", "", 0, CheckState.PASSED),
+        ("npm test | tail -3", "done", 0, CheckState.NOT_SHOWN),
+        ("npm test 2>&1 | tail -3", "Tests: 2 failed, 3 total", 0, CheckState.FAILED),
+        ("pytest -q 2>&1 | tail -1", "12 passed in 0.31s", 0, CheckState.PASSED),
+        ("set -o pipefail; pytest -q | tail -1", "", 0, CheckState.PASSED),
+        ("npx tsc --noEmit | grep 'error TS' | wc -l", "      11", 0, CheckState.FAILED),
+        ("npx tsc --noEmit | grep 'error TS' | wc -l", "       0", 0, CheckState.PASSED),
+        ("npx tsc --noEmit | grep -c 'src/'", "11", 0, CheckState.NOT_SHOWN),
+        ("npx tsc --noEmit | grep main.ts", "", 1, CheckState.NOT_SHOWN),
+        ("npx tsc --noEmit | grep main.ts", "main.ts(3,1): error TS2304: Cannot find name 'x'.", 0, CheckState.FAILED),
+        ("npm test; echo done", "done", 0, CheckState.NOT_SHOWN),
+        ('npm test; echo "exit: $?"', "x\nexit: 1", 0, CheckState.FAILED),
+        ("npm test || true", "", 0, CheckState.NOT_SHOWN),
+        ("npm test > log.txt 2>&1", "", 1, CheckState.FAILED),
+        ("npm test > log.txt 2>&1; tail -3 log.txt", "1 failing", 0, CheckState.FAILED),
+        ("npm test &", "", 0, CheckState.NOT_SHOWN),
+        ("npm test", "...\nCommand aborted", 1, CheckState.ABORTED),
+        ("timeout 5 npm test", "", 124, CheckState.ABORTED),
+        ("cd lib && npm test", "", 0, CheckState.PASSED),
+        ("git commit -m x && npm test", "[main 1234567] x\n1 failing", 1, CheckState.FAILED),
+        ("git add -A && npm test", "1 failing", 1, CheckState.FAILED),
+        ("npm run lint && npm test", "> t@1 lint\n\n> t@1 test\n", 1, CheckState.FAILED),
+        ("mypy .", "Success: no issues found in 3 files", None, CheckState.PASSED),
+        ("mypy .", "a.py:1: error: x\nFound 1 error in 1 file", None, CheckState.FAILED),
+        ("ruff check .", "", None, CheckState.NOT_SHOWN),
+    ],
+)
+def test_how_a_check_ended(command: str, output: str, code: int | None, state: CheckState) -> None:
+    assert index(shell(command, output, code)).checks[-1].state is state
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code", "lines"),
+    [
+        ("grep zzz a.txt", "", 1, []),
+        ("cat a.txt | grep zzz", "", 1, []),
+        ("diff a.txt b.txt", "1c1", 1, []),
+        ("which nothing", "", 1, []),
+        ("grep x zzz", "grep: zzz: No such file or directory", 2, ["grep: zzz: No such file or directory"]),
+        ("sleep 100", "Command aborted", 1, []),
+        (
+            "python x.py",
+            "Traceback (most recent call last):\n  File \"x.py\", line 1\nKeyError: 'a'\n",
+            1,
+            ["KeyError: 'a'"],
+        ),
+        (
+            "npm test | tail",
+            "npm error code 1\nsrc/a.ts(1,2): error TS2339: no x",
+            0,
+            ["src/a.ts(1,2): error TS2339: no x"],
+        ),
+        ("zzz", "bash: zzz: command not found", None, ["bash: zzz: command not found"]),
+        ("cat a.txt; true", "cat: a.txt: Permission denied", 0, []),
+        ("make", "cc x.c\nx.c:3:1: error: bad\nmake: *** [x] Error 1", 2, ["x.c:3:1: error: bad"]),
+    ],
+)
+def test_which_commands_failed(command: str, output: str, code: int | None, lines: list[str]) -> None:
+    assert [each.key_line for each in index(shell(command, output, code)).failed] == lines
+
+
+def test_a_check_is_known_by_its_command_and_folder() -> None:
+    found = index(
+        shell("npm test", "", 1), shell("cd lib && npm test", "", 0), shell(f"cd {_FOLDER} && npm test", "", 0)
+    )
+    assert [(check.folder, [run.state for run in check.runs]) for check in found.checks] == [
+        ("lib", [CheckState.PASSED]),
+        (".", [CheckState.FAILED, CheckState.PASSED]),
+    ]
+
+
+def test_hooks_run_checks_inside_a_commit() -> None:
+    made = "> tool@1.0.0 check\n> tsc --noEmit\n\n[main 1234567] Mend\n 1 file changed\n create mode 100644 c.txt\n"
+    refused = "> tool@1.0.0 check\n> tsc --noEmit\n\na.ts(1,1): error TS1005: ';' expected.\n"
+    hooks = "ruff.....................Passed\nmypy (strict)...........Failed\n"
+    found = index(
+        tool("write", path="/elsewhere/c.txt", content=""),
+        shell("git commit -am 'Try'", refused, 1),
+        shell("git commit -am 'Mend'", made),
+        shell("git commit -m 'More'", hooks, 1),
+    )
+    assert [(commit.step_id, commit.revision, commit.branch, commit.subject) for commit in found.commits] == [
+        (3, "1234567", "main", "Mend")
+    ]
+    told = {check.command: [run.state for run in check.runs] for check in found.checks}
+    assert told["npm run check"] == [CheckState.FAILED, CheckState.PASSED]
+    assert told["pre-commit: ruff"] == [CheckState.PASSED]
+    assert told["pre-commit: mypy (strict)"] == [CheckState.FAILED]
+    assert [failure.step_id for failure in found.failed] == [2, 4]
+
+
+def test_a_commit_tells_which_files_were_new() -> None:
+    found = ArtifactIndex(_FOLDER)
+    made = "[main 1234567] New\n 1 file changed\n create mode 100644 lib/c.py\n"
+    calls = [
+        tool("write", path="lib/c.py", content="x"),
+        tool("write", path="lib/d.py", content="x"),
+        shell("git commit -m New", made),
+    ]
+    for number, (name, arguments, output, code) in enumerate(calls):
+        result = ToolResult("c", output, code, False)
+        found.add(
+            Step(number, Source.AGENT, "", calls=(ToolCall("c", name, arguments),), results=(result,), folder=_FOLDER)
+        )
+    assert states(found.artifacts()) == {"lib/c.py": "created", "lib/d.py": "written"}
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ([tool("read", path="a.txt")], {"a.txt": "read"}),
+        ([tool("Read", "File does not exist.", 1, file_path="/home/me/tool/z.txt")], {}),
+        ([tool("write", path="a.txt", content="x")], {"a.txt": "modified"}),
+        ([tool("write", path="/tmp/x", content="x")], {"/tmp/x": "written"}),
+        (
+            [tool("Write", "File created successfully at: /tmp/x", file_path="/tmp/x", content="")],
+            {"/tmp/x": "created"},
+        ),
+        ([tool("Write", "The file /tmp/x has been updated.", file_path="/tmp/x", content="")], {"/tmp/x": "modified"}),
+        (
+            [
+                tool("edit", path="a.txt", oldText="x", newText="y"),
+                tool("edit", path="a.txt", oldText="y", newText="x"),
+            ],
+            {"a.txt": "reverted"},
+        ),
+        ([tool("edit", "Could not find the exact text", 1, path="a.txt", oldText="x", newText="y")], {}),
+        ([tool("MultiEdit", file_path="a.txt", edits=[{"old_string": "x", "new_string": "y"}])], {"a.txt": "modified"}),
+        ([tool("NotebookEdit", notebook_path="n.ipynb", new_source="x")], {"n.ipynb": "modified"}),
+        ([tool("Grep", "a.txt:1:x", pattern="x", path="a.txt")], {"a.txt": "inspected"}),
+        ([tool("shell", command=["bash", "-lc", "cd lib && rm one.py"])], {"lib/one.py": "deleted"}),
+        ([tool("shell", command=["rm", "a.txt"], workdir="/home/me/tool")], {"a.txt": "deleted"}),
+        (
+            [tool("shell", '{"output": "rm: x", "metadata": {"exit_code": 0}}', command=["rm", "a.txt"])],
+            {"a.txt": "deleted"},
+        ),
+        (
+            [
+                tool(
+                    "apply_patch",
+                    input="*** Begin Patch\n*** Add File: c.txt\n+x\n*** Update File: a.txt\n*** Move to: d.txt\n@@\n"
+                    "-x\n+y\n*** Delete File: b.txt\n*** End Patch",
+                )
+            ],
+            {"c.txt": "created", "a.txt": "renamed away", "d.txt": "renamed", "b.txt": "deleted"},
+        ),
+        (
+            [tool("shell", command=["apply_patch", "*** Begin Patch\n*** Add File: c.txt\n+x\n*** End Patch"])],
+            {"c.txt": "created"},
+        ),
+        (
+            [shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\nEOF")],
+            {"b.txt": "deleted"},
+        ),
+        (
+            [
+                tool("str_replace_editor", command="create", path="c.txt", file_text="x"),
+                tool("str_replace_editor", command="str_replace", path="a.txt", old_str="x", new_str="y"),
+                tool("str_replace_editor", command="undo_edit", path="a.txt"),
+            ],
+            {"c.txt": "created", "a.txt": "reverted"},
+        ),
+        (
+            [
+                tool(
+                    "str_replace_editor",
+                    "ERROR: No replacement was performed",
+                    1,
+                    command="str_replace",
+                    path="a.txt",
+                    old_str="x",
+                    new_str="y",
+                )
+            ],
+            {},
+        ),
+        (
+            [tool("execute_bash", command="cd lib"), tool("execute_bash", command="rm one.py")],
+            {"lib/one.py": "deleted"},
+        ),
+        ([tool("bash", command="cd lib"), tool("bash", command="rm a.txt")], {"a.txt": "deleted"}),
+        ([tool("mcp__files__write_file", path="a.txt", content="x")], {"a.txt": "modified"}),
+        ([tool("save_thing", path="a.txt", contents="x")], {"a.txt": "modified"}),
+        ([tool("change_thing", path="a.txt", old="x", new="y")], {"a.txt": "modified"}),
+        ([tool("WebFetch", url="https://example.org/a.txt")], {}),
+    ],
+)
+def test_tools_of_agents(calls: list[tuple[str, dict[str, JsonValue], str, int]], expected: dict[str, str]) -> None:
+    assert states(index(*calls)) == expected
+
+
+def test_the_windowed_editor_works_on_the_open_file() -> None:
+    window = "[File: /home/me/tool/lib/one.py (3 lines total)]\n1:x"
+    refused = f"Your proposed edit has introduced new syntax error(s).\nYour changes have NOT been applied.\n{window}"
+    found = index(
+        shell("open lib/one.py", window, None),
+        shell("edit 1:1\ny = (\nend_of_edit", refused, None),
+        shell("edit 1:1\ny = 1\nend_of_edit", window, None),
+        shell("create c.py", "[File: c.py (1 lines total)]\n1:", None),
+    )
+    assert states(found) == {"lib/one.py": "modified", "c.py": "created"}
+    assert [touch.step_id for touch in found.files[0].touches] == [1, 3]
+    assert [(failure.step_id, failure.command) for failure in found.failed] == [(2, "edit lib/one.py")]
+
+
+def test_a_call_without_a_result_is_not_counted() -> None:
+    found = ArtifactIndex(_FOLDER)
+    found.add(Step(1, Source.AGENT, "", calls=(ToolCall("c", "write", {"path": "a", "content": ""}),), folder=_FOLDER))
+    assert found.artifacts() == Artifacts()
+
+
+def test_it_stays_within_its_limits_and_says_so() -> None:
+    calls: list[tuple[str, dict[str, JsonValue], str, int | None]] = []
+    calls.extend(tool("read", path=f"r{number}.txt") for number in range(30))
+    calls.extend(tool("edit", path="a.txt", oldText=f"{number}", newText="y" * 900) for number in range(30))
+    calls.extend(shell(f"exit {number}", "x" * 900, 1) for number in range(30))
+    found = index(*calls, limits=Limits(files=10, touches=9, failed=5, detail=50))
+    assert len(found.files) == 10
+    assert found.files[0].path == "a.txt"
+    assert (len(found.files[0].touches), found.files[0].touches_left_out) == (9, 21)
+    assert found.left_out == {"files": 21, "failed commands": 25}
+    assert max(len(touch.detail) for entry in found.files for touch in entry.touches) <= 50
+    assert max(len(failure.key_line) for failure in found.failed) <= 50
+
+
+def test_a_snapshot_stands_and_is_json_ready() -> None:
+    found = ArtifactIndex(_FOLDER)
+    call = ToolCall("c", "write", {"path": "a.txt", "content": "x"})
+    found.add(Step(7, Source.AGENT, "", calls=(call,), results=(ToolResult("c", "", 0),), folder=_FOLDER))
+    first = found.artifacts()
+    told = as_json(first)
+    call = ToolCall("c", "edit", {"path": "a.txt", "oldText": "x", "newText": "y"})
+    found.add(Step(8, Source.AGENT, "", calls=(call,), results=(ToolResult("c", "", 0),), folder=_FOLDER))
+    assert as_json(first) == told
+    assert told["files"] == [
+        {
+            "path": "a.txt", "state": "written", "step_ids": [7],
+            "touches": [{"step_id": 7, "action": "written", "detail": "1 line"}],
+        }
+    ]  # fmt: skip
+    assert [touch.step_id for touch in found.artifacts().files[0].touches] == [7, 8]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "$(" * 5000,
+        '"$(' * 3000,
+        "echo {" + "," * 4000,
+        "rm " + "{a,b}" * 30,
+        "if " * 500,
+        "a=$a$a; " * 100,
+        "f() { f; f; f; f; f; f; f; f; }; f",
+        "for a in {1..200}; do for b in {1..200}; do for c in {1..200}; do touch $a; done; done; done",
+        "python3 -c 'x = " + "[" * 5000 + "'",
+        "<<A " * 1000 + "\n" * 1000,
+        "\ud800 \x00 'unclosed",
+    ],
+    ids=lambda command: command[:12].encode("unicode_escape").decode(),
+)
+def test_no_command_line_costs_more_than_it_should(command: str) -> None:
+    began = time.process_time()
+    found = index(shell(command, "\n" * 100_000, None), tool("read", path="notes.md"))
+    assert states(found)["notes.md"] == "read"
+    assert time.process_time() - began < 5

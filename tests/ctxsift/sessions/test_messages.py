@@ -1,0 +1,77 @@
+"""Lists of messages in the two common dialects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxsift.sessions.records import Source, ToolResult, Usage
+from tests.ctxsift.sessions.samples import ANTHROPIC, OPENAI, lines, read
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        OPENAI,
+        json.dumps(json.loads(OPENAI), indent=2).encode(),
+        json.dumps({"messages": json.loads(OPENAI)}).encode(),
+        lines(*json.loads(OPENAI)),
+        # A list with one message a line: its last line alone would be a value.
+        b"[\n" + lines(*json.loads(OPENAI)).rstrip().replace(b"}\n{", b"},\n{") + b"\n]\n",
+    ],
+)
+def test_openais(tmp_path: Path, content: bytes) -> None:
+    session = read(tmp_path, content)
+    assert session.head.format == "messages"
+    assert [step.source for step in session.steps] == [Source.SYSTEM, Source.USER, Source.AGENT, Source.AGENT]
+    assert session.steps[2].calls[0].arguments == {"path": "cart.py"}
+    assert session.steps[2].results == (ToolResult("o1", "def total(): ..."),)
+
+
+def test_anthropics(tmp_path: Path) -> None:
+    session = read(tmp_path, ANTHROPIC)
+    assert [step.message for step in session.steps] == ["You are an agent.", "Fix the cart", "I read it."]
+    assert session.steps[2].results == (ToolResult("n1", "def total(): ...", None, False),)
+    assert session.head.model == "opus"
+
+
+def test_what_messages_may_hold(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
+    old = {"name": "read", "arguments": "broken"}
+    session = read(
+        tmp_path,
+        lines(
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "odd"}]},
+            {"role": "assistant", "content": "x", "reasoning_content": "hm", "usage": usage, "function_call": old},
+            {"role": "function", "name": "read", "content": "out"},
+            {"role": "tool", "tool_call_id": "nobody", "content": "late"},
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "so"}], "refusal": "I will not."},
+            {"role": "critic", "content": "?"},
+            {"messages": [{"role": "user", "content": "whole"}]},
+            {"messages": [{"role": "user", "content": "second"}]},
+            3,
+        ),
+    )
+    first, second, third, fourth = session.steps
+    assert (first.message, second.reasoning, second.usage) == ("[image]", "hm", Usage(9, 2, 4))
+    assert (second.calls[0].arguments, second.results[0].text) == ({"input": "broken"}, "out")
+    assert second.results[0].call_id == second.calls[0].call_id != ""
+    assert (third.reasoning, third.message, fourth.message) == ("so", "I will not.", "whole")
+    assert session.skipped == {
+        "block odd": 1,
+        "result without its call": 1,
+        "record critic": 1,
+        "further session": 1,
+        "line that is no record": 1,
+    }
+
+
+def test_calls_without_ids_are_numbered(tmp_path: Path) -> None:
+    call: dict[str, Any] = {"function": {"name": "read", "arguments": "{}"}}
+    turn = {"role": "assistant", "content": "", "tool_calls": [call, call]}
+    session = read(tmp_path, lines({"role": "user", "content": "Go"}, turn, turn))
+    ids = [each.call_id for step in session.steps for each in step.calls]
+    assert len(set(ids)) == 4

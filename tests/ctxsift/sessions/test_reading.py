@@ -1,0 +1,177 @@
+"""Files are recognised by what they hold; what is damaged is counted, and nothing ends in a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxsift.errors import InputError
+from ctxsift.sessions import lines as lines_module
+from ctxsift.sessions.reading import open_session, read_session
+from ctxsift.sessions.records import Session
+from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, SAMPLES, claude, lines, read
+from tests.support.depth import depth
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_formats_are_recognised_by_their_content(tmp_path: Path, name: str, packed: bool) -> None:
+    content = gzip.compress(SAMPLES[name]) if packed else SAMPLES[name]
+    session = read(tmp_path, content, "notes.txt")
+    assert session.head.format == name.partition(",")[0]
+    assert len(session.steps) > 1
+    assert sum(len(step.calls) for step in session.steps) >= 1
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "pi"])
+def test_a_torn_last_line_and_bad_lines_are_counted(tmp_path: Path, name: str) -> None:
+    good = SAMPLES[name].splitlines(keepends=True)
+    whole = read(tmp_path, SAMPLES[name])
+    damaged = b"".join([*good[:2], b"{oops\n", b"\xff\xfe\n", b"\n", *good[2:], b'{"type": "us'])
+    session = read(tmp_path, damaged)
+    assert [step.message for step in session.steps] == [step.message for step in whole.steps]
+    new = {kind: count for kind, count in session.skipped.items() if kind not in whole.skipped}
+    last = damaged.count(b"\n") + 1
+    assert new == {"line that is no JSON (the first is line 3)": 2, f"torn last line (line {last})": 1}
+
+
+def test_a_bad_first_line_does_not_hide_the_rest(tmp_path: Path) -> None:
+    session = read(tmp_path, b"{oops\n" + CODEX)
+    assert (session.head.format, len(session.steps)) == ("codex", 3)
+
+
+def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "MOST_OF_LINE", 1000)
+    session = read(tmp_path, lines(claude("user", "One", 1), claude("user", "x" * 5000, 2), claude("user", "Two", 3)))
+    assert [step.message for step in session.steps] == ["One", "Two"]
+    assert session.skipped == {"line of more than 0 MB (the first is line 2)": 1}
+
+
+FOREIGN: list[tuple[Any, str]] = [
+    ({"sessionId": "s", "projectHash": "h", "messages": []}, "Gemini CLI"),
+    ({"info": {"id": "ses_1"}, "messages": [{"info": {}, "parts": []}]}, "OpenCode"),
+    ({"id": "ses_1", "directory": "/w", "version": "1"}, "OpenCode"),
+    ({"role": "user", "message": {"content": [{"type": "text", "text": "x"}]}}, "Cursor"),
+    ({"conversation": [{"bubbleId": "b"}]}, "Cursor"),
+]
+
+
+@pytest.mark.parametrize(("content", "name"), FOREIGN)
+def test_formats_that_are_known_but_not_read_are_named(tmp_path: Path, content: Any, name: str) -> None:
+    with pytest.raises(InputError, match=f"is a session of {name}, which is not read yet"):
+        read(tmp_path, json.dumps(content, indent=1).encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"hello\n", "holds no JSON"),
+        (b"\x00\x01\x02" * 1000, "holds no JSON"),
+        (b"[]", "is no session of a known format"),
+        (b'{"a": 1}\n{"b": 2}\n', "is no session of a known format"),
+        (b"SQLite format 3\x00" + b"\x00" * 100, "is a SQLite database (as Cursor keeps sessions in)"),
+        (gzip.compress(PI)[:-20], "cannot be read"),
+        (gzip.compress(PI)[:60] + b"\xff" * 60, "cannot be read"),
+        (b"[" * 100_000 + b"]" * 100_000, "holds no JSON"),
+    ],
+    ids=["empty", "blank", "text", "binary", "list", "objects", "database", "cut gzip", "damaged gzip", "deep"],
+)
+def test_what_is_no_session_is_told_in_one_line(tmp_path: Path, content: bytes, why: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content)
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_packed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "_MOST_UNPACKED", 2 * len(CLAUDE))
+    assert len(read(tmp_path, gzip.compress(CLAUDE)).steps) == 3
+    with pytest.raises(InputError, match="MB unpacked"):
+        read(tmp_path, gzip.compress(CLAUDE * 3))
+    # What is not packed is on the disk as it is.
+    assert len(read(tmp_path, CLAUDE * 3).steps) > 3
+
+
+def test_kinds_are_bounded(tmp_path: Path) -> None:
+    session = read(tmp_path, CLAUDE + lines(*({"type": f"kind-{n}" + "x" * 999} for n in range(1000))))
+    assert len(session.skipped) == 201
+    assert session.skipped["other kinds"] == 800
+    assert all(len(kind) <= 60 for kind in session.skipped)
+
+
+def test_events_come_while_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "session"
+    path.write_bytes(lines(*(claude("user", f"message {number}", number) for number in range(5000))))
+    with open_session(path) as events:
+        begun = [next(events) for _ in range(20)]
+        path.write_bytes(b"")
+        rest = list(events)
+    assert len(begun) == 20
+    assert len(rest) < 4000
+
+
+def spoiled(content: bytes, rng: random.Random) -> Iterator[bytes]:
+    """Yield a file in which something is wrong: cut, mixed up, of other types, deep, large, binary."""
+    records = content.splitlines(keepends=True)
+    yield content[: rng.randrange(len(content))]
+    yield b"".join(rng.sample(records, len(records)))
+    damaged = bytearray(content)
+    for _ in range(rng.randrange(1, 40)):
+        damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+    yield bytes(damaged)
+    yield b"\n".join(json.dumps(other_types(json.loads(record), rng)).encode() for record in records)
+    yield content + rng.randbytes(rng.randrange(2000)) + content
+    deep = b'{"type":"user","uuid":"x","message":' + b'{"content":[' * 3000 + b"]}" * 3000 + b"}\n"
+    yield deep + content + deep
+    yield gzip.compress(content)[: rng.randrange(20, 200)]
+    yield content + json.dumps({"type": "user", "uuid": "u", "message": {"content": "x" * 300_000}}).encode()
+
+
+def other_types(value: Any, rng: random.Random, level: int = 0) -> Any:
+    """Return a value in which some values are of another type."""
+    odd: list[Any] = [None, True, -1, 1e300, "", "x", [], {}, [[]], {"type": []}, 2**63, ["a", 1], "\ud800"]
+    if level and rng.random() < 0.12:
+        return rng.choice(odd)
+    if isinstance(value, dict):
+        return {key: other_types(each, rng, level + 1) for key, each in value.items() if rng.random() > 0.04}
+    if isinstance(value, list):
+        return [other_types(each, rng, level + 1) for each in value]
+    return value
+
+
+def test_spoiled_files_end_in_an_error_or_a_count(tmp_path: Path) -> None:
+    rng = random.Random(39)
+    path = tmp_path / "session"
+    read_ones = total = 0
+    for name, sample in SAMPLES.items():
+        content = sample if name in ("claude-code", "codex", "pi") else json.dumps(json.loads(sample)).encode()
+        for _ in range(depth(4, 400)):
+            for each in spoiled(content, rng):
+                path.write_bytes(each)
+                total += 1
+                with contextlib.suppress(InputError):
+                    check(read_session(path))
+                    read_ones += 1
+    assert total >= 200
+    assert read_ones > total / 3
+
+
+def check(session: Session) -> None:
+    """Assert what holds of every session."""
+    assert [step.step_id for step in session.steps] == list(range(1, len(session.steps) + 1))
+    ids = [call.call_id for step in session.steps for call in step.calls]
+    assert len(set(ids)) == len(ids)
+    for step in session.steps:
+        called = {call.call_id for call in step.calls}
+        assert all(result.call_id in called or not result.call_id for result in step.results)
+        assert all(isinstance(text, str) for text in (step.message, step.reasoning, *(r.text for r in step.results)))
+    assert all(0 <= each.after_step <= len(session.steps) for each in session.compactions)

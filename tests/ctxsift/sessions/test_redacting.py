@@ -1,0 +1,132 @@
+"""Secrets go, code stays."""
+
+from __future__ import annotations
+
+import random
+import string
+from pathlib import Path
+
+import pytest
+
+from ctxsift.sessions.redacting import Redactor
+from tests.ctxsift.sessions.samples import PI_HEAD, claude, lines, pi, read, use
+
+# Written so that no scanner takes this file for a leak.
+KEY = "A1b2C3d4E5f6G7h8I9j0K1l2"
+PEM = "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7\nabc\n-----END RSA PRIVATE " + "KEY-----"
+JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0" + ".c2lnbmF0dXJl"
+
+SECRETS = {
+    f"sk-ant-{KEY}": "key of a service",
+    f"ghp_{KEY}": "key of a service",
+    f"github_pat_{KEY}": "key of a service",
+    f"glpat-{KEY}": "key of a service",
+    f"xoxb-{KEY}": "key of a service",
+    f"sk_live_{KEY}": "key of a service",
+    "AKIA" + "IOSFODNN7EXAMPLF": "key of a service",
+    "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6q": "key of a service",
+    JWT: "JWT",
+    PEM: "private key",
+    "jane.doe+x@mail.example-shop.co.uk": "e-mail address",
+}
+ASSIGNED = {
+    "export DB_PASSWORD=correct-horse": "export DB_PASSWORD=***",
+    "GITHUB_TOKEN='q1w2e3r4t5'": "GITHUB_TOKEN='***'",
+    'password: "hunter2hunter2"': 'password: "***"',
+    '{"api_key": "q1w2e3r4t5"}': '{"api_key": "***"}',
+    '{\\"api_key\\": \\"q1w2e3r4t5\\"}': '{\\"api_key\\": \\"***\\"}',
+    "client_secret = 'q1w2e3r4t5'": "client_secret = '***'",
+}
+CODE = [
+    "const token = next(iter(tokens)); password: string; apiKey?: string",
+    "token: Token = self.token_of(secret=None)",
+    'os.environ["API_KEY"]  api_key="${API_KEY}"  PASSWORD=$SECRET  TOKEN=$(cat f)',
+    'password = "<your password>"  "secret": "string"  token="***"  api_key="your-key-here"',
+    "max_tokens=4096, total_tokens: 12, SECRET_NAME = re.compile",
+    "npm install lodash@4.17.21 @types/node@20.1.0 react@next icon@2x.png x@1.2.3-rc.1",
+    "git@github.com:acme/shop.git  ssh://git@host.example/x  user@localhost",
+    "/home/jane/work/shop/cart.py:12:3  /Users/badlogic/workspaces/pi-mono",
+    "https://example.com:8080/a@b?x=1  http://user:$PASS@host/  http://user:<password>@host/",
+    "task-sk-loading-indicator-of-Cart  risk-assessment-of-the-Build-plan  mask_sk_value",
+    "Authorization: Bearer ${TOKEN}   basic authentication is a scheme of HTTP",
+    "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----  'PRIVATE KEY'",
+    "@app.route('/x')  foo@bar  #! @ts-ignore  a @ b.c  sha256@deadbeef",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_secrets_are_taken_out_and_counted(secret: str) -> None:
+    redactor = Redactor()
+    shown = redactor.text(f"before {secret} after")
+    assert secret.split("\n")[-2 if "\n" in secret else 0] not in shown
+    assert shown.startswith("before ")
+    assert shown.endswith("*** after")
+    assert redactor.counts == {SECRETS[secret]: 1}
+
+
+@pytest.mark.parametrize("text", ASSIGNED)
+def test_of_an_assignment_the_name_stays(text: str) -> None:
+    redactor = Redactor()
+    assert redactor.text(text) == ASSIGNED[text]
+    assert redactor.counts == {"assigned secret": 1}
+
+
+def test_credentials_of_requests_and_addresses() -> None:
+    redactor = Redactor()
+    text = f"curl -H 'Authorization: Bearer {KEY}' https://jane:pass-word@host.example/x"
+    assert redactor.text(text) == "curl -H 'Authorization: Bearer ***' https://jane:***@host.example/x"
+    assert redactor.counts == {"credentials of a request": 1, "password in an address": 1}
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_code_stays(text: str) -> None:
+    redactor = Redactor()
+    assert redactor.text(text) == text
+    assert not redactor.counts
+
+
+def test_everything_of_a_session_is_looked_at(tmp_path: Path) -> None:
+    key = f"ghp_{KEY}"
+    arguments = {"env": [{"x": key}], "password": "hunter22"}
+    records = [
+        PI_HEAD,
+        pi("user", f"use {key}", 1),
+        pi(
+            "assistant",
+            [
+                {"type": "thinking", "thinking": f"so {key}"},
+                {
+                    "type": "toolCall",
+                    "id": "k",
+                    "name": "bash",
+                    "arguments": arguments,
+                },
+            ],
+            2,
+        ),
+        pi("toolResult", f"got {key}", 3, toolCallId="k"),
+        {"type": "compaction", "summary": f"keep {key}"},
+        {"type": "session_info", "name": f"about {key}"},
+    ]
+    session = read(tmp_path, lines(*records))
+    assert key not in repr(session)
+    assert session.redacted == {"key of a service": 6, "assigned secret": 1}
+    assert session.steps[1].calls[0].arguments == {"env": [{"x": "***"}], "password": "***"}
+    kept = read(tmp_path, lines(*records), keep_secrets=True)
+    assert (repr(kept).count(key), kept.redacted) == (6, {})
+
+
+def test_subagents_are_looked_at_as_well(tmp_path: Path) -> None:
+    record = claude("assistant", [use("t", "Bash", command=f"x ghp_{KEY}")], 1, isSidechain=True, agentId="a")
+    session = read(tmp_path, lines(claude("user", "Go", 0), record))
+    assert session.subagents[0].steps[0].calls[0].arguments == {"command": "x ***"}
+
+
+def test_random_text_is_only_ever_shortened_at_secrets() -> None:
+    rng = random.Random(5)
+    alphabet = string.ascii_letters + string.digits + "@.:/=_- \n\"'\u0130"
+    for _ in range(300):
+        text = "".join(rng.choice(alphabet) for _ in range(200))
+        redactor = Redactor()
+        shown = redactor.text(text)
+        assert (shown == text) == (not redactor.counts)
