@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import BinaryIO
 
 from ctxsift.errors import InputError
 from ctxsift.files import reading
@@ -24,8 +25,8 @@ from ctxsift.sessions.redacting import Redactor
 
 # The first that recognises a file reads it; messages are what many formats are made of, so they come last.
 IMPORTERS: tuple[type[Importer], ...] = (Atif, SweAgent, MiniSweAgent, Pi, ClaudeCode, Codex, Messages)
-# By so many values a file is recognised.
-_FIRST = 50
+# By so many values a file is recognised, or by fewer that are large.
+_FIRST, _FIRST_BYTES = 50, 4_000_000
 _MOST_SUBAGENTS = 500
 _MOST_KINDS = 200
 _READ_HINT = "sessions of Claude Code, Codex, Pi, SWE-agent, ATIF and lists of messages are read"
@@ -46,25 +47,31 @@ def open_session(path: Path) -> Iterator[Iterator[Event]]:
             raise InputError(str(path), "is a SQLite database (as Cursor keeps sessions in), which is not read", "")
         raw.seek(0)
         file = lines.unpacked(raw)
-        first, rest = _begun(path, lines.values_of(file, str(path)))
+        first, rest = _begun(path, file)
         importer = _recognised(first)
+        no_document = ""
         if importer is None or isinstance(first[0], Skipped):
             # A document whose lines are no values of their own; or lines of which the first is damaged.
             try:
                 first, rest = [lines.document(file)], iter(())
                 importer = _recognised(first)
-            except ValueError:
-                first, rest = _begun(path, lines.values_of(file, str(path)))
+            except ValueError as error:
+                no_document = str(error)
+                first, rest = _begun(path, file)
         if importer is None:
-            raise InputError(str(path), _not_read(first), _READ_HINT)
+            raise InputError(str(path), _not_read(first, no_document), _READ_HINT)
         importer.begin([value for value in first if not isinstance(value, Skipped)])
         yield chain(importer.events(chain(first, rest)), _subagents(path, importer))
 
 
-def _begun(
-    path: Path, values: Iterator[JsonValue | Skipped]
-) -> tuple[Sequence[JsonValue | Skipped], Iterator[JsonValue | Skipped]]:
-    first = list(islice(values, _FIRST))
+def _begun(path: Path, file: BinaryIO) -> tuple[Sequence[JsonValue | Skipped], Iterator[JsonValue | Skipped]]:
+    """Return the first values of a file, and the others."""
+    values = lines.values_of(file, str(path))
+    first: list[JsonValue | Skipped] = []
+    for value in islice(values, _FIRST):
+        first.append(value)
+        if file.tell() > _FIRST_BYTES:
+            break
     if not first:
         raise InputError(str(path), "is empty", _READ_HINT)
     return first, values
@@ -93,11 +100,11 @@ def _foreign(values: Sequence[JsonValue]) -> str:
     return ""
 
 
-def _not_read(first: Sequence[JsonValue | Skipped]) -> str:
+def _not_read(first: Sequence[JsonValue | Skipped], no_document: str) -> str:
     values = [value for value in first if not isinstance(value, Skipped)]
     if foreign := _foreign(values):
         return f"is a session of {foreign}, which is not read yet"
-    return "is no session of a known format" if values else "holds no JSON"
+    return "is no session of a known format" if values else f"holds no JSON that can be read ({no_document})"
 
 
 def _subagents(path: Path, importer: Importer) -> Iterator[Event]:

@@ -26,7 +26,9 @@ _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"[0-9]")
 
 
 def _is_no_placeholder(value: str) -> bool:
-    return not _PLACEHOLDER.match(value)
+    # VAULT_TOKEN is the name of a variable.
+    is_name = "_" in value and value.isupper() and value.replace("_", "").isalpha()
+    return not is_name and not _PLACEHOLDER.match(value)
 
 
 def _looks_random(value: str) -> bool:

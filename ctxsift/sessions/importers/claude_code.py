@@ -112,7 +112,9 @@ class ClaudeCode(Importer):
         meta = mapping(record.get("compactMetadata")) or mapping(record.get("compact_metadata"))
         tokens = meta.get("preTokens", meta.get("pre_tokens"))
         kept = mapping(meta.get("preservedMessages")) or mapping(meta.get("preserved_messages"))
-        known = (self._steps.get(text(uuid)) for uuid in sequence(kept.get("uuids")))
+        segment = mapping(meta.get("preservedSegment")) or mapping(meta.get("preserved_segment"))
+        uuids = [*sequence(kept.get("uuids")), first_text(segment, "headUuid", "head_uuid")]
+        known = (self._steps.get(text(uuid)) for uuid in uuids)
         self.compact(first_kept_step=next(filter(None, known), None), tokens_before=whole(tokens))
 
     def _user(self, record: dict[str, JsonValue], line: Line) -> None:

@@ -40,12 +40,13 @@ class Codex(Importer):
         """Return True for an envelope of a known type, or a bare item of a response."""
         for value in first:
             record = mapping(value)
-            if record.get("type") in _RECORDS and isinstance(record.get("payload"), dict):
+            kind = text(record.get("type"))
+            if kind in _RECORDS and isinstance(record.get("payload"), dict):
                 return True
-            if record.get("type") in _CALLS | _OUTPUTS and ("call_id" in record or "action" in record):
+            if kind in _CALLS | _OUTPUTS and ("call_id" in record or "action" in record):
                 return True
-            kinds = {mapping(block).get("type") for block in sequence(record.get("content"))}
-            if record.get("type") == "message" and kinds & {"input_text", "output_text"}:
+            kinds = {text(mapping(block).get("type")) for block in sequence(record.get("content"))}
+            if kind == "message" and kinds & {"input_text", "output_text"}:
                 return True
         return False
 

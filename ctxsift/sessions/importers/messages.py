@@ -32,7 +32,7 @@ ROLES = {
 def is_message(value: JsonValue) -> bool:
     """Return True for an object with a known role and something said or called."""
     fields = mapping(value)
-    return fields.get("role") in ROLES and not {"content", "tool_calls", "function_call"}.isdisjoint(fields)
+    return text(fields.get("role")) in ROLES and not {"content", "tool_calls", "function_call"}.isdisjoint(fields)
 
 
 class Messages(Importer):

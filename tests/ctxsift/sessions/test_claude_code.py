@@ -78,15 +78,21 @@ def test_files_of_subagents_belong_to_their_session(tmp_path: Path) -> None:
     assert [step.message for step in alone.steps] == ["Look", "Seen"]
 
 
-@pytest.mark.parametrize("meta", [{"compactMetadata": {"preTokens": 7}}, {"compact_metadata": {"pre_tokens": 7}}])
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"compactMetadata": {"preTokens": 7, "preservedMessages": {"uuids": ["u-2"]}}},
+        {"compactMetadata": {"preTokens": 7, "preservedSegment": {"headUuid": "u-2"}}},
+        {"compact_metadata": {"pre_tokens": 7, "preserved_segment": {"head_uuid": "u-2"}}},
+    ],
+)
 def test_compactions(tmp_path: Path, meta: dict[str, Any]) -> None:
-    kept = {name: fields | {"preservedMessages": {"uuids": ["u-2"]}} for name, fields in meta.items()}
     session = read(
         tmp_path,
         lines(
             claude("user", "One", 1),
             claude("user", "Two", 2),
-            {"type": "system", "subtype": "compact_boundary", "uuid": "b", "sessionId": "s-1"} | kept,
+            {"type": "system", "subtype": "compact_boundary", "uuid": "b", "sessionId": "s-1"} | meta,
             claude("user", "All of it.", 4, isCompactSummary=True),
             claude("user", "Three", 5),
         ),

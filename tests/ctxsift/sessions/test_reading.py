@@ -15,7 +15,7 @@ import pytest
 from ctxsift.errors import InputError
 from ctxsift.sessions import lines as lines_module
 from ctxsift.sessions.reading import open_session, read_session
-from ctxsift.sessions.records import Session
+from ctxsift.sessions.records import Session, Step
 from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, SAMPLES, claude, lines, read
 from tests.support.depth import depth
 
@@ -74,7 +74,7 @@ def test_formats_that_are_known_but_not_read_are_named(tmp_path: Path, content: 
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (b"hello\n", "holds no JSON"),
+        (b"hello\n", "holds no JSON that can be read (Expecting value: line 1 column 1 (char 0))"),
         (b"\x00\x01\x02" * 1000, "holds no JSON"),
         (b"[]", "is no session of a known format"),
         (b'{"a": 1}\n{"b": 2}\n', "is no session of a known format"),
@@ -90,6 +90,26 @@ def test_what_is_no_session_is_told_in_one_line(tmp_path: Path, content: bytes, 
         read(tmp_path, content)
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_large_records_are_not_gathered_to_recognise_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "session"
+    path.write_bytes(lines(*(claude("user", "x" * 1_000_000, number) for number in range(30))))
+    with open_session(path) as events:
+        next(events)
+        path.write_bytes(b"")
+        assert sum(isinstance(event, Step) for event in events) < 10
+
+
+@pytest.mark.parametrize("key", ["type", "role", "id", "message", "content", "payload", "uuid", "trajectory", "steps"])
+@pytest.mark.parametrize("odd", [{"x": 1}, [1], None, 7])
+def test_keys_of_odd_types_stop_nothing(tmp_path: Path, key: str, odd: Any) -> None:
+    for sample in (lines({}, {"type": "user"}), *SAMPLES.values()):
+        first = sample.partition(b"\n")[0] if sample.count(b"\n") > 1 and sample[:2] != b"{\n" else sample
+        value = json.loads(first)
+        changed = [value[0] | {key: odd}, *value[1:]] if isinstance(value, list) else value | {key: odd}
+        with contextlib.suppress(InputError):
+            check(read(tmp_path, json.dumps(changed).encode() + b"\n" + sample))
 
 
 def test_packed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

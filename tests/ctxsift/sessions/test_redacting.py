@@ -50,6 +50,7 @@ CODE = [
     "task-sk-loading-indicator-of-Cart  risk-assessment-of-the-Build-plan  mask_sk_value",
     "Authorization: Bearer ${TOKEN}   basic authentication is a scheme of HTTP",
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----  'PRIVATE KEY'",
+    '"vault_token": "HCP_VAULT_TOKEN"  TOKEN=OTHER_TOKEN',
     "@app.route('/x')  foo@bar  #! @ts-ignore  a @ b.c  sha256@deadbeef",
 ]
 
