@@ -11,7 +11,7 @@ from rich.console import Console
 
 from benchmark.analysis.items import FEWEST_RESULTS, Item
 from benchmark.render.terminal import plain_table
-from benchmark.render.text import plain_text
+from ctxsift.rich_text import plain_text
 
 _TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "")
 _MOST_WINNERS = 2

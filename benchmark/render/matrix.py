@@ -11,7 +11,7 @@ from benchmark.render.figures import MISSING, rank_text, signed
 from benchmark.render.markdown import markdown_list, markdown_table
 from benchmark.render.notes import comparison_notes, notes_together
 from benchmark.render.terminal import plain_table
-from benchmark.render.text import plain_text
+from ctxsift.rich_text import plain_text
 
 
 def print_matrix(console: Console, board: Leaderboard, ranking: Ranking, measure: Measure) -> None:

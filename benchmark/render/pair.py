@@ -14,8 +14,8 @@ from benchmark.render.figures import MISSING, counted, signed
 from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
 from benchmark.render.notes import comparison_notes
 from benchmark.render.terminal import plain_table
-from benchmark.render.text import plain_text
 from benchmark.statistics import Difference
+from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 _SHOWN_FLIPS = 20

@@ -22,9 +22,9 @@ from rich.text import Text
 from benchmark.matrix import Scenario
 from benchmark.record.result import InstrumentFailure, Outcome
 from benchmark.record.views import ScoredView
-from benchmark.render.text import plain_block, plain_text
 from benchmark.scoring import scenario_score
 from ctxsift.backends.base import CANARY, LoadInfo
+from ctxsift.rich_text import beginning, plain_text
 from ctxsift.terminal import one_line
 
 _LINE_EVERY_S = 10.0
@@ -141,7 +141,7 @@ class ScenarioProgress:
 
     def _output(self, case_id: str, view: ScoredView) -> None:
         self._say(f"--- {case_id}: {view.case_score:.2f}")
-        self._print(plain_block(view.output or "(nothing)"))
+        self._print(beginning(view.output or "(nothing)"))
 
     def _say(self, text: str) -> None:
         self._print(plain_text(one_line(text)))

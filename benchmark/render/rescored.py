@@ -12,7 +12,7 @@ from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
 from benchmark.render.figures import form_text
 from benchmark.render.terminal import plain_table
-from benchmark.render.text import plain_text
+from ctxsift.rich_text import plain_text
 
 _SHOWN_MOVES = 10
 _SCORE = Form(digits=2)

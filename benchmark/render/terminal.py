@@ -22,7 +22,7 @@ from benchmark.render.figures import (
     rank_text,
 )
 from benchmark.render.notes import notes, notes_together, reference_notes
-from benchmark.render.text import plain_text
+from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 _TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"

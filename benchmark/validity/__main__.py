@@ -23,12 +23,12 @@ from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.record.base import to_json
 from benchmark.record.validity import MEASURED, Half, Judged, Validity, ValidityFigure, validity_text
-from benchmark.render.text import plain_text
 from benchmark.scoring import Embedder
 from benchmark.scoring.remarks import Remark
 from benchmark.validity.answers import DEFAULT_ANSWERS, read_answers
 from benchmark.validity.measures import measure
 from ctxsift.files import write_atomically
+from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line, show
 
 _EXAMPLES = """\

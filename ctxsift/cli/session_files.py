@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
+from ctxsift.rich_text import block
 from ctxsift.sessions.artifacts.records import LOOKS, Artifacts, CheckRun, FileEntry, as_json
 from ctxsift.terminal import in_line, show
 
@@ -20,7 +20,7 @@ _MOST_CHANGES = 3
 def print_files(artifacts: Artifacts, *, as_document: bool) -> None:
     """Print an index: `as_document` as JSON, else as text; through a pager where stdout is a terminal."""
     if as_document:
-        print(json.dumps(as_json(artifacts), indent=1))
+        show(json.dumps(as_json(artifacts), indent=1))
         return
     text = "\n".join(render_files(artifacts))
     console = Console(highlight=False, markup=False, emoji=False)
@@ -29,7 +29,7 @@ def print_files(artifacts: Artifacts, *, as_document: bool) -> None:
         return
     os.environ.setdefault("LESS", "-FRX")
     with console.pager():
-        console.print(Text(text), soft_wrap=True)
+        console.print(block(text), soft_wrap=True)
 
 
 def render_files(artifacts: Artifacts) -> list[str]:

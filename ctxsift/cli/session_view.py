@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
+from ctxsift.rich_text import block, plain_text
 from ctxsift.sessions.exporting import as_atif, step_as_atif
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN, Figures
 from ctxsift.sessions.finding import SessionFile
@@ -43,13 +43,13 @@ def _print_body(console: Console, text: str, indent: int, style: str = "") -> No
         return
     lines = text.strip("\n").split("\n")
     if console.is_terminal:
-        console.print(Padding(Text("\n".join(lines), style=style), (0, 0, 0, indent)))
+        console.print(Padding(block("\n".join(lines), style), (0, 0, 0, indent)))
     else:
         console.print("\n".join(" " * indent + line if line else "" for line in lines), soft_wrap=True)
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1))
+    show(json.dumps(value, indent=1))
 
 
 def _duration(seconds: float) -> str:
@@ -93,7 +93,7 @@ def print_list(found: Sequence[tuple[SessionFile, SessionHead]], total: int, *, 
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for file, head in found:
         cells = (_duration(now - file.changed), _size(file.size), file.agent, head.folder or "?", str(file.path))
-        table.add_row(*(Text(in_line(cell)) for cell in cells))
+        table.add_row(*(plain_text(cell) for cell in cells))
     console.print(table)
     console.print(f"{len(found)} of {total} sessions, the newest first.")
 
@@ -109,7 +109,7 @@ def print_session(session: Session, step_id: int | None, *, as_json: bool) -> No
     os.environ.setdefault("LESS", "-FRX")
     with console.pager(styles=True) if console.is_terminal else contextlib.nullcontext():
         if step_id is None:
-            console.print(Text(_title(session.head), style="bold"))
+            console.print(plain_text(_title(session.head), "bold"))
         compactions = list(session.compactions) if step_id is None else []
         for step in chosen:
             while compactions and compactions[0].after_step < step.step_id:
@@ -128,7 +128,7 @@ def _print_compaction(console: Console, compaction: Compaction) -> None:
     kept = f", steps from {compaction.first_kept_step} on kept" if compaction.first_kept_step else ""
     size = f" at {compaction.tokens_before:,} tokens" if compaction.tokens_before else ""
     console.print()
-    console.print(Text(f"--- compaction{size}{kept}", style="bold yellow"))
+    console.print(plain_text(f"--- compaction{size}{kept}", "bold yellow"))
     _print_body(console, _cut(compaction.summary), 2, "yellow")
 
 
@@ -137,7 +137,7 @@ def _print_step(console: Console, step: Step, *, whole: bool) -> None:
     marks += [str(step.ending)] if step.ending is not StepEnding.COMPLETE else []
     marks += ["copied"] if step.copied else []
     console.print()
-    console.print(Text(one_line(" · ".join(mark for mark in marks if mark)), style=_STYLES[step.source]))
+    console.print(plain_text(one_line(" · ".join(mark for mark in marks if mark)), _STYLES[step.source]))
 
     def body(text: str, indent: int, style: str = "") -> None:
         _print_body(console, printable(text, len(text)) if whole else _cut(text), indent, style)
@@ -191,7 +191,7 @@ def print_figures(figures: Figures, redacted: Counter[str], *, as_json: bool) ->
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(name, style="bold"), Text(printable(value)))
+        table.add_row(plain_text(name, "bold"), plain_text(value))
     console.print(table)
 
 

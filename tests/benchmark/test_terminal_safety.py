@@ -280,7 +280,7 @@ _PRINTERS = {
     "benchmark/record/__main__.py",
     "benchmark/cli/command.py",
 }
-_WRITERS_OF_RICH_TEXT = {"benchmark/render/text.py"}
+_WRITERS_OF_RICH_TEXT = {"ctxsift/rich_text.py"}
 
 
 def _callers(name: str) -> set[str]:

@@ -553,6 +553,7 @@ def test_hostile_answers_are_text(show: Open, hostile_page: Path, kind: str) -> 
     page.get_by_role("link", name=re.compile("evil")).first.click()
     settled(page)
     row = page.locator("main > .scroll tbody tr").filter(has=page.locator("th a"))
+    expect(row.first).to_be_visible()
     order = list(HOSTILE)
     ids = page.evaluate("[...document.querySelectorAll('main > .scroll tbody th a')].map(a => a.textContent)")
     record = json.loads((hostile_page.parent / "evil.json").read_text(encoding="utf-8"))

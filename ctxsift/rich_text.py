@@ -12,6 +12,11 @@ def plain_text(text: str, style: str = "") -> Text:
     return Text(in_line(text, limit=len(text)), style=style)
 
 
-def plain_block(text: str) -> Text:
-    """Return a text of many lines, of which the first few thousand characters are shown."""
+def block(text: str, style: str = "") -> Text:
+    """Return a text of many lines, whole."""
+    return Text(printable(text, limit=len(text)), style=style)
+
+
+def beginning(text: str) -> Text:
+    """Return the first few thousand characters of a text of many lines, and how much is left out."""
     return Text(printable(text))
