@@ -23,7 +23,11 @@ class Ledger:
     seen: dict[str, None] = field(default_factory=dict)
     # Folders and patterns whose listing was complete: a path in them that was not listed is not there.
     listed: dict[tuple[str, str, bool], frozenset[str]] = field(default_factory=dict)
+    # Folders that the session made, or made sure of; of them those that were not there before.
+    made_folders: set[str] = field(default_factory=set)
     new_folders: set[str] = field(default_factory=set)
+    # Folders that were renamed or copied as a whole: where from, by which step. Files of theirs may come up later.
+    brought: dict[str, tuple[str, Action, int]] = field(default_factory=dict)
     # What searches for names of files printed, by folder and words.
     searches: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     left_out: int = 0
@@ -75,7 +79,7 @@ class Ledger:
                 return False
             if file.before is Before.THERE or file.work is not file.start:
                 return True
-        if path in self.seen or path in self.new_folders:
+        if path in self.seen or path in self.made_folders:
             return True
         if self.children(path):
             return True
@@ -129,17 +133,17 @@ class Ledger:
                 return True
         return False
 
-    def make_folder(self, path: str) -> None:
-        """Take down a folder that was not there before: what is in it is new."""
-        if len(self.new_folders) < self.limits.files:
-            self.new_folders.add(path)
+    def make_folder(self, path: str, *, new: bool) -> None:
+        """Take down a folder that stands there now; what is in a `new` one is new."""
+        if len(self.made_folders) < self.limits.files:
+            self.made_folders.add(path)
+            self.new_folders.update({path} if new else ())
 
     # What happens
 
     def read(self, path: str, detail: str = "", *, part: bool = False) -> None:
         """Take down that a file was read, or with `part` looked at in part."""
-        file = self._file(path)
-        file.was_there()
+        file = self._file(path, there=True)
         self._touch(file, Action.INSPECTED if part else Action.READ, detail)
 
     def write(self, path: str, text: str | None = None, detail: str = "", *, before: Before = Before.UNKNOWN) -> None:
@@ -158,8 +162,7 @@ class Ledger:
 
     def edit(self, path: str, detail: str = "", *, old: str = "", new: str = "", everywhere: bool = False) -> None:
         """Change a part of a file that stands there; `old` and `new` where the call names them."""
-        file = self._file(path)
-        file.was_there()
+        file = self._file(path, there=True)
         work = file.work or file.start
         if old and old == new:
             version = work
@@ -186,8 +189,7 @@ class Ledger:
 
     def mode(self, path: str, detail: str) -> None:
         """Change the mode of a file."""
-        file = self._file(path)
-        file.was_there()
+        file = self._file(path, there=True)
         work = file.work or file.start
         self._put(file, Version(token_of(work.token + detail), work.text), Action.MODE, detail)
 
@@ -195,7 +197,9 @@ class Ledger:
         """Remove a file, or a folder with all that is known of it; not `sure`: it may not have been there."""
         path = path.rstrip("/") or path
         inside = self.children(path)
-        self.new_folders = {each for each in self.new_folders if each != path and not below(each, path)}
+        for folders in (self.made_folders, self.new_folders):
+            folders.difference_update([each for each in folders if each == path or below(each, path)])
+        self.brought = {each: told for each, told in self.brought.items() if each != path and not below(each, path)}
         if inside and path not in self.files:
             for child in inside:
                 self.delete(child, detail)
@@ -203,10 +207,9 @@ class Ledger:
         there = self.exists(path)
         if there is False and not sure:
             return
-        file = self._file(path)
-        if there is not None or sure:
-            file.was_there()
-        else:
+        known = there is not None or sure
+        file = self._file(path, there=known)
+        if not known:
             file.unsure = not file.changed
         self._put(file, None, Action.DELETED, detail)
 
@@ -215,14 +218,16 @@ class Ledger:
         if source == target:
             return
         inside = self.children(source)
+        if source.endswith("/") or (inside and source not in self.files):
+            self._bring(source.rstrip("/"), target.rstrip("/"), Action.MOVED_HERE)
         if inside and source not in self.files:
             for child in inside:
                 self.move(child, target + child[len(source) :])
             self.new_folders.discard(source)
+            self.made_folders.discard(source)
             return
         before_target = self.exists(target)
-        origin = self._file(source)
-        origin.was_there()
+        origin = self._file(source, there=True)
         file = self._file(target)
         if before_target is None and not file.changed and file.before is Before.UNKNOWN:
             # A target that stands there would be lost; nobody moves a file onto another unless it is known.
@@ -243,6 +248,8 @@ class Ledger:
     def copy(self, source: str, target: str) -> None:
         """Copy a file, or a folder with all that is known of it."""
         inside = self.children(source)
+        if source.endswith("/") or (inside and source not in self.files):
+            self._bring(source.rstrip("/"), target.rstrip("/"), Action.COPIED_HERE)
         if inside and source not in self.files:
             for child in inside:
                 self.copy(child, target + child[len(source) :])
@@ -263,9 +270,17 @@ class Ledger:
 
     # Bookkeeping
 
-    def _file(self, path: str) -> Tracked:
-        if file := self.files.get(path):
-            return file
+    def _file(self, path: str, *, there: bool = False) -> Tracked:
+        """Return a file, which is taken up if it is new; `there`: the step shows that it stood there before."""
+        file = self.files.get(path)
+        if file is None:
+            came = self._brought(path) if there or path in self.seen else None
+            file = came or self._new(path)
+        if there:
+            file.was_there()
+        return file
+
+    def _new(self, path: str) -> Tracked:
         start = Version(f"start of {path}")
         file = Tracked(path, start, work=start, staged=start, head=start)
         if path in self.seen:
@@ -276,6 +291,27 @@ class Ledger:
         self._folders.update(parents(path))
         self._make_room()
         return file
+
+    def _bring(self, source: str, target: str, action: Action) -> None:
+        """Take down that a folder was renamed or copied."""
+        origin, _, _ = self.brought.get(source, (source, action, 0))
+        if action is Action.MOVED_HERE:
+            self.brought.pop(source, None)
+        if origin != target and len(self.brought) < self.limits.files:
+            self.brought[target] = (origin, action, self.step_id)
+
+    def _brought(self, path: str) -> Tracked | None:
+        """Return a file that came with its folder; None where no folder that it lies in was renamed or copied."""
+        folder = next((each for each in reversed(self.brought) if below(path, each)), None)
+        if folder is None:
+            return None
+        told, now = self.brought.pop(folder), self.step_id
+        source, action, self.step_id = told
+        self.seen.pop(path, None)
+        take = self.move if action is Action.MOVED_HERE else self.copy
+        take(source + path[len(folder) :], path)
+        self.brought[folder], self.step_id = told, now
+        return self.files.get(path)
 
     def _put(self, file: Tracked, version: Version | None, action: Action, detail: str) -> None:
         self._order += 1

@@ -114,11 +114,15 @@ class Repository:
         """Put back what the index holds, or with `head` the last commit; `told` is the number that git printed."""
         files = [file for file in self.files(folder, paths) if file.changed]
         dirty = [file for file in files if not same(file.work, file.head if head else file.staged)]
-        sure = [file for file in dirty if file.before is not Before.UNKNOWN and file.staged is not None]
-        unsure = [file for file in dirty if file.before is Before.UNKNOWN]
-        for file in unsure:
-            # A path that was named, and that git knew, stood there; of a whole folder git tells how many there were.
-            file.settle(Before.MISSING if told == len(sure) and file.path not in paths else Before.THERE)
+        sure = sum(file.tracked() for file in dirty)
+        for file in dirty:
+            if file.path in paths:
+                # Git refuses a path that it does not hold.
+                file.settle(Before.THERE)
+            elif told is not None and not file.tracked():
+                unsure = len(dirty) - sure
+                file.settle(Before.MISSING if told <= sure else Before.THERE if told == sure + unsure else file.before)
+        files = [file for file in files if file.tracked()]
         for file in files:
             version = file.head if head else file.staged
             if version is not None:
@@ -141,9 +145,7 @@ class Repository:
                 if file := self.ledger.files.get(path):
                     file.head = before
         for file in self.files(folder):
-            tracked = (
-                file.staged is not None or file.head is not None or any(file.path in change.files for change in undone)
-            )
+            tracked = file.tracked() or any(file.path in change.files for change in undone)
             if keep != "soft":
                 file.staged = file.head
             if keep == "hard" and tracked and file.changed:
@@ -175,7 +177,7 @@ class Repository:
         """Put changes aside; `told`: git said that it did, so that there is a stash whatever it holds."""
         kept: dict[str, tuple[Version | None, Version | None]] = {}
         for file in self.files(folder, paths):
-            tracked = file.head is not None or file.staged is not None
+            tracked = file.tracked()
             dirty = not same(file.work, file.head) or not same(file.staged, file.head)
             if dirty and (tracked or untracked) and file.changed:
                 kept[file.path] = (file.work, file.staged)

@@ -67,8 +67,8 @@ def touch(run: ShellRun, invocation: Invocation) -> None:
 def make_folders(run: ShellRun, invocation: Invocation) -> None:
     """`mkdir`: what is in a new folder is new."""
     for path in files_of(run, invocation, operands(invocation)):
-        if not has(invocation, "p", "--parents") or run.ledger.exists(path) is False:
-            run.ledger.make_folder(path)
+        new = not has(invocation, "p", "--parents") or run.ledger.exists(path) is False
+        run.ledger.make_folder(path, new=new)
 
 
 def remove(run: ShellRun, invocation: Invocation) -> None:
@@ -99,9 +99,10 @@ def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tu
     for source in sources:
         if UNKNOWN in source or any(complained(run, invocation.name, word) for word in (source, target)):
             continue
-        origin = run.path(source.removesuffix("/.") if source.endswith("/.") else source)
-        name = "" if source.endswith("/.") else "/" + origin.rpartition("/")[2]
-        end = place + name if inside else place
+        # A pattern is still here where no file is known that it matches: then all of a folder is meant.
+        whole_folder = source.endswith(("/.", "/*"))
+        origin = run.path(source[:-2] if whole_folder else source)
+        end = place + ("" if whole_folder else "/" + origin.rpartition("/")[2]) if inside else place
         whole = invocation.name == "mv" or has(invocation, "r", "-R", "-a", "--recursive", "--archive")
         found.append((f"{origin}/", f"{end}/") if whole and _unknown_folder(run, origin) else (origin, end))
     return found

@@ -252,7 +252,7 @@ def _stash(call: GitCall) -> None:
 def _move(call: GitCall) -> None:
     ledger = call.run.ledger
     *sources, target = call.resolved(call.words + call.paths) or [""]
-    inside = len(sources) > 1 or bool(ledger.children(target)) or target in ledger.new_folders
+    inside = len(sources) > 1 or bool(ledger.children(target)) or target in ledger.made_folders
     for source in sources:
         end = f"{target}/{source.rpartition('/')[2]}" if inside else target
         if ledger.exists(end) is None and not ledger.children(source):
@@ -284,8 +284,9 @@ def _clean(call: GitCall) -> None:
         if file.staged is None and file.work is not None and below(file.path, call.folder):
             call.run.ledger.delete(file.path, "git clean")
     # Folders that are empty now went with them.
-    kept = {folder for folder in call.run.ledger.new_folders if call.run.ledger.children(folder)}
-    call.run.ledger.new_folders = kept
+    ledger = call.run.ledger
+    for folders in (ledger.made_folders, ledger.new_folders):
+        folders.difference_update([folder for folder in folders if not ledger.children(folder)])
 
 
 # What git tells

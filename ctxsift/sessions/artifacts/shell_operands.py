@@ -74,4 +74,4 @@ def has(invocation: Invocation, letter: str, *long: str) -> bool:
 
 def is_folder(run: ShellRun, path: str) -> bool:
     """Return True if a path is a folder as far as the session knows."""
-    return bool(run.ledger.children(path)) or path in run.ledger.new_folders or path == run.folder
+    return bool(run.ledger.children(path)) or path in run.ledger.made_folders or path == run.folder

@@ -125,5 +125,4 @@ def apply_ops(run: ShellRun, ops: list[FileOp], program: str) -> None:
             case OpKind.COPY:
                 run.ledger.copy(path, run.path(op.other))
             case OpKind.MAKE_FOLDER:
-                if run.ledger.exists(path) is False:
-                    run.ledger.make_folder(path)
+                run.ledger.make_folder(path, new=run.ledger.exists(path) is False)

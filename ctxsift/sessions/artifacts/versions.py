@@ -66,6 +66,11 @@ class Tracked:
             self.before = Before.THERE
             self.work = self.staged = self.head = self.start
 
+    def tracked(self) -> bool:
+        """Return True if git is known to hold it; a file of unknown origin is held once it is added or committed."""
+        held = [version for version in (self.staged, self.head) if version is not None]
+        return any(version is not self.start or self.before is Before.THERE for version in held)
+
     @property
     def changed(self) -> bool:
         """Whether the session changed it at any time."""

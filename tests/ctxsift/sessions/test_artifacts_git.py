@@ -1,4 +1,4 @@
-"""Five working sessions in a real repository: the index says what git says."""
+"""Six working sessions in a real repository: the index says what git says."""
 
 from __future__ import annotations
 
@@ -122,7 +122,21 @@ def branches(work: Worked) -> None:
     work.run("echo kept > kept.txt && git add kept.txt && git commit -q --amend --no-edit && git status")
 
 
-@pytest.mark.parametrize("session", [feature, folders, patches, scripts, branches])
+def unlisted(work: Worked) -> None:
+    """Rename files and folders that nothing listed, after changes of unknown files were undone."""
+    work.run("mkdir -p pages/deep && ls docs")
+    work.run('cd docs && for f in one.md two.md; do cp "$f" ../pages/deep/; done')
+    work.run("cd pages/deep && sed -i 's/o/0/' *.md")
+    work.run("echo scratch > scratch.txt; git checkout -- . && rm -rf pages")
+    work.run("mkdir -p pages/deep lib && mv docs/one.md docs/two.md pages/deep/")
+    work.run("mv src/old lib && rm scratch.txt")
+    work.edit("lib/old/a.txt", "alpha", "alpha beta gamma")
+    work.run("cat lib/old/b.txt && mv src/* lib/ && rmdir src")
+    work.edit("lib/app.py", "print", "return")
+    work.read("lib/util.py")
+
+
+@pytest.mark.parametrize("session", [feature, folders, patches, scripts, branches, unlisted])
 @pytest.mark.parametrize("states_codes", [True, False])
 def test_the_index_says_what_git_says(session: object, states_codes: bool, tmp_path: Path) -> None:
     work = Worked(tmp_path / "tool", states_codes=states_codes)

@@ -123,6 +123,12 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("cp a.txt /tmp/k; echo x > a.txt; mv /tmp/k a.txt", {"a.txt": "reverted", "/tmp/k": "written and removed"}),
         # git
         ("echo x > a.txt; echo y > c.txt; git checkout -- .", {"a.txt": "reverted", "c.txt": "created"}),
+        # Of a file outside every listing, git does not tell whether it holds it
+        ("cd /tmp/t && echo x > c.txt && git checkout -- .", {"/tmp/t/c.txt": "written"}),
+        ("cd /tmp/t && echo x > c.txt && git reset --hard", {"/tmp/t/c.txt": "written"}),
+        ("cd /tmp/t && echo x > c.txt && git stash", {"/tmp/t/c.txt": "written"}),
+        ("cd /tmp/t && echo x > c.txt && git checkout -- c.txt", {"/tmp/t/c.txt": "reverted"}),
+        ("cd /tmp/t && echo x > c.txt && git add . && git checkout -- .", {"/tmp/t/c.txt": "written"}),
         ("echo x > a.txt; git checkout a.txt", {"a.txt": "reverted"}),
         ("echo x > a.txt; git add a.txt; git checkout -- a.txt", {"a.txt": "modified"}),
         (
