@@ -9,18 +9,18 @@ from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same
 
-_MOST_KEPT = 200
-_MOST_BRANCHES = 50
-
-Heads = dict[str, "Version | None"]
+_MOST_KEPT, _MOST_BRANCHES = 60, 50
 
 
-@dataclass(slots=True)
-class _Change:
-    """A commit: what it turned into what."""
+@dataclass(eq=False, slots=True)
+class _Commit:
+    """A commit: what its tree holds of the session's files; a file that it does not name is as at the start."""
 
-    files: dict[str, tuple[Version | None, Version | None]]
     revision: str = ""
+    tree: dict[str, Version | None] = field(default_factory=dict)
+
+    def holds(self, file: Tracked) -> Version | None:
+        return self.tree.get(file.path, None if file.before is Before.MISSING else file.start)
 
 
 @dataclass(slots=True)
@@ -29,13 +29,11 @@ class Repository:
 
     ledger: Ledger
     roots: set[str] = field(default_factory=set)
-    # The commits of each branch, in the order in which `HEAD~1` goes back.
-    _lines: dict[tuple[str, str], list[_Change]] = field(default_factory=dict)
+    # The commits of each branch, the last one at the end; the first is the one the session began on.
+    _lines: dict[tuple[str, str], list[_Commit]] = field(default_factory=dict)
     _stashes: list[tuple[str, dict[str, tuple[Version | None, Version | None]]]] = field(default_factory=list)
     _branch: dict[str, str] = field(default_factory=dict)
     _left: dict[str, str] = field(default_factory=dict)
-    _heads: dict[tuple[str, str], Heads] = field(default_factory=dict)
-    _forks: dict[tuple[str, str], Heads] = field(default_factory=dict)
 
     def root(self, folder: str) -> str:
         """Return the root that `folder` belongs to; one that nothing tells of is guessed from the session's folder."""
@@ -83,27 +81,27 @@ class Repository:
         """Take down a commit; with `amend` it takes the place of the one before."""
         if everything or paths:
             self.add(folder, paths or None, tracked_only=True)
-        changed = {
-            file.path: (file.head, file.staged) for file in self.files(folder) if not same(file.head, file.staged)
-        }
+        tree = {}
         for file in self.files(folder):
             file.head = file.staged
+            if file.head is not file.start:
+                tree[file.path] = file.head
         line = self._line(self.root(folder))
-        if amend and line:
-            last = line.pop()
-            for path, (before, after) in last.files.items():
-                changed[path] = (before, changed[path][1] if path in changed else after)
-            self._made(self.root(folder), changed, revision)
-        elif not amend:
-            self._made(self.root(folder), changed, revision)
+        if amend and len(line) > 1:
+            line.pop()
+        line.append(_Commit(revision, tree))
+        del line[1:-_MOST_KEPT]
 
-    def _line(self, root: str) -> list[_Change]:
-        return self._lines.setdefault((root, self._branch.get(root, "")), [])
+    def _line(self, root: str) -> list[_Commit]:
+        return self._lines.setdefault((root, self._branch.get(root, "")), [_Commit()])
 
-    def _made(self, root: str, files: dict[str, tuple[Version | None, Version | None]], revision: str) -> None:
+    def _at(self, root: str, revision: str) -> int:
+        """Return the place of a revision among the commits of the branch; -1 where the session does not know it."""
         line = self._line(root)
-        line.append(_Change(files, revision))
-        del line[:-_MOST_KEPT]
+        if match := re.fullmatch(r"(?:HEAD|@)(?:~(\d*)|(\^*))", revision):
+            back = len(match[2]) if match[1] is None else int(match[1] or 1)
+            return max(len(line) - 1 - back, -1)
+        return max((n for n, each in enumerate(line) if each.revision and _is(each.revision, revision)), default=-1)
 
     def unstage(self, folder: str, paths: list[str] | None) -> None:
         """Put back in the index what the last commit holds."""
@@ -130,46 +128,31 @@ class Repository:
             if head:
                 file.staged = file.head
 
-    def reset(self, folder: str, back: int | str, *, keep: str) -> None:
-        """Go back some commits, or to a revision; `keep` is soft, mixed or hard."""
-        undone: list[_Change] = []
-        own = self._line(self.root(folder))
-        if isinstance(back, int):
-            undone = own[len(own) - back :] if 0 < back <= len(own) else []
-        else:
-            at = [number for number, change in enumerate(own) if _is(change.revision, back)]
-            undone = own[at[-1] + 1 :] if at else []
-        for change in reversed(undone):
-            own.remove(change)
-            for path, (before, _) in change.files.items():
-                if file := self.ledger.files.get(path):
-                    file.head = before
+    def reset(self, folder: str, revision: str, *, keep: str) -> None:
+        """Go back to a revision; `keep` is soft, mixed or hard."""
+        root = self.root(folder)
+        line, at = self._line(root), self._at(root, revision)
+        if at >= 0:
+            del line[at + 1 :]
         for file in self.files(folder):
-            tracked = file.tracked() or any(file.path in change.files for change in undone)
+            tracked = file.tracked()
+            file.head = line[at].holds(file) if at >= 0 else file.head
             if keep != "soft":
                 file.staged = file.head
-            if keep == "hard" and tracked and file.changed:
+            if keep == "hard" and (tracked or file.tracked()) and file.changed:
                 self.ledger.restore(file, file.head, "git reset --hard")
 
     def revert(self, folder: str, revision: str, made: str) -> bool:
         """Undo one commit by another; return False if the session does not know what it holds."""
         root = self.root(folder)
-        match = re.fullmatch(r"(?:HEAD|@)(?:~(\d*)|(\^*))", revision)
-        if match:
-            back = len(match[2]) if match[1] is None else int(match[1] or 1)
-            own = self._line(root)
-            wanted = own[len(own) - 1 - back : len(own) - back] if back < len(own) else []
-        else:
-            lines = [line for (of, _), line in self._lines.items() if of == root]
-            wanted = [each for line in lines for each in line if _is(each.revision, revision)]
-        for change in wanted[-1:]:
-            for path, (before, after) in change.files.items():
-                file = self.ledger.files.get(path)
-                if file and same(file.head, after):
-                    self.ledger.restore(file, before, f"git revert {revision}")
-                    file.staged = before
+        line, at = self._line(root), self._at(root, revision)
+        for file in self.files(folder) if at > 0 else []:
+            before, after = line[at - 1].holds(file), line[at].holds(file)
+            if not same(before, after) and same(file.head, after):
+                self.ledger.restore(file, before, f"git revert {revision}")
+                file.staged = before
         self.commit(folder, made)
-        return bool(wanted)
+        return at > 0
 
     # Stashes and branches
 
@@ -205,59 +188,44 @@ class Repository:
     def branch(self, folder: str, name: str, *, switch: bool) -> None:
         """Make a branch at the last commit."""
         root = self.root(folder)
-        heads = {file.path: file.head for file in self.files(folder)}
-        self._forks[root, name] = heads
-        if len(self._forks) > _MOST_BRANCHES:
-            oldest = next(iter(self._forks))
-            del self._forks[oldest]
-            self._heads.pop(oldest, None)
-            self._lines.pop(oldest, None)
-        self._heads[root, name] = dict(heads)
-        if switch:
-            self._heads[root, self._branch.get(root, "")] = dict(heads)
-            self._left[root] = self._branch.get(root, "")
+        if len(self._lines) < _MOST_BRANCHES:
             self._lines[root, name] = list(self._line(root))
-            self._branch[root] = name
+        if switch:
+            self._left[root], self._branch[root] = self._branch.get(root, ""), name
 
     def name_branch(self, folder: str, name: str) -> None:
         """Learn the name of the branch that the session is on."""
         root = self.root(folder)
         if root not in self._branch:
+            self._lines[root, name] = self._lines.pop((root, ""), [_Commit()])
             self._branch[root] = name
-            if (root, "") in self._heads:
-                self._heads[root, name] = self._heads.pop((root, ""))
-            self._lines[root, name] = self._lines.pop((root, ""), [])
 
     def switch(self, folder: str, name: str) -> None:
         """Go to a branch; what one holds that the session has not been on is not known."""
         root = self.root(folder)
-        current = self._branch.get(root, "")
+        current, line = self._branch.get(root, ""), self._line(root)
         name = self._left.get(root, "") if name == "-" else name
-        self._heads[root, current] = {file.path: file.head for file in self.files(folder)}
-        if (root, name) not in self._heads and current and (root, "") in self._heads:
-            # The one branch without a name is the one the session began on.
-            self._heads[root, name] = self._heads.pop((root, ""))
-            self._lines[root, name] = self._lines.pop((root, ""), [])
-        if target := self._heads.get((root, name)):
+        # A branch without a name is the one the session began on.
+        target = self._lines.get((root, name)) or (self._lines.pop((root, ""), None) if current else None)
+        self._lines[root, name] = target or list(line)
+        if target:
             for file in self.files(folder):
-                self._take(file, target.get(file.path, self._start(file)), f"git checkout {name}")
+                self._take(file, target[-1].holds(file), f"git checkout {name}")
         self._left[root], self._branch[root] = current, name
 
     def merge(self, folder: str, name: str, revision: str) -> None:
         """Bring the commits of a branch of this session into the current one."""
         root = self.root(folder)
-        theirs = self._heads.get((root, name))
-        if theirs is None:
+        theirs, own = self._lines.get((root, name)), self._line(root)
+        base = next((each for each in reversed(theirs or []) if each in own), None)
+        if not theirs or base is None:
             return
-        fork = self._forks.get((root, name), {})
-        changed: dict[str, tuple[Version | None, Version | None]] = {}
         for file in self.files(folder):
-            base = fork.get(file.path, self._start(file))
-            there = theirs.get(file.path, base)
-            if not same(there, base) and same(file.head, base):
-                changed[file.path] = (file.head, there)
+            fork, there = base.holds(file), theirs[-1].holds(file)
+            if not same(there, fork) and same(file.head, fork):
                 self._take(file, there, f"git merge {name}")
-        self._made(root, changed, revision)
+                file.staged = there
+        self.commit(folder, revision)
 
     def _take(self, file: Tracked, version: Version | None, detail: str) -> None:
         clean = same(file.work, file.head) and same(file.staged, file.head)
@@ -266,10 +234,6 @@ class Repository:
             self.ledger.restore(file, version, detail)
             file.staged = version
 
-    @staticmethod
-    def _start(file: Tracked) -> Version | None:
-        return None if file.before is Before.MISSING else file.start
-
 
 def _is(revision: str, asked: str) -> bool:
-    return bool(revision) and bool(asked) and (revision.startswith(asked) or asked.startswith(revision))
+    return bool(asked) and (revision.startswith(asked) or asked.startswith(revision))

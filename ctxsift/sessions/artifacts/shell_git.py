@@ -227,11 +227,7 @@ def _reset(call: GitCall) -> None:
     if call.paths or (words and revision == "HEAD" and words[0] not in ("HEAD", "@")):
         call.run.repository.unstage(call.folder, call.resolved(call.paths or words))
         return
-    match = re.fullmatch(r"(?:HEAD|@)(?:~(\d*)|(\^+))?", revision)
-    back: int | str = revision
-    if match:
-        back = len(match[2]) if match[2] else int(match[1] or 1) if match[1] is not None else 0
-    call.run.repository.reset(call.folder, back, keep=keep)
+    call.run.repository.reset(call.folder, revision, keep=keep)
 
 
 def _stash(call: GitCall) -> None:
