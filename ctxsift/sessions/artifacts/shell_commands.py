@@ -25,7 +25,7 @@ from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import run_patch, run_script
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
 
-_READ_WHOLE = {
+_READ_WHOLE = [
     "cat",
     "bat",
     "less",
@@ -40,8 +40,8 @@ _READ_WHOLE = {
     "hexdump",
     "base64",
     "column",
-}
-_INSPECT = {
+]
+_INSPECT = [
     "wc",
     "stat",
     "md5sum",
@@ -56,7 +56,7 @@ _INSPECT = {
     "uniq",
     "cut",
     "fold",
-}
+]
 
 
 def _echo(run: ShellRun, invocation: Invocation) -> None:
@@ -129,14 +129,14 @@ def _find(run: ShellRun, invocation: Invocation) -> None:
 
 Handler = Callable[[ShellRun, Invocation], None]
 HANDLERS: Mapping[str, Handler] = (
-    dict.fromkeys(_READ_WHOLE | READ_PART, read_files)
+    dict.fromkeys([*_READ_WHOLE, *READ_PART], read_files)
     | dict.fromkeys(_INSPECT, inspect_files)
     | dict.fromkeys(("awk", "gawk", "jq", "yq"), filter_files)
     | dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "ack"), search_files)
     | dict.fromkeys(("echo", "printf"), _echo)
     | dict.fromkeys(("cd", "pushd"), _change_folder)
     | dict.fromkeys(("export", "declare", "local", "set", "readonly"), _settings)
-    | dict.fromkeys(("python", "python2", "python3", "node", "bun", "bash", "sh", "zsh", "dash", "tsx"), run_script)
+    | dict.fromkeys(("python", "python2", "python3", "bash", "sh", "zsh", "dash"), run_script)
     | dict.fromkeys(("patch", "apply_patch", "applypatch"), run_patch)
     | dict.fromkeys(("curl", "wget"), fetch)
     | dict.fromkeys(("ls", "tree", "fd"), list_files)

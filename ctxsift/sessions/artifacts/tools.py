@@ -12,9 +12,10 @@ from itertools import pairwise
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import Ending, ending, key_line
-from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
+from ctxsift.sessions.artifacts.patches import patched_files
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
+from ctxsift.sessions.artifacts.shell_scripts import apply_patched, change
 from ctxsift.sessions.artifacts.versions import Before, Version
 
 TYPE_CHECKING = False
@@ -206,10 +207,10 @@ class Tools:
             return
         old, new = old or "", new if new is not None else content or ""
         if not old and self.ledger.exists(call.path) is not True and _CREATED.search(call.result.text[:600]):
-            self.ledger.write(call.path, new, _change(old, new), before=Before.MISSING)
+            self.ledger.write(call.path, new, change(old, new), before=Before.MISSING)
             return
         everywhere = bool(arguments.get("replace_all"))
-        self.ledger.edit(call.path, _change(old, new), old=old, new=new, everywhere=everywhere)
+        self.ledger.edit(call.path, change(old, new), old=old, new=new, everywhere=everywhere)
 
     def editor(self, call: _Call) -> None:
         """`str_replace_editor` and its like: the argument `command` says what to do."""
@@ -253,17 +254,7 @@ class Tools:
         if call.failed or (call.ended[1] or 0) != 0:
             self._fail(call)
             return
-        for each in codex_patch(text):
-            path = resolve(each.path, call.folder)
-            if each.kind is PatchKind.ADD:
-                self.ledger.write(path, each.new, _change("", each.new), before=Before.MISSING)
-            elif each.kind is PatchKind.DELETE:
-                self.ledger.delete(path, "apply_patch")
-            else:
-                if each.old or each.new:
-                    self.ledger.edit(path, _change(each.old, each.new), old=each.old, new=each.new)
-                if each.moved_to:
-                    self.ledger.move(path, resolve(each.moved_to, call.folder))
+        apply_patched(self.ledger, call.folder, patched_files(text))
 
     def delete(self, call: _Call) -> None:
         """Tools that remove a file."""
@@ -379,10 +370,3 @@ def _codex_output(text: str) -> tuple[str, int | None] | None:
     inner = told.get("metadata") if isinstance(told.get("metadata"), dict) else told
     code = inner.get("exit_code") if isinstance(inner, dict) else None
     return output, code if isinstance(code, int) else None
-
-
-def _change(old: str, new: str) -> str:
-    gone, come = old.splitlines(), new.splitlines()
-    first = next((line.strip() for line in come if line.strip() and line not in gone), "")
-    first = first or next((f"without {line.strip()}" for line in gone if line.strip() and line not in come), "")
-    return f"-{len(gone)} +{len(come)} lines" + (f": {first}" if first else "")

@@ -72,15 +72,6 @@ def states(artifacts: Artifacts) -> dict[str, str]:
             "go(sys.argv[1])\nos.remove('b.txt')\nEOF",
             {"a.txt": "modified", "b.txt": "deleted"},
         ),
-        (
-            "node -e \"const fs = require('fs'); const f = 'a.txt'; fs.writeFileSync(f, fs.readFileSync(f) + 'x')\"",
-            {"a.txt": "modified"},
-        ),
-        (
-            "node <<'EOF'\nconst fs = require('fs');\nfor (const f of ['lib/one.py', 'lib/two.py']) {\n"
-            "  fs.appendFileSync(f, 'x');\n}\nEOF",
-            {"lib/one.py": "modified", "lib/two.py": "modified"},
-        ),
         # Loops, patterns, lists
         (
             'for f in lib/*.py; do sed -i s/a/b/ "$f"; done',
