@@ -25,38 +25,12 @@ from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import run_patch, run_script
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
 
-_READ_WHOLE = [
-    "cat",
-    "bat",
-    "less",
-    "more",
-    "nl",
-    "tac",
-    "xxd",
-    "strings",
-    "source",
-    ".",
-    "od",
-    "hexdump",
-    "base64",
-    "column",
-]
-_INSPECT = [
-    "wc",
-    "stat",
-    "md5sum",
-    "sha256sum",
-    "shasum",
-    "diff",
-    "cmp",
-    "du",
-    "comm",
-    "file",
-    "sort",
-    "uniq",
-    "cut",
-    "fold",
-]
+_READ_WHOLE = (
+    "cat", "bat", "less", "more", "nl", "tac", "xxd", "strings", "source", ".", "od", "hexdump", "base64", "column",
+)  # fmt: skip
+_INSPECT = (
+    "wc", "stat", "md5sum", "sha256sum", "shasum", "diff", "cmp", "du", "comm", "file", "sort", "uniq", "cut", "fold",
+)  # fmt: skip
 
 
 def _echo(run: ShellRun, invocation: Invocation) -> None:
