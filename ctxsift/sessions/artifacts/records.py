@@ -47,7 +47,6 @@ class Action(StrEnum):
     MOVED_AWAY = "moved away"
     COPIED_HERE = "copied here"
     RESTORED = "restored"
-    MODE = "mode changed"
 
 
 LOOKS = frozenset({Action.READ, Action.INSPECTED})

@@ -142,8 +142,8 @@ class Repository:
             if keep == "hard" and (tracked or file.tracked()) and file.changed:
                 self.ledger.restore(file, file.head, "git reset --hard")
 
-    def revert(self, folder: str, revision: str, made: str) -> bool:
-        """Undo one commit by another; return False if the session does not know what it holds."""
+    def revert(self, folder: str, revision: str, made: str) -> None:
+        """Undo one commit by another, as far as the session knows what it holds."""
         root = self.root(folder)
         line, at = self._line(root), self._at(root, revision)
         for file in self.files(folder) if at > 0 else []:
@@ -152,7 +152,6 @@ class Repository:
                 self.ledger.restore(file, before, f"git revert {revision}")
                 file.staged = before
         self.commit(folder, made)
-        return at > 0
 
     # Stashes and branches
 

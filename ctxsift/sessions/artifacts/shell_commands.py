@@ -6,18 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 
 from ctxsift.sessions.artifacts.shell_files import (
+    carry,
     change_mode,
-    copy,
     fetch,
-    link,
     make_folders,
-    move,
     remove,
     run_perl,
     run_sed,
     tee,
     touch,
-    truncate,
 )
 from ctxsift.sessions.artifacts.shell_listings import list_files, search_files
 from ctxsift.sessions.artifacts.shell_looks import READ_PART, filter_files, inspect_files, read_files
@@ -116,8 +113,8 @@ HANDLERS: Mapping[str, Handler] = (
     | dict.fromkeys(("ls", "tree", "fd"), list_files)
     | {
         "sed": run_sed, "gsed": run_sed, "perl": run_perl, "tee": tee, "touch": touch, "mkdir": make_folders,
-        "rm": remove, "unlink": remove, "mv": move, "cp": copy, "install": copy, "rsync": copy, "ln": link,
+        "rm": remove, "unlink": remove, "mv": carry, "cp": carry, "install": carry, "rsync": carry,
         "chmod": change_mode,
-        "xargs": _xargs, "find": _find, "truncate": truncate,
+        "xargs": _xargs, "find": _find,
     }
 )  # fmt: skip

@@ -108,8 +108,7 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     if branch and branch != "detached":
         repository.name_branch(call.folder, branch)
     if name == "revert":
-        if not repository.revert(call.folder, call.words[0] if call.words else "HEAD", revision):
-            _as_told(call)
+        repository.revert(call.folder, call.words[0] if call.words else "HEAD", revision)
     else:
         paths = call.resolved(call.paths or call.words) if name == "commit" else []
         repository.commit(
@@ -127,18 +126,6 @@ def _learn(call: GitCall) -> None:
         match = re.fullmatch(r"(.*?)\{(.*?) => (.*?)\}(.*)", told)
         target = re.sub("//", "/", match[1] + match[3] + match[4]) if match else told.rpartition(" => ")[2]
         _settle(call, target, Before.MISSING)
-
-
-def _as_told(call: GitCall) -> None:
-    """Take down what git says that it created and deleted, where the commit itself is not known."""
-    root = call.run.repository.root(call.folder)
-    for kind, path in _ALREADY.findall(call.run.output):
-        if kind == "create":
-            call.run.ledger.write(f"{root}/{path}", None, "git revert")
-        else:
-            call.run.ledger.delete(f"{root}/{path}", "git revert")
-    call.run.repository.add(call.folder, None)
-    call.run.repository.commit(call.folder, "")
 
 
 def _settle(call: GitCall, path: str, before: Before) -> None:
@@ -338,14 +325,10 @@ def _look(call: GitCall) -> None:
                 call.run.ledger.read(resolved, " ".join(call.invocation.words[:2]), part=True)
 
 
-def _init(call: GitCall) -> None:
-    call.run.repository.roots.add(call.resolved(call.words)[0] if call.words else call.folder)
-
-
-def _clone(call: GitCall) -> None:
-    if call.words:
-        name = call.words[1] if len(call.words) > 1 else re.sub(r"\.git$", "", call.words[0].rpartition("/")[2])
-        call.run.repository.roots.add(call.run.path(name))
+def _new_root(call: GitCall) -> None:
+    """`init` and `clone`: another repository inside of the folder."""
+    name = call.words[-1] if call.words else call.folder
+    call.run.repository.roots.add(call.run.path(re.sub(r".*/|\.git$", "", name) if ":" in name else name))
 
 
 def _branch(call: GitCall) -> None:
@@ -361,13 +344,9 @@ def _switch(call: GitCall) -> None:
         call.run.repository.switch(call.folder, call.words[0] if call.words else "-")
 
 
-def _apply(call: GitCall) -> None:
-    git_apply(call.run, call.invocation)
-
-
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "restore": _restore, "reset": _reset, "stash": _stash,
-    "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _init,
-    "clone": _clone, "branch": _branch, "switch": _switch, "apply": _apply, "diff": _look, "show": _look,
-    "log": _look, "blame": _look,
+    "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _new_root,
+    "clone": _new_root, "branch": _branch, "switch": _switch, "diff": _look, "show": _look, "log": _look,
+    "blame": _look, "apply": lambda call: git_apply(call.run, call.invocation),
 }  # fmt: skip

@@ -26,9 +26,6 @@ def inspect_files(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, operands(invocation)):
         if not is_folder(run, path):
             run.ledger.read(path, invocation.name, part=True)
-    if invocation.name == "sort" and "-o" in invocation.words[:-1]:
-        target = invocation.words[invocation.words.index("-o") + 1]
-        run.ledger.write(run.path(target), None, "sort")
 
 
 def filter_files(run: ShellRun, invocation: Invocation) -> None:

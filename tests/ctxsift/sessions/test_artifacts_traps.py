@@ -347,7 +347,7 @@ def test_a_commit_tells_which_files_were_new() -> None:
                 tool("str_replace_editor", command="str_replace", path="a.txt", old_str="x", new_str="y"),
                 tool("str_replace_editor", command="undo_edit", path="a.txt"),
             ],
-            {"c.txt": "created", "a.txt": "reverted"},
+            {"c.txt": "created", "a.txt": "modified"},
         ),
         (
             [
