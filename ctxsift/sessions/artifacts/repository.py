@@ -25,10 +25,9 @@ class _Commit:
 
 @dataclass(slots=True)
 class Repository:
-    """Every repository that the session works in; a folder belongs to the innermost root that is known."""
+    """The repositories that the session works in: that of its folder, and one for each folder outside."""
 
     ledger: Ledger
-    roots: set[str] = field(default_factory=set)
     # The commits of each branch, the last one at the end; the first is the one the session began on.
     _lines: dict[tuple[str, str], list[_Commit]] = field(default_factory=dict)
     _stashes: list[tuple[str, dict[str, tuple[Version | None, Version | None]]]] = field(default_factory=list)
@@ -36,25 +35,17 @@ class Repository:
     _left: dict[str, str] = field(default_factory=dict)
 
     def root(self, folder: str) -> str:
-        """Return the root that `folder` belongs to; one that nothing tells of is guessed from the session's folder."""
-        inside = [root for root in self.roots if folder == root or below(folder, root)]
-        if inside:
-            return max(inside, key=len)
+        """Return the root that `folder` belongs to: the session's folder, or one outside it by itself."""
         own = self.ledger.folder
         return own if own and (folder == own or below(folder, own)) else folder
 
     def files(self, folder: str, paths: list[str] | None = None) -> list[Tracked]:
         """Return the files of the repository of `folder`; of them only `paths` and what lies below them."""
         root = self.root(folder)
-        found = [
-            file for path, file in self.ledger.files.items() if below(path, root) and self._owner(path, root) == root
-        ]
+        found = [file for path, file in self.ledger.files.items() if below(path, root)]
         if paths is None:
             return found
         return [file for file in found if any(file.path == path or below(file.path, path) for path in paths)]
-
-    def _owner(self, path: str, root: str) -> str:
-        return max((each for each in self.roots | {root} if below(path, each)), key=len)
 
     # Index and commits
 

@@ -52,15 +52,7 @@ class Choice:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function, which runs where its name is called."""
-
-    name: str
-    body: Node
-
-
-Node: TypeAlias = "Simple | Group | Loop | Choice | Definition"
+Node: TypeAlias = "Simple | Group | Loop | Choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +178,8 @@ class _Parser:
                 return self._case()
             case "function":
                 self.at += 1
-                name = self.reserved()
                 self.at += 1
-                if self.operator() == "(":
-                    self.at += 2
-                self.skip_lines()
-                return Definition(name, self.command())
+                return self._function()
             case "[[":
                 return self._test()
         return self._simple()
@@ -283,6 +271,14 @@ class _Parser:
                     return Simple(tuple(words))
         raise _StoppedError
 
+    def _function(self) -> Node:
+        """Read a function behind its name; what it does where it is called is not followed."""
+        if self.operator() == "(":
+            self.at += 2
+        self.skip_lines()
+        self.command()
+        return Simple(())
+
     def _simple(self) -> Node:
         words: list[Word] = []
         assignments: list[Word] = []
@@ -296,10 +292,8 @@ class _Parser:
             else:
                 break
             self.at += 1
-        if len(words) == 1 and self.operator() == "(" and self.tokens[self.at + 1 : self.at + 2] == [Token(")")]:
-            self.at += 2
-            self.skip_lines()
-            return Definition(plain_text(words[0]) or "", self.command())
+        if len(words) == 1 and self.operator() == "(":
+            return self._function()
         if not words and not assignments and not redirects:
             raise _StoppedError
         return Simple(tuple(words), tuple(assignments), tuple(redirects))

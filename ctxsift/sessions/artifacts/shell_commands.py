@@ -17,7 +17,7 @@ from ctxsift.sessions.artifacts.shell_files import (
     touch,
 )
 from ctxsift.sessions.artifacts.shell_listings import list_files, search_files
-from ctxsift.sessions.artifacts.shell_looks import READ_PART, filter_files, inspect_files, read_files
+from ctxsift.sessions.artifacts.shell_looks import READ_PART, inspect_files, read_files
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import run_patch, run_script
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
@@ -102,15 +102,14 @@ Handler = Callable[[ShellRun, Invocation], None]
 HANDLERS: Mapping[str, Handler] = (
     dict.fromkeys([*_READ_WHOLE, *READ_PART], read_files)
     | dict.fromkeys(_INSPECT, inspect_files)
-    | dict.fromkeys(("awk", "gawk", "jq", "yq"), filter_files)
     | dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "ack"), search_files)
     | dict.fromkeys(("echo", "printf"), _echo)
     | dict.fromkeys(("cd", "pushd"), _change_folder)
     | dict.fromkeys(("export", "declare", "local", "set", "readonly"), _settings)
     | dict.fromkeys(("python", "python2", "python3", "bash", "sh", "zsh", "dash"), run_script)
-    | dict.fromkeys(("patch", "apply_patch", "applypatch"), run_patch)
+    | dict.fromkeys(("patch", "apply_patch"), run_patch)
     | dict.fromkeys(("curl", "wget"), fetch)
-    | dict.fromkeys(("ls", "tree", "fd"), list_files)
+    | {"ls": list_files}
     | {
         "sed": run_sed, "gsed": run_sed, "perl": run_perl, "tee": tee, "touch": touch, "mkdir": make_folders,
         "rm": remove, "unlink": remove, "mv": carry, "cp": carry, "install": carry, "rsync": carry,

@@ -28,15 +28,8 @@ def run_sed(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, found[len(script) :]):
         if not inplace:
             run.ledger.read(path, f"sed {shown}")
-        elif not _changes_nothing(run, path, script):
+        else:
             run.ledger.edit(path, f"sed {shown}")
-
-
-def _changes_nothing(run: ShellRun, path: str, script: list[str]) -> bool:
-    """Return True if a substitution of plain words does not occur in a file whose text is known."""
-    file = run.ledger.files.get(path)
-    match = re.fullmatch(r"s([/|#,@])([\w ]+)\1.*\1[a-z]*", script[0]) if script else None
-    return bool(match and file and file.work and file.work.text is not None and match[2] not in file.work.text)
 
 
 def run_perl(run: ShellRun, invocation: Invocation) -> None:

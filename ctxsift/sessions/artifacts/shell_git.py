@@ -238,8 +238,6 @@ def _move(call: GitCall) -> None:
     inside = len(sources) > 1 or bool(ledger.children(target)) or target in ledger.made_folders
     for source in sources:
         end = f"{target}/{source.rpartition('/')[2]}" if inside else target
-        if ledger.exists(end) is None and not ledger.children(source):
-            ledger.missing(end)
         ledger.move(source, end)
         call.run.repository.add(call.folder, [source, end])
 
@@ -275,33 +273,6 @@ def _clean(call: GitCall) -> None:
 # What git tells
 
 
-def _status(call: GitCall) -> None:
-    sections = {"modified": Before.THERE, "deleted": Before.THERE, "new file": Before.MISSING}
-    untracked = False
-    for line in call.run.output.split("\n")[:2000]:
-        if line.startswith("Untracked files:"):
-            untracked = True
-        elif match := re.match(r"\s+(modified|deleted|new file):\s+(.+)", line):
-            _settle(call, match[2], sections[match[1]])
-        elif match := re.fullmatch(r"([ MADRCU?!]{2}) (.+)", line):
-            code, path = match[1], match[2].rpartition(" -> ")[2]
-            if code == "??" or "A" in code:
-                _untracked(call, path)
-            elif "M" in code or "D" in code:
-                _settle(call, path, Before.THERE)
-        elif untracked and (match := re.fullmatch(r"\t(.+)", line)):
-            _untracked(call, match[1])
-
-
-def _untracked(call: GitCall, path: str) -> None:
-    if not path.endswith("/"):
-        _settle(call, path, Before.MISSING)
-        return
-    for child in call.run.ledger.children(call.run.path(path)):
-        if file := call.run.ledger.files.get(child):
-            file.settle(Before.MISSING if file.changed else Before.UNKNOWN)
-
-
 def _list(call: GitCall) -> None:
     run = call.run
     if run.printing != 1 or call.options or len(call.words) > 1:
@@ -325,17 +296,6 @@ def _look(call: GitCall) -> None:
                 call.run.ledger.read(resolved, " ".join(call.invocation.words[:2]), part=True)
 
 
-def _new_root(call: GitCall) -> None:
-    """`init` and `clone`: another repository inside of the folder."""
-    name = call.words[-1] if call.words else call.folder
-    call.run.repository.roots.add(call.run.path(re.sub(r".*/|\.git$", "", name) if ":" in name else name))
-
-
-def _branch(call: GitCall) -> None:
-    if call.words and not call.has("-d", "-D", "-m", "--list", "-r", "-a"):
-        call.run.repository.branch(call.folder, call.words[0], switch=False)
-
-
 def _switch(call: GitCall) -> None:
     if call.has("-c", "-C", "--create"):
         given = [word[1:] for word in call.options if word.startswith("=")]
@@ -346,7 +306,7 @@ def _switch(call: GitCall) -> None:
 
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "restore": _restore, "reset": _reset, "stash": _stash,
-    "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _new_root,
-    "clone": _new_root, "branch": _branch, "switch": _switch, "diff": _look, "show": _look, "log": _look,
+    "mv": _move, "rm": _remove, "clean": _clean, "ls-files": _list,
+    "switch": _switch, "diff": _look, "show": _look, "log": _look,
     "blame": _look, "apply": lambda call: git_apply(call.run, call.invocation),
 }  # fmt: skip

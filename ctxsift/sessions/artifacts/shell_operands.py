@@ -40,11 +40,10 @@ def files_of(run: ShellRun, invocation: Invocation, words: list[str]) -> list[st
     for word in words:
         if not word or UNKNOWN in word or word == "-" or word.startswith(("/dev/", "<(")):
             continue
-        if complained(run, invocation.name, word):
-            if "No such file" in run.output:
-                run.ledger.missing(run.path(word))
-            continue
-        taken.append(run.path(word))
+        if not complained(run, invocation.name, word):
+            taken.append(run.path(word))
+        elif "No such file" in run.output:
+            run.ledger.missing(run.path(word))
     return taken
 
 

@@ -210,11 +210,6 @@ class Tools:
         else:
             apply_patched(self.ledger, call.folder, patched_files(_patch_text(call)))
 
-    def delete(self, call: _Call) -> None:
-        """Tools that remove a file."""
-        if not call.failed:
-            self.ledger.delete(call.path, call.name)
-
     def search(self, call: _Call) -> None:
         """`Grep`: a file that is named was searched; those that it prints are there."""
         if call.failed:
@@ -244,7 +239,7 @@ _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor", 
 Tool = Callable[[Tools, _Call], None]
 # What the names of tools begin with, or hold behind another word.
 _NAMED: tuple[tuple[str, Tool], ...] = (
-    (r"read|view|open|cat\b|notebook_?read", Tools.view), (r"delete|remove", Tools.delete),
+    (r"read|view|open|cat\b|notebook_?read", Tools.view),
     (r"grep|search", Tools.search), (r"glob|ls\b|find|list", Tools.listing),
 )  # fmt: skip
 
