@@ -6,76 +6,129 @@ import re
 
 from ctxsift.sessions.artifacts.records import CheckKind
 
-# What runs another command, and the words of theirs that stand before it.
-_WRAPPERS = frozenset({
-    "sudo", "time", "nice", "nohup", "command", "exec", "env", "timeout", "gtimeout", "npx", "bunx", "xvfb-run",
-    "stdbuf", "cross-env", "dotenv", "uv", "poetry", "pipenv", "hatch", "pdm", "rye", "bundle", "conda", "mise", "run",
-    "dlx",
-})  # fmt: skip
+# What runs another command; with the options that take a value of their own.
+_WRAPPERS = {
+    "sudo": "", "time": "", "nice": "-n", "nohup": "", "command": "", "exec": "", "env": "-u", "timeout": "-s -k",
+    "npx": "-p --package", "bunx": "", "xvfb-run": "-s", "stdbuf": "", "cross-env": "", "dotenv": "-e -f",
+    "gtimeout": "-s -k", "caffeinate": "-t", "unbuffer": "",
+}  # fmt: skip
+_RUNNERS = {
+    ("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run"),
+    ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("yarn", "dlx"), ("npm", "exec"), ("bundle", "exec"),
+    ("conda", "run"), ("mise", "exec"), ("direnv", "exec"),
+}  # fmt: skip
 _TEST, _LINT, _TYPES, _BUILD = CheckKind.TEST, CheckKind.LINT, CheckKind.TYPES, CheckKind.BUILD
 _PROGRAMS: dict[str, CheckKind] = {
     "pytest": _TEST, "py.test": _TEST, "tox": _TEST, "nox": _TEST, "unittest": _TEST, "jest": _TEST, "vitest": _TEST,
     "mocha": _TEST, "ava": _TEST, "rspec": _TEST, "phpunit": _TEST, "ctest": _TEST, "bats": _TEST, "nosetests": _TEST,
-    "flake8": _LINT, "shellcheck": _LINT, "rubocop": _LINT, "pre-commit": _LINT,
+    "eslint": _LINT, "flake8": _LINT, "pylint": _LINT, "stylelint": _LINT, "shellcheck": _LINT, "rubocop": _LINT,
+    "golangci-lint": _LINT, "pre-commit": _LINT, "hadolint": _LINT, "oxlint": _LINT, "markdownlint": _LINT,
     "mypy": _TYPES, "pyright": _TYPES, "tsc": _TYPES, "tsgo": _TYPES, "vue-tsc": _TYPES, "basedpyright": _TYPES,
     "dmypy": _TYPES, "py_compile": _BUILD, "compileall": _BUILD,
 }  # fmt: skip
-# Programs whose first word tells; with what they are without one, and what `check` means to them.
-_ASKED: dict[str, tuple[CheckKind | None, CheckKind]] = {
-    **dict.fromkeys(("make", "ninja", "webpack", "gradle", "gradlew", "mvn", "mvnw"), (_BUILD, CheckKind.CHECK)),
-    **dict.fromkeys(("npm", "pnpm", "bun", "yarn", "turbo", "rake", "vite", "next"), (None, CheckKind.CHECK)),
-    **dict.fromkeys(("go", "dotnet", "mix", "swift", "docker", "playwright", "cmake"), (None, CheckKind.CHECK)),
-    **dict.fromkeys(("ruff", "biome"), (None, _LINT)), **dict.fromkeys(("cargo", "deno"), (None, _TYPES)),
+# Programs that are a check with some of their first words only; the empty word stands for none.
+_SUBCOMMANDS: dict[str, dict[str, CheckKind]] = {
+    "go": {"test": _TEST, "vet": _LINT, "build": _BUILD},
+    "cargo": {
+        "test": _TEST, "nextest": _TEST, "clippy": _LINT, "build": _BUILD, "check": _TYPES, "b": _BUILD, "t": _TEST,
+    },
+    "dotnet": {"test": _TEST, "build": _BUILD}, "mix": {"test": _TEST, "compile": _BUILD},
+    "swift": {"test": _TEST, "build": _BUILD}, "deno": {"test": _TEST, "lint": _LINT, "check": _TYPES},
+    "mvn": {"test": _TEST, "verify": _TEST, "package": _BUILD, "compile": _BUILD, "install": _BUILD},
+    "gradle": {"test": _TEST, "check": _TEST, "build": _BUILD}, "rake": {"test": _TEST, "spec": _TEST},
+    "make": {"": _BUILD, "all": _BUILD, "build": _BUILD, "test": _TEST, "tests": _TEST, "lint": _LINT},
+    "ruff": {"check": _LINT}, "biome": {"check": _LINT, "lint": _LINT, "ci": _LINT}, "playwright": {"test": _TEST},
+    "vite": {"build": _BUILD}, "next": {"build": _BUILD, "lint": _LINT}, "webpack": {"": _BUILD},
+    "docker": {"build": _BUILD}, "cmake": {"--build": _BUILD}, "ninja": {"": _BUILD}, "turbo": {},
+    "npm": {"test": _TEST, "t": _TEST}, "yarn": {}, "pnpm": {"test": _TEST}, "bun": {"test": _TEST},
 }  # fmt: skip
 _SCRIPT = re.compile(
-    r"(?:^|[:_-])(tests?|spec|e2e|lint|vet|clippy|typecheck|type-check|types|tsc|build|compile|check|ci|verify)(?=$|[:_-])"
+    r"(?:^|[:_-])(tests?|spec|e2e|lint|typecheck|type-check|types|tsc|build|compile|check|ci|verify)(?=$|[:_-])"
 )
 _SCRIPT_KINDS = {
-    "lint": _LINT, "vet": _LINT, "clippy": _LINT, "typecheck": _TYPES, "type-check": _TYPES, "types": _TYPES,
-    "tsc": _TYPES, "build": _BUILD, "compile": _BUILD, "ci": CheckKind.CHECK, "verify": CheckKind.CHECK,
+    "lint": _LINT, "typecheck": _TYPES, "type-check": _TYPES, "types": _TYPES, "tsc": _TYPES, "build": _BUILD,
+    "compile": _BUILD, "check": CheckKind.CHECK, "ci": CheckKind.CHECK, "verify": CheckKind.CHECK,
 }  # fmt: skip
-_ASKS = frozenset({"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--co", "--showConfig"})
-_CHECKING = frozenset({"--check", "-c", "--check-only", "-l", "--list-different"})
-_PACKAGED = frozenset({"npm", "pnpm", "bun"})
+_ASKS = {"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--co", "--list", "--showConfig", "-n"}
+
+
+def bare(words: list[str]) -> list[str]:
+    """Return a command without what only runs it: `timeout 60 npx -y vitest run` is `vitest run`."""
+    while words:
+        name = words[0].rpartition("/")[2]
+        if name in _WRAPPERS:
+            words = _after_options(words[1:], _WRAPPERS[name].split())
+            if name in ("timeout", "gtimeout"):
+                words = words[1:]
+            while name in ("env", "cross-env") and words and "=" in words[0]:
+                words = words[1:]
+        elif len(words) > 1 and (name, words[1]) in _RUNNERS:
+            words = _after_options(words[2:], ["--with", "--extra", "--group", "-p", "--python", "-n", "--name"])
+        elif re.fullmatch(r"(?:python|pypy)[\d.]*", name) and (module := _module(words)):
+            words = module
+        else:
+            return [name, *words[1:]]
+    return words
+
+
+def _module(words: list[str]) -> list[str]:
+    at = next((number for number, word in enumerate(words[1:4], 1) if word == "-m"), 0)
+    return words[at + 1 :] if at and all(word.startswith("-") for word in words[1:at]) else []
+
+
+def _after_options(words: list[str], with_value: list[str]) -> list[str]:
+    while words and words[0].startswith("-"):
+        taken = 2 if words[0] in with_value else 1
+        words = words[1:] if words[0] == "--" else words[taken:]
+    return words
 
 
 def kind_of(words: list[str]) -> CheckKind | None:
-    """Return what kind of check a command is, whatever runs it; None where it is none."""
-    names = [word.rpartition("/")[2] for word in words]
-    for number, name in enumerate(names):
-        rest = words[number + 1 :]
-        if kind := _kind(name, rest):
-            return kind
-        option = number and words[number - 1].startswith("-")
-        python = re.fullmatch(r"(?:python|pypy)[\d.]*", name) and "-m" in rest[:3]
-        passed_on = name in _WRAPPERS or python or name.startswith("-") or "=" in name or re.fullmatch(r"\d+\w?", name)
-        if not (passed_on or option):
-            return None
-    return None
-
-
-def _kind(name: str, rest: list[str]) -> CheckKind | None:
-    if _ASKS.intersection(rest) or (name == "make" and "-n" in rest) or (name == "tsc" and "--init" in rest):
+    """Return what kind of check a command is (its words as `bare` returns them); None where it is none."""
+    if not words or any(word in _ASKS for word in words[1:] if not (word in ("-n", "--list") and words[0] != "make")):
         return None
+    name, rest = words[0].removesuffix(".exe"), words[1:]
+    if name in ("gradlew", "mvnw"):
+        name = {"gradlew": "gradle", "mvnw": "mvn"}[name]
+    if name in _PROGRAMS:
+        return None if name == "tsc" and "--init" in rest else _PROGRAMS[name]
+    if name in ("npm", "yarn", "pnpm", "bun", "turbo") and (kind := _script(name, rest)):
+        return kind
     if name in ("black", "isort", "prettier") or (name == "ruff" and rest[:1] == ["format"]):
-        return _LINT if _CHECKING.intersection(rest) else None
-    if name not in _ASKED:
-        return _PROGRAMS.get(name, _LINT if name.endswith("lint") else None)
-    alone, checks = _ASKED[name]
-    plain = [word for n, word in enumerate(rest) if _is_plain(rest, n)]
-    run = plain[:1] in (["run"], ["run-script"], ["exec"], ["dlx"])
-    asked = plain[1:2] if run else plain[:1]
-    if not asked:
-        return alone
-    if asked[0] in _PROGRAMS:
-        return _PROGRAMS[asked[0]]
-    match = _SCRIPT.search(asked[0])
-    if match is None or (name in _PACKAGED and not run and asked[0] not in ("test", "t")):
-        return _BUILD if asked[0] == "all" else None
-    return checks if match[1] == "check" else _SCRIPT_KINDS.get(match[1], _TEST)
+        return _LINT if {"--check", "-c", "--check-only", "-l", "--list-different"} & set(rest) else None
+    if name not in _SUBCOMMANDS:
+        return _LINT if name.endswith(("lint", "-lint")) else None
+    found = _SUBCOMMANDS[name]
+    plain = [word for word in rest if not word.startswith("-") and "=" not in word]
+    if name == "cmake":
+        return found.get(rest[0]) if rest else None
+    if name in ("make", "mvn", "gradle"):
+        if name == "make" and plain[:1] == ["check"]:
+            return CheckKind.CHECK
+        return next((found[word] for word in plain if word in found), None) if plain else found.get("")
+    return found.get(plain[0] if plain else "")
+
+
+def _script(name: str, rest: list[str]) -> CheckKind | None:
+    """Return the kind of a script of package.json by its name."""
+    plain = [word for number, word in enumerate(rest) if _is_plain(rest, number)]
+    if plain[:1] in (["run"], ["run-script"]):
+        plain = plain[1:]
+    elif name in ("npm", "bun", "pnpm") or plain[:1] in (["add"], ["install"], ["remove"]):
+        return None
+    match = _SCRIPT.search(plain[0]) if plain else None
+    return _SCRIPT_KINDS.get(match[1], _TEST) if match else None
 
 
 def _is_plain(words: list[str], number: int) -> bool:
-    before = words[number - 1] if number else ""
-    value = before in ("-w", "--workspace", "--filter", "-F", "--prefix", "-C", "--cwd", "--dir")
-    return not words[number].startswith("-") and "=" not in words[number] and not value
+    value = number > 0 and words[number - 1] in (
+        "-w",
+        "--workspace",
+        "--filter",
+        "-F",
+        "--prefix",
+        "-C",
+        "--cwd",
+        "--dir",
+    )
+    return not words[number].startswith("-") and not value

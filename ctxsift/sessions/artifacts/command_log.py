@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ctxsift.sessions.artifacts.checks import kind_of
+from ctxsift.sessions.artifacts.checks import bare, kind_of
 from ctxsift.sessions.artifacts.outcomes import fails, key_line, passes
 from ctxsift.sessions.artifacts.records import Check, CheckKind, CheckRun, CheckState, Commit, FailedCommand, Limits
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
@@ -100,7 +100,7 @@ def benign(run: ShellRun, code: int) -> bool:
 def check_of(invocation: Invocation) -> tuple[str, CheckKind] | None:
     """Return the command of a check and its kind; None where a command is no check."""
     words = [word for word in invocation.words if UNKNOWN not in word]
-    kind = kind_of(words)
+    kind = kind_of(bare(words))
     return (" ".join(words), kind) if kind else None
 
 

@@ -187,6 +187,12 @@ class Ledger:
         elif self.exists(path) is None:
             self.write(path, None, "touched")
 
+    def mode(self, path: str, detail: str) -> None:
+        """Change the mode of a file."""
+        file = self._file(path, there=True)
+        work = file.work or file.start
+        self._put(file, Version(token_of(work.token + detail), work.text), Action.MODE, detail)
+
     def delete(self, path: str, detail: str = "", *, sure: bool = True) -> None:
         """Remove a file, or a folder with all that is known of it; not `sure`: it may not have been there."""
         path = path.rstrip("/") or path

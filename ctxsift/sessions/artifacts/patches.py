@@ -8,17 +8,18 @@ from enum import Enum, auto
 
 _HEAD = re.compile(r"^(---|\+\+\+) (\S+(?: \S+)*?)(?:\t.*)?$")
 _CODEX = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
+_CODEX_MOVE = re.compile(r"^\*\*\* Move to: (.+)$")
 
 
 class PatchKind(Enum):
-    """What a patch does with one file, by the words of Codex."""
+    """What a patch does with one file."""
 
     ADD = auto()
-    UPDATE = auto()
+    CHANGE = auto()
     DELETE = auto()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Patched:
     """One file of a patch: the lines it takes out and puts in, and the new name where it has one."""
 
@@ -29,36 +30,80 @@ class Patched:
     moved_to: str = ""
 
 
-def patched_files(text: str) -> list[Patched]:
-    """Return the files of a patch: of Codex between `*** Begin Patch` and `*** End Patch`, else a diff of git.
-
-    The first folder of the names in a diff is taken off, as `git apply` and `patch -p1` do.
-    """
+def codex_patch(text: str) -> list[Patched]:
+    """Return the files of a patch between `*** Begin Patch` and `*** End Patch`."""
+    kinds = {"Add": PatchKind.ADD, "Update": PatchKind.CHANGE, "Delete": PatchKind.DELETE}
     found: list[Patched] = []
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        last = found[-1] if found else Patched(PatchKind.UPDATE, "")
-        head, following = _HEAD.match(line), _HEAD.match(lines[number + 1]) if number + 1 < len(lines) else None
+    kind, path, moved = PatchKind.ADD, "", ""
+    old: list[str] = []
+    new: list[str] = []
+
+    def close() -> None:
+        if path:
+            found.append(Patched(kind, path, _lines(old), _lines(new), moved))
+        old.clear()
+        new.clear()
+
+    for line in text.splitlines():
         if match := _CODEX.match(line.strip()):
-            found.append(Patched(PatchKind[match[1].upper()], match[2].strip()))
-        elif head and head[1] == "---" and following and following[1] == "+++":
-            kind = PatchKind.ADD if head[2] == "/dev/null" else PatchKind.UPDATE
-            kind = PatchKind.DELETE if following[2] == "/dev/null" else kind
-            named = head[2] if kind is PatchKind.DELETE or last.path == _stripped(head[2]) else following[2]
-            if last.path != _stripped(named):
-                found.append(Patched(kind, _stripped(named)))
-        elif match := re.match(r"rename from (.+)", line):
-            found.append(Patched(PatchKind.UPDATE, match[1].strip()))
-        elif match := re.match(r"(?:rename to|\*\*\* Move to:) (.+)", line):
-            last.moved_to = match[1].strip()
+            close()
+            kind, path, moved = kinds[match[1]], match[2].strip(), ""
+        elif match := _CODEX_MOVE.match(line.strip()):
+            moved = match[1].strip()
         elif line.startswith("*** End Patch"):
             break
         elif line[:1] == "-":
-            last.old += line[1:] + "\n"
-        elif line[:1] == "+" and not (head and head[1] == "+++" and not (last.old or last.new)):
-            last.new += line[1:] + "\n"
+            old.append(line[1:])
+        elif line[:1] == "+":
+            new.append(line[1:])
+    close()
     return found
 
 
-def _stripped(path: str) -> str:
-    return path.partition("/")[2] or path
+def unified_patch(text: str, strip: int) -> list[Patched]:
+    """Return the files of a unified diff; `strip` leading folders are taken off, as `patch -p` does."""
+    found: list[Patched] = []
+    lines = text.splitlines()
+    renames = re.findall(r"^rename from (.+)\nrename to (.+)$", text, re.MULTILINE)
+    moved = {source.strip(): target.strip() for source, target in renames}
+    at = 0
+    while at < len(lines):
+        head = _HEAD.match(lines[at])
+        after = _HEAD.match(lines[at + 1]) if at + 1 < len(lines) else None
+        if not head or head[1] != "---" or not after or after[1] != "+++":
+            at += 1
+            continue
+        at += 2
+        old, new = [], []
+        while at < len(lines) and lines[at][:1] in ("@", "+", "-", " ", "\\", ""):
+            if lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+                break
+            if lines[at][:1] == "-":
+                old.append(lines[at][1:])
+            elif lines[at][:1] == "+":
+                new.append(lines[at][1:])
+            at += 1
+        found.append(_unified(head[2], after[2], strip, (_lines(old), _lines(new)), moved))
+    named = {each.path for each in found}
+    found.extend(Patched(PatchKind.CHANGE, a, moved_to=b) for a, b in moved.items() if a not in named)
+    return found
+
+
+def _unified(before: str, after: str, strip: int, text: tuple[str, str], moved: dict[str, str]) -> Patched:
+    source, target = _stripped(before, strip), _stripped(after, strip)
+    if before == "/dev/null":
+        return Patched(PatchKind.ADD, target, *text)
+    if after == "/dev/null":
+        return Patched(PatchKind.DELETE, source, *text)
+    if source in moved:
+        return Patched(PatchKind.CHANGE, source, *text, moved_to=moved[source])
+    return Patched(PatchKind.CHANGE, target, *text)
+
+
+def _stripped(path: str, strip: int) -> str:
+    parts = path.split("/")
+    return "/".join(parts[strip:]) if len(parts) > strip else parts[-1]
+
+
+def _lines(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 TYPE_CHECKING = False
@@ -47,6 +47,7 @@ class Action(StrEnum):
     MOVED_AWAY = "moved away"
     COPIED_HERE = "copied here"
     RESTORED = "restored"
+    MODE = "mode changed"
 
 
 LOOKS = frozenset({Action.READ, Action.INSPECTED})
@@ -211,25 +212,50 @@ def as_json(artifacts: Artifacts) -> dict[str, JsonValue]:
     """Return artifacts as JSON: every entry with the ids of its steps."""
     return {
         "files": [_file(each) for each in artifacts.files],
-        "failed_commands": [asdict(each) for each in artifacts.failed],
+        "failed_commands": [
+            {"step_id": each.step_id, "command": each.command, "key_line": each.key_line, "exit_code": each.exit_code}
+            for each in artifacts.failed
+        ],
         "checks": [_check(each) for each in artifacts.checks],
-        "commits": [asdict(each) for each in artifacts.commits],
+        "commits": [
+            {"step_id": each.step_id, "subject": each.subject, "revision": each.revision, "branch": each.branch}
+            for each in artifacts.commits
+        ],
         "left_out": dict(artifacts.left_out),
     }
 
 
 def _file(entry: FileEntry) -> JsonValue:
-    told = asdict(entry) | {"touches": [_filled(asdict(touch)) for touch in entry.touches]}
-    first = {key: told.pop(key) for key in ("path", "state", "counterpart")}
-    return _filled(first | {"step_ids": list(entry.step_ids)} | told)
+    told: dict[str, JsonValue] = {"path": entry.path, "state": entry.state.value}
+    if entry.counterpart:
+        told["counterpart"] = entry.counterpart
+    told["step_ids"] = list(entry.step_ids)
+    told["touches"] = [
+        _without_empty(touch.step_id, action=touch.action, detail=touch.detail) for touch in entry.touches
+    ]
+    if entry.touches_left_out:
+        told["touches_left_out"] = entry.touches_left_out
+    return told
 
 
 def _check(check: Check) -> JsonValue:
-    told = asdict(check) | {"runs": [_filled(asdict(run)) for run in check.runs]}
-    first = {key: told.pop(key) for key in ("command", "kind", "folder")}
-    return _filled(first | {"state": check.state} | told)
+    told: dict[str, JsonValue] = {
+        "command": check.command,
+        "kind": check.kind.value,
+        "folder": check.folder,
+        "state": check.state.value,
+        "runs": [
+            _without_empty(run.step_id, state=run.state, key_line=run.key_line, within=run.within) for run in check.runs
+        ],
+    }
+    if check.runs_left_out:
+        told["runs_left_out"] = check.runs_left_out
+    return told
 
 
-def _filled(told: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return what says something: no empty text and no zero, unless it is the number of a step."""
-    return {key: value for key, value in told.items() if value or key == "step_id"}
+def _without_empty(step_id: int, **texts: str) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"step_id": step_id}
+    for key, text in texts.items():
+        if text:
+            told[key] = str(text)
+    return told

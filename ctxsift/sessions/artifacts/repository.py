@@ -25,9 +25,10 @@ class _Commit:
 
 @dataclass(slots=True)
 class Repository:
-    """The repositories that the session works in: that of its folder, and one for each folder outside."""
+    """Every repository that the session works in; a folder belongs to the innermost root that is known."""
 
     ledger: Ledger
+    roots: set[str] = field(default_factory=set)
     # The commits of each branch, the last one at the end; the first is the one the session began on.
     _lines: dict[tuple[str, str], list[_Commit]] = field(default_factory=dict)
     _stashes: list[tuple[str, dict[str, tuple[Version | None, Version | None]]]] = field(default_factory=list)
@@ -35,17 +36,25 @@ class Repository:
     _left: dict[str, str] = field(default_factory=dict)
 
     def root(self, folder: str) -> str:
-        """Return the root that `folder` belongs to: the session's folder, or one outside it by itself."""
+        """Return the root that `folder` belongs to; one that nothing tells of is guessed from the session's folder."""
+        inside = [root for root in self.roots if folder == root or below(folder, root)]
+        if inside:
+            return max(inside, key=len)
         own = self.ledger.folder
         return own if own and (folder == own or below(folder, own)) else folder
 
     def files(self, folder: str, paths: list[str] | None = None) -> list[Tracked]:
         """Return the files of the repository of `folder`; of them only `paths` and what lies below them."""
         root = self.root(folder)
-        found = [file for path, file in self.ledger.files.items() if below(path, root)]
+        found = [
+            file for path, file in self.ledger.files.items() if below(path, root) and self._owner(path, root) == root
+        ]
         if paths is None:
             return found
         return [file for file in found if any(file.path == path or below(file.path, path) for path in paths)]
+
+    def _owner(self, path: str, root: str) -> str:
+        return max((each for each in self.roots | {root} if below(path, each)), key=len)
 
     # Index and commits
 
@@ -133,8 +142,8 @@ class Repository:
             if keep == "hard" and (tracked or file.tracked()) and file.changed:
                 self.ledger.restore(file, file.head, "git reset --hard")
 
-    def revert(self, folder: str, revision: str, made: str) -> None:
-        """Undo one commit by another, as far as the session knows what it holds."""
+    def revert(self, folder: str, revision: str, made: str) -> bool:
+        """Undo one commit by another; return False if the session does not know what it holds."""
         root = self.root(folder)
         line, at = self._line(root), self._at(root, revision)
         for file in self.files(folder) if at > 0 else []:
@@ -143,6 +152,7 @@ class Repository:
                 self.ledger.restore(file, before, f"git revert {revision}")
                 file.staged = before
         self.commit(folder, made)
+        return at > 0
 
     # Stashes and branches
 

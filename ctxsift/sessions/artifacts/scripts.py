@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -37,7 +37,12 @@ class FileOp:
 Matches = Callable[[str], list[str]]
 
 
-_Texts = tuple[str, ...]
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """Texts that an expression may stand for; `path` for objects of pathlib."""
+
+    texts: tuple[str, ...]
+    path: bool = False
 
 
 def python_ops(source: str, arguments: list[str], matches: Matches, stopped_at: int | None) -> list[FileOp]:
@@ -53,11 +58,11 @@ def python_ops(source: str, arguments: list[str], matches: Matches, stopped_at: 
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    reader = _Reader(matches, {"sys.argv": ("", *arguments)})
+    reader = _PythonReader(matches, {"sys.argv": _Value(("", *arguments))})
     try:
-        reader.visit(tree)
+        reader.block(tree.body)
         for name in reader.functions.keys() - reader.called:
-            reader.visit_all(reader.functions[name].body)
+            reader.block(reader.functions[name].body)
     except RecursionError:
         pass
     return [op for line, op in reader.ops if stopped_at is None or line < stopped_at]
@@ -72,146 +77,201 @@ _CALLS: dict[str, OpKind] = {
 }  # fmt: skip
 _METHODS: dict[str, OpKind] = {
     "read_text": OpKind.READ, "read_bytes": OpKind.READ, "write_text": OpKind.WRITE, "write_bytes": OpKind.WRITE,
-    "unlink": OpKind.DELETE, "rename": OpKind.MOVE, "touch": OpKind.APPEND,
+    "unlink": OpKind.DELETE, "rename": OpKind.MOVE, "replace": OpKind.MOVE, "touch": OpKind.APPEND,
     "mkdir": OpKind.MAKE_FOLDER,
 }  # fmt: skip
 
 
-# What gives back the paths that it is given, in a list or one by one.
-_SAME = {"str", "sorted", "list", "set", "reversed", "os.path.abspath", "os.path.expanduser", "os.fspath"}
-_JOINING = {"Path", "pathlib.Path", "PurePath", "os.path.join", "join", "path.join"}
-
-
 @dataclass(slots=True)
-class _Reader:
+class _PythonReader:
     matches: Matches
-    # The texts that a name may stand for.
-    names: dict[str, _Texts]
+    names: dict[str, _Value]
     ops: list[tuple[int, FileOp]] = field(default_factory=list)
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     line: int = 0
     depth: int = 0
 
-    def visit_all(self, nodes: Sequence[ast.AST]) -> None:
-        for node in nodes:
-            self.visit(node)
+    def block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            if not self.depth:
+                self.line = statement.lineno
+            self.statement(statement)
 
-    def visit(self, node: ast.AST) -> None:
-        """Take down the calls in a node, inner ones first: what is read is read before it is written."""
-        if isinstance(node, ast.stmt) and not self.depth:
-            self.line = node.lineno
+    def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.FunctionDef():
                 self.functions[node.name] = node
-            case ast.ClassDef() | ast.Lambda() | ast.ExceptHandler():
-                pass
-            case ast.Assign(targets=[target], value=value):
-                self.visit(value)
-                self.bind(target, value)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.calls(value)
+                self.bind(name, self.value(value))
             case ast.For(target=target, iter=items, body=body):
-                self.visit(items)
-                self.bind(target, ast.List([]) if isinstance(items, ast.Constant) else items)
-                self.visit_all(body)
+                self.calls(items)
+                if isinstance(target, ast.Name):
+                    self.bind(target.id, self.items(items))
+                elif isinstance(target, ast.Tuple) and isinstance(items, ast.List | ast.Tuple):
+                    self._bind_rows(target, items)
+                self.block(body)
+            case ast.With(items=items, body=body):
+                for each in items:
+                    self.calls(each.context_expr)
+                self.block(body)
+            case ast.If(body=body, orelse=other) | ast.While(body=body, orelse=other):
+                self.calls(node.test)
+                self.block(body)
+                self.block(other)
+            case ast.Try(body=body, finalbody=last):
+                self.block(body)
+                self.block(last)
+            case ast.ClassDef():
+                pass
             case _:
-                self.visit_all(list(ast.iter_child_nodes(node)))
-                if isinstance(node, ast.Call):
-                    self.call(node)
+                self.calls(node)
 
-    def bind(self, target: ast.AST, value: ast.expr | None) -> None:
-        if isinstance(target, ast.Name | ast.arg):
-            self.names[target.id if isinstance(target, ast.Name) else target.arg] = self.value(value)
-        elif isinstance(target, ast.Tuple) and isinstance(value, ast.List | ast.Tuple):
-            rows = [row.elts for row in value.elts if isinstance(row, ast.Tuple | ast.List)]
-            for number, name in enumerate(target.elts):
-                self.bind(name, ast.List([row[number] for row in rows if len(row) > number]))
+    def _bind_rows(self, target: ast.Tuple, items: ast.List | ast.Tuple) -> None:
+        """Bind `for a, b in [(..., ...), ...]` column by column."""
+        rows = [row.elts for row in items.elts if isinstance(row, ast.Tuple | ast.List)]
+        for column, name in enumerate(target.elts):
+            if isinstance(name, ast.Name):
+                values = [self.value(row[column]) for row in rows if len(row) > column]
+                texts = [text for value in values if value for text in value.texts]
+                self.bind(name.id, _Value(tuple(texts), any(value.path for value in values if value)))
+
+    def bind(self, name: str, value: _Value | None) -> None:
+        if value is None:
+            self.names.pop(name, None)
+        else:
+            self.names[name] = value
+
+    def calls(self, node: ast.AST) -> None:
+        """Take down the calls in a node, inner ones first: what is read is read before it is written."""
+        if isinstance(node, ast.Lambda | ast.FunctionDef):
+            return
+        children: Iterator[ast.AST] = ast.iter_child_nodes(node)
+        for child in children:
+            self.calls(child)
+        if isinstance(node, ast.Call):
+            self.call(node)
 
     def call(self, node: ast.Call) -> None:
         name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        given = [self.value(argument) for argument in node.args] + [(), ()]
         if name in _OPEN:
-            self._take(_mode(node, 1), given[0], ())
+            self._open(self._argument(node, 0), node, 1)
         elif name in _CALLS:
-            self._take(_CALLS[name], given[0], given[1])
-        elif name in self.functions and self.depth < _MOST_DEPTH:
+            self._take(_CALLS[name], self._argument(node, 0), self._argument(node, 1))
+        elif isinstance(node.func, ast.Name) and name in self.functions and self.depth < _MOST_DEPTH:
             self._enter(self.functions[name], node)
-        elif isinstance(node.func, ast.Attribute) and (method == "open" or method in _METHODS):
-            self._take(_METHODS.get(method) or _mode(node, 0), self.value(node.func.value), given[0])
+        elif isinstance(node.func, ast.Attribute):
+            receiver = self.value(node.func.value)
+            if receiver is not None and receiver.path:
+                if node.func.attr == "open":
+                    self._open(receiver, node, 0)
+                elif node.func.attr in _METHODS:
+                    self._take(_METHODS[node.func.attr], receiver, self._argument(node, 0))
 
     def _enter(self, function: ast.FunctionDef, node: ast.Call) -> None:
         self.called.add(function.name)
         outer = dict(self.names)
-        named = {each.arg: each.value for each in node.keywords}
         for number, parameter in enumerate(function.args.args):
-            self.bind(parameter, node.args[number] if number < len(node.args) else named.get(parameter.arg))
+            given = next((each.value for each in node.keywords if each.arg == parameter.arg), None)
+            given = node.args[number] if number < len(node.args) else given
+            self.bind(parameter.arg, self.value(given) if given is not None else None)
         self.depth += 1
-        self.visit_all(function.body)
+        self.block(function.body)
         self.depth -= 1
         self.names = outer
 
-    def _take(self, kind: OpKind | None, paths: _Texts, others: _Texts) -> None:
-        two = kind in (OpKind.MOVE, OpKind.COPY)
-        if kind and (len(others) == 1 or not two):
-            self.ops.extend((self.line, FileOp(kind, path, others[0] if two else "")) for path in paths)
+    def _open(self, value: _Value | None, node: ast.Call, place: int) -> None:
+        told = next((each.value for each in node.keywords if each.arg == "mode"), None)
+        told = node.args[place] if place < len(node.args) else told
+        mode = told.value if isinstance(told, ast.Constant) and isinstance(told.value, str) else "r"
+        if told is not None and not isinstance(told, ast.Constant):
+            return
+        kinds = {"w": OpKind.WRITE, "x": OpKind.WRITE, "a": OpKind.APPEND}
+        kind = next((kinds[letter] for letter in mode if letter in kinds), OpKind.READ)
+        self._take(OpKind.WRITE if "+" in mode and kind is OpKind.READ else kind, value, None)
 
-    def value(self, node: ast.expr | None) -> _Texts:
-        """Return the texts that an expression may stand for; none where it is not spelt out."""
+    def _take(self, kind: OpKind, value: _Value | None, other: _Value | None) -> None:
+        if value is None or (kind in (OpKind.MOVE, OpKind.COPY) and (other is None or len(other.texts) != 1)):
+            return
+        for text in value.texts:
+            target = other.texts[0] if other and kind in (OpKind.MOVE, OpKind.COPY) else ""
+            self.ops.append((self.line, FileOp(kind, text, target)))
+
+    def _argument(self, node: ast.Call, number: int) -> _Value | None:
+        return self.value(node.args[number]) if number < len(node.args) else None
+
+    def items(self, node: ast.expr) -> _Value | None:
+        """Return what a loop goes through, one text each."""
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sorted", "list", "set", "reversed") and node.args:
+            return self.items(node.args[0])
+        if isinstance(node, ast.Constant):
+            return None
+        return self.value(node)
+
+    def value(self, node: ast.expr) -> _Value | None:
         match node:
             case ast.Constant(value=str(text)):
-                return (text,)
+                return _Value((text,))
             case ast.Name(id=name):
-                return self.names.get(name, ())
+                return self.names.get(name)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return tuple(text for item in items for text in self.value(item))[:_MOST_VALUES]
+                values = [self.value(item) for item in items]
+                known = [value for value in values if value is not None]
+                texts = tuple(text for value in known for text in value.texts)[:_MOST_VALUES]
+                return _Value(texts, any(value.path for value in known)) if known else None
+            case ast.Dict(keys=keys):
+                return self.value(ast.List([key for key in keys if key is not None]))
             case ast.JoinedStr(values=parts):
-                return self._joined(
-                    [part.value if isinstance(part, ast.FormattedValue) else part for part in parts], ""
-                )
+                plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
+                return self._joined([self.value(part) for part in plain], "")
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._joined([left, right], "")
+                return self._joined([self.value(left), self.value(right)], "")
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return self._joined([left, right], "/")
-            case ast.Subscript(value=ast.Attribute(attr="argv"), slice=ast.Constant(value=int(n))):
-                return self.names["sys.argv"][n : n + 1] if n > 0 else ()
+                return self._joined([self.value(left), self.value(right)], "/", path=True)
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id="sys"), attr="argv"), slice=ast.Constant(value=int(n))
+            ):
+                texts = self.names["sys.argv"].texts
+                return _Value((texts[n],)) if 0 < n < len(texts) else None
+            case ast.Attribute(value=inner, attr="parent"):
+                value = self.value(inner)
+                return _Value(tuple(t.rpartition("/")[0] or "." for t in value.texts), True) if value else None
             case ast.Call():
                 return self._called(node)
-        return ()
+        return None
 
-    def _called(self, node: ast.Call) -> _Texts:
+    def _called(self, node: ast.Call) -> _Value | None:
         name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if name in _JOINING:
-            return self._joined(node.args, "/") if node.args else (".",)
-        if name in _SAME and len(node.args) == 1:
-            return self.value(node.args[0])
-        if not isinstance(node.func, ast.Attribute):
-            return ()
-        if method in ("glob", "iglob", "rglob") and node.args:
-            globs = self.value(node.args[0])
-            if not name.startswith("glob."):
-                globs = self._joined([node.func.value, node.args[0]], "/**/" if method == "rglob" else "/")
-            return tuple(path for glob in globs for path in self.matches(glob))[:_MOST_VALUES]
-        return self.value(node.func.value) if method in ("resolve", "absolute", "expanduser") else ()
+        values = [self.value(argument) for argument in node.args]
+        if name in ("Path", "pathlib.Path", "PurePath"):
+            return self._joined(values, "/", path=True) if values else _Value((".",), path=True)
+        if name in ("os.path.join", "join", "path.join"):
+            return self._joined(values, "/")
+        if name in ("str", "os.path.abspath", "os.path.expanduser", "os.fspath", "sorted", "list") and len(values) == 1:
+            return values[0]
+        if name in ("glob.glob", "glob.iglob", "glob") and values and values[0]:
+            found = [path for text in values[0].texts for path in self.matches(text)]
+            return _Value(tuple(found[:_MOST_VALUES]))
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.value(node.func.value)
+            if receiver and receiver.path and node.func.attr in ("glob", "rglob") and values and values[0]:
+                deep = "**/" if node.func.attr == "rglob" else ""
+                texts = [f"{folder}/{deep}{glob}" for folder in receiver.texts for glob in values[0].texts]
+                return _Value(tuple(path for text in texts for path in self.matches(text))[:_MOST_VALUES], path=True)
+            if receiver and receiver.path and node.func.attr in ("resolve", "absolute", "expanduser"):
+                return receiver
+        return None
 
-    def _joined(self, parts: Sequence[ast.expr], between: str) -> _Texts:
-        texts: _Texts = ("",)
-        for number, part in enumerate(parts):
-            values = self.value(part)
-            if len(texts) * len(values) > _MOST_VALUES:
-                return ()
-            texts = tuple(
+    @staticmethod
+    def _joined(values: list[_Value | None], between: str, *, path: bool = False) -> _Value | None:
+        texts = [""]
+        for number, value in enumerate(values):
+            if value is None or len(texts) * len(value.texts) > _MOST_VALUES:
+                return None
+            texts = [
                 one if between and one.startswith("/") else text + (between if number else "") + one
                 for text in texts
-                for one in values
-            )
-        return texts
-
-
-def _mode(node: ast.Call, place: int) -> OpKind | None:
-    """Return what a file is opened for; None where the script does not spell it out."""
-    told = next((each.value for each in node.keywords if each.arg == "mode"), ast.Constant("r"))
-    told = node.args[place] if place < len(node.args) else told
-    mode = told.value if isinstance(told, ast.Constant) and isinstance(told.value, str) else ""
-    kinds = {"w": OpKind.WRITE, "x": OpKind.WRITE, "a": OpKind.APPEND, "+": OpKind.WRITE, "r": OpKind.READ}
-    return next((kind for letter, kind in kinds.items() if letter in mode), None)
+                for one in value.texts
+            ]
+        return _Value(tuple(texts), path or any(value.path for value in values if value))

@@ -52,7 +52,15 @@ class Choice:
     redirects: tuple[Redirect, ...] = ()
 
 
-Node: TypeAlias = "Simple | Group | Loop | Choice"
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function, which runs where its name is called."""
+
+    name: str
+    body: Node
+
+
+Node: TypeAlias = "Simple | Group | Loop | Choice | Definition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +186,12 @@ class _Parser:
                 return self._case()
             case "function":
                 self.at += 1
+                name = self.reserved()
                 self.at += 1
-                return self._function()
+                if self.operator() == "(":
+                    self.at += 2
+                self.skip_lines()
+                return Definition(name, self.command())
             case "[[":
                 return self._test()
         return self._simple()
@@ -271,14 +283,6 @@ class _Parser:
                     return Simple(tuple(words))
         raise _StoppedError
 
-    def _function(self) -> Node:
-        """Read a function behind its name; what it does where it is called is not followed."""
-        if self.operator() == "(":
-            self.at += 2
-        self.skip_lines()
-        self.command()
-        return Simple(())
-
     def _simple(self) -> Node:
         words: list[Word] = []
         assignments: list[Word] = []
@@ -292,8 +296,10 @@ class _Parser:
             else:
                 break
             self.at += 1
-        if len(words) == 1 and self.operator() == "(":
-            return self._function()
+        if len(words) == 1 and self.operator() == "(" and self.tokens[self.at + 1 : self.at + 2] == [Token(")")]:
+            self.at += 2
+            self.skip_lines()
+            return Definition(plain_text(words[0]) or "", self.command())
         if not words and not assignments and not redirects:
             raise _StoppedError
         return Simple(tuple(words), tuple(assignments), tuple(redirects))

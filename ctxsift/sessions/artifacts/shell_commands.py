@@ -6,28 +6,57 @@ import re
 from collections.abc import Callable, Mapping
 
 from ctxsift.sessions.artifacts.shell_files import (
-    carry,
     change_mode,
+    copy,
     fetch,
+    link,
     make_folders,
+    move,
     remove,
     run_perl,
     run_sed,
     tee,
     touch,
+    truncate,
 )
 from ctxsift.sessions.artifacts.shell_listings import list_files, search_files
-from ctxsift.sessions.artifacts.shell_looks import READ_PART, inspect_files, read_files
+from ctxsift.sessions.artifacts.shell_looks import READ_PART, filter_files, inspect_files, read_files
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import run_patch, run_script
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
 
-_READ_WHOLE = (
-    "cat", "bat", "less", "more", "nl", "tac", "xxd", "strings", "source", ".", "od", "hexdump", "base64", "column",
-)  # fmt: skip
-_INSPECT = (
-    "wc", "stat", "md5sum", "sha256sum", "shasum", "diff", "cmp", "du", "comm", "file", "sort", "uniq", "cut", "fold",
-)  # fmt: skip
+_READ_WHOLE = {
+    "cat",
+    "bat",
+    "less",
+    "more",
+    "nl",
+    "tac",
+    "xxd",
+    "strings",
+    "source",
+    ".",
+    "od",
+    "hexdump",
+    "base64",
+    "column",
+}
+_INSPECT = {
+    "wc",
+    "stat",
+    "md5sum",
+    "sha256sum",
+    "shasum",
+    "diff",
+    "cmp",
+    "du",
+    "comm",
+    "file",
+    "sort",
+    "uniq",
+    "cut",
+    "fold",
+}
 
 
 def _echo(run: ShellRun, invocation: Invocation) -> None:
@@ -100,20 +129,21 @@ def _find(run: ShellRun, invocation: Invocation) -> None:
 
 Handler = Callable[[ShellRun, Invocation], None]
 HANDLERS: Mapping[str, Handler] = (
-    dict.fromkeys([*_READ_WHOLE, *READ_PART], read_files)
+    dict.fromkeys(_READ_WHOLE | READ_PART, read_files)
     | dict.fromkeys(_INSPECT, inspect_files)
+    | dict.fromkeys(("awk", "gawk", "jq", "yq"), filter_files)
     | dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "ack"), search_files)
     | dict.fromkeys(("echo", "printf"), _echo)
     | dict.fromkeys(("cd", "pushd"), _change_folder)
     | dict.fromkeys(("export", "declare", "local", "set", "readonly"), _settings)
-    | dict.fromkeys(("python", "python2", "python3", "bash", "sh", "zsh", "dash"), run_script)
-    | dict.fromkeys(("patch", "apply_patch"), run_patch)
+    | dict.fromkeys(("python", "python2", "python3", "node", "bun", "bash", "sh", "zsh", "dash", "tsx"), run_script)
+    | dict.fromkeys(("patch", "apply_patch", "applypatch"), run_patch)
     | dict.fromkeys(("curl", "wget"), fetch)
-    | {"ls": list_files}
+    | dict.fromkeys(("ls", "tree", "fd"), list_files)
     | {
         "sed": run_sed, "gsed": run_sed, "perl": run_perl, "tee": tee, "touch": touch, "mkdir": make_folders,
-        "rm": remove, "unlink": remove, "mv": carry, "cp": carry, "install": carry, "rsync": carry,
+        "rm": remove, "unlink": remove, "mv": move, "cp": copy, "install": copy, "rsync": copy, "ln": link,
         "chmod": change_mode,
-        "xargs": _xargs, "find": _find,
+        "xargs": _xargs, "find": _find, "truncate": truncate,
     }
 )  # fmt: skip

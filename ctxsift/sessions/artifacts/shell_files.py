@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from ctxsift.sessions.artifacts.shell_operands import complained, failed_quietly, files_of, has, is_folder, operands
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.versions import Before
 
 
 def run_sed(run: ShellRun, invocation: Invocation) -> None:
@@ -28,16 +28,24 @@ def run_sed(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, found[len(script) :]):
         if not inplace:
             run.ledger.read(path, f"sed {shown}")
-        else:
+        elif not _changes_nothing(run, path, script):
             run.ledger.edit(path, f"sed {shown}")
+
+
+def _changes_nothing(run: ShellRun, path: str, script: list[str]) -> bool:
+    """Return True if a substitution of plain words does not occur in a file whose text is known."""
+    file = run.ledger.files.get(path)
+    match = re.fullmatch(r"s([/|#,@])([\w ]+)\1.*\1[a-z]*", script[0]) if script else None
+    return bool(match and file and file.work and file.work.text is not None and match[2] not in file.work.text)
 
 
 def run_perl(run: ShellRun, invocation: Invocation) -> None:
     """`perl -i`: an edit."""
-    words = invocation.words
-    at = next((n for n, word in enumerate(words) if re.fullmatch(r"-[a-zA-Z0-9]*e", word)), 0)
-    for path in files_of(run, invocation, list(words[at + 2 :]) if at and has(invocation, "i") else []):
-        run.ledger.edit(path, f"perl {' '.join(words[1 : at + 2])}")
+    if not any(re.match(r"-[a-z0-9]*p?i", word) for word in invocation.words[1:4]):
+        return
+    at = next((n for n, word in enumerate(invocation.words) if re.fullmatch(r"-[a-zA-Z0-9]*e", word)), 0)
+    for path in files_of(run, invocation, list(invocation.words[at + 2 :]) if at else []):
+        run.ledger.edit(path, f"perl {' '.join(invocation.words[1 : at + 2])}")
 
 
 def tee(run: ShellRun, invocation: Invocation) -> None:
@@ -69,9 +77,13 @@ def remove(run: ShellRun, invocation: Invocation) -> None:
         return
     recursive = has(invocation, "r", "--recursive") or has(invocation, "R")
     for word in operands(invocation):
+        folder = word.endswith("/") or recursive
         for path in files_of(run, invocation, [word.rstrip("/") or word]):
-            if recursive or not is_folder(run, path):
-                run.ledger.delete(path, " ".join(invocation.words)[:200], sure=not has(invocation, "f", "--force"))
+            if is_folder(run, path) and not recursive:
+                continue
+            bare = recursive and path not in run.ledger.files and not run.ledger.children(path)
+            named = path + "/" if folder and bare and "." not in path.rpartition("/")[2].lstrip(".") else path
+            run.ledger.delete(named, sure=not has(invocation, "f", "--force"), detail=" ".join(invocation.words)[:200])
 
 
 def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tuple[str, str]]:
@@ -103,24 +115,42 @@ def _unknown_folder(run: ShellRun, path: str) -> bool:
     return not known and "." not in name[1:] and name == name.lower()
 
 
-def carry(run: ShellRun, invocation: Invocation) -> None:
-    """`mv`, and `cp` and its like on this machine."""
+def move(run: ShellRun, invocation: Invocation) -> None:
+    """`mv`."""
+    words = operands(invocation)
+    if len(words) < 2 or failed_quietly(run, invocation):
+        return
+    for source, target in _targets(run, invocation, words):
+        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+            continue
+        run.ledger.move(source, target)
+
+
+def copy(run: ShellRun, invocation: Invocation) -> None:
+    """`cp` and its like, on this machine."""
     words = operands(invocation)
     remote = any(re.match(r"[\w.@-]+:", word) for word in words)
     if len(words) < 2 or failed_quietly(run, invocation) or remote:
         return
-    take = run.ledger.move if invocation.name == "mv" else run.ledger.copy
     for source, target in _targets(run, invocation, words):
-        if not (has(invocation, "n", "--no-clobber") and run.ledger.exists(target)):
-            take(source, target)
+        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+            continue
+        run.ledger.copy(source, target)
+
+
+def link(run: ShellRun, invocation: Invocation) -> None:
+    """`ln`."""
+    words = operands(invocation)
+    for target in files_of(run, invocation, words[1:2]) if not failed_quietly(run, invocation) else []:
+        run.ledger.write(target, None, f"link to {words[0]}", before=Before.UNKNOWN)
 
 
 def change_mode(run: ShellRun, invocation: Invocation) -> None:
     """`chmod`: git counts it as a change."""
-    words = operands(invocation)
+    words = [word for word in invocation.words[1:] if word not in ("-R", "-v", "-f")]
     for path in files_of(run, invocation, words[1:]):
         if not is_folder(run, path):
-            run.ledger.edit(path, f"mode {words[0]}")
+            run.ledger.mode(path, words[0])
 
 
 def fetch(run: ShellRun, invocation: Invocation) -> None:
@@ -128,11 +158,20 @@ def fetch(run: ShellRun, invocation: Invocation) -> None:
     words = invocation.words
     if invocation.status is Status.FAILED:
         return
-    curl = invocation.name == "curl"
-    option = r"-[a-zA-Z]*o|--output" if curl else r"-O|--output-document"
-    named = [word for before, word in pairwise(words) if re.fullmatch(option, before)]
+    named = [words[n + 1] for n, word in enumerate(words[:-1]) if word in ("-o", "--output", "-O", "--output-document")]
     addresses = [word for word in operands(invocation) if "://" in word]
-    if not named and (not curl or any(re.fullmatch(r"-[a-zA-Z]*O|--remote-name", word) for word in words)):
+    if invocation.name == "curl":
+        by_name = any(re.fullmatch(r"-[a-zA-Z]*O|--remote-name", word) for word in words[1:])
+        named = [w for n, w in enumerate(words) if n and re.fullmatch(r"-[a-zA-Z]*o|--output", words[n - 1])]
+    else:
+        by_name = not named
+    if by_name:
         named = [re.split(r"[?#]", each)[0].rpartition("/")[2] for each in addresses]
     for path in files_of(run, invocation, named):
         run.ledger.write(path, None, f"from {addresses[0]}" if addresses else "")
+
+
+def truncate(run: ShellRun, invocation: Invocation) -> None:
+    """`truncate`."""
+    for path in files_of(run, invocation, operands(invocation)):
+        run.ledger.edit(path, " ".join(invocation.words[:3]))

@@ -108,7 +108,8 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     if branch and branch != "detached":
         repository.name_branch(call.folder, branch)
     if name == "revert":
-        repository.revert(call.folder, call.words[0] if call.words else "HEAD", revision)
+        if not repository.revert(call.folder, call.words[0] if call.words else "HEAD", revision):
+            _as_told(call)
     else:
         paths = call.resolved(call.paths or call.words) if name == "commit" else []
         repository.commit(
@@ -126,6 +127,18 @@ def _learn(call: GitCall) -> None:
         match = re.fullmatch(r"(.*?)\{(.*?) => (.*?)\}(.*)", told)
         target = re.sub("//", "/", match[1] + match[3] + match[4]) if match else told.rpartition(" => ")[2]
         _settle(call, target, Before.MISSING)
+
+
+def _as_told(call: GitCall) -> None:
+    """Take down what git says that it created and deleted, where the commit itself is not known."""
+    root = call.run.repository.root(call.folder)
+    for kind, path in _ALREADY.findall(call.run.output):
+        if kind == "create":
+            call.run.ledger.write(f"{root}/{path}", None, "git revert")
+        else:
+            call.run.ledger.delete(f"{root}/{path}", "git revert")
+    call.run.repository.add(call.folder, None)
+    call.run.repository.commit(call.folder, "")
 
 
 def _settle(call: GitCall, path: str, before: Before) -> None:
@@ -238,6 +251,8 @@ def _move(call: GitCall) -> None:
     inside = len(sources) > 1 or bool(ledger.children(target)) or target in ledger.made_folders
     for source in sources:
         end = f"{target}/{source.rpartition('/')[2]}" if inside else target
+        if ledger.exists(end) is None and not ledger.children(source):
+            ledger.missing(end)
         ledger.move(source, end)
         call.run.repository.add(call.folder, [source, end])
 
@@ -273,6 +288,33 @@ def _clean(call: GitCall) -> None:
 # What git tells
 
 
+def _status(call: GitCall) -> None:
+    sections = {"modified": Before.THERE, "deleted": Before.THERE, "new file": Before.MISSING}
+    untracked = False
+    for line in call.run.output.split("\n")[:2000]:
+        if line.startswith("Untracked files:"):
+            untracked = True
+        elif match := re.match(r"\s+(modified|deleted|new file):\s+(.+)", line):
+            _settle(call, match[2], sections[match[1]])
+        elif match := re.fullmatch(r"([ MADRCU?!]{2}) (.+)", line):
+            code, path = match[1], match[2].rpartition(" -> ")[2]
+            if code == "??" or "A" in code:
+                _untracked(call, path)
+            elif "M" in code or "D" in code:
+                _settle(call, path, Before.THERE)
+        elif untracked and (match := re.fullmatch(r"\t(.+)", line)):
+            _untracked(call, match[1])
+
+
+def _untracked(call: GitCall, path: str) -> None:
+    if not path.endswith("/"):
+        _settle(call, path, Before.MISSING)
+        return
+    for child in call.run.ledger.children(call.run.path(path)):
+        if file := call.run.ledger.files.get(child):
+            file.settle(Before.MISSING if file.changed else Before.UNKNOWN)
+
+
 def _list(call: GitCall) -> None:
     run = call.run
     if run.printing != 1 or call.options or len(call.words) > 1:
@@ -296,6 +338,21 @@ def _look(call: GitCall) -> None:
                 call.run.ledger.read(resolved, " ".join(call.invocation.words[:2]), part=True)
 
 
+def _init(call: GitCall) -> None:
+    call.run.repository.roots.add(call.resolved(call.words)[0] if call.words else call.folder)
+
+
+def _clone(call: GitCall) -> None:
+    if call.words:
+        name = call.words[1] if len(call.words) > 1 else re.sub(r"\.git$", "", call.words[0].rpartition("/")[2])
+        call.run.repository.roots.add(call.run.path(name))
+
+
+def _branch(call: GitCall) -> None:
+    if call.words and not call.has("-d", "-D", "-m", "--list", "-r", "-a"):
+        call.run.repository.branch(call.folder, call.words[0], switch=False)
+
+
 def _switch(call: GitCall) -> None:
     if call.has("-c", "-C", "--create"):
         given = [word[1:] for word in call.options if word.startswith("=")]
@@ -304,9 +361,13 @@ def _switch(call: GitCall) -> None:
         call.run.repository.switch(call.folder, call.words[0] if call.words else "-")
 
 
+def _apply(call: GitCall) -> None:
+    git_apply(call.run, call.invocation)
+
+
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "restore": _restore, "reset": _reset, "stash": _stash,
-    "mv": _move, "rm": _remove, "clean": _clean, "ls-files": _list,
-    "switch": _switch, "diff": _look, "show": _look, "log": _look,
-    "blame": _look, "apply": lambda call: git_apply(call.run, call.invocation),
+    "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _init,
+    "clone": _clone, "branch": _branch, "switch": _switch, "apply": _apply, "diff": _look, "show": _look,
+    "log": _look, "blame": _look,
 }  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
-from ctxsift.sessions.artifacts.paths import resolve
+from ctxsift.sessions.artifacts.paths import below, resolve
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
 
@@ -13,6 +12,7 @@ _MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
 _MOST_MATCHED, _MOST_LINE = 200, 1000
 _CUT = re.compile(r"truncated|\[\d+ more|more (?:lines|results|matches)|results? limit", re.IGNORECASE)
 _LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[@+.]?\s+\d+\s.*?\s(?:\d{1,2}:\d\d|\d{4})\s(.+)")
+_PLAIN_FIND = {"-name", "-iname", "-type", "f", "-print", "-maxdepth", "-not", "!", "-path", "-o", "(", ")"}
 _SEARCH_VALUES = frozenset({
     "-e", "-f", "-m", "-A", "-B", "-C", "-g", "-t", "--include",
     "--exclude", "--exclude-dir", "--type", "--glob", "--max-count",
@@ -20,60 +20,85 @@ _SEARCH_VALUES = frozenset({
 
 
 def list_files(run: ShellRun, invocation: Invocation) -> None:
-    """`ls` and `find`: what was printed is there; where all of a folder was printed, the rest is not."""
+    """`ls`, `find`, `tree`: what was printed is there; where all of a folder was printed, the rest is not."""
     words = [word for word in invocation.words[1:] if UNKNOWN not in word]
     lines = run.output.split("\n")[:20_000]
     if invocation.name == "find":
         _found(run, invocation, words, lines)
-    elif run.printing == 1 and "No such file" not in run.output:
+    elif invocation.name == "ls" and run.printing == 1:
         _listed(run, invocation, words, lines)
 
 
 def _whole(run: ShellRun, invocation: Invocation) -> bool:
     """Return True if all that a listing found stands in the output."""
     sorting = all(words and words[0] in ("sort", "cat") for words in invocation.after)
-    shown = sorting and invocation.status is not Status.FAILED and run.printing == 1
-    return shown and not _CUT.search(run.output[-300:])
+    return (
+        sorting and invocation.status is not Status.FAILED and run.printing == 1 and not _CUT.search(run.output[-300:])
+    )
 
 
 def _found(run: ShellRun, invocation: Invocation, words: list[str], lines: list[str]) -> None:
     options = next((n for n, word in enumerate(words) if word.startswith(("-", "!", "("))), len(words))
-    roots, tests = words[:options] or ["."], words[options:]
-    globs = [word for before, word in pairwise(tests) if before == "-name"]
-    plain = set(tests) - set(globs) <= {"-name", "-type", "f", "-print"} and len(globs) <= 1
-    for root in roots if globs or "f" in tests else []:
-        paths = [run.path(line.strip()) for line in lines if line == root or line.startswith(root.rstrip("/") + "/")]
-        if plain and _whole(run, invocation):
-            run.ledger.list_all(run.path(root), paths, glob="".join(globs))
-        else:
-            for path in paths:
-                run.ledger.see(path)
+    roots = words[:options] or ["."]
+    paths = [
+        run.path(line.strip())
+        for line in lines
+        if any(line == root or line.startswith(root.rstrip("/") + "/") for root in roots)
+    ]
+    globs = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "-name"]
+    rest = {word for word in words[options:] if word not in globs}
+    files = "f" in rest or bool(globs)
+    if not files or rest & {"d", "l"}:
+        return
+    if _whole(run, invocation) and rest <= {"-name", "-type", "f", "-print"} and len(globs) <= 1:
+        for root in roots:
+            place = run.path(root)
+            run.ledger.list_all(place, [p for p in paths if below(p, place)], glob="".join(globs))
+        return
+    for path in paths:
+        run.ledger.see(path)
 
 
 def _listed(run: ShellRun, invocation: Invocation, words: list[str], lines: list[str]) -> None:
     options = "".join(word for word in words if word.startswith("-"))
     places = [word for word in words if not word.startswith("-")]
-    if len(places) > 1 or "d" in options or "R" in options:
+    if len(places) > 1 or "d" in options or "No such file" in run.output:
+        return
+    if "R" in options:
+        _listed_below(run, run.path(places[0]) if places else run.folder, lines)
         return
     place = run.path(places[0]) if places else run.folder
     names: list[str] = []
     for line in lines:
+        if not line.strip() or line.startswith("total ") or line.strip() == "(no output)":
+            continue
         if long := _LONG.fullmatch(line.strip()[:_MOST_LINE]):
             names.append("" if line.strip().startswith("d") else long[1].partition(" -> ")[0])
         elif "l" not in options:
             names.extend(re.split(r"\t+ *| {2,}", line.strip()))
-    names = [name.rstrip("*@=|") if "F" in options else name for name in names if name != "(no output)"]
-    if [resolve(name, place) for name in names if name] == [place] or names[:1] == places:
+    marked = "F" in options or "p" in options or "l" in options
+    names = [name.rstrip("*@=|") if "F" in options else name for name in names]
+    files = [resolve(name, place) for name in names if name and not name.endswith("/") and name not in (".", "..")]
+    if files == [place] or (len(names) == 1 and names[0] == (places or [""])[0]):
         run.ledger.see(place)
         return
-    files = [resolve(name, place) for name in names if name and not name.endswith("/") and name not in (".", "..")]
-    # Names that may be folders are no files, but they are there.
-    seen = [path for path in files if set(options) & set("Fpl") or "." in path.rpartition("/")[2][1:]]
+    seen = [path for path in files if marked or "." in path.rpartition("/")[2][1:]]
     if _whole(run, invocation):
-        run.ledger.list_all(place, seen, deep=False, others=files)
+        # Names that may be folders are no files, but they are there.
+        run.ledger.list_all(place, seen, deep=False, others=[path for path in files if path not in seen])
     else:
         for path in seen:
             run.ledger.see(path)
+
+
+def _listed_below(run: ShellRun, place: str, lines: list[str]) -> None:
+    """`ls -R`: each folder stands before its names, which may be folders themselves."""
+    folder = place
+    for line in lines:
+        if re.fullmatch(r"\S.*:", line):
+            folder = run.path(line[:-1])
+        elif line and "." in line[1:] and not _LONG.match(line):
+            run.ledger.see(resolve(line, folder))
 
 
 def search_files(run: ShellRun, invocation: Invocation) -> None:
@@ -100,12 +125,10 @@ def search_files(run: ShellRun, invocation: Invocation) -> None:
         if not word or UNKNOWN in word or word in ("-", ".", "..") or word.startswith("/dev/"):
             continue
         path = run.path(word)
-        if (
-            not run.printed.complains(invocation.name, word)
-            and not word.endswith("/")
-            and not run.ledger.children(path)
-            and (not recursive or _has_ending(path))
-        ):
+        if run.printed.complains(invocation.name, word):
+            if "No such file" in run.output:
+                run.ledger.missing(path)
+        elif not word.endswith("/") and not run.ledger.children(path) and (not recursive or _has_ending(path)):
             pattern = "" if given or not plain else plain[0]
             run.ledger.read(path, f"{invocation.name} {pattern}".strip(), part=True)
     if recursive or len(places) > 1:

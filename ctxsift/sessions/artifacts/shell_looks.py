@@ -26,3 +26,15 @@ def inspect_files(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, operands(invocation)):
         if not is_folder(run, path):
             run.ledger.read(path, invocation.name, part=True)
+    if invocation.name == "sort" and "-o" in invocation.words[:-1]:
+        target = invocation.words[invocation.words.index("-o") + 1]
+        run.ledger.write(run.path(target), None, "sort")
+
+
+def filter_files(run: ShellRun, invocation: Invocation) -> None:
+    """`awk`, `jq` and their like: a program first, then files."""
+    scripted = any(word in ("-f", "--from-file") for word in invocation.words)
+    words = operands(invocation)
+    for path in files_of(run, invocation, words if scripted else words[1:]):
+        if "=" not in path.rpartition("/")[2]:
+            run.ledger.read(path)

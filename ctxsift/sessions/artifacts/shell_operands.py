@@ -40,10 +40,11 @@ def files_of(run: ShellRun, invocation: Invocation, words: list[str]) -> list[st
     for word in words:
         if not word or UNKNOWN in word or word == "-" or word.startswith(("/dev/", "<(")):
             continue
-        if not complained(run, invocation.name, word):
-            taken.append(run.path(word))
-        elif "No such file" in run.output:
-            run.ledger.missing(run.path(word))
+        if complained(run, invocation.name, word):
+            if "No such file" in run.output:
+                run.ledger.missing(run.path(word))
+            continue
+        taken.append(run.path(word))
     return taken
 
 

@@ -12,6 +12,7 @@ from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell import (
     Chain,
     Choice,
+    Definition,
     Group,
     Loop,
     Node,
@@ -76,6 +77,7 @@ class ShellRun:
     folder: str
     printed: Printed
     variables: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Node] = field(default_factory=dict)
     produced: str | None = None
     depth: int = 0
     printing: int = 0
@@ -199,7 +201,9 @@ class ShellRun:
                 self._loop(node, before)
             case Choice():
                 self._choice(node)
-        if not isinstance(node, Simple):
+            case Definition():
+                self.functions[node.name] = node.body
+        if not isinstance(node, Simple | Definition):
             self.produced = None
             self.redirects(node.redirects)
 
@@ -245,11 +249,21 @@ class ShellRun:
         texts = [redirect.body for redirect in node.redirects if redirect.body is not None]
         texts += ["".join(self.words((r.target,))) for r in node.redirects if r.operator == "<<<"]
         shows = not any(_to_file(redirect) for redirect in node.redirects)
-        if words:
+        if words and words[0] in self.functions and self.depth < _MOST_DEPTH:
+            self._call(words)
+        elif words:
             self.printing += shows
             given = texts[0] if texts else None
             self.handle(self, Invocation(tuple(words[:_MOST_WORDS]), *ended, after, before, given, shows))
         self.redirects(node.redirects)
+
+    def _call(self, words: list[str]) -> None:
+        outer = dict(self.variables)
+        self.variables |= {str(number): word for number, word in enumerate(words)}
+        self.depth += 1
+        self.node(self.functions[words[0]], (Status.NOT_SHOWN, None), (), ())
+        self.depth -= 1
+        self.variables = outer
 
     def redirects(self, redirects: tuple[Redirect, ...]) -> None:
         """Take down the files that redirects read and write."""

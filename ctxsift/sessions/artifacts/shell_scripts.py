@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ctxsift.sessions.artifacts.ledger import Ledger
-from ctxsift.sessions.artifacts.patches import Patched, PatchKind, patched_files
-from ctxsift.sessions.artifacts.paths import resolve
+from ctxsift.sessions.artifacts.node_scripts import javascript_ops
+from ctxsift.sessions.artifacts.patches import Patched, PatchKind, codex_patch, unified_patch
 from ctxsift.sessions.artifacts.scripts import FileOp, OpKind, python_ops
 from ctxsift.sessions.artifacts.shell_operands import files_of
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
@@ -14,27 +13,24 @@ from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
 from ctxsift.sessions.artifacts.versions import Before
 
 
-def apply_patched(ledger: Ledger, folder: str, patched: list[Patched]) -> None:
+def apply_patched(run: ShellRun, patched: list[Patched]) -> None:
     """Take down what the files of a patch became."""
     for each in patched:
-        path, detail = resolve(each.path, folder), change(each.old, each.new)
+        path, detail = run.path(each.path), _change(each.old, each.new)
         if each.kind is PatchKind.ADD:
-            ledger.write(path, each.new, detail, before=Before.MISSING)
+            run.ledger.write(path, each.new, detail, before=Before.MISSING)
         elif each.kind is PatchKind.DELETE:
-            ledger.delete(path, "patch")
+            run.ledger.delete(path, "patch")
         else:
             if each.old or each.new:
-                ledger.edit(path, detail, old=each.old, new=each.new)
+                run.ledger.edit(path, detail, old=each.old, new=each.new)
             if each.moved_to:
-                ledger.move(path, resolve(each.moved_to, folder))
+                run.ledger.move(path, run.path(each.moved_to))
 
 
-def change(old: str, new: str) -> str:
-    """Return a change in short: how many lines go and come, and the first that differs."""
-    gone, come = old.splitlines(), new.splitlines()
-    first = next((line.strip() for line in come if line.strip() and line not in gone), "")
-    first = first or next((f"without {line.strip()}" for line in gone if line.strip() and line not in come), "")
-    return f"-{len(gone)} +{len(come)} lines" + (f": {first}" if first else "")
+def _change(old: str, new: str) -> str:
+    first = next((line.strip() for line in new.split("\n") if line.strip()), "")
+    return f"-{len(old.splitlines())} +{len(new.splitlines())} lines" + (f": {first}" if first else "")
 
 
 def run_patch(run: ShellRun, invocation: Invocation) -> None:
@@ -42,7 +38,7 @@ def run_patch(run: ShellRun, invocation: Invocation) -> None:
     if invocation.name in ("apply_patch", "applypatch"):
         text = invocation.text or next((word for word in invocation.words[1:] if "*** Begin Patch" in word), "")
         if invocation.status is not Status.FAILED:
-            apply_patched(run.ledger, run.folder, patched_files(text))
+            apply_patched(run, codex_patch(text))
         return
     if any(word in ("--dry-run", "-C", "--check") for word in invocation.words):
         return
@@ -62,11 +58,11 @@ def git_apply(run: ShellRun, invocation: Invocation) -> None:
     if invocation.status is Status.FAILED or {"--check", "--stat", "--cached"} & set(invocation.words):
         return
     named = [word for word in invocation.words[2:] if not word.startswith("-")]
-    patched = patched_files(patch_text(run, invocation, named))
+    patched = unified_patch(patch_text(run, invocation, named), 1)
     if {"-R", "--reverse"} & set(invocation.words):
         back = {PatchKind.ADD: PatchKind.DELETE, PatchKind.DELETE: PatchKind.ADD}
         patched = [Patched(back.get(p.kind, p.kind), p.path, p.new, p.old) for p in patched]
-    apply_patched(run.ledger, run.folder, patched)
+    apply_patched(run, patched)
 
 
 _STOPPED = re.compile(r'File "(?:<stdin>|<string>|-)", line (\d+), in <module>')
@@ -101,7 +97,10 @@ def run_script(run: ShellRun, invocation: Invocation) -> None:
         stopped = stopped or _STOPPED.findall(run.output)
         broken = re.search(r"^(?:SyntaxError|IndentationError): ", run.output, re.MULTILINE) and not stopped
         if not broken:
-            apply_ops(run, python_ops(source, arguments, run.matches, int(stopped[0]) if stopped else None), name)
+            ops = python_ops(source, arguments, run.matches, int(stopped[0]) if stopped else None)
+            apply_ops(run, ops, name)
+    elif invocation.status is not Status.FAILED or not re.search(r"Error:", run.output):
+        apply_ops(run, javascript_ops(source), name)
 
 
 def apply_ops(run: ShellRun, ops: list[FileOp], program: str) -> None:

@@ -6,17 +6,16 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import Ending, ending, key_line
-from ctxsift.sessions.artifacts.patches import patched_files
+from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
-from ctxsift.sessions.artifacts.shell_scripts import apply_patched, change
-from ctxsift.sessions.artifacts.versions import Before
+from ctxsift.sessions.artifacts.versions import Before, Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +23,22 @@ if TYPE_CHECKING:
 
 # Keys under which tools have the same thing.
 _PATH = (
-    "path", "file_path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path",
-)  # fmt: skip
+    "path",
+    "file_path",
+    "filePath",
+    "filepath",
+    "file",
+    "filename",
+    "notebook_path",
+    "target_file",
+    "absolute_path",
+)
 _CONTENT = ("content", "contents", "file_text", "text", "new_source", "code_edit")
 _OLD = ("old_string", "oldText", "old_str", "oldString", "old_text", "old", "search")
 _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "new", "replace")
 _COMMAND = ("command", "cmd", "script", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
+_MOST_UNDONE = 200
 # Shells that keep their folder from call to call.
 _KEEPING = frozenset({"Bash", "execute_bash", "cmd_run", "terminal"})
 _FAILED = re.compile(
@@ -91,6 +99,7 @@ class Tools:
     keeps_folder: bool | None = None
     _kept: str = ""
     _given: str = ""
+    _undo: dict[str, list[Version | None]] = field(default_factory=dict)
 
     def read(self, call: ToolCall, result: ToolResult, folder: str) -> None:
         """Take down one call that has a result."""
@@ -105,7 +114,9 @@ class Tools:
         if set(arguments) == {"command"}:
             self.run(one)
             return
-        if tool := _tool(one):
+        short = call.name.rpartition("__")[2].rpartition(".")[2]
+        tool = _TABLE.get(short) or _TABLE.get(short.lower()) or _by_shape(one)
+        if tool is not None:
             tool(self, one)
 
     # Shells
@@ -113,6 +124,9 @@ class Tools:
     def run(self, call: _Call) -> None:
         """Tools that run a command line."""
         command, folder = _command_line(call), self._shell_folder(call)
+        if "*** Begin Patch" in command and not re.search(r"<<", command):
+            self.patch(call)
+            return
         text = call.result.text
         ended = call.ended
         if text.startswith("{") and (told := _codex_output(text)) is not None:
@@ -142,6 +156,8 @@ class Tools:
 
     def view(self, call: _Call) -> None:
         """Tools that show a file."""
+        if not call.path:
+            return
         if call.failed:
             if _MISSING.search(call.result.text):
                 self.ledger.missing(call.path)
@@ -158,6 +174,8 @@ class Tools:
 
     def write(self, call: _Call) -> None:
         """Tools that write a whole file."""
+        if not call.path:
+            return
         if call.failed:
             self._fail(call)
             return
@@ -169,6 +187,8 @@ class Tools:
 
     def edit(self, call: _Call) -> None:
         """Tools that replace text in a file, once or several times."""
+        if not call.path:
+            return
         if call.failed:
             self._fail(call)
             return
@@ -186,29 +206,76 @@ class Tools:
             return
         old, new = old or "", new if new is not None else content or ""
         if not old and self.ledger.exists(call.path) is not True and _CREATED.search(call.result.text[:600]):
-            self.ledger.write(call.path, new, change(old, new), before=Before.MISSING)
+            self.ledger.write(call.path, new, _change(old, new), before=Before.MISSING)
             return
         everywhere = bool(arguments.get("replace_all"))
-        self.ledger.edit(call.path, change(old, new), old=old, new=new, everywhere=everywhere)
+        self.ledger.edit(call.path, _change(old, new), old=old, new=new, everywhere=everywhere)
 
     def editor(self, call: _Call) -> None:
         """`str_replace_editor` and its like: the argument `command` says what to do."""
         command = call.arguments.get("command")
         if command == "view":
             self.view(call)
-        elif command != "create":
-            self.edit(call)
-        elif not call.failed:
+            return
+        if not call.path:
+            return
+        if call.failed:
+            self._fail(call)
+            return
+        file = self.ledger.files.get(call.path)
+        versions = self._undo.setdefault(call.path, [])
+        if len(self._undo) > _MOST_UNDONE:
+            self._undo.pop(next(iter(self._undo)))
+        if command == "undo_edit":
+            if versions and file:
+                self.ledger.restore(file, versions.pop(), "undo_edit")
+            return
+        versions.append(file.work if file else None)
+        del versions[:-20]
+        if command == "create":
             self.ledger.write(call.path, call.text(_CONTENT), "new file", before=Before.MISSING)
         else:
-            self._fail(call)
+            self.edit(call)
+            if file is None and (made := self.ledger.files.get(call.path)):
+                versions[-1] = made.start
 
     def patch(self, call: _Call) -> None:
         """`apply_patch` of Codex."""
-        if call.failed or call.ended[1]:
+        texts = [value for value in call.arguments.values() if isinstance(value, str)]
+        texts += [
+            item
+            for value in call.arguments.values()
+            if isinstance(value, list)
+            for item in value
+            if isinstance(item, str)
+        ]
+        text = next((each for each in texts if "*** Begin Patch" in each), "")
+        if call.failed or (call.ended[1] or 0) != 0:
             self._fail(call)
-        else:
-            apply_patched(self.ledger, call.folder, patched_files(_patch_text(call)))
+            return
+        for each in codex_patch(text):
+            path = resolve(each.path, call.folder)
+            if each.kind is PatchKind.ADD:
+                self.ledger.write(path, each.new, _change("", each.new), before=Before.MISSING)
+            elif each.kind is PatchKind.DELETE:
+                self.ledger.delete(path, "apply_patch")
+            else:
+                if each.old or each.new:
+                    self.ledger.edit(path, _change(each.old, each.new), old=each.old, new=each.new)
+                if each.moved_to:
+                    self.ledger.move(path, resolve(each.moved_to, call.folder))
+
+    def delete(self, call: _Call) -> None:
+        """Tools that remove a file."""
+        if call.path and not call.failed:
+            self.ledger.delete(call.path, call.name)
+
+    def move(self, call: _Call) -> None:
+        """Tools that rename a file."""
+        source = call.text(("source", "source_path", "from", "old_path"))
+        target = call.text(("destination", "destination_path", "to", "new_path", "target"))
+        if source and target and not call.failed:
+            self.ledger.move(resolve(source, call.folder), resolve(target, call.folder))
 
     def search(self, call: _Call) -> None:
         """`Grep`: a file that is named was searched; those that it prints are there."""
@@ -237,37 +304,27 @@ class Tools:
 
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor", "file_editor")
 Tool = Callable[[Tools, _Call], None]
-# What the names of tools begin with, or hold behind another word.
-_NAMED: tuple[tuple[str, Tool], ...] = (
-    (r"read|view|open|cat\b|notebook_?read", Tools.view),
-    (r"grep|search", Tools.search), (r"glob|ls\b|find|list", Tools.listing),
+_TABLE: Mapping[str, Tool] = (
+    dict.fromkeys(
+        ("bash", "Bash", "shell", "local_shell", "local_shell_call", "exec_command", "execute_bash", "run_command",
+         "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command", "terminal", "container.exec", "exec",
+         "sh"),
+        Tools.run,
+    )
+    | dict.fromkeys(("read", "Read", "read_file", "ReadFile", "view", "open_file", "NotebookRead", "cat"), Tools.view)
+    | dict.fromkeys(("write", "Write", "write_file", "WriteFile", "create_file", "write_to_file"), Tools.write)
+    | dict.fromkeys(
+        ("edit", "Edit", "MultiEdit", "NotebookEdit", "edit_file", "replace", "search_replace", "replace_in_file",
+         "multiedit"),
+        Tools.edit,
+    )
+    | dict.fromkeys(_EDITORS, Tools.editor)
+    | dict.fromkeys(("apply_patch", "applypatch"), Tools.patch)
+    | dict.fromkeys(("delete_file", "remove_file"), Tools.delete)
+    | dict.fromkeys(("move_file", "rename_file"), Tools.move)
+    | dict.fromkeys(("Grep", "grep", "search_file_content", "grep_search"), Tools.search)
+    | dict.fromkeys(("Glob", "glob", "LS", "ls", "list_directory", "find", "list_dir"), Tools.listing)
 )  # fmt: skip
-
-
-def _tool(call: _Call) -> Tool | None:
-    """Return what a call does, by the shape of its arguments and by its name; None where they tell nothing."""
-    name = call.name.rpartition("__")[2].rpartition(".")[2].casefold()
-    if _patch_text(call):
-        return Tools.patch
-    if call.path and isinstance(call.arguments.get("command"), str):
-        return Tools.editor
-    if call.path and (call.text(_OLD) is not None or "edits" in call.arguments or "edit" in name):
-        return Tools.edit
-    if call.path and call.text(_CONTENT) is not None:
-        return Tools.write
-    for pattern, tool in _NAMED:
-        if re.match(pattern, name) and (call.path or tool is Tools.search or tool is Tools.listing):
-            return tool
-    runs = [call.arguments.get(key) for key in ("command", "cmd", "action")]
-    return Tools.run if any(isinstance(each, str | list | Mapping) for each in runs) else None
-
-
-def _patch_text(call: _Call) -> str:
-    """Return the patch of Codex among the arguments of a call, or in a list of them; empty where there is none."""
-    texts: list[JsonValue] = []
-    for value in call.arguments.values():
-        texts.extend(value if isinstance(value, list) else [value])
-    return next((text for text in texts if isinstance(text, str) and text.lstrip().startswith("*** Begin Patch")), "")
 
 
 def _from_line(line: str) -> dict[str, JsonValue]:
@@ -278,6 +335,24 @@ def _from_line(line: str) -> dict[str, JsonValue]:
         return {}
     named: dict[str, JsonValue] = dict(zip(("command", "path"), words[1:3], strict=False))
     return named | {key[2:]: value for key, value in pairwise(words[3:]) if key.startswith("--")}
+
+
+def _by_shape(call: _Call) -> Tool | None:
+    """Return what to do with a tool that no row names; None where its arguments tell nothing."""
+    texts = [value for value in call.arguments.values() if isinstance(value, str)]
+    if any("*** Begin Patch" in text for text in texts):
+        return Tools.patch
+    if call.text(_PATH):
+        if isinstance(call.arguments.get("command"), str):
+            return Tools.editor
+        if call.text(_OLD) is not None and call.text(_NEW) is not None:
+            return Tools.edit
+        if call.text(_CONTENT) is not None:
+            return Tools.write
+        return Tools.view if re.search(r"read|view|open|cat", call.name, re.IGNORECASE) else None
+    if any(isinstance(call.arguments.get(key), str | list) for key in ("command", "cmd")):
+        return Tools.run
+    return None
 
 
 def _command_line(call: _Call) -> str:
@@ -304,3 +379,10 @@ def _codex_output(text: str) -> tuple[str, int | None] | None:
     inner = told.get("metadata") if isinstance(told.get("metadata"), dict) else told
     code = inner.get("exit_code") if isinstance(inner, dict) else None
     return output, code if isinstance(code, int) else None
+
+
+def _change(old: str, new: str) -> str:
+    gone, come = old.splitlines(), new.splitlines()
+    first = next((line.strip() for line in come if line.strip() and line not in gone), "")
+    first = first or next((f"without {line.strip()}" for line in gone if line.strip() and line not in come), "")
+    return f"-{len(gone)} +{len(come)} lines" + (f": {first}" if first else "")

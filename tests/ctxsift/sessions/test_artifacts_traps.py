@@ -72,6 +72,15 @@ def states(artifacts: Artifacts) -> dict[str, str]:
             "go(sys.argv[1])\nos.remove('b.txt')\nEOF",
             {"a.txt": "modified", "b.txt": "deleted"},
         ),
+        (
+            "node -e \"const fs = require('fs'); const f = 'a.txt'; fs.writeFileSync(f, fs.readFileSync(f) + 'x')\"",
+            {"a.txt": "modified"},
+        ),
+        (
+            "node <<'EOF'\nconst fs = require('fs');\nfor (const f of ['lib/one.py', 'lib/two.py']) {\n"
+            "  fs.appendFileSync(f, 'x');\n}\nEOF",
+            {"lib/one.py": "modified", "lib/two.py": "modified"},
+        ),
         # Loops, patterns, lists
         (
             'for f in lib/*.py; do sed -i s/a/b/ "$f"; done',
@@ -347,7 +356,7 @@ def test_a_commit_tells_which_files_were_new() -> None:
                 tool("str_replace_editor", command="str_replace", path="a.txt", old_str="x", new_str="y"),
                 tool("str_replace_editor", command="undo_edit", path="a.txt"),
             ],
-            {"c.txt": "created", "a.txt": "modified"},
+            {"c.txt": "created", "a.txt": "reverted"},
         ),
         (
             [
