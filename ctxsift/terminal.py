@@ -1,9 +1,11 @@
-"""Text from outside, made safe for a terminal; the only place that prints what is not bytes, JSON or a table."""
+"""Text from outside, made safe for a terminal; the only place that prints what is neither bytes nor a table."""
 
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
+from typing import Any
 
 _KEPT = "\n\t"
 # Control and format characters, halves of characters, unassigned ones; what begins a line or paragraph.
@@ -37,6 +39,11 @@ def tell(text: str) -> None:
 def show(text: str) -> None:
     """Print `text` to stdout, safe for a terminal, however long it is."""
     print(printable(text, limit=len(text)))
+
+
+def show_json(value: Any) -> None:
+    """Print `value` to stdout as JSON in ASCII; a reader takes it as it is, a terminal obeys nothing in it."""
+    print(json.dumps(value, indent=1).replace("\x7f", "\\u007f"))
 
 
 def _cut(text: str, limit: int, kept: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from ctxsift.rich_text import block
 from ctxsift.sessions.artifacts.records import LOOKS, Artifacts, CheckRun, FileEntry, as_json
-from ctxsift.terminal import in_line, show
+from ctxsift.terminal import in_line, show, show_json
 
 _MOST_LOOKED_AT = 40
 # Of the changes of one file, the last ones.
@@ -20,7 +19,7 @@ _MOST_CHANGES = 3
 def print_files(artifacts: Artifacts, *, as_document: bool) -> None:
     """Print an index: `as_document` as JSON, else as text; through a pager where stdout is a terminal."""
     if as_document:
-        show(json.dumps(as_json(artifacts), indent=1))
+        show_json(as_json(artifacts))
         return
     text = "\n".join(render_files(artifacts))
     console = Console(highlight=False, markup=False, emoji=False)

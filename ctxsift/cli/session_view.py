@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN, Figures
 from ctxsift.sessions.finding import SessionFile
 from ctxsift.sessions.records import Compaction, Session, SessionHead, Step, StepEnding
 from ctxsift.strict_json import printable_json
-from ctxsift.terminal import in_line, one_line, printable, show
+from ctxsift.terminal import in_line, one_line, printable, show, show_json
 
 # Of an output or an argument, where a whole session is shown.
 _MOST_LINES, _MOST_CHARACTERS = 12, 1200
@@ -46,10 +45,6 @@ def _print_body(console: Console, text: str, indent: int, style: str = "") -> No
         console.print(Padding(block("\n".join(lines), style), (0, 0, 0, indent)))
     else:
         console.print("\n".join(" " * indent + line if line else "" for line in lines), soft_wrap=True)
-
-
-def _print_json(value: Any) -> None:
-    show(json.dumps(value, indent=1))
 
 
 def _duration(seconds: float) -> str:
@@ -82,7 +77,7 @@ def print_list(found: Sequence[tuple[SessionFile, SessionHead]], total: int, *, 
             }
             for file, head in found
         ]
-        _print_json({"sessions": listed, "total": total})
+        show_json({"sessions": listed, "total": total})
         return
     console = _console()
     if not found:
@@ -102,7 +97,7 @@ def print_session(session: Session, step_id: int | None, *, as_json: bool) -> No
     """Print a session with long texts cut, or one step of it whole; through a pager where stdout is a terminal."""
     chosen = [step for step in session.steps if step_id in (None, step.step_id)]
     if as_json:
-        _print_json(as_atif(session) if step_id is None else step_as_atif(chosen[0]))
+        show_json(as_atif(session) if step_id is None else step_as_atif(chosen[0]))
         return
     console = _console()
     # Colours pass through less only with -R; -F ends it where all fits on the screen.
@@ -179,7 +174,7 @@ def _cut(text: str) -> str:
 def print_figures(figures: Figures, redacted: Counter[str], *, as_json: bool) -> None:
     """Print the figures of a session."""
     if as_json:
-        _print_json(_figures_as_json(figures, redacted))
+        show_json(_figures_as_json(figures, redacted))
         return
     rows = list(_rows(figures, redacted))
     console = _console()
