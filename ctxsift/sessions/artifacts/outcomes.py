@@ -129,7 +129,8 @@ def key_line(text: str) -> str:
 
 _FAILS = re.compile(
     r"error TS\d+|^=*[ \t]*.*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+|^FAILED[ (]|^[ \t]*FAIL\s+\S|^--- FAIL|^FAIL\b"
-    r"|npm (?:ERR!|error)\s+(?:command failed|code|Lifecycle|Test failed)|\bFound [1-9]\d* (?:errors?|warnings? and)"
+    r"|npm (?:ERR!|error)\s+(?:command (?:failed|sh )|code|Lifecycle|Test failed)"
+    r"|\bFound [1-9]\d* (?:errors?|warnings? and)"
     r"|^error(?:\[E\d+\])?: (?:could not compile|test failed)|BUILD FAILED|FAILURE: Build failed"
     r"|Tests?:?\s+[1-9]\d* failed|Test Files\s+[1-9]\d* failed|\b[1-9]\d* (?:failing|failures)\b"
     r"|[1-9]\d* problems?\b.*\([1-9]"

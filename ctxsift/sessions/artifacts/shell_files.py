@@ -154,10 +154,12 @@ def change_mode(run: ShellRun, invocation: Invocation) -> None:
 
 
 def fetch(run: ShellRun, invocation: Invocation) -> None:
-    """`curl -o` and `wget`: a file, unless the transfer is known to have failed."""
+    """`curl` and `wget`: files that they send and write, unless the transfer is known to have failed."""
     words = invocation.words
     if invocation.status is Status.FAILED:
         return
+    for path in files_of(run, invocation, _sent(words)):
+        run.ledger.read(path, f"sent by {invocation.name}")
     named = [words[n + 1] for n, word in enumerate(words[:-1]) if word in ("-o", "--output", "-O", "--output-document")]
     addresses = [word for word in operands(invocation) if "://" in word]
     if invocation.name == "curl":
@@ -169,6 +171,22 @@ def fetch(run: ShellRun, invocation: Invocation) -> None:
         named = [re.split(r"[?#]", each)[0].rpartition("/")[2] for each in addresses]
     for path in files_of(run, invocation, named):
         run.ledger.write(path, None, f"from {addresses[0]}" if addresses else "")
+
+
+def _sent(words: tuple[str, ...]) -> list[str]:
+    """Return the files that are sent: `-T FILE`, `-d @FILE`, `-F name=@FILE;type=...` of curl, `--post-file=FILE`."""
+    found = []
+    curl = words[0].endswith("curl")
+    for option, word in zip(words, (*words[1:], ""), strict=True):
+        if match := re.match(r"--(?:post|body)-file=(.+)", option):
+            found.append(match[1])
+        elif curl and option in ("-T", "--upload-file"):
+            found.append(word)
+        elif curl and option in ("-d", "--data", "--data-binary", "--json") and word.startswith("@"):
+            found.append(word[1:])
+        elif curl and option in ("-F", "--form") and (match := re.match(r"[^=]*=[@<]([^;,]+)", word)):
+            found.append(match[1])
+    return found
 
 
 def truncate(run: ShellRun, invocation: Invocation) -> None:

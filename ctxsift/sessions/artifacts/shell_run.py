@@ -151,7 +151,7 @@ class ShellRun:
             self.pipeline(pipeline, status, own)
 
     def _test(self, pipeline: Pipeline) -> bool | None:
-        """Return whether `[ -f path ]` and the like hold; None where the session does not tell."""
+        """Return whether `[ -f path ]`, `[ "$a" = b ]` and the like hold; None where the session does not tell."""
         node = pipeline.parts[0]
         if len(pipeline.parts) != 1 or not isinstance(node, Simple) or not node.words:
             return None
@@ -163,7 +163,7 @@ class ShellRun:
             turned = inside[:1] == ["!"]
             inside = inside[1:] if turned else inside
             known = len(inside) == 2 and inside[0] in ("-f", "-e", "-d", "-s", "-r") and UNKNOWN not in inside[1]
-            holds = self.ledger.exists(self.path(inside[1])) if known else None
+            holds = self.ledger.exists(self.path(inside[1])) if known else _compared(inside)
             holds = not holds if turned and holds is not None else holds
         else:
             return None
@@ -315,11 +315,13 @@ class ShellRun:
         return [match for each in globs for match in self.matches(each)]
 
     def matches(self, glob: str) -> list[str]:
-        """Return the files and folders of the session that match; the pattern itself where none does."""
+        """Return the files and folders of the session that match, named as the pattern is; itself where none does."""
         if not is_pattern(glob):
             return [glob]
-        wanted = self.path(glob)
-        return self.ledger.matching_all(wanted) or [re.sub(r"\[([*?\[{])\]", r"\1", glob)]
+        found = self.ledger.matching_all(self.path(glob))
+        if not glob.startswith(("/", "~", ".")):
+            found = [path.removeprefix(f"{self.folder}/") for path in found]
+        return found or [re.sub(r"\[([*?\[{])\]", r"\1", glob)]
 
     def _text(self, piece: Piece) -> str:
         match piece.kind:
@@ -391,6 +393,15 @@ class ShellRun:
         texts = self._expand(rest) if name else []
         value = " ".join(texts)
         self.variables[name] = value if len(value) <= _MOST_VALUE else UNKNOWN
+
+
+def _compared(words: list[str]) -> bool | None:
+    """Return whether two texts are equal, or not, as asked; None where that is not asked or they are not known."""
+    if len(words) != 3 or words[1] not in ("=", "==", "!=") or any(UNKNOWN in word for word in words):
+        return None
+    if is_pattern(words[2]):
+        return None
+    return (words[0] == words[2]) is (words[1] != "!=")
 
 
 def _to_file(redirect: Redirect) -> bool:

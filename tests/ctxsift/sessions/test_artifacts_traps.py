@@ -146,6 +146,8 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         # What runs only where something holds
         ("[ -f a.txt ] && rm a.txt; [ ! -f b.txt ] && rm lib/one.py", {"a.txt": "deleted"}),
         ("if [ -d nowhere ]; then rm a.txt; else rm b.txt; fi", {"b.txt": "deleted"}),
+        ('for f in *.txt; do [ "$f" != "a.txt" ] && rm "$f"; done', {"b.txt": "deleted"}),
+        ('for f in *.txt; do if [[ $f == a.txt ]]; then rm "$f"; fi; done', {"a.txt": "deleted"}),
         ("npm test || rm a.txt", {}),
         ("true || rm a.txt; false && rm b.txt", {}),
         ("rm a.txt 2>/dev/null || true", {"a.txt": "deleted"}),
@@ -155,6 +157,14 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("bash -lc 'cd lib && rm one.py'", {"lib/one.py": "deleted"}),
         ("sudo rm a.txt", {"a.txt": "deleted"}),
         ("curl -s https://example.org/x.json -o x.json", {"x.json": "created"}),
+        (
+            "curl -F 'file=@a.txt;type=text/plain' -F note=@- -d @b.txt http://127.0.0.1/x",
+            {"a.txt": "read", "b.txt": "read"},
+        ),
+        (
+            "curl -T a.txt http://127.0.0.1/; wget -T 5 --post-file=b.txt http://127.0.0.1/x -O -",
+            {"a.txt": "read", "b.txt": "read"},
+        ),
         ("diff <(sort a.txt) <(sort b.txt)", {"a.txt": "inspected", "b.txt": "inspected"}),
         ("echo $(cat a.txt) > c.txt", {"a.txt": "read", "c.txt": "created"}),
         ("perl -pi -e 's/a/b/' a.txt", {"a.txt": "modified"}),
@@ -206,6 +216,7 @@ def test_what_failed_did_nothing(command: str, output: str, code: int, expected:
         ("npx tsc --noEmit | grep -c 'src/'", "11", 0, CheckState.NOT_SHOWN),
         ("npx tsc --noEmit | grep main.ts", "", 1, CheckState.NOT_SHOWN),
         ("npx tsc --noEmit | grep main.ts", "main.ts(3,1): error TS2304: Cannot find name 'x'.", 0, CheckState.FAILED),
+        ("npm run check | tail -2", "npm error command sh -c biome check\n\n", 0, CheckState.FAILED),
         ("npm test; echo done", "done", 0, CheckState.NOT_SHOWN),
         ('npm test; echo "exit: $?"', "x\nexit: 1", 0, CheckState.FAILED),
         ("npm test || true", "", 0, CheckState.NOT_SHOWN),
