@@ -80,7 +80,7 @@ $(VENV)/.installed-bench: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing every extra; llama.cpp is compiled the first time, which takes some minutes."
-	$(PIP) -e '.[cpu,models,gpu,remote,dev]'
+	$(PIP) -e '.[cpu,models,gpu,remote,parquet,dev]'
 	@touch $@ $(VENV)/.installed-bench
 
 # The linters of the page's JavaScript; the page itself needs no build step. Versions are exact, and neither package has

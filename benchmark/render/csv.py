@@ -17,11 +17,12 @@ def case_csv(results: Sequence[StoredResult]) -> str:
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(CASE_TABLE_HEADER)
     for result in sorted(results, key=lambda r: (r.name, r.timestamp)):
-        writer.writerows([_harmless(cell) for cell in row] for row in case_table(result))
+        writer.writerows([harmless(cell) for cell in row] for row in case_table(result))
     return target.getvalue()
 
 
-def _harmless(cell: Cell) -> Cell:
+def harmless(cell: Cell) -> Cell:
+    """Return a cell that a spreadsheet does not run and a terminal does not obey."""
     if not isinstance(cell, str):
         return cell
     # A spreadsheet would run a text that begins like a formula.

@@ -1,0 +1,15 @@
+"""Context utilization: whether the chunks that an answer needed are ranked before those it did not."""
+
+from benchmark.utilization.formula import context_utilization, precision_at
+from benchmark.utilization.measuring import utilization
+from benchmark.utilization.records import ChunkVerdict, RowUtilization, State, Utilization
+
+__all__ = [
+    "ChunkVerdict",
+    "RowUtilization",
+    "State",
+    "Utilization",
+    "context_utilization",
+    "precision_at",
+    "utilization",
+]

@@ -1,0 +1,102 @@
+"""`python -m benchmark.utilization`: say whether the chunks that an answer needed are ranked first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmark.cli.command import EXIT_FAILED, EXIT_OK, Parser, add_json, command_parser, print_json, run_command
+from benchmark.record.base import to_json
+from benchmark.utilization.columns import Columns, questions
+from benchmark.utilization.measuring import measured
+from benchmark.utilization.printing import print_figures, rows_csv
+from benchmark.utilization.records import Utilization
+from benchmark.utilization.tables import read_table
+from ctxsift.errors import InputError
+from ctxsift.terminal import tell
+
+_EXAMPLES = """\
+  python -m benchmark.utilization answers.jsonl --labels-column labels
+  python -m benchmark.utilization answers.csv --labels-column labels --k 5
+  python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --labels-column pred.labels
+  python -m benchmark.utilization answers.jsonl --labels-column labels --fail-below .8
+"""
+_EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
+
+
+def build_parser() -> Parser:
+    """Return the parser of this command."""
+    parser = command_parser(
+        "utilization",
+        "Say whether the chunks that an answer needed are ranked before those it did not.",
+        examples=_EXAMPLES,
+        exit_codes=_EXIT_CODES,
+    )
+    parser.add_argument("data", type=Path, metavar="DATA", help=".jsonl, .csv or .parquet: one row a question")
+    parser.add_argument("--k", type=_positive, metavar="K", help="count the first K chunks only; default: all")
+    columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
+    columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
+    columns.add_argument(
+        "--contexts-column", default="contexts", metavar="NAME", help="list of chunks, best first; default: contexts"
+    )
+    columns.add_argument(
+        "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="default: answer"
+    )
+    columns.add_argument("--labels-column", metavar="NAME", help="given verdicts: a list of 0 and 1, one a chunk")
+    output = parser.add_argument_group("output").add_mutually_exclusive_group()
+    add_json(output)
+    output.add_argument("--csv", action="store_true", help="print one line a row as CSV")
+    parser.add_argument(
+        "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or no row is defined"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    return run_command(build_parser(), _run, argv)
+
+
+def _run(options: argparse.Namespace) -> int:
+    columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
+    if columns.labels is None:
+        raise InputError("--labels-column", "is missing", "name the column that holds the verdicts")
+    asked = list(questions(read_table(options.data), columns))
+    found = measured(str(options.data), asked, options.k)
+    if options.json:
+        print_json(to_json(found))
+    elif options.csv:
+        print(rows_csv(found), end="")
+    else:
+        print_figures(found)
+    return _gate(found, options.fail_below)
+
+
+def _gate(found: Utilization, least: float | None) -> int:
+    if least is None or (found.spread is not None and found.spread.mean >= least):
+        return EXIT_OK
+    mean = "no row is defined" if found.spread is None else f"the mean {found.spread.mean:.3f} is below {least:g}"
+    tell(f"failed: {mean}")
+    return EXIT_FAILED
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+    return int(text)
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, got {text!r}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

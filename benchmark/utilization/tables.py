@@ -1,0 +1,138 @@
+"""Reading tables: JSON Lines, CSV and Parquet as rows of values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ctxsift.errors import InputError
+from ctxsift.files import read_text, reading
+from ctxsift.strict_json import decode
+
+_HINT = "give a .jsonl, .csv or .parquet file"
+_MOST_MB = 256
+_MOST_PARQUET_BYTES = 1_000_000_000
+_MOST_VALUES = 200_000
+_SUFFIXES = ((".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), (".csv", ".csv.gz"), (".parquet",))
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row as it stands in a file, or as a caller gives it.
+
+    Attributes:
+        number: from 1.
+        where: file, row and, in files of text, line.
+        values: by the names of the columns.
+
+    """
+
+    number: int
+    where: str
+    values: Mapping[str, Any]
+
+
+def read_table(path: Path) -> list[TableRow]:
+    """Return the rows of a file; its name says of which format it is.
+
+    Raises:
+        InputError: it cannot be read, is malformed or has no rows; naming file, row and line.
+
+    """
+    json_lines, csv_files, parquet = _SUFFIXES
+    name = path.name.lower()
+    if name.endswith(json_lines):
+        rows = list(_json_lines(path))
+    elif name.endswith(csv_files):
+        rows = list(_csv(path))
+    elif name.endswith(parquet):
+        rows = list(_parquet(path))
+    else:
+        raise InputError(str(path), "is of no known format", _HINT)
+    if not rows:
+        raise InputError(str(path), "has no rows", "write one row a question")
+    return rows
+
+
+def _json_lines(path: Path) -> Iterator[TableRow]:
+    number = 0
+    for line_number, line in enumerate(read_text(path, _HINT, most_mb=_MOST_MB).split("\n"), 1):
+        if not line.strip():
+            continue
+        number += 1
+        where = _place(path, number, line_number)
+        try:
+            values = decode(line.encode(), most_values=_MOST_VALUES)
+        except (ValueError, RecursionError) as error:
+            problem = f"not valid JSON: {getattr(error, 'msg', error)}"
+            raise InputError(where, problem, "write one JSON object a line") from error
+        if not isinstance(values, dict):
+            raise InputError(where, "is not a JSON object", "write one JSON object a line")
+        yield TableRow(number, where, values)
+
+
+def _csv(path: Path) -> Iterator[TableRow]:
+    text = read_text(path, _HINT, most_mb=_MOST_MB)
+    # A list of chunks is longer than the 131,072 characters that the module takes by default.
+    before = csv.field_size_limit(max(len(text), 1))
+    try:
+        yield from _csv_rows(path, text)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[TableRow]:
+    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    header: list[str] | None = None
+    number = 0
+    try:
+        for cells in reader:
+            if not cells:
+                continue
+            if header is None:
+                header = _header(path, cells)
+                continue
+            number += 1
+            where = _place(path, number, reader.line_num)
+            if len(cells) != len(header):
+                problem = f"has {len(cells)} cells, the header has {len(header)}"
+                raise InputError(where, problem, "quote cells that hold commas, double the quotes in them")
+            yield TableRow(number, where, dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        where = _place(path, number + 1, reader.line_num)
+        raise InputError(where, f"not valid CSV: {error}", "quote cells, and double the quotes in them") from error
+
+
+def _header(path: Path, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{path}: header", f"names the column {name!r} twice", "rename one")
+    return names
+
+
+def _parquet(path: Path) -> Iterator[TableRow]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        hint = "pip install 'ctxsift-bench[parquet]', or write JSON Lines"
+        raise InputError(str(path), "Parquet needs the package pyarrow", hint) from error
+    with reading(path, "write it anew, or give a .jsonl file") as file:
+        try:
+            table = ParquetFile(file)
+            size = sum(table.metadata.row_group(i).total_byte_size for i in range(table.metadata.num_row_groups))
+            if size > _MOST_PARQUET_BYTES:
+                raise InputError(str(path), f"unpacks to more than {_MOST_PARQUET_BYTES:,} bytes", "split it")
+            rows = table.read().to_pylist()
+        except ArrowException as error:
+            raise InputError(str(path), f"not valid Parquet: {error}", "write it anew") from error
+    for number, values in enumerate(rows, 1):
+        yield TableRow(number, f"{path}: row {number}", values)
+
+
+def _place(path: Path, row: int, line: int) -> str:
+    return f"{path}: row {row} (line {line})"
