@@ -119,7 +119,7 @@ def test_commands_need_no_extra() -> None:
 
 def test_every_file_the_page_names_exists() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:ctxsift|benchmark|docs|tests)/[\w./-]+|[\w-]+\.(?:md|json|toml))`", text))
+    named = set(re.findall(r"`((?:ctxsift|benchmark|docs|tests|tools)/[\w./-]+|[\w-]+\.(?:md|json|toml))`", text))
     assert len(named) > 60
     # NAME stands for what somebody adds.
     assert not [name for name in named if "NAME" not in name and not (ROOT / name).exists()]

@@ -1,0 +1,1 @@
+"""Tools that make data for the benchmark; they are no part of the installed packages."""

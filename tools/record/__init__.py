@@ -1,0 +1,1 @@
+"""Records working sessions as they happen: `python -m tools.record`. See docs/recorded-sessions.md."""
