@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -143,6 +147,26 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(fresh: Recor
     told = fresh.run("echo begun; (sleep 2; touch late) & sleep 60", "--timeout", "1")
     assert told == "begun\n\nCommand timed out after 1 s"
     assert fresh.run("sleep 2; ls") == "cart.py\ntest_cart.py"
+
+
+def test_a_recorder_that_is_killed_leaves_nothing_running(fresh: Recorder) -> None:
+    fresh.done("user", text="Go on.")
+    command = [sys.executable, "-m", "tools.record", "run", "-r", "To see", "touch early; sleep 3; touch late"]
+    with subprocess.Popen(command, cwd=ROOT, env=os.environ | {"RECORDING": str(fresh.folder)}) as process:
+        while not (fresh.files / "early").exists():
+            time.sleep(0.02)
+        process.kill()
+    time.sleep(3)
+    assert not (fresh.files / "late").exists()
+    assert fresh.done("undo") == "restored early"
+    assert fresh.run("ls") == "cart.py\ntest_cart.py"
+
+
+def test_repositories_inside_the_project_are_left_out(fresh: Recorder, tmp_path: Path) -> None:
+    fresh.run("git init -q 'in[1]' && touch 'in[1]/x' other && git clone -q . clone 2>&1")
+    fresh.run("touch clone/y more")
+    truth = open_recorded(fresh.finished(tmp_path / "finished")).truth()
+    assert [each.since_previous.created for each in truth] == [("other",), ("more",)]
 
 
 def test_both_streams_come_in_order_and_long_output_is_cut(fresh: Recorder) -> None:

@@ -44,7 +44,9 @@ _ETC = {
     "hosts": f"127.0.0.1 localhost\n::1 localhost\n127.0.1.1 {HOST}\n",
     "hostname": f"{HOST}\n",
 }
+# A recorder that is killed leaves nothing behind.
 _NAMESPACES = (
+    *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--user", "--map-user=1000", "--map-group=1000", "--keep-caps", "--mount", "--propagation=private"),
     *("--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "bash"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from itertools import islice
@@ -23,7 +24,7 @@ _SETTINGS = (
 class Snapshots:
     """The hidden repository of a working folder.
 
-    It leaves out what the .gitignore of the work leaves out, and nothing else.
+    It leaves out what the .gitignore of the work leaves out, and repositories inside the project; nothing else.
     """
 
     git_dir: Path
@@ -36,18 +37,18 @@ class Snapshots:
 
     def commit(self, message: str) -> str:
         """Commit the files as they are and return the commit."""
-        self._git("add", "--all")
+        self._stage()
         self._git("commit", "--quiet", "--allow-empty", "--no-verify", "--message", message)
         return self._git("rev-parse", "HEAD").strip()
 
     def outside_changes(self, commit: str) -> list[str]:
         """Return the paths that differ from a commit although no step changed them."""
-        self._git("add", "--all")
+        self._stage()
         return [path for path in self._git("diff", "--cached", "--name-only", "-z", commit).split("\0") if path]
 
     def restore(self, commit: str) -> None:
         """Make the files those of a commit; ignored files stay as they are."""
-        self._git("add", "--all")
+        self._stage()
         self._git("read-tree", "--reset", "-u", commit)
 
     def tree(self, commit: str) -> str:
@@ -71,6 +72,14 @@ class Snapshots:
             found[kind].append(tuple(islice(words, 2)) if kind == "R" else next(words))
         created, modified, deleted, renamed = (tuple(sorted(found[kind])) for kind in "AMDR")
         return Changes(created=created, modified=modified, deleted=deleted, renamed=renamed)
+
+    def _stage(self) -> None:
+        # git takes a repository in the folder for a submodule, and fails where that has no commit yet.
+        others = self._git("ls-files", "--others", "--exclude-standard", "-z").split("\0")
+        if inner := [path for path in others if path.endswith("/")]:
+            with (self.git_dir / "info" / "exclude").open("a", encoding="utf-8") as file:
+                file.writelines("/" + re.sub(r"([\\*?\[])", r"\\\1", path) + "\n" for path in inner)
+        self._git("add", "--all")
 
     def _git(self, *arguments: str) -> str:
         environment = {
