@@ -7,21 +7,31 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.cli.command import EXIT_FAILED, EXIT_OK, Parser, add_json, command_parser, print_json, run_command
+from benchmark.cli.command import (
+    EXIT_FAILED,
+    EXIT_OK,
+    EXIT_USAGE,
+    Parser,
+    add_json,
+    command_parser,
+    print_json,
+    run_command,
+)
 from benchmark.record.base import to_json
+from benchmark.utilization.charts import check_form, write
 from benchmark.utilization.columns import Columns, questions
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
 from benchmark.utilization.records import Utilization
 from benchmark.utilization.tables import read_table
 from ctxsift.errors import InputError
-from ctxsift.terminal import tell
+from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
   python -m benchmark.utilization answers.jsonl --labels-column labels
   python -m benchmark.utilization answers.csv --labels-column labels --k 5
   python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --labels-column pred.labels
-  python -m benchmark.utilization answers.jsonl --labels-column labels --fail-below .8
+  python -m benchmark.utilization answers.jsonl --labels-column labels --fail-below .8 -o page.html -o spread.png
 """
 _EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
 
@@ -49,6 +59,15 @@ def build_parser() -> Parser:
     add_json(output)
     output.add_argument("--csv", action="store_true", help="print one line a row as CSV")
     parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="also write a page (.html) or histogram and box plot (.png, .svg); may be given again",
+    )
+    parser.add_argument(
         "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or no row is defined"
     )
     return parser
@@ -56,19 +75,27 @@ def build_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command(build_parser(), _run, argv)
+    return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
+
+
+def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
+    return f"{error.filename}: cannot be written ({error.strerror or error}); name another file", EXIT_USAGE
 
 
 def _run(options: argparse.Namespace) -> int:
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
     if columns.labels is None:
         raise InputError("--labels-column", "is missing", "name the column that holds the verdicts")
+    for path in options.output:
+        check_form(path)
     asked = list(questions(read_table(options.data), columns))
     found = measured(str(options.data), asked, options.k)
+    for path in options.output:
+        write(found, path)
     if options.json:
         print_json(to_json(found))
     elif options.csv:
-        print(rows_csv(found), end="")
+        show(rows_csv(found).rstrip("\n"))
     else:
         print_figures(found)
     return _gate(found, options.fail_below)

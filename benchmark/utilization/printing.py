@@ -24,9 +24,14 @@ CSV_HEADER = ("row", "state", "utilization", "precision", "chunks", "relevant", 
 
 def print_figures(found: Utilization) -> None:
     """Print table, histogram, box plot and the lowest rows, warnings."""
-    ranks = "all ranks" if found.k is None else f"top {found.k}"
-    show(f"Context utilization of {one_line(found.source)}: verdicts by {one_line(found.verdicts_by)}, {ranks}")
-    terminal().print(_table(found))
+    by = f"verdicts by {one_line(found.verdicts_by)}, {ranks_shown(found)}"
+    show(f"Context utilization of {one_line(found.source)}: {by}")
+    table = Table(show_header=False)
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for title, value in figure_rows(found):
+        table.add_row(title, plain_text(value))
+    terminal().print(table)
     if found.spread is not None:
         most = max(found.histogram)
         bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.histogram)
@@ -36,7 +41,7 @@ def print_figures(found: Utilization) -> None:
     if below:
         show("\nlowest rows:")
         for row in sorted(below, key=_value)[:_LOWEST_ROWS]:
-            show(f"  {_value(row):.2f}  row {row.row}  {_verdicts(row)}  {one_line(row.question)}".rstrip())
+            show(f"  {_value(row):.2f}  row {row.row}  {verdicts_shown(row)}  {one_line(row.question)}".rstrip())
     if found.undefined:
         show(f"\nundefined (no relevant chunk), left out of the mean: rows {_numbers(found.rows, State.UNDEFINED)}")
     if found.unscored:
@@ -47,15 +52,18 @@ def print_figures(found: Utilization) -> None:
         show(f"warning: {warning.text}")
 
 
-def _table(found: Utilization) -> Table:
-    table = Table(show_header=False)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    cells: list[tuple[str, str]] = []
+def ranks_shown(found: Utilization) -> str:
+    """Return which ranks count, in words."""
+    return "all ranks" if found.k is None else f"top {found.k}"
+
+
+def figure_rows(found: Utilization) -> list[tuple[str, str]]:
+    """Return title and value of each figure."""
+    rows: list[tuple[str, str]] = []
     spread = found.spread
     if spread is not None:
         low_high = spread.interval and f"{spread.interval[0]:.3f} to {spread.interval[1]:.3f}"
-        cells += [
+        rows += [
             ("mean", f"{spread.mean:.3f}"),
             ("95 % interval", low_high or _NOTHING),
             ("median", f"{spread.median:.3f}"),
@@ -63,16 +71,14 @@ def _table(found: Utilization) -> Table:
             ("max", f"{spread.highest:.3f}"),
             ("std. dev.", _figure(spread.deviation)),
         ]
-    cells += [
+    return [
+        *rows,
         ("count", str(found.count)),
         ("undefined", str(found.undefined)),
         ("unscored", str(found.unscored)),
         ("mean, undefined as 0", _figure(found.mean_with_zeros)),
         ("precision" if found.k is None else f"precision@{found.k}", _figure(found.mean_precision)),
     ]
-    for title, value in cells:
-        table.add_row(title, plain_text(value))
-    return table
 
 
 def box_plot(spread: Spread) -> str:
@@ -116,7 +122,8 @@ def _all_verdicts(row: RowUtilization) -> str:
     return " ".join("?" if verdict.relevant is None else str(verdict.relevant) for verdict in row.verdicts)
 
 
-def _verdicts(row: RowUtilization) -> str:
+def verdicts_shown(row: RowUtilization) -> str:
+    """Return the verdicts of a row as digits, the first forty of them."""
     shown = _all_verdicts(row)[: 2 * _MOST_VERDICTS - 1]
     return shown + (f" ... ({row.chunks} chunks)" if row.chunks > _MOST_VERDICTS else "")
 

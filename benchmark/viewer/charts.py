@@ -277,7 +277,12 @@ class _Frame(msgspec.Struct):
 
 
 def _complete(specification: Json, data: dict[str, Any]) -> Json:
-    config = _files()[_THEME]["light"] | {"background": "white", "padding": 16}
-    frame = _Frame(_Heading(specification["description"]), data, config)
+    frame = _Frame(_Heading(specification["description"]), data, light_theme())
     placed: Json = msgspec.to_builtins(frame)
     return specification | placed
+
+
+def light_theme() -> Json:
+    """Return the configuration of pictures in files."""
+    theme: Json = _files()[_THEME]["light"]
+    return theme | {"background": "white", "padding": 16}
