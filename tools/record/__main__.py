@@ -14,6 +14,7 @@ from benchmark.cli.command import EXIT_FAILED, EXIT_OK, Parser, run_command
 from benchmark.sessions.loader import open_recorded
 from ctxsift.errors import InputError
 from ctxsift.terminal import show, tell
+from tools.record.comparing import compared
 from tools.record.finishing import finish
 from tools.record.journal import Taken
 from tools.record.recording import Recording, open_recording, start_recording
@@ -38,10 +39,10 @@ examples:
   echo 'Empty carts now cost 0.' | python -m tools.record say
   python -m tools.record finish sessions/shop --split dev --licence MIT
   python -m tools.record replay sessions/shop
+  python -m tools.record compare sessions/*
 
-Each command but `start`, `status`, `undo`, `finish` and `replay` is one step of the session. The shell keeps its folder
-from step to step; what a command leaves in the background ends with it. Paths are as in the sandbox: absolute, or from
-the folder of the shell.
+Each call of run, read, write, edit, say and user is one step. The shell keeps its folder from step to step; what a
+command leaves in the background ends with it. Paths are as in the sandbox: absolute, or from the folder of the shell.
 
 exit codes: 0 the step was recorded, however its command ended; 1 a replay differs; 2 nothing was recorded: bad usage or
 input
@@ -63,7 +64,7 @@ def build_parser() -> Parser:
     def added(name: str, handler: Any, summary: str, *, steps: bool = False) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary)
         sub.set_defaults(handler=handler)
-        if name != "replay":
+        if name not in ("replay", "compare"):
             given = os.environ.get("RECORDING")
             sub.add_argument(
                 *("--out", "-o"),
@@ -85,6 +86,8 @@ def build_parser() -> Parser:
     start.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for commands")
     replaying = added("replay", _replay, "do a finished session again and compare the files")
     replaying.add_argument("session", type=Path, metavar="FOLDER", help="that `finish` wrote")
+    comparing = added("compare", _compare, "print what the artifact index says of finished sessions, beside git")
+    comparing.add_argument("sessions", nargs="+", type=Path, metavar="FOLDER", help="that `finish` wrote")
     for each in (start, replaying):
         each.add_argument(
             "--tool",
@@ -273,6 +276,12 @@ def _finish(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     recorded = open_recorded(options.session)
     return _told(replay(recorded, _tools(options.tool)))
+
+
+def _compare(options: argparse.Namespace) -> int:
+    for line in compared([open_recorded(each) for each in options.sessions]):
+        show(line)
+    return EXIT_OK
 
 
 def _told(done: Replay) -> int:

@@ -84,7 +84,7 @@ def replay(recorded: RecordedSession, tools: Mapping[str, str]) -> Replay:
         )
         sandbox, snapshots = sandbox_of(folder, begun), snapshots_of(folder, begun.name)
         sandbox.prepare()
-        _unpack(recorded.folder / START, snapshots.work_tree.parent)
+        unpack(recorded.folder / START, snapshots.work_tree.parent)
         commit, calls, differences = snapshots.begin(), 0, list[StepDifference]()
         shell, differed = f"{HOME}/{begun.name}", False
         for step, truth in zip(recorded.session().steps, recorded.truth(), strict=True):
@@ -104,7 +104,8 @@ def replay(recorded: RecordedSession, tools: Mapping[str, str]) -> Replay:
     return Replay(calls, tuple(differences), files, excepted)
 
 
-def _unpack(archive: Path, folder: Path) -> None:
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the starting files of a session into a folder. Raises InputError."""
     try:
         with tarfile.open(archive) as file:
             file.extractall(folder, filter=_owned_by_us)

@@ -1,0 +1,98 @@
+"""How far the artifact index and git agree on what a recorded session did to the project's files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from benchmark.sessions.loader import RecordedSession
+from benchmark.sessions.records import Changes
+from ctxsift.sessions.artifacts.index import index_session
+from ctxsift.sessions.artifacts.records import Artifacts, FileState
+
+KINDS = ("created", "modified", "deleted")
+# A rename is a deletion and a creation. What the index does not know (`written`) it does not say.
+_SAID: Mapping[FileState, str] = {
+    FileState.CREATED: "created",
+    FileState.RENAMED: "created",
+    FileState.MODIFIED: "modified",
+    FileState.DELETED: "deleted",
+    FileState.RENAMED_AWAY: "deleted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Paths of one kind, as the index and as git have them.
+
+    Attributes:
+        both: in both.
+        only_index: false; lower precision.
+        only_git: missed; lower recall.
+
+    """
+
+    both: frozenset[str] = frozenset()
+    only_index: frozenset[str] = frozenset()
+    only_git: frozenset[str] = frozenset()
+
+
+def share(part: int, whole: int) -> float | None:
+    """Return a share in [0, 1]; None of nothing."""
+    return part / whole if whole else None
+
+
+def precision(found: Iterable[Agreement]) -> float | None:
+    """Return the share of what the index says that git says, too, over all; None where it says nothing."""
+    each = list(found)
+    right = sum(len(one.both) for one in each)
+    return share(right, right + sum(len(one.only_index) for one in each))
+
+
+def recall(found: Iterable[Agreement]) -> float | None:
+    """Return the share of what git says that the index says, too, over all; None where git says nothing."""
+    each = list(found)
+    right = sum(len(one.both) for one in each)
+    return share(right, right + sum(len(one.only_git) for one in each))
+
+
+def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, Agreement]:
+    """Return what the index says of a whole session beside what git says, by kind.
+
+    Args:
+        recorded: the session.
+        ignored: paths that git does not track.
+
+    Raises:
+        InputError: the session cannot be read.
+
+    """
+    said = by_kind(index_session(recorded.session()))
+    true = by_git(recorded.truth()[-1].since_start)
+    return {
+        kind: Agreement(
+            frozenset(said[kind] & true[kind]),
+            frozenset(said[kind] - true[kind] - ignored),
+            frozenset(true[kind] - said[kind]),
+        )
+        for kind in KINDS
+    }
+
+
+def by_kind(artifacts: Artifacts) -> dict[str, set[str]]:
+    """Return the project's files that the index says were created, modified or deleted."""
+    made: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for entry in artifacts.files:
+        kind = _SAID.get(entry.state)
+        if kind and not entry.path.startswith(("/", "~")):
+            made[kind].add(entry.path)
+    return made
+
+
+def by_git(changes: Changes) -> dict[str, set[str]]:
+    """Return the same as git has it."""
+    return {
+        "created": {*changes.created, *(new for _, new in changes.renamed)},
+        "modified": set(changes.modified),
+        "deleted": {*changes.deleted, *(old for old, _ in changes.renamed)},
+    }
