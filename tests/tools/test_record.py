@@ -212,11 +212,19 @@ def test_files_outside_the_recording_are_refused(fresh: Recorder) -> None:
 
 def test_secrets_are_taken_out_and_addresses_of_nobody_stay(fresh: Recorder, tmp_path: Path) -> None:
     key = "sk-" + "Ab1" * 9
-    fresh.run(f"echo {key} joe@corp.com ann@example.com")
+    told = fresh("run", "--reason", "To see", "--", f"echo {key} joe@corp.com ann@example.com")
+    assert "replay will differ; `undo` it now" in told.stderr
     recorded = open_recorded(fresh.finished(tmp_path / "finished"))
     (step,) = recorded.session().steps
     assert step.results[0].text == "*** *** ann@example.com"
     assert recorded.provenance.redacted_steps == [1]
+
+
+def test_a_call_that_could_not_be_replayed_may_be_taken_back(fresh: Recorder) -> None:
+    fresh.done("write", "--reason", "Settings", "settings.py", text='token = "a1b2c3d4e5"\n')
+    assert fresh.done("undo").startswith("dropped step 1")
+    assert fresh.done("write", "--reason", "Settings", "settings.py", text="ann@example.com\n")
+    assert fresh("undo").returncode == 2
 
 
 def test_usage_errors_record_nothing(tmp_path: Path) -> None:

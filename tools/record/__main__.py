@@ -18,6 +18,7 @@ from tools.record.comparing import compared
 from tools.record.finishing import finish
 from tools.record.journal import Taken
 from tools.record.recording import Recording, open_recording, start_recording
+from tools.record.redacting import changed_call
 from tools.record.replaying import Replay, replay
 
 _EXAMPLES = """\
@@ -114,7 +115,7 @@ def build_parser() -> Parser:
     added("say", _say, "record a message of the agent that ends its turn; it comes on stdin")
     added("user", _user, "record a message of the user; it comes on stdin")
     added("status", _status, "print what was recorded so far")
-    added("undo", _undo, "take back changes that no step made, or a last step that gives this machine away")
+    added("undo", _undo, "take back changes that no step made, or a last step that cannot be shown as it is")
     ending = added("finish", _finish, "write the session, the truth about its files and its provenance")
     ending.add_argument("target", type=Path, metavar="FOLDER", help="to write to")
     ending.add_argument("--split", choices=("dev", "test"), required=True, help="test: used for no tuning")
@@ -181,8 +182,11 @@ def _print(recording: Recording, step: Taken) -> int:
         show(step.output)
     number = len(recording.journal.steps)
     if private := recording.private_in(step):
+        tell(f"step {number} holds {private!r}, which is of this machine; `undo` it, and do it otherwise")
+    elif changed_call(step):
         tell(
-            f"step {number} holds {private!r}, which is of this machine: take it back with `undo`, and do it otherwise"
+            f"step {number}: its call holds what looks like a secret or an e-mail address, which becomes ***; a "
+            "replay will differ; `undo` it now, and do it otherwise (addresses at example.com stay)"
         )
     return EXIT_OK
 

@@ -17,27 +17,17 @@ from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 from ctxsift.sessions.exporting import as_atif
 from ctxsift.sessions.records import Session, SessionHead, Source, Step, ToolCall, ToolResult
-from ctxsift.sessions.redacting import Redactor
 from tools.record.journal import Taken
 from tools.record.recording import Recording
+from tools.record.redacting import PublicRedactor
 
 AGENT = "recorded"
-# Domains that nobody can own (RFC 2606): addresses there are nobody's.
-_NOBODYS = re.compile(r"@(?=(?:[\w-]+\.)*?(?:example\.(?:com|net|org)|[\w-]+\.(?:example|invalid|test))\b)")
-_HELD_BACK = "\ue000"
 _VERSION = {"go": "go version", "java": "java -version", "javac": "javac -version"}
 _PROGRAMS = (
     *("bash", "git", "python", "python3", "pip", "pytest", "uv", "node", "npm", "npx", "tsc", "go", "java", "javac"),
     *("mvn", "ruby", "bundle", "gem", "cargo", "rustc", "gcc", "g++", "clang", "make", "cmake", "php", "perl", "jq"),
     *("sqlite3", "sed", "awk", "grep", "rg", "diff", "patch", "valgrind", "gdb"),
 )
-
-
-class _Redactor(Redactor):
-    """Takes secrets out; addresses that are nobody's stay, as projects have them in tests and commits."""
-
-    def text(self, text: str) -> str:
-        return super().text(_NOBODYS.sub(_HELD_BACK, text)).replace(_HELD_BACK, "@")
 
 
 def finish(recording: Recording, target: Path, *, split: Split, licence: str, varies: Iterable[str]) -> Provenance:
@@ -63,7 +53,7 @@ def finish(recording: Recording, target: Path, *, split: Split, licence: str, va
             raise InputError(
                 f"step {number}", f"holds {private!r}, which is of this machine", "record that part of the work anew"
             )
-    redactor = _Redactor()
+    redactor = PublicRedactor()
     own = [_step(number, taken) for number, taken in enumerate(steps, 1)]
     public = [redactor.step(step) for step in own]
     head = SessionHead(AGENT, begun.name, AGENT, folder=recording.project, started=begun.at, title=begun.name)

@@ -17,6 +17,7 @@ import msgspec
 from ctxsift.errors import InputError
 from tools.record.calls import Done, call
 from tools.record.journal import Begun, Dropped, Journal, Taken, begin_journal, open_journal
+from tools.record.redacting import changed_call
 from tools.record.sandbox import HOME, USER, Sandbox
 from tools.record.snapshots import Snapshots
 
@@ -122,7 +123,7 @@ class Recording:
         return private_in((step.message, step.output, *values), self.journal.begun.private)
 
     def undo(self) -> str:
-        """Take back what no step did, or else the last step if it holds a private text; return what was done.
+        """Take back what no step did, or else the last step if it cannot be shown as it is; return what was done.
 
         Raises:
             InputError: there is neither.
@@ -132,9 +133,9 @@ class Recording:
             self.snapshots.restore(self.commit)
             return f"restored {', '.join(changed)}"
         steps = self.journal.steps
-        if not steps or self.private_in(steps[-1]) is None:
-            problem = "there is nothing to take back"
-            raise InputError("undo", problem, "what was recorded stays, unless it holds a path or name of this machine")
+        if not steps or not (self.private_in(steps[-1]) or changed_call(steps[-1])):
+            hint = "what was recorded stays, unless it names this machine or its call holds what looks like a secret"
+            raise InputError("undo", "there is nothing to take back", hint)
         self.journal.append(Dropped(at=now()))
         self.snapshots.restore(self.commit)
         return f"dropped step {len(steps) + 1}; the files are as before it, but for ignored ones and the project's .git"
