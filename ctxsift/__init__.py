@@ -19,12 +19,17 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ctxsift.backends.base import (
+        Ability,
         AsyncBackend,
         Backend,
         BatchBackend,
+        Decoding,
+        DecodingBackend,
         Generation,
         Limits,
         LoadInfo,
+        LogProbability,
+        MeasuringBackend,
         ModelOptions,
         ModelSpec,
         Traits,
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ability",
     "Answer",
     "AsyncBackend",
     "Backend",
@@ -61,6 +67,8 @@ __all__ = [
     "BatchBackend",
     "Compression",
     "CtxsiftError",
+    "Decoding",
+    "DecodingBackend",
     "Failure",
     "Generation",
     "InputError",
@@ -69,6 +77,8 @@ __all__ = [
     "Limits",
     "LoadError",
     "LoadInfo",
+    "LogProbability",
+    "MeasuringBackend",
     "Message",
     "ModelOptions",
     "ModelSpec",

@@ -6,7 +6,7 @@ CtxsiftError
     ├── WeightsError        its weights are missing, incomplete or not GGUF
     ├── LoadError           the engine refused them
     ├── PromptTooLongError  the prompt does not fit the context
-    ├── RefusedError        a service refuses every request of this kind: wrong key, no such model
+    ├── RefusedError        every request of this kind is refused: wrong key, no such model or ability
     └── InstrumentError     an answer never came, and the model is not to blame
         ├── TransientError  ... for a reason that may pass by itself
         ├── WorkerCrashedError
@@ -65,7 +65,7 @@ class PromptTooLongError(BackendError):
 
 
 class RefusedError(BackendError):
-    """A service will refuse the next request as it refused this one; asking again only costs time."""
+    """The next request will be refused as this one was; asking again only costs time."""
 
 
 class InstrumentError(BackendError):

@@ -1,13 +1,15 @@
 """The seam: what a backend is, what it is given and what it gives back.
 
 A backend answers what it is asked, once. Retries, timeouts, concurrency and journaling live outside. What it wants of
-whoever runs it, its class says as `traits`.
+whoever runs it, and what it can do beside answering greedily, its class says as `traits`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -83,6 +85,62 @@ class Limits:
     """Bounds of one generation: tokens of the answer."""
 
     max_output_tokens: int = 768
+
+
+class Ability(StrEnum):
+    """What a backend may be able to do beside answering greedily; the value completes "it cannot ..."."""
+
+    SAMPLING = "draw answers at a temperature"
+    SCHEMA = "hold answers to a JSON schema"
+    LOG_PROBABILITIES = "tell log-probabilities of a text"
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How one answer is decoded.
+
+    Attributes:
+        temperature: 0 takes the likeliest token each time; above it, tokens are drawn from all that the model gives,
+            its logits divided by the temperature.
+        seed: of the draws; the same seed draws the same answer, where the engine allows that.
+        schema: JSON Schema that the answer conforms to unless the token limit ends it; None leaves it free.
+
+    Raises:
+        ValueError: the temperature is not a number from 0 upwards.
+
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    schema: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
+            raise ValueError(f"a temperature is a number from 0 upwards, not {self.temperature}")
+
+    @property
+    def needs(self) -> frozenset[Ability]:
+        """What a backend has to be able to do for it."""
+        sampling = {Ability.SAMPLING} if self.temperature else set()
+        return frozenset(sampling if self.schema is None else {*sampling, Ability.SCHEMA})
+
+
+GREEDY = Decoding()
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbability:
+    """How likely a model finds one token of a text, given all that stands before it.
+
+    Attributes:
+        start, end: where the token lies in the text, in characters; tokens that share a character overlap.
+        value: natural logarithm, at most 0; None for a first token with nothing before it.
+
+    """
+
+    start: Count
+    end: Count
+    value: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +265,7 @@ class Traits:
         worker: the class that runs it in a process of its own, where the usual one (`WorkerBackend`) will not do.
         environment: returns variables for that process, given those of the caller; they may change its speed, never
             an answer.
+        abilities: what it can do beside answering greedily; see DecodingBackend and MeasuringBackend.
 
     """
 
@@ -215,6 +274,7 @@ class Traits:
     missing: Callable[[Sequence[ModelSpec], Settings], Sequence[str | None]] = _nothing_missing
     worker: Callable[..., Any] | None = None
     environment: Callable[[Mapping[str, str]], dict[str, str]] = _no_variables
+    abilities: frozenset[Ability] = frozenset()
 
 
 class Backend(Protocol):
@@ -241,6 +301,34 @@ class BatchBackend(Backend, Protocol):
         self, prompts: Sequence[Sequence[Message]], limits: Limits
     ) -> Sequence[Generation | BackendError]:
         """Answer every prompt, in order; what fails for one prompt alone stands in its place."""
+        ...
+
+
+class DecodingBackend(Backend, Protocol):
+    """A backend with Ability.SAMPLING or Ability.SCHEMA; the `agenerate` of a service takes the same argument.
+
+    Whoever has neither is never given it.
+    """
+
+    def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Answer once; see Backend. Raises BackendError for a schema that cannot be used."""
+        ...
+
+
+class MeasuringBackend(Backend, Protocol):
+    """A backend with Ability.LOG_PROBABILITIES."""
+
+    def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
+        """Return how likely each token of a text is.
+
+        Args:
+            messages: the text is the model's answer to them; without any, it stands alone.
+            text: is split into tokens on its own, and control tokens in it are plain text.
+
+        Raises:
+            PromptTooLongError: both together do not fit the context.
+
+        """
         ...
 
 

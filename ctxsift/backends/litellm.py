@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ctxsift.backends import litellm_replies as replies
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends.base import GREEDY, Ability, Decoding, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.litellm_dialects import dialect_of
 from ctxsift.backends.litellm_providers import (
     PROVEN,
@@ -79,7 +79,7 @@ def _not_accepted(spec: ModelSpec, settings: Settings) -> str | None:
 class LiteLLMBackend:
     """One remote model. Address and key come from the environment or `spec.options.env_file`, never in a spec."""
 
-    traits = Traits(missing=_missing)
+    traits = Traits(missing=_missing, abilities=frozenset({Ability.SAMPLING, Ability.SCHEMA}))
 
     def __init__(self) -> None:
         self._litellm: Any = None
@@ -186,9 +186,10 @@ class LiteLLMBackend:
         # Attempts are timed outside; this only keeps LiteLLM's own, shorter default away.
         return self._settings.timeout_ms / 1000 + 60
 
-    async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Ask once; see AsyncBackend."""
+    async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Ask once; see AsyncBackend and DecodingBackend."""
         settings = self._settings
+        decoded = self._decoded(decoding)
         exchange, reply = Exchange(), None
         overheard.set(exchange)
         started = time.perf_counter()
@@ -199,12 +200,11 @@ class LiteLLMBackend:
                 api_base=settings.llm_base_url,
                 api_key=settings.llm_api_key,
                 api_version=settings.llm_api_version,
-                temperature=self._temperature,
-                seed=self._seed,
                 max_tokens=limits.max_output_tokens + self._budget,
                 timeout=self._timeout_s(),
                 num_retries=0,
                 max_retries=0,
+                **decoded,
                 **self._request,
             )
         except Exception as error:  # every provider has errors of its own; none may carry the key outside
@@ -232,6 +232,18 @@ class LiteLLMBackend:
             reasoning_tokens=said.reasoning_tokens,
             cost_usd=replies.price_by_litellm(reply),
         )
+
+    def _decoded(self, decoding: Decoding) -> dict[str, Any]:
+        """Return what a request says of decoding. Raises RefusedError for what the provider would refuse."""
+        said: dict[str, Any] = dict(temperature=self._temperature, seed=self._seed)
+        if decoding.temperature:
+            if self._temperature is None:
+                raise RefusedError(f"{self._model}: no temperature together with a budget of thought")
+            said = dict(temperature=decoding.temperature, seed=decoding.seed)
+        if decoding.schema is not None:
+            schema = dict(name="answer", schema=decoding.schema, strict=True)
+            said |= dict(response_format=dict(type="json_schema", json_schema=schema))
+        return said
 
     def _in_its_own_words(self, reply: Any, exchange: Exchange) -> replies.Said:
         """Return an answer that came in words of its provider, without what LiteLLM adds. Raises InstrumentError."""

@@ -5,19 +5,32 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib.util
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends.base import (
+    GREEDY,
+    Ability,
+    Decoding,
+    FinishReason,
+    Generation,
+    Limits,
+    LoadInfo,
+    LogProbability,
+    ModelSpec,
+    Traits,
+)
 from ctxsift.backends.gguf import read_header
+from ctxsift.backends.likelihood import by_llama_cpp, measured, require_room, spans_of
 from ctxsift.backends.llama_worker import LlamaWorkerBackend, short_spins
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
 from ctxsift.backends.registry import GGUF
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
-from ctxsift.errors import LoadError, PromptTooLongError
+from ctxsift.errors import BackendError, LoadError
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
@@ -44,6 +57,7 @@ class LlamaCppBackend:
         missing=_missing,
         worker=LlamaWorkerBackend,
         environment=short_spins,
+        abilities=frozenset(Ability),
     )
 
     def __init__(self) -> None:
@@ -90,16 +104,15 @@ class LlamaCppBackend:
             ),
         )
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Answer greedily until an end-of-turn token, the limit, or an endless loop; see Backend."""
+    def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Answer until an end-of-turn token, the limit, or an endless loop; see DecodingBackend."""
         import llama_cpp
 
         llm = self._llm
         written = self._prompt(messages)
         prompt = self._tokens(written)
-        room = llm.n_ctx() - limits.max_output_tokens
-        if len(prompt) > room:
-            raise PromptTooLongError(len(prompt), room)
+        require_room(len(prompt), llm.n_ctx() - limits.max_output_tokens)
+        sampling = _sampling(llama_cpp, llm, decoding)
         # A fresh context for every case: an answer must not depend on the case before it.
         llm.reset()
         llama_cpp.llama_perf_context_reset(llm.ctx)
@@ -108,7 +121,7 @@ class LlamaCppBackend:
         answer: list[int] = []
         finish: FinishReason = "length"
         started = time.perf_counter()
-        for token in llm.generate(prompt, temp=0.0, top_k=1, repeat_penalty=1.0):
+        for token in llm.generate(prompt, **sampling):
             if llama_cpp.llama_vocab_is_eog(vocabulary, token):
                 finish = "stop"
                 break
@@ -137,6 +150,16 @@ class LlamaCppBackend:
             control_tokens=MODEL_TOKENS.unlisted(map(self._token_text, control)),
             reasoning_tags=tags,
         )
+
+    def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
+        """Return how likely each token of a text is; see MeasuringBackend."""
+        llm, content = self._llm, text.encode("utf-8", errors="replace")
+        # Alone, a text begins as the model's own texts do.
+        before = self._tokens(self._prompt(messages)) if messages else llm.tokenize(b"", add_bos=True)
+        tokens = llm.tokenize(content, add_bos=False, special=False)
+        require_room(len(before) + len(tokens), llm.n_ctx())
+        spans = spans_of(text, [llm.detokenize([token], special=True) for token in tokens])
+        return measured(spans, by_llama_cpp(llm, [*before, *tokens], len(tokens), PHYSICAL_BATCH))
 
     def close(self) -> None:
         """Free the model."""
@@ -188,6 +211,22 @@ def physical_cores() -> int:
     cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
     allowed = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else cores
     return max(1, min(cores, allowed))
+
+
+def _sampling(llama_cpp: Any, llm: Any, decoding: Decoding) -> dict[str, Any]:
+    """Return what the binding is told of decoding. Raises BackendError for a schema that is no grammar."""
+    told: dict[str, Any] = dict(temp=0.0, top_k=1, repeat_penalty=1.0)
+    if decoding.temperature:
+        llm.set_seed(decoding.seed)
+        # The whole distribution: the binding's defaults would cut its tail.
+        told |= dict(temp=decoding.temperature, top_k=0, top_p=1.0, min_p=0.0)
+    if decoding.schema is not None:
+        try:
+            told |= dict(grammar=llama_cpp.LlamaGrammar.from_json_schema(json.dumps(decoding.schema), verbose=False))
+        except Exception as error:  # the binding checks schemas by assertions
+            why = str(error)[:_LONGEST_REASON] or type(error).__name__
+            raise BackendError(f"llama.cpp has no grammar for this schema ({why})") from error
+    return told
 
 
 def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool) -> Any:

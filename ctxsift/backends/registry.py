@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ctxsift.errors import LoadError, did_you_mean
 
 if TYPE_CHECKING:
-    from ctxsift.backends.base import Backend, Traits
+    from ctxsift.backends.base import Ability, Backend, Traits
 
 GROUP = "ctxsift.backends"
 # The backends that come with the product; nothing outside this package knows their registered names.
@@ -47,6 +48,17 @@ def traits_of(name: str) -> Traits:
 
     traits: Traits = getattr(backend_class(name), "traits", Traits())
     return traits
+
+
+def lacking(name: str, needs: Iterable[Ability]) -> str | None:
+    """Say in one line what of `needs` the backend cannot do; None where it can do all. Nothing is loaded or asked.
+
+    Raises:
+        LoadError: as `backend_class` does.
+
+    """
+    missing = sorted(set(needs) - traits_of(name).abilities)
+    return f"the backend {name!r} cannot {' or '.join(missing)}" if missing else None
 
 
 def is_service(name: str) -> bool:

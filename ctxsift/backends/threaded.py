@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import GREEDY, Decoding, Generation, Limits, LoadInfo, LogProbability, ModelSpec
 from ctxsift.backends.worker import WorkerBackend
 from ctxsift.errors import BackendError, InstrumentError, LoadError
 from ctxsift.prompts import Message
@@ -35,9 +35,13 @@ class ThreadedBackend:
     async def aopen(self) -> None:
         """Nothing to open."""
 
-    async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+    async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
         """Answer once. Raises BackendError; LoadError when a model that died cannot be loaded again."""
-        return await self._in_thread(lambda: self.worker.generate(messages, limits))
+        return await self._in_thread(lambda: self.worker.generate(messages, limits, decoding))
+
+    async def alog_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
+        """Return how likely each token of a text is; see MeasuringBackend. Raises as `agenerate` does."""
+        return await self._in_thread(lambda: self.worker.log_probabilities(messages, text))
 
     async def agenerate_batch(
         self, prompts: Sequence[Sequence[Message]], limits: Limits

@@ -8,10 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ctxsift.backends.base import FinishReason, Generation, Limits, LoadInfo, ModelOptions, ModelSpec, Traits
+from ctxsift.backends.base import (
+    GREEDY,
+    Ability,
+    Decoding,
+    Generation,
+    Limits,
+    LoadInfo,
+    LogProbability,
+    ModelOptions,
+    ModelSpec,
+    Traits,
+)
 from ctxsift.backends.cuda import DeviceWatch, look_from_outside, problem_of
 from ctxsift.backends.gguf import read_header
-from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
+from ctxsift.backends.likelihood import by_torch, measured, require_room
+from ctxsift.backends.loops import LOOP_RULE_VERSION
 from ctxsift.backends.registry import TRANSFORMERS
 from ctxsift.backends.templates import (
     ChatTemplate,
@@ -20,14 +32,15 @@ from ctxsift.backends.templates import (
     reasoning_tags,
     thinking_switches,
 )
+from ctxsift.backends.transformers_rows import Rows
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
-# Tokens that end an answer of models whose configuration names none (such as those from GGUF files), by their text.
-
+# How many tokens are read at a time where logits of all of them are wanted.
+_MEASURED_TOKENS = 128
 # Leaves a choice to the model.
 _AUTO = ModelOptions().attn_implementation
 # Values of `tokenizer.ggml.pre` that stand for GPT-2's splitting with every digit on its own.
@@ -50,7 +63,11 @@ def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]
 class TransformersBackend:
     """One model of the hub, of a local folder, or of a GGUF file; reads several prompts at once."""
 
-    traits = Traits(reads_gguf=True, missing=_missing)
+    traits = Traits(
+        reads_gguf=True,
+        missing=_missing,
+        abilities=frozenset({Ability.SAMPLING, Ability.LOG_PROBABILITIES}),
+    )
 
     def __init__(self) -> None:
         self._torch: Any = None
@@ -124,9 +141,9 @@ class TransformersBackend:
             ),
         )
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Answer greedily until an end-of-turn token, the limit, or an endless loop; see Backend."""
-        reply = self.generate_batch([messages], limits)[0]
+    def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Answer until an end-of-turn token, the limit, or an endless loop; see DecodingBackend."""
+        reply = self._replies([messages], limits, decoding)[0]
         if isinstance(reply, BackendError):
             raise reply
         return reply
@@ -139,10 +156,25 @@ class TransformersBackend:
         The time to the first token is the batch's for each of its prompts; the time of an answer ends with its last
         token, whatever the others of its batch still have to say.
         """
+        return self._replies(prompts, limits, GREEDY)
+
+    def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
+        """Return how likely each token of a text is; see MeasuringBackend."""
+        split = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, split_special_tokens=True)
+        # Alone, a text begins as the model's own texts do.
+        before = self._tokens(self._prompt(messages)) if messages else self._tokenizer("")["input_ids"]
+        tokens = split["input_ids"]
+        require_room(len(before) + len(tokens), self._context_tokens)
+        values = by_torch(self._torch, self._model, [*before, *tokens], len(tokens), _MEASURED_TOKENS)
+        return measured(split["offset_mapping"], values)
+
+    def _replies(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits, decoding: Decoding
+    ) -> Sequence[Generation | BackendError]:
         room = self._context_tokens - limits.max_output_tokens
         asked = [self._asked(messages, room) for messages in prompts]
         fitting = [each.tokens for each in asked if isinstance(each, _Asked)]
-        answers = iter(self._answers(fitting, limits) if fitting else ())
+        answers = iter(self._answers(fitting, limits, decoding) if fitting else ())
         return [
             replace(next(answers), begins_in_reasoning=opens_reasoning(each.prompt, self._reasoning_tags))
             if isinstance(each, _Asked)
@@ -179,7 +211,7 @@ class TransformersBackend:
         if self._torch is not None and self._device.startswith("cuda"):
             self._torch.cuda.empty_cache()
 
-    def _answers(self, prompts: Sequence[Sequence[int]], limits: Limits) -> list[Generation]:
+    def _answers(self, prompts: Sequence[Sequence[int]], limits: Limits, decoding: Decoding) -> list[Generation]:
         torch, watch = self._torch, self._watch
         assert watch is not None
         width = max(len(ids) for ids in prompts)
@@ -191,8 +223,10 @@ class TransformersBackend:
         inputs = torch.tensor(padded, device=self._model.device)
         watch.reset_peak()
         watch.synchronize()
-        rows = _Rows(torch, watch, len(prompts), self._ends)
-        settings = _greedy(limits.max_output_tokens, padding)
+        rows = Rows(torch, watch, len(prompts), self._ends)
+        settings = _generation_config(limits.max_output_tokens, padding, decoding.temperature)
+        if decoding.temperature:
+            torch.manual_seed(decoding.seed)
         try:
             with torch.inference_mode():
                 self._model.generate(
@@ -270,52 +304,14 @@ class _Asked:
     tokens: list[int]
 
 
-class _Row:
-    """One answer of a batch while it grows."""
-
-    def __init__(self) -> None:
-        self.tokens: list[int] = []
-        self.finish: FinishReason = "length"
-        self.ended_ms = 0.0
-        self.open = True
-        self._loop = LoopDetector()
-
-    def push(self, token: int, now_ms: float, ends: frozenset[int]) -> None:
-        self.ended_ms = now_ms
-        if token in ends:
-            self.finish, self.open = "stop", False
-            return
-        self.tokens.append(token)
-        if self._loop.push(token):
-            self.finish, self.open = "loop", False
-
-
-class _Rows:
-    """Hears of every token of a batch, notes times, and says which rows are done: a stopping criterion."""
-
-    def __init__(self, torch: Any, watch: DeviceWatch, count: int, ends: frozenset[int]) -> None:
-        self._torch, self._watch, self._ends = torch, watch, ends
-        self._started = time.perf_counter()
-        self.rows = [_Row() for _ in range(count)]
-        self.first_ms = 0.0
-
-    def __call__(self, input_ids: Any, *_: Any, **__: Any) -> Any:
-        # Reading the tokens waits for the device, so the clock below is the device's too.
-        newest = input_ids[:, -1].tolist()
-        self._watch.synchronize()
-        now_ms = (time.perf_counter() - self._started) * 1000
-        self.first_ms = self.first_ms or now_ms
-        for row, token in zip(self.rows, newest, strict=True):
-            if row.open:
-                row.push(token, now_ms, self._ends)
-        return self._torch.tensor([not row.open for row in self.rows], device=input_ids.device)
-
-
-def _greedy(max_tokens: int, padding: int) -> Any:
+def _generation_config(max_tokens: int, padding: int, temperature: float) -> Any:
     """Return settings of our own: those that come with a model often sample, or punish repetition."""
     from transformers import GenerationConfig
 
-    return GenerationConfig(do_sample=False, num_beams=1, max_new_tokens=max_tokens, pad_token_id=padding)
+    # The whole distribution: the library's defaults would cut its tail.
+    drawn: dict[str, Any] = dict(do_sample=True, temperature=temperature, top_k=0, top_p=1.0)
+    how: dict[str, Any] = drawn if temperature else dict(do_sample=False)
+    return GenerationConfig(**how, num_beams=1, max_new_tokens=max_tokens, pad_token_id=padding)
 
 
 def _open(torch: Any, transformers: Any, spec: ModelSpec) -> tuple[Any, Any]:

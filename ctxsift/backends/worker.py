@@ -16,19 +16,33 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import IO
+from typing import IO, cast
 
 import msgspec
 
-from ctxsift.backends.base import Backend, BatchBackend, Generation, Limits, LoadInfo, ModelSpec
-from ctxsift.backends.registry import create_backend, traits_of
+from ctxsift.backends.base import (
+    GREEDY,
+    Ability,
+    Backend,
+    BatchBackend,
+    Decoding,
+    DecodingBackend,
+    Generation,
+    Limits,
+    LoadInfo,
+    LogProbability,
+    MeasuringBackend,
+    ModelSpec,
+)
+from ctxsift.backends.registry import create_backend, lacking, traits_of
 from ctxsift.errors import (
     BackendError,
     InstrumentError,
     LoadError,
     PromptTooLongError,
+    RefusedError,
     WeightsError,
     WorkerCrashedError,
     WorkerTimeoutError,
@@ -47,6 +61,12 @@ class _Load(msgspec.Struct, tag=True, frozen=True):
 class _Ask(msgspec.Struct, tag=True, frozen=True):
     prompts: list[list[Message]]
     limits: Limits
+    decoding: Decoding
+
+
+class _Measure(msgspec.Struct, tag=True, frozen=True):
+    messages: list[Message]
+    text: str
 
 
 class _Fault(msgspec.Struct, tag=True, frozen=True):
@@ -69,10 +89,14 @@ class _Answers(msgspec.Struct, tag=True, frozen=True):
     each: list[_Answer | _Fault]
 
 
+class _Measured(msgspec.Struct, tag=True, frozen=True):
+    tokens: list[LogProbability]
+
+
 class _Reply(msgspec.Struct, frozen=True):
     """What the child says, and what it has used up to then."""
 
-    content: _Loaded | _Answers | _Fault
+    content: _Loaded | _Answers | _Measured | _Fault
     rss_bytes: int
     cpu_s: float
 
@@ -133,14 +157,16 @@ class WorkerBackend:
         assert isinstance(content, _Loaded)
         return replace(content.load, environment=environment)
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Let the child answer; see Backend.
+    def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Let the child answer; see DecodingBackend.
 
         Raises:
+            RefusedError: the backend cannot decode in that way; it was not asked.
             WorkerCrashedError, WorkerTimeoutError: the child is gone and `load` has to be called again.
 
         """
-        (reply,) = self.generate_batch([messages], limits)
+        self._require(decoding.needs)
+        (reply,) = self._answers([messages], limits, decoding)
         if isinstance(reply, BackendError):
             raise reply
         return reply
@@ -154,10 +180,14 @@ class WorkerBackend:
             WorkerCrashedError, WorkerTimeoutError: as `generate` does; the time limit grows with the batch.
 
         """
-        timeout_s = self._generate_timeout_s and self._generate_timeout_s * len(prompts)
-        content = self._ask(_Ask([list(messages) for messages in prompts], limits), timeout_s)
-        assert isinstance(content, _Answers)
-        return [_error(each) if isinstance(each, _Fault) else each.generation for each in content.each]
+        return self._answers(prompts, limits, GREEDY)
+
+    def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
+        """Let the child measure a text; see MeasuringBackend. Raises as `generate` does."""
+        self._require([Ability.LOG_PROBABILITIES])
+        content = self._ask(_Measure(list(messages), text), self._generate_timeout_s)
+        assert isinstance(content, _Measured)
+        return content.tokens
 
     def kill(self) -> None:
         """End the child at once and for good, from another thread; whoever waits for it gets WorkerCrashedError."""
@@ -182,6 +212,18 @@ class WorkerBackend:
         if stderr is not None:
             stderr.close()
 
+    def _require(self, needs: Iterable[Ability]) -> None:
+        if problem := lacking(self._name, needs):
+            raise RefusedError(problem)
+
+    def _answers(
+        self, prompts: Sequence[Sequence[Message]], limits: Limits, decoding: Decoding
+    ) -> Sequence[Generation | BackendError]:
+        timeout_s = self._generate_timeout_s and self._generate_timeout_s * len(prompts)
+        content = self._ask(_Ask([list(messages) for messages in prompts], limits, decoding), timeout_s)
+        assert isinstance(content, _Answers)
+        return [_error(each) if isinstance(each, _Fault) else each.generation for each in content.each]
+
     def _start(self, environment: dict[str, str]) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._replies = queue.Queue()
@@ -204,7 +246,7 @@ class WorkerBackend:
             # It was told to end while it was not there yet.
             self._process.kill()
 
-    def _ask(self, request: _Load | _Ask, timeout_s: float | None) -> _Loaded | _Answers:
+    def _ask(self, request: _Load | _Ask | _Measure, timeout_s: float | None) -> _Loaded | _Answers | _Measured:
         process = self._process
         if process is None or process.stdin is None:
             raise WorkerCrashedError(None, "the model process was not started")
@@ -276,8 +318,8 @@ def _error(fault: _Fault) -> BackendError:
         return PromptTooLongError(*fault.figures)
     if fault.kind in (LoadError.__name__, WeightsError.__name__):
         return LoadError(fault.message)
-    if fault.kind == InstrumentError.__name__:
-        return InstrumentError(fault.message)
+    if fault.kind in (InstrumentError.__name__, BackendError.__name__):
+        return InstrumentError(fault.message) if fault.kind == InstrumentError.__name__ else BackendError(fault.message)
     return BackendError(f"{fault.kind}: {fault.message}")
 
 
@@ -286,22 +328,23 @@ def _fault(error: Exception) -> _Fault:
     return _Fault(type(error).__name__, " ".join(str(error).split())[:500], figures)
 
 
-def _batch(
-    backend: Backend, prompts: Sequence[Sequence[Message]], limits: Limits
-) -> Sequence[Generation | BackendError]:
-    if isinstance(backend, BatchBackend) and len(prompts) > 1:
-        return backend.generate_batch(prompts, limits)
+def _batch(backend: Backend, ask: _Ask) -> Sequence[Generation | BackendError]:
+    if isinstance(backend, BatchBackend) and len(ask.prompts) > 1:
+        return backend.generate_batch(ask.prompts, ask.limits)
     replies: list[Generation | BackendError] = []
-    for messages in prompts:
+    for messages in ask.prompts:
         try:
-            replies.append(backend.generate(messages, limits))
+            if ask.decoding.needs:
+                replies.append(cast(DecodingBackend, backend).generate(messages, ask.limits, ask.decoding))
+            else:
+                replies.append(backend.generate(messages, ask.limits))
         except BackendError as error:
             replies.append(error)
     return replies
 
 
 def _answers(backend: Backend, ask: _Ask) -> _Answers:
-    replies = _batch(backend, ask.prompts, ask.limits)
+    replies = _batch(backend, ask)
     return _Answers([_fault(reply) if isinstance(reply, BackendError) else _Answer(reply) for reply in replies])
 
 
@@ -313,11 +356,14 @@ def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
     backend = None
     for line in requests:
         try:
-            request: _Load | _Ask = msgspec.convert(json.loads(line), _Load | _Ask)
-            content: _Loaded | _Answers | _Fault
+            request: _Load | _Ask | _Measure = msgspec.convert(json.loads(line), _Load | _Ask | _Measure)
+            content: _Loaded | _Answers | _Measured | _Fault
             if isinstance(request, _Load):
                 backend = create_backend(name)
                 content = _Loaded(backend.load(request.spec))
+            elif isinstance(request, _Measure):
+                measuring = cast(MeasuringBackend, backend)
+                content = _Measured(list(measuring.log_probabilities(request.messages, request.text)))
             else:
                 assert backend is not None
                 content = _answers(backend, request)

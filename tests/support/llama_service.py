@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 import llama_cpp
-from llama_cpp.server.__main__ import main
 
 from ctxsift.backends.llama_cpp import BATCH, PHYSICAL_BATCH, physical_cores
 
 _generate = llama_cpp.Llama.generate
+_create_chat_completion: Any = llama_cpp.Llama.create_chat_completion
 _default_params = llama_cpp.llama_cpp.llama_model_default_params
 
 
@@ -28,7 +28,18 @@ def _generate_afresh(self: llama_cpp.Llama, *arguments: Any, **options: Any) -> 
     return _generate(self, *arguments, **options)
 
 
+def _chat(self: llama_cpp.Llama, *arguments: Any, response_format: Any = None, **options: Any) -> Any:
+    if response_format and response_format["type"] == "json_schema":
+        response_format = {"type": "json_object", "schema": response_format["json_schema"]["schema"]}
+    return _create_chat_completion(self, *arguments, response_format=response_format, **options)
+
+
 if __name__ == "__main__":
+    # It takes a schema in a form of its own; this is OpenAI's, which llama.cpp's other server and vLLM take.
+    llama_cpp.ChatCompletionRequestResponseFormat = dict[str, Any]  # type: ignore[assignment,misc]
+    llama_cpp.Llama.create_chat_completion = _chat  # type: ignore[method-assign]
+    from llama_cpp.server.__main__ import main
+
     # The server has no option for it (docs/footguns.md, "AMX").
     llama_cpp.llama_cpp.llama_model_default_params = _without_extra_buffers
     # Prompts begin alike, and what is kept of the one before changes the last bits of the next one's sums.

@@ -16,9 +16,9 @@ import pytest
 from benchmark.cases import Corpus
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
-from ctxsift.backends import templates
+from ctxsift.backends import templates, transformers_rows
 from ctxsift.backends import transformers as module
-from ctxsift.backends.base import BatchBackend, Generation, Limits, ModelOptions, ModelSpec
+from ctxsift.backends.base import BatchBackend, Decoding, Generation, Limits, ModelOptions, ModelSpec
 from ctxsift.backends.cuda import DeviceWatch
 from ctxsift.backends.llama_cpp import LlamaCppBackend
 from ctxsift.backends.threaded import ThreadedBackend
@@ -85,6 +85,34 @@ def test_a_batch_says_what_its_members_say_alone(backend: TransformersBackend, c
 
 
 @pytest.mark.model
+def test_a_seed_draws_the_same_answer_again(backend: TransformersBackend) -> None:
+    messages = (Message("user", "Name a city, a river and a number."),)
+    drawn = [backend.generate(messages, Limits(12), Decoding(1.0, seed)).text for seed in (0, 1, 2, 0)]
+    assert len(set(drawn[:3])) == 3
+    assert drawn[0] == drawn[3]
+    assert backend.generate(messages, Limits(12)).text == backend.generate(messages, Limits(12), Decoding()).text
+
+
+@pytest.mark.model
+def test_a_text_is_as_likely_as_llama_cpp_finds_it(backend: TransformersBackend) -> None:
+    # Longer than what is read at a time; characters of several tokens, and a control token as plain text.
+    text = "The capital of France is Paris. 語 ünd \U0001f600 end <|im_end|> x" * 8
+    llama = LlamaCppBackend()
+    llama.load(smollm(options=ModelOptions(use_extra_bufts=False)))
+    try:
+        for messages in ((), (Message("user", "Name a city."),)):
+            ours, theirs = (each.log_probabilities(messages, text) for each in (backend, llama))
+            assert len(ours) > 160
+            assert [(token.start, token.end) for token in ours] == [(token.start, token.end) for token in theirs]
+            assert [token.value is None for token in ours[:2]] == [not messages, False]
+            # llama.cpp rounds activations to 8 bits.
+            pairs = [(a.value or 0.0, b.value or 0.0) for a, b in zip(ours, theirs, strict=True)]
+            assert sum(abs(a - b) for a, b in pairs) / len(pairs) < 0.1
+    finally:
+        llama.close()
+
+
+@pytest.mark.model
 def test_answers_end_at_the_token_that_ends_a_turn(backend: TransformersBackend) -> None:
     reply = backend.generate((Message("user", "Say only: ok"),), Limits(64))
     assert reply.finish_reason == "stop"
@@ -146,7 +174,7 @@ class Rows:
         import torch
 
         self.torch = torch
-        self.rows = module._Rows(torch, DeviceWatch(torch, "cpu"), count, frozenset({9}))
+        self.rows = transformers_rows.Rows(torch, DeviceWatch(torch, "cpu"), count, frozenset({9}))
 
     def step(self, *tokens: int) -> list[bool]:
         return [bool(done) for done in self.rows(self.torch.tensor([[0, token] for token in tokens]))]
@@ -231,7 +259,7 @@ def test_quantizations_are_those_of_bitsandbytes(mode: str, expected: dict[str, 
 
 @pytest.mark.model
 def test_greedy_means_greedy_whatever_comes_with_the_model(backend: TransformersBackend) -> None:
-    settings, _ = backend._model._prepare_generation_config(module._greedy(10, 0))
+    settings, _ = backend._model._prepare_generation_config(module._generation_config(10, 0, 0.0))
     assert (settings.do_sample, settings.num_beams, settings.max_new_tokens) == (False, 1, 10)
     assert settings.repetition_penalty in (None, 1.0)
     assert settings.no_repeat_ngram_size in (None, 0)
