@@ -18,6 +18,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ctxsift.asking import Answer
     from ctxsift.backends.base import (
         Ability,
         AsyncBackend,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     )
     from ctxsift.backends.registry import create_backend
     from ctxsift.backends.weights import Weights, find_weights
-    from ctxsift.compression import Answer, Compression, Failure, View, compress, examine, generate
+    from ctxsift.compression import Compression, Failure, View, compress, examine, generate
     from ctxsift.errors import (
         BackendError,
         CtxsiftError,
@@ -119,6 +120,7 @@ _MODULES = (
     "backends.weights",
     "validation",
     "recovery",
+    "asking",
     "compression",
 )
 

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Backend, Generation, Limits, checked, kept
-from ctxsift.errors import BackendError, PromptTooLongError
+from ctxsift.asking import Answer, ask
+from ctxsift.backends.base import Backend, Generation, Limits
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
-from ctxsift.prompts import Request, build_messages, cut_middle
+from ctxsift.prompts import Request, RequestPrompt
 from ctxsift.recovery import Recovery, recover
 from ctxsift.validation import Validation, validate
-
-_MIN_KEEP = 200
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a backend said to a request.
-
-    Attributes:
-        input_chars_cut: characters of the raw input that did not fit the context and were left out.
-
-    """
-
-    generation: Generation
-    input_chars_cut: int
 
 
 class Failure(StrEnum):
@@ -70,64 +54,7 @@ def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
         BackendError: whatever the backend raises, and PromptTooLongError when even a stub does not fit.
 
     """
-    asked = request
-    while True:
-        try:
-            return _answer(request, asked, backend.generate(build_messages(asked), limits), limits)
-        except PromptTooLongError as error:
-            asked = _shortened(request, asked, error)
-
-
-async def agenerate(request: Request, backend: AsyncBackend, limits: Limits) -> Answer:
-    """Ask a service once; like `generate`."""
-    return await _agenerate(request, request, backend, limits)
-
-
-async def _agenerate(request: Request, asked: Request, backend: AsyncBackend, limits: Limits) -> Answer:
-    """Ask `asked`, which is `request` or what fits of it."""
-    while True:
-        try:
-            return _answer(request, asked, await backend.agenerate(build_messages(asked), limits), limits)
-        except PromptTooLongError as error:
-            asked = _shortened(request, asked, error)
-
-
-async def agenerate_batch(
-    requests: Sequence[Request], backend: AsyncBatchBackend, limits: Limits
-) -> list[Answer | BackendError]:
-    """Ask for several answers at once; inputs that do not fit are asked again one by one, cut.
-
-    Raises:
-        BackendError: of the batch as a whole.
-
-    """
-    replies = await backend.agenerate_batch([build_messages(request) for request in requests], limits)
-    answers: list[Answer | BackendError] = []
-    for request, reply in zip(requests, replies, strict=True):
-        try:
-            if isinstance(reply, Generation):
-                answers.append(_answer(request, request, reply, limits))
-            elif isinstance(reply, PromptTooLongError):
-                answers.append(await _agenerate(request, _shortened(request, request, reply), backend, limits))
-            else:
-                answers.append(reply)
-        except BackendError as error:
-            answers.append(error)
-    return answers
-
-
-def _answer(request: Request, asked: Request, generation: Generation, limits: Limits) -> Answer:
-    cut = len(request.raw_input) - len(asked.raw_input) if asked is not request else 0
-    return Answer(kept(checked(generation), limits), cut)
-
-
-def _shortened(request: Request, asked: Request, error: PromptTooLongError) -> Request:
-    """Return `request` cut to what should fit; raises `error` when nothing useful would be left."""
-    # Tokens spread unevenly, so aim a little below the share that would fit by count.
-    keep = int(len(asked.raw_input) * min(1.0, max(0.0, error.room / error.prompt_tokens)) * 0.95) - 80
-    if keep < _MIN_KEEP:
-        raise error
-    return replace(request, raw_input=cut_middle(request.raw_input, keep))
+    return ask(RequestPrompt(request), backend, limits)
 
 
 def examine(

@@ -6,8 +6,8 @@ Nothing but the command, its exit code, the raw input, the instruction and the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Protocol
 
 from ctxsift.contracts import contract_of
 from ctxsift.intents import Intent
@@ -17,6 +17,9 @@ PROMPT_VERSION = "2"
 MOST_COMMAND_CHARS = 2000
 _CUT_MARKER = "[... {n} characters {what} left out here ...]"
 _LONGEST_MARKER = 80
+# Fewer characters of an input than this are of no use. Tokens spread unevenly over a text, so that cutting aims a
+# little below the share that would fit by count.
+_MIN_KEEP, _AIM = 200, 0.95
 
 _SYSTEM = (
     "You pick out of command output exactly what a coding agent asks for. "
@@ -70,6 +73,77 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+class Prompt(Protocol):
+    """What is said to a model, and what is left of it where that does not fit the model's context."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the model reads."""
+        ...
+
+    @property
+    def request(self) -> Request | None:
+        """The request that the messages are made of, where they are made of one."""
+        ...
+
+    @property
+    def chars_cut(self) -> int:
+        """How many characters have been left out of it."""
+        ...
+
+    def shortened(self, share: float) -> Prompt | None:
+        """Return the prompt with about this share, in [0, 1], of what may be cut; None if it would be of no use."""
+        ...
+
+
+@dataclass(frozen=True)
+class FixedPrompt:
+    """Messages of which nothing may be cut; see Prompt."""
+
+    messages: tuple[Message, ...]
+    request: Request | None = None
+    chars_cut: int = 0
+
+    def shortened(self, share: float) -> None:
+        """Return None."""
+
+
+@dataclass(frozen=True)
+class RequestPrompt:
+    """What a model is told of a request, whose raw input may be cut in the middle; see Prompt.
+
+    Attributes:
+        whole: the request as it was made.
+        cut: what is left of it; None for all.
+
+    """
+
+    whole: Request
+    cut: Request | None = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Written each time: those of a whole corpus would take as much memory as its inputs."""
+        return build_messages(self.request)
+
+    @property
+    def request(self) -> Request:
+        """What is left of the request."""
+        return self.cut or self.whole
+
+    @property
+    def chars_cut(self) -> int:
+        """Characters of the raw input that are left out."""
+        return len(self.whole.raw_input) - len(self.request.raw_input)
+
+    def shortened(self, share: float) -> RequestPrompt | None:
+        """Return it with a shorter raw input, cut from the whole one; see Prompt."""
+        keep = int(len(self.request.raw_input) * share * _AIM) - _LONGEST_MARKER
+        if keep < _MIN_KEEP:
+            return None
+        return RequestPrompt(self.whole, replace(self.whole, raw_input=cut_middle(self.whole.raw_input, keep)))
 
 
 class Told(NamedTuple):

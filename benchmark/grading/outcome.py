@@ -12,7 +12,8 @@ from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Qu
 from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
-from ctxsift.compression import Answer, View, examine, failure_of, tokens_of
+from ctxsift.asking import Answer
+from ctxsift.compression import View, examine, failure_of, tokens_of
 from ctxsift.gate import objections
 from ctxsift.validation import Status
 

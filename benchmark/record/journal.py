@@ -33,6 +33,8 @@ from ctxsift.files import open_regular, reading
 from ctxsift.strict_json import check, decode, learn
 
 JOURNAL_VERSION = 3
+# The workload of whoever names none: requests of the product.
+COMPRESS = "compress"
 # Version 2 is the same without checksums.
 _READABLE, _FIRST_SEALED = (2, 3), 3
 _MEGABYTE = 1_000_000
@@ -70,6 +72,7 @@ class RunIdentity(Record, frozen=True, kw_only=True):
 
     Attributes:
         timestamp: UTC, e.g. 20260518T065257Z.
+        workload: what kind of thing is asked.
         scenario: the row of the matrix.
         prompt_sha256: of all words that we add to a question; None in older journals.
         forgive_latency: leave latency out of the score where the machine was disturbed.
@@ -77,6 +80,7 @@ class RunIdentity(Record, frozen=True, kw_only=True):
     """
 
     timestamp: Timestamp
+    workload: str = COMPRESS
     scenario: Scenario
     corpus_sha256: Sha256
     prompt_version: str
@@ -163,11 +167,13 @@ class AttemptLine(Line, frozen=True, kw_only=True):
     """One attempt at a unit.
 
     Attributes:
+        case_id: the id of the unit.
         attempt: 1 for the first.
         key: of everything that can change the answer (see `benchmark.run.identity`).
 
     """
 
+    workload: str = COMPRESS
     case_id: str
     attempt: Annotated[int, Meta(ge=1, le=2**53)]
     key: Annotated[str, Meta(min_length=1, max_length=64)]

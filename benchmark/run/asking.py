@@ -1,26 +1,27 @@
 """Asks a model for answers: one loop for models on this machine and for services.
 
 Slots ask; one recorder, in a thread of its own, writes down what came and does what follows from it, so that no answer
-that is coming in waits for the disk. The loop knows nothing of gold.
+that is coming in waits for the disk. The loop knows nothing of cases, gold or workloads.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
+from itertools import islice
+from types import TracebackType
 from typing import NoReturn, Protocol, TypeAlias
 
 from benchmark.run.stop import Stop
-from ctxsift.backends.base import AsyncBackend, AsyncBatchBackend, Limits
+from ctxsift.asking import Answer, ask_async, ask_batch
+from ctxsift.backends.base import GREEDY, AsyncBackend, AsyncBatchBackend, Decoding, Limits
 from ctxsift.backends.retry import FATAL, Attempted, Begun, Retry
-from ctxsift.compression import Answer, agenerate, agenerate_batch
 from ctxsift.errors import BackendError, LoadError
-from ctxsift.prompts import Request
+from ctxsift.prompts import Prompt
 
 # Questions asked in one burst come back in one burst, and would wait for each other here; that wait would look like
 # latency of the service, which a burst of that size may refuse anyway.
@@ -32,10 +33,48 @@ _LOOK_S = 0.05
 
 @dataclass(frozen=True)
 class Unit:
-    """What is asked once."""
+    """What is asked once.
+
+    Attributes:
+        unit_id: unique in a run.
+        decoding: how its answer is decoded.
+        repeat: 0 for the first time; asking the same again for another answer counts on from there.
+
+    """
 
     unit_id: str
-    request: Request
+    prompt: Prompt
+    decoding: Decoding = GREEDY
+    repeat: int = 0
+
+
+class Source(Protocol):
+    """Where units come from. Its methods are called in one thread, and never while another one runs."""
+
+    def take(self, most: int) -> Sequence[Unit]:
+        """Return up to `most` units that can be asked now, in order.
+
+        None may mean that all that are left wait for answers: once no unit is on its way, it means the end.
+        """
+        ...
+
+    def told(self, unit: Unit, answer: Answer | None) -> None:
+        """Hear of a unit that has been taken down: its answer, or None where it got none."""
+        ...
+
+
+class Listed:
+    """Units that wait for nothing; see Source."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self._units = iter(units)
+
+    def take(self, most: int) -> Sequence[Unit]:
+        """Return the next ones."""
+        return tuple(islice(self._units, most))
+
+    def told(self, unit: Unit, answer: Answer | None) -> None:
+        """Nothing follows from it."""
 
 
 @dataclass(frozen=True)
@@ -98,34 +137,49 @@ class Pace:
     waits_for_recorder: bool
 
 
-class Asking:
-    """Units on their way through a model.
+class OpenModel:
+    """A model that is asked, as often as somebody wants, while the context of this manager lasts.
+
+    Leaving it closes the backend. Entering it raises LoadError; from then on CancelledError is raised inside once
+    `stop` is requested.
 
     Args:
-        backend: loaded already; is closed at the end.
+        backend: loaded already.
         limits: of one answer.
         pace: how many units at a time.
         retry: what is asked again.
-        recorder: hears of every attempt and of every end.
         stop: ends it early, from another thread.
 
     """
 
-    def __init__(
-        self, backend: AsyncBackend, limits: Limits, pace: Pace, retry: Retry, recorder: Recorder, stop: Stop
-    ) -> None:
-        self._backend, self._limits, self._pace, self._retry = backend, limits, pace, retry
-        self._recorder, self._stop = recorder, stop
-        self._events: asyncio.Queue[Sequence[Event] | None] = asyncio.Queue()
-        self._ended: Ended | None = None
-        self._refused, self._under_way = False, 0
+    def __init__(self, backend: AsyncBackend, limits: Limits, pace: Pace, retry: Retry, stop: Stop) -> None:
+        self.backend, self.limits, self.pace, self.retry, self.stop = backend, limits, pace, retry, stop
+        self._stack = AsyncExitStack()
 
-    async def run(self, units: Sequence[Unit], opened: Callable[[], None]) -> Ended | None:
-        """Ask for every unit, and return why it ended before the last one, or None.
+    async def __aenter__(self) -> OpenModel:
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self.stop.on_request(_cancelling()))
+            await stack.enter_async_context(aclosing(self.backend))
+            try:
+                await self.backend.aopen()
+            except BackendError:
+                raise
+            except Exception as error:  # a backend's mistake costs its scenario
+                raise LoadError(f"{type(error).__name__}: {error}") from error
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.__aexit__(kind, error, trace)
+
+    async def ask(self, source: Source, recorder: Recorder) -> Ended | None:
+        """Ask for every unit of a source, and return why it ended before the last one, or None.
 
         Args:
-            units: in their order.
-            opened: called when the first one is about to be asked.
+            source: of the units.
+            recorder: hears of every attempt and of every end.
 
         Raises:
             LoadError, RefusedError: nothing more can be asked; what is in flight has had GRACE_S to come in.
@@ -133,54 +187,62 @@ class Asking:
             OSError: whatever the recorder raises.
 
         """
-        with self._stop.on_request(_cancelling()):
-            return await self._run(units, opened)
+        return await _Asking(self, source, recorder).run()
 
-    async def _run(self, units: Sequence[Unit], opened: Callable[[], None]) -> Ended | None:
-        async with aclosing(self._backend):
+
+class _Asking:
+    """The units of one source on their way through a model."""
+
+    def __init__(self, model: OpenModel, source: Source, recorder: Recorder) -> None:
+        self._backend, self._limits, self._pace = model.backend, model.limits, model.pace
+        self._retry, self._stop = model.retry, model.stop
+        self._source, self._recorder = source, recorder
+        self._events: asyncio.Queue[Sequence[Event] | None] = asyncio.Queue()
+        # Told whenever something was taken down: units may have waited for it.
+        self._news = asyncio.Condition()
+        self._ended: Ended | None = None
+        self._refused, self._under_way = False, 0
+        # Units that were taken from the source, and whose end it has not heard of.
+        self._open, self._empty = 0, False
+
+    async def run(self) -> Ended | None:
+        """Ask for all of them; see OpenModel.ask."""
+        recorder = asyncio.create_task(self._take_down())
+        slots = asyncio.create_task(self._slots())
+        try:
+            # The recorder is done first only when it cannot write; then there is no point in asking on.
+            await asyncio.wait((recorder, slots), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # Also when it was stopped: what has been answered is still taken down.
+            slots.cancel()
+            (ending,) = await asyncio.gather(slots, return_exceptions=True)
+            self._events.put_nowait(None)
             try:
-                await self._backend.aopen()
-            except BackendError:
+                await asyncio.shield(recorder)
+            except asyncio.CancelledError:
+                await recorder
                 raise
-            except Exception as error:  # a backend's mistake costs its scenario
-                raise LoadError(f"{type(error).__name__}: {error}") from error
-            opened()
-            recorder = asyncio.create_task(self._take_down())
-            slots = asyncio.create_task(self._slots(units))
-            try:
-                # The recorder is done first only when it cannot write; then there is no point in asking on.
-                await asyncio.wait((recorder, slots), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                # Also when it was stopped: what has been answered is still taken down.
-                slots.cancel()
-                (ending,) = await asyncio.gather(slots, return_exceptions=True)
-                self._events.put_nowait(None)
-                try:
-                    await asyncio.shield(recorder)
-                except asyncio.CancelledError:
-                    await recorder
-                    raise
         if isinstance(ending, Exception):
             raise ending
         return self._ended
 
-    async def _slots(self, units: Sequence[Unit]) -> None:
-        chunks = _chunks(units, self._pace.chunk)
+    async def _slots(self) -> None:
         try:
             async with asyncio.TaskGroup() as slots:
-                for number in range(min(self._pace.in_flight, len(units))):
-                    slots.create_task(self._slot(number * STAGGER_S, chunks))
+                for number in range(self._pace.in_flight):
+                    if number:
+                        await asyncio.sleep(STAGGER_S)
+                    if self._empty:
+                        break
+                    slots.create_task(self._slot())
         except* FATAL as group:
             fatal = group
         else:
             return
         _raise_first(fatal)
 
-    async def _slot(self, delay_s: float, chunks: Iterator[Sequence[Unit]]) -> None:
-        await asyncio.sleep(delay_s)
-        for chunk in chunks:
-            if self._ended is not None or self._refused:
-                return
+    async def _slot(self) -> None:
+        while chunk := await self._next():
             self._under_way += 1
             try:
                 await self._ask_chunk(chunk)
@@ -191,6 +253,19 @@ class Asking:
                 raise
             finally:
                 self._under_way -= 1
+
+    async def _next(self) -> Sequence[Unit]:
+        """Return what to ask next, as soon as there is something; nothing at the end."""
+        async with self._news:
+            while self._ended is None and not self._refused:
+                if chunk := self._source.take(self._pace.chunk):
+                    self._open += len(chunk)
+                    return chunk
+                if not self._open:
+                    break
+                await self._news.wait()
+        self._empty = True
+        return ()
 
     async def _others(self, until: float) -> None:
         """Wait for the slots that are still asking; those that were refused wait here, too."""
@@ -203,8 +278,10 @@ class Asking:
 
     async def _ask_chunk(self, units: Sequence[Unit]) -> None:
         """Ask for several answers at once; whoever got none is asked again alone."""
-        if len(units) == 1:
-            await self._ask_alone(units[0])
+        if len(units) == 1 or any(unit.decoding.needs for unit in units):
+            for unit in units:
+                if self._ended is None:
+                    await self._ask_alone(unit)
             return
         begun = Begun(1, time.perf_counter())
         answers = await self._batch(units)
@@ -225,7 +302,7 @@ class Asking:
     async def _batch(self, units: Sequence[Unit]) -> Sequence[Answer | BackendError]:
         assert isinstance(self._backend, AsyncBatchBackend)
         try:
-            return await agenerate_batch([unit.request for unit in units], self._backend, self._limits)
+            return await ask_batch([unit.prompt for unit in units], self._backend, self._limits)
         except FATAL:
             raise
         except BackendError as error:
@@ -237,7 +314,7 @@ class Asking:
 
         async def ask() -> Answer:
             try:
-                return await agenerate(unit.request, self._backend, self._limits)
+                return await ask_async(unit.prompt, self._backend, self._limits, unit.decoding)
             except BackendError:
                 raise
             except Exception as error:  # a backend's mistake costs its unit, as it would in a process of its own
@@ -273,6 +350,13 @@ class Asking:
     async def _take_down(self) -> None:
         while (events := await self._events.get()) is not None:
             self._ended = await asyncio.to_thread(self._recorder.settle, events) or self._ended
+            async with self._news:
+                for event in events:
+                    if not isinstance(event, AttemptFailed):
+                        self._open -= 1
+                        answer = event.attempted.value if isinstance(event, Answered) else None
+                        self._source.told(event.unit, answer)
+                self._news.notify_all()
             self._events.task_done()
 
 
@@ -287,12 +371,6 @@ def _cancelling() -> Callable[[], None]:
             loop.call_soon_threadsafe(task.cancel)
 
     return cancel
-
-
-def _chunks(units: Sequence[Unit], size: int) -> Iterator[Sequence[Unit]]:
-    iterator = iter(units)
-    while chunk := tuple(itertools.islice(iterator, size)):
-        yield chunk
 
 
 def _raise_first(group: BaseExceptionGroup[BackendError]) -> NoReturn:

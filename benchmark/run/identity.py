@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
 from benchmark.record.questions import Questions, questions_of
+from benchmark.run.asking import Unit
 from ctxsift.backends.base import CANARY, Limits, LoadInfo
 from ctxsift.intents import Intent
-from ctxsift.prompts import PROMPT_VERSION, Message, Request, build_messages
+from ctxsift.prompts import PROMPT_VERSION, Request, build_messages
 
 ANSWER_KEY_VERSION = 2
 # Not a random number: every model answers greedily. It is told to those that want one.
@@ -64,6 +65,7 @@ class LoadedModel:
 class ResumableRun:
     """What may not change between the parts of one run: its answers, and how they are scored."""
 
+    workload: str
     questions: Questions
     scenario: AskedModel
     scenario_name: str
@@ -91,26 +93,40 @@ def loaded_model(load: LoadInfo) -> LoadedModel:
 
 
 def answer_key(
-    request: Request,
+    unit: Unit,
     scenario: Scenario,
     *,
     limits: Limits,
     load: LoadInfo,
     weights_sha256: str | None,
     seed: int = SEED,
+    prompt_version: str = PROMPT_VERSION,
 ) -> str:
-    """Return a hash of everything that can change the answer to a request: two equal keys, one answer."""
-    messages: tuple[Message, ...] = build_messages(request)
+    """Return a hash of everything that can change the answer to a unit: two equal keys, one answer.
+
+    Args:
+        unit: what is asked, whatever its id.
+        scenario: the row of the matrix.
+        limits: of the answer.
+        load: the model as it is loaded.
+        weights_sha256: of a local model.
+        seed: that the model was loaded with.
+        prompt_version: of those who write such prompts.
+
+    """
     # The form is part of every journal: with another one, nothing of an older run would be found again.
     identity = asdict(asked_model(scenario)) | asdict(loaded_model(load))
     identity |= dict(
         version=ANSWER_KEY_VERSION,
-        prompt_version=PROMPT_VERSION,
-        messages=[asdict(message) for message in messages],
+        prompt_version=prompt_version,
+        messages=[asdict(message) for message in unit.prompt.messages],
         weights_sha256=weights_sha256,
         limits=asdict(limits),
         seed=seed,
     )
+    # Where a question is asked once and greedily, the form is that of before there was anything else.
+    identity |= dict(decoding=asdict(unit.decoding)) if unit.decoding.needs else {}
+    identity |= dict(repeat=unit.repeat) if unit.repeat else {}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
@@ -137,6 +153,7 @@ def load_differences(before: LoadInfo, after: LoadInfo) -> list[str]:
 
 def _resumable(run: RunIdentity) -> ResumableRun:
     return ResumableRun(
+        workload=run.workload,
         questions=questions_of(run),
         scenario=asked_model(run.scenario),
         scenario_name=run.scenario.name,

@@ -18,9 +18,10 @@ from benchmark.run.machine import Meter
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
+from ctxsift.asking import Answer
 from ctxsift.backends.base import LoadInfo, kept
-from ctxsift.compression import Answer
 from ctxsift.errors import InstrumentError
+from ctxsift.prompts import RequestPrompt
 
 NOT_SCORED = "the run was interrupted before this answer was scored; resume it"
 
@@ -43,7 +44,7 @@ class Grader:
     def key(self, case: Case) -> str:
         """Return the key of the answer to a case."""
         return answer_key(
-            case.request,
+            Unit(case.case_id, RequestPrompt(case.request)),
             self._plan.scenario,
             limits=self._plan.limits,
             load=self._load,

@@ -19,7 +19,7 @@ from benchmark.grading.outcome import prepare
 from benchmark.matrix import Scenario
 from benchmark.record.journal import LoadedLine, ScenarioFailedLine
 from benchmark.record.result import Answered, Disturbance, InstrumentFailure, ModelFailure, Outcome
-from benchmark.run.asking import Asking, Ended, Pace, Unit
+from benchmark.run.asking import Ended, Listed, OpenModel, Pace, Source, Unit
 from benchmark.run.journal import Journal
 from benchmark.run.machine import disturbance_of, probe_s
 from benchmark.run.plan import ScenarioPlan
@@ -34,6 +34,7 @@ from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.weights import memory_needed
 from ctxsift.backends.worker import start_worker
 from ctxsift.errors import BackendError, LoadError, WorkerCrashedError
+from ctxsift.prompts import RequestPrompt
 from ctxsift.terminal import tell
 
 # This many cases in a row without an answer say that the scenario, not the case, is broken; of a service, this many
@@ -239,11 +240,14 @@ class _Run:
             functools.partial(self._case_ended, model.most_failures),
             self._stop,
         )
-        asking = Asking(model.backend, self._plan.limits, model.pace, model.retry, self._recorder, self._stop)
-        units = [Unit(case.case_id, case.request) for case in cases]
-        opened = functools.partial(self._listener.started, self._plan.scenario, load)
-        ended = asyncio.run(asking.run(units, opened))
+        units = Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
+        ended = asyncio.run(self._asked(model, units, load, self._recorder))
         self._error = ended.reason if ended else None
+
+    async def _asked(self, model: _Model, units: Source, load: LoadInfo, recorder: CaseRecorder) -> Ended | None:
+        async with OpenModel(model.backend, self._plan.limits, model.pace, model.retry, self._stop) as opened:
+            self._listener.started(self._plan.scenario, load)
+            return await opened.ask(units, recorder)
 
     def _loaded(self, model: _Model) -> LoadInfo:
         try:

@@ -305,13 +305,18 @@ class BatchBackend(Backend, Protocol):
 
 
 class DecodingBackend(Backend, Protocol):
-    """A backend with Ability.SAMPLING or Ability.SCHEMA; the `agenerate` of a service takes the same argument.
-
-    Whoever has neither is never given it.
-    """
+    """A backend with Ability.SAMPLING or Ability.SCHEMA; whoever has neither is never given a third argument."""
 
     def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
         """Answer once; see Backend. Raises BackendError for a schema that cannot be used."""
+        ...
+
+
+class AsyncDecodingBackend(Protocol):
+    """A service with Ability.SAMPLING or Ability.SCHEMA."""
+
+    async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
+        """Answer once; see DecodingBackend."""
         ...
 
 

@@ -95,9 +95,11 @@ class Model:
         import asyncio
         from contextlib import aclosing
 
+        from ctxsift.asking import ask_async
         from ctxsift.backends.base import Limits
         from ctxsift.backends.retry import Retry
-        from ctxsift.compression import agenerate, compression
+        from ctxsift.compression import compression
+        from ctxsift.prompts import RequestPrompt
 
         limits = Limits(self._max_tokens)
         settings = self._settings
@@ -107,7 +109,7 @@ class Model:
         async def ask() -> Compression:
             async with aclosing(backend):
                 retry = Retry(settings.retries, self._timeout_s or settings.timeout_ms / 1000)
-                attempted = await retry.run(lambda: agenerate(asked, backend, limits))
+                attempted = await retry.run(lambda: ask_async(RequestPrompt(asked), backend, limits))
             return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
 
         result = asyncio.run(ask())

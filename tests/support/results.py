@@ -23,9 +23,9 @@ from benchmark.record.result import Answered, Outcome, Result, Run
 from benchmark.record.write import write_result
 from benchmark.runner import main as runner_main
 from benchmark.scoring import Embedder
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
 from ctxsift.backends.baselines import baseline_answer
-from ctxsift.compression import Answer
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from tests.conftest import ROOT

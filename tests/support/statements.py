@@ -21,8 +21,8 @@ from benchmark.record.result import Result
 from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure
 from benchmark.record.write import write_result
 from benchmark.scoring import SCORER_VERSION, Embedder
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer
 from tests.conftest import ROOT
 from tests.support.frozen import page_cases
 

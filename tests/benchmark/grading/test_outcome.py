@@ -8,8 +8,8 @@ from benchmark.grading.summary import summarise
 from benchmark.record.result import ModelFailure, Scored
 from benchmark.record.summary import HeldBack
 from benchmark.scoring import Embedder
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer
 from ctxsift.gate import CONTRADICTS_EXIT_CODE
 from ctxsift.intents import Intent
 

@@ -13,8 +13,8 @@ from benchmark.record.result import Answered, Outcome
 from benchmark.record.summary import Dimension
 from benchmark.scoring import Embedder, bootstrap_final_scores
 from benchmark.statistics import Clusters, bootstrap_means, interval_of
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer
 
 CASES = 40
 

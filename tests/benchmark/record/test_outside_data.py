@@ -19,8 +19,8 @@ from benchmark.record.read import read_result
 from benchmark.record.result import Answered, InstrumentFailure, Result
 from benchmark.record.write import result_text
 from benchmark.scoring import Embedder
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
-from ctxsift.compression import Answer
 from ctxsift.errors import InputError
 from tests.conftest import published_layout, scripted, write_matrix
 from tests.support.depth import FUZZ

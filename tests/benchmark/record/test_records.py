@@ -37,8 +37,8 @@ from benchmark.record.schema import result_schema, schema_keys
 from benchmark.record.write import result_text
 from benchmark.scoring import SCORER_VERSION, Embedder
 from benchmark.statistics import Clusters
+from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation, LoadInfo
-from ctxsift.compression import Answer
 
 SHA = "a" * 64
 LOAD = LoadInfo("llama_cpp", "engine", "1.0", "llama", "model", "", SHA, 4096, 2, 12.0, {"seed": 0})

@@ -5,16 +5,36 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from benchmark.run.asking import Answered, Asking, AttemptFailed, Ended, Event, Pace, Unanswered, Unit
+from benchmark.run.asking import (
+    Answered,
+    AttemptFailed,
+    Ended,
+    Event,
+    Listed,
+    OpenModel,
+    Pace,
+    Source,
+    Unanswered,
+    Unit,
+)
 from benchmark.run.stop import Stop
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.asking import Answer
+from ctxsift.backends.base import GREEDY, Decoding, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.retry import LOCAL_RETRY, Retry
-from ctxsift.errors import BackendError, InstrumentError, LoadError, RefusedError, TransientError
+from ctxsift.errors import (
+    BackendError,
+    InstrumentError,
+    LoadError,
+    PromptTooLongError,
+    RefusedError,
+    TransientError,
+)
 from ctxsift.intents import Intent
-from ctxsift.prompts import Message, Request, read_messages
+from ctxsift.prompts import FixedPrompt, Message, Request, RequestPrompt, read_messages
 
 LOCAL = Pace(chunk=1, in_flight=1, waits_for_recorder=True)
 BATCHES = Pace(chunk=3, in_flight=1, waits_for_recorder=True)
@@ -101,15 +121,35 @@ class TakenDown:
 
 
 def units(names: str) -> list[Unit]:
-    return [Unit(name, Request("output", name, Intent.SUMMARY)) for name in names]
+    return [Unit(name, RequestPrompt(Request("output", name, Intent.SUMMARY))) for name in names]
 
 
 def ask(
     model: Model, recorder: TakenDown, pace: Pace, retry: Retry, names: str, stop: Stop | None = None
 ) -> Ended | None:
-    asking = Asking(model, Limits(8), pace, retry, recorder, stop or Stop())
+    return ask_all(model, recorder, pace, retry, [Listed(units(names))], stop)
+
+
+def ask_all(
+    model: Model,
+    recorder: TakenDown,
+    pace: Pace,
+    retry: Retry,
+    sources: Sequence[Source],
+    stop: Stop | None = None,
+) -> Ended | None:
+    """Open a model, ask it for what each source has, and return how the last one ended."""
+
+    async def run() -> Ended | None:
+        ended = None
+        async with OpenModel(model, Limits(8), pace, retry, stop or Stop()) as opened:
+            for source in sources:
+                assert not model.closed
+                ended = await opened.ask(source, recorder)
+        return ended
+
     try:
-        return asyncio.run(asking.run(units(names), lambda: None))
+        return asyncio.run(run())
     finally:
         assert model.closed
 
@@ -226,3 +266,62 @@ def test_answers_on_their_way_are_waited_for_when_a_service_refuses() -> None:
         ask(model, recorder, Pace(chunk=1, in_flight=4, waits_for_recorder=False), QUICK, "abcdefgh")
     assert sorted(recorder.story()) == ["a=1", "b=1", "c=1", "d!1", "dx1"]
     assert len(model.asked) == 4
+
+
+def test_a_model_that_is_open_is_asked_again() -> None:
+    recorder, model = TakenDown(), Model(b=[BackendError("no")])
+    assert ask_all(model, recorder, LOCAL, LOCAL_RETRY, [Listed(units("ab")), Listed(()), Listed(units("c"))]) is None
+    assert recorder.story() == ["a=1", "b!1", "b=2", "c=1"]
+
+
+class Chains:
+    """Chains of questions, each of which holds the answer to the one before; a source."""
+
+    def __init__(self, *names: str, steps: int) -> None:
+        self._ready = [(name, "") for name in names]
+        self._steps = steps
+
+    def take(self, most: int) -> Sequence[Unit]:
+        taken, self._ready = self._ready[:most], self._ready[most:]
+        return [Unit(name, RequestPrompt(Request(before, f"{before}{name}", Intent.SUMMARY))) for name, before in taken]
+
+    def told(self, unit: Unit, answer: Answer | None) -> None:
+        if answer and len(answer.generation.text) < self._steps:
+            self._ready.append((unit.unit_id, answer.generation.text))
+
+
+@pytest.mark.parametrize("pace", [LOCAL, BATCHES, SERVICE])
+def test_a_question_may_wait_for_the_answer_to_another(pace: Pace) -> None:
+    recorder, model = TakenDown(slow_s=0.005), Model(yy=[BackendError("no")] * 3)
+    assert ask_all(model, recorder, pace, LOCAL_RETRY, [Chains("x", "y", "z", steps=4)]) is None
+    asked = [name for names in model.asked for name in names]
+    # The chain of a question that got no answer ends there.
+    assert sorted(asked) == ["x", "xx", "xxx", "xxxx", "y", "yy", "yy", "z", "zz", "zzz", "zzzz"]
+    assert max(map(len, model.asked)) == pace.chunk
+
+
+def test_a_question_decoded_in_its_own_way_is_not_read_with_others() -> None:
+    recorder, drawn = TakenDown(), []
+
+    class Drawing(Model):
+        async def agenerate(
+            self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY
+        ) -> Generation:
+            drawn.append(decoding)
+            return await super().agenerate(messages, limits)
+
+    model = Drawing()
+    a, b, c = units("abc")
+    warm = Decoding(1.0, 3)
+    source = Listed([a, replace(b, decoding=warm), c, *units("de")])
+    assert ask_all(model, recorder, BATCHES, LOCAL_RETRY, [source]) is None
+    assert model.asked == [("a",), ("b",), ("c",), ("d", "e")]
+    assert drawn == [GREEDY, warm, GREEDY]
+
+
+def test_messages_of_which_nothing_may_be_cut_do_not_fit() -> None:
+    recorder, unit = TakenDown(), units("a")[0]
+    model = Model(a=[PromptTooLongError(100, 50)] * 4)
+    fixed = Unit("a", FixedPrompt(unit.prompt.messages))
+    assert ask_all(model, recorder, LOCAL, LOCAL_RETRY, [Listed([fixed])]) is None
+    assert recorder.story() == ["a!1", "a!2", "ax2"]

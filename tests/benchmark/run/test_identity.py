@@ -18,11 +18,12 @@ from benchmark.matrix import Scenario, Track
 from benchmark.record.journal import AnswerLine, LoadedLine, RunIdentity, RunLine, read_journal
 from benchmark.record.questions import questions_of
 from benchmark.run import identity
+from benchmark.run.asking import Unit
 from benchmark.run.identity import answer_key, load_differences, run_differences
 from ctxsift import prompts
-from ctxsift.backends.base import CANARY, Limits, LoadInfo, ModelOptions, ModelSpec
+from ctxsift.backends.base import CANARY, Decoding, Limits, LoadInfo, ModelOptions, ModelSpec
 from ctxsift.intents import Intent
-from ctxsift.prompts import Message, Request
+from ctxsift.prompts import FixedPrompt, Message, Request, RequestPrompt
 from tests.conftest import ROOT
 
 SCENARIO = Scenario("cpu-x", Track.CPU, "test", "model-x", "none", "cpu", "m.gguf")
@@ -113,9 +114,11 @@ def key(
     load: LoadInfo = LOAD,
     limits: Limits = LIMITS,
     request: Request = REQUEST,
+    asked: dict[str, Any] | None = None,
     **more: Any,
 ) -> str:
-    return answer_key(request, scenario, **{"limits": limits, "load": load, "weights_sha256": "w", **more})
+    unit = Unit("any", RequestPrompt(request), **(asked or {}))
+    return answer_key(unit, scenario, **{"limits": limits, "load": load, "weights_sha256": "w", **more})
 
 
 def changed_keys() -> Iterable[tuple[type, str, str]]:
@@ -139,12 +142,11 @@ def test_every_field_changes_the_key_or_has_a_reason_not_to(kind: type, field: s
     assert (changed == key()) == (field in NEED_NOT[kind]), f"{kind.__name__}.{field}"
 
 
-def test_every_field_of_a_message_changes_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_field_of_a_message_changes_the_key() -> None:
     message = Message("user", "words")
-    keys = []
-    for variant in (message, *(replace(message, **{f.name: other(getattr(message, f.name))}) for f in fields(Message))):
-        monkeypatch.setattr(identity, "build_messages", lambda _, variant=variant: (variant,))
-        keys.append(key())
+    others = [replace(message, **{f.name: other(getattr(message, f.name))}) for f in fields(Message)]
+    units = [Unit("any", FixedPrompt((variant,))) for variant in (message, *others)]
+    keys = [answer_key(unit, SCENARIO, limits=LIMITS, load=LOAD, weights_sha256="w") for unit in units]
     assert len(set(keys)) == len(keys) == 1 + len(fields(Message))
 
 
@@ -155,10 +157,19 @@ def test_no_reason_outlives_its_field() -> None:
     assert set(NEED_NOT[ModelOptions]) == {field.name for field in fields(ModelOptions)}
 
 
-def test_the_key_changes_with_weights_and_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {key(), key(weights_sha256="v"), key(weights_sha256=None)}
-    monkeypatch.setattr(identity, "PROMPT_VERSION", "other")
-    assert len({*before, key()}) == 4
+def test_the_key_changes_with_weights_and_prompt() -> None:
+    keys = {key(), key(weights_sha256="v"), key(weights_sha256=None), key(prompt_version="other")}
+    assert len(keys) == 4
+
+
+def test_repeats_draws_and_schemas_are_answers_of_their_own() -> None:
+    schemas = [{"type": "object"}, {"type": "array"}]
+    ways = [*(Decoding(heat, seed) for heat in (0.5, 1.0) for seed in (0, 1)), *(Decoding(schema=s) for s in schemas)]
+    asked: list[dict[str, Any]] = [{}, {"repeat": 1}, {"repeat": 2}, *({"decoding": way} for way in ways)]
+    keys = [key(asked=each) for each in [*asked, {"repeat": 1, "decoding": ways[0]}]]
+    assert len(set(keys)) == len(keys)
+    # No draw, no seed.
+    assert key(asked={"decoding": Decoding(seed=5)}) == key()
 
 
 def test_the_key_tells_what_was_known_of_the_command() -> None:
@@ -269,7 +280,7 @@ def test_keys_of_older_journals_come_out_equal(path: Path) -> None:
     run = first.identity
     for line in answers:
         found = answer_key(
-            cases[line.case_id].request,
+            Unit(line.case_id, RequestPrompt(cases[line.case_id].request)),
             run.scenario,
             limits=Limits(run.max_output_tokens),
             load=load,

@@ -16,6 +16,7 @@ import pytest
 from benchmark.cases import Corpus
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
+from ctxsift.asking import Answer, ask_batch
 from ctxsift.backends import templates, transformers_rows
 from ctxsift.backends import transformers as module
 from ctxsift.backends.base import BatchBackend, Decoding, Generation, Limits, ModelOptions, ModelSpec
@@ -25,9 +26,8 @@ from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.transformers import TransformersBackend
 from ctxsift.backends.weights import find_weights
 from ctxsift.backends.worker import WorkerBackend
-from ctxsift.compression import Answer, agenerate_batch
 from ctxsift.errors import LoadError, PromptTooLongError
-from ctxsift.prompts import Message, build_messages
+from ctxsift.prompts import Message, RequestPrompt, build_messages
 from tests.conftest import Run, scenario, write_matrix
 from tests.support.depth import depth
 
@@ -131,7 +131,7 @@ def test_what_does_not_fit_is_told_in_its_place_and_asked_again_cut(
     assert isinstance(replies[1], PromptTooLongError)
     at_once = ThreadedBackend(cast(WorkerBackend, backend))
     monkeypatch.setattr(at_once, "_ask", lambda ask: ask())
-    answers = asyncio.run(agenerate_batch(requests, at_once, Limits(8)))
+    answers = asyncio.run(ask_batch([RequestPrompt(request) for request in requests], at_once, Limits(8)))
     assert all(isinstance(answer, Answer) for answer in answers)
     cuts = [answer.input_chars_cut for answer in answers if isinstance(answer, Answer)]
     assert cuts[0] == 0 < cuts[1]
