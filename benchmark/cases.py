@@ -6,10 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
-from typing import Annotated
 
-import msgspec
-
+from benchmark.statements.model import MustNot, Statement
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
 from ctxsift.contracts import OutputMode
 from ctxsift.intents import Intent
@@ -100,63 +98,6 @@ class Rules:
     forbidden: tuple[NonEmpty, ...] = ()
     pattern: NonBlank | None = None
     order: tuple[NonEmpty, ...] = ()
-
-
-class Weight(StrEnum):
-    """What a statement is worth: a right answer has to say it, or may say it."""
-
-    VITAL = auto()
-    OKAY = auto()
-
-
-class Within(StrEnum):
-    """Where the terms of a statement have to stand together."""
-
-    SENTENCE = auto()
-    ANSWER = auto()
-
-
-# One of them has to be there.
-Alternatives = Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What a right answer in prose says, whatever its words. docs/statements.md tells how it is matched.
-
-    Attributes:
-        says: the statement in plain English, for people.
-        terms: groups; of each, one alternative has to be found.
-        pairs: labels with their values; in an answer each value has to stand nearest to its own label.
-        order: terms that have to come in this order.
-
-    """
-
-    says: NonBlank
-    terms: tuple[Alternatives, ...] = ()
-    pairs: tuple[tuple[Alternatives, Alternatives], ...] = ()
-    order: tuple[NonBlank, ...] = ()
-    within: Within = Within.SENTENCE
-    weight: Weight = Weight.VITAL
-
-    def __hash__(self) -> int:
-        """Hash what tells it apart; all its terms would take longer than judging by it."""
-        return hash(self.says)
-
-
-@dataclass(frozen=True)
-class MustNot:
-    """What only a wrong answer says.
-
-    Attributes:
-        terms: groups; one alternative of each in the same clause is a contradiction.
-        unless: phrases that make a clause harmless.
-
-    """
-
-    says: NonBlank
-    terms: Annotated[tuple[Alternatives, ...], msgspec.Meta(min_length=1)]
-    unless: tuple[NonBlank, ...] = ()
 
 
 @dataclass(frozen=True)

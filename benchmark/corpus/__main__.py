@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from benchmark.cases import Case, Corpus, Within
+from benchmark.cases import Case, Corpus
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
@@ -30,6 +30,7 @@ from benchmark.cli.console import terminal
 from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
 from benchmark.corpus.variants import variant_of
+from benchmark.statements.model import Within
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import encoded
 from ctxsift.strict_json import printable_json
@@ -231,8 +232,6 @@ def _statement_lines(case: Case) -> Iterator[str]:
         yield f"says ({statement.weight}{where}): {statement.says}"
         yield from (f"    {' | '.join(group)}" for group in statement.terms)
         yield from (f"    {' | '.join(label)} -> {' | '.join(value)}" for label, value in statement.pairs)
-        if statement.order:
-            yield f"    in this order: {', '.join(statement.order)}"
     for must_not in case.must_not:
         yield f"must not say: {must_not.says}"
         yield from (f"    {' | '.join(group)}" for group in must_not.terms)

@@ -17,10 +17,11 @@ from benchmark.corpus.statement_checks import gold_findings, statement_findings
 from benchmark.corpus.variants import variant_of
 from benchmark.patterns import PatternError, compiled
 from benchmark.scoring import Embedder, score_view
-from benchmark.scoring.anchors import has_token, missing_anchors
+from benchmark.scoring.anchors import missing_anchors
 from benchmark.scoring.instruction import check_rules
 from benchmark.scoring.said import is_prose
-from benchmark.scoring.vocabulary import is_common
+from benchmark.statements.vocabulary import is_common
+from benchmark.whole_tokens import has_token
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
 from ctxsift.contracts import Kind, contract_of

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from benchmark.cases import Case
 from benchmark.corpus.quotas import MAX_WORDS
-from benchmark.scoring.anchors import has_token
-from benchmark.scoring.statements import judge
-from benchmark.scoring.tokens import read
+from benchmark.statements.judging import judge
+from benchmark.statements.text import read
+from benchmark.whole_tokens import has_token
 from ctxsift.intents import Intent
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

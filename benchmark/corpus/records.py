@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from benchmark.cases import Capture, Difficulty, Family, MustNot, Origin, Rules, Statement
+from benchmark.cases import Capture, Difficulty, Family, Origin, Rules
+from benchmark.statements.model import MustNot, Statement
 from benchmark.typed_input import NonBlank, NonEmpty, Positive
 from ctxsift.contracts import OutputMode
 from ctxsift.intents import Intent

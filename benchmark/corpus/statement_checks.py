@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from benchmark.cases import Alternatives, Case, Weight
-from benchmark.scoring.anchors import has_token
-from benchmark.scoring.names import shape_of
+from benchmark.cases import Case
 from benchmark.scoring.said import is_prose, verdict_on
-from benchmark.scoring.statements import judge, unsaid_terms
+from benchmark.statements.judging import judge, unsaid_terms
+from benchmark.statements.model import Alternatives, Weight
 from benchmark.typed_input import place_in
+from benchmark.whole_tokens import has_token
 from ctxsift.errors import InputError
 
 # Of statements and must_not together, as JSON: twice what any packaged case has. Judging takes time by its square.
@@ -92,10 +92,20 @@ def statement_findings(case: Case) -> Iterator[str]:
             yield f"the anchor {anchor!r} is in no statement, so that nothing can be said with it"
     gold = case.expected_output
     for ours, theirs in itertools.combinations(_names(case), 2):
-        if shape_of(ours) == shape_of(theirs) and not has_token(ours, theirs) and not has_token(theirs, ours):
+        if _shape(ours) == _shape(theirs) and not has_token(ours, theirs) and not has_token(theirs, ours):
             swapped = _swapped(gold, ours, theirs)
             if swapped != gold and _quality(swapped, case) > 1 - _LEAST_LOSS and not _alike(case, ours, theirs):
                 yield f"gold with {ours!r} and {theirs!r} swapped is as good: bind them in pairs or in an order"
+
+
+def _shape(name: str) -> str:
+    """Return what kind of name it is, so that two of a kind could stand in each other's place."""
+    if re.fullmatch(r"(?i)(?=.*\d)[0-9a-f]{7,64}", name):
+        return "hash"
+    name = re.sub(r":\d+(?::\d+)?$", "", name)
+    if extension := re.search(r"\w(\.[a-z]\w{0,7})$", name):
+        return f"file {extension[1]}"
+    return re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", re.sub(r"[\d.]+", "9", name)))
 
 
 def _terms(case: Case) -> Iterator[str]:
@@ -127,5 +137,5 @@ def _alike(case: Case, ours: str, theirs: str) -> bool:
 
 
 def _quality(text: str, case: Case) -> float:
-    verdict = verdict_on(text, case, None)
+    verdict = verdict_on(text, case)
     return verdict.quality if verdict else 0.0

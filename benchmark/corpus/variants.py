@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmark.cases import Case, Corpus
-from benchmark.scoring.vocabulary import is_common
+from benchmark.statements.vocabulary import is_common
 
 _T = TypeVar("_T")
 

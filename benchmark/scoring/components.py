@@ -11,7 +11,7 @@ from enum import StrEnum, auto
 from functools import cached_property
 
 from benchmark.cases import Case
-from benchmark.scoring.anchors import has_token, score_preserve
+from benchmark.scoring.anchors import score_preserve
 from benchmark.scoring.brevity import score_brevity
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.embedder import Embedder
@@ -20,7 +20,8 @@ from benchmark.scoring.formats import score_format
 from benchmark.scoring.instruction import score_instruction
 from benchmark.scoring.quality import score_quality
 from benchmark.scoring.said import is_prose, own_words, score_preserve_said, score_statements, verdict_on
-from benchmark.scoring.statements import Verdict
+from benchmark.statements.judging import Verdict
+from benchmark.whole_tokens import has_token
 from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 
@@ -57,7 +58,7 @@ class Subject:
     @cached_property
     def verdict(self) -> Verdict | None:
         """What it says of the statements of its case; None where there are none."""
-        return verdict_on(self.text, self.case, self.embedder)
+        return verdict_on(self.text, self.case)
 
     @cached_property
     def quality(self) -> ComponentScore:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from benchmark.cases import Case, Rules
-from benchmark.scoring.anchors import has_token, token_place
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.formats import matches_pattern
+from benchmark.whole_tokens import has_token, token_place
 from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+
+from benchmark.statements.judging import Verdict
+from benchmark.statements.model import Weight
 
 
 class Remark(StrEnum):
@@ -13,8 +16,24 @@ class Remark(StrEnum):
     IN_PART = "says in part: "
     UNSAID = "does not say: "
     CONTRADICTS = "contradicts: "
-    INVENTED = "names "
     MEASURED = "cosine "
+
+
+def reasons_of(verdict: Verdict) -> Iterator[str]:
+    """Yield what an answer says and does not say, and what is wrong with it, for people."""
+    for finding in verdict.findings:
+        says = finding.statement.says
+        if finding.contradiction:
+            continue
+        if finding.share >= 1:
+            yield f"{Remark.SAYS}{says}"
+        elif finding.share > 0:
+            yield f"{Remark.IN_PART}{says}"
+        elif finding.statement.weight is Weight.VITAL:
+            yield f"{Remark.UNSAID}{says}"
+    yield from (f"{Remark.CONTRADICTS}{words}" for words in verdict.contradictions)
+    if verdict.lists:
+        yield "lists names, and says nothing there"
 
 
 def faults(reasons: Sequence[str]) -> list[str]:

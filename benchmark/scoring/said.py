@@ -10,13 +10,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from benchmark.cases import Case
-from benchmark.scoring.anchors import token_spans
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.embedder import Embedder
 from benchmark.scoring.prose_facts import wording
-from benchmark.scoring.remarks import Remark
+from benchmark.scoring.remarks import Remark, reasons_of
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
-from benchmark.scoring.statements import Verdict, judge
+from benchmark.statements.judging import Verdict, judge
+from benchmark.whole_tokens import token_spans
 from ctxsift.contracts import Kind as ContractKind
 from ctxsift.contracts import contract_of
 from ctxsift.intents import Intent
@@ -39,22 +39,11 @@ def is_prose(case: Case) -> bool:
 
 # The raw and the recovered view of an answer are mostly the same text.
 @functools.lru_cache(maxsize=256)
-def verdict_on(text: str, case: Case, embedder: Embedder | None) -> Verdict | None:
+def verdict_on(text: str, case: Case) -> Verdict | None:
     """Return what `text` says of the statements of `case`; None where it has none."""
     if not case.statements:
         return None
-    return judge(
-        text, case.statements, case.must_not, known=_known(case), likeness=embedder.cosine if embedder else None
-    )
-
-
-@functools.lru_cache(maxsize=512)
-def _known(case: Case) -> str:
-    """Return all that an answer may take names and numbers from."""
-    capture = case.capture
-    return "\n".join(
-        (case.raw_input, case.instruction, capture.command, f"exit code {capture.exit_code}", *case.references)
-    )
+    return judge(text, case.statements, case.must_not)
 
 
 def score_statements(
@@ -65,7 +54,7 @@ def score_statements(
         return ComponentScore(1.0)
     close = f"{Remark.MEASURED}{embedder.cosine(text, reference):.2f}, wording {wording(text, reference):.2f}"
     score = min(NOT_GOLD, verdict.quality * substance.score)
-    return ComponentScore(score, (*verdict.reasons, *substance.reasons, close))
+    return ComponentScore(score, (*reasons_of(verdict), *substance.reasons, close))
 
 
 @functools.lru_cache(maxsize=256)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from benchmark.scoring.anchors import token_spans
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
+from benchmark.whole_tokens import token_spans
 from ctxsift.prompts import Request
 from ctxsift.recovery import THOUGHT_STEPS, Step
 from ctxsift.thought import find_thought

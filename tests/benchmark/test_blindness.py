@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, MustNot, Rules, Statement
+from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, Rules
 from benchmark.run.selection import select_cases
+from benchmark.statements.model import MustNot, Statement
 from ctxsift import compress, examine, generate, recover, thought, validate
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.prompts import Message

@@ -17,7 +17,7 @@ import yaml
 from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.scoring import Embedder, score_view
-from benchmark.scoring.anchors import has_token
+from benchmark.whole_tokens import has_token
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload

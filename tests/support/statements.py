@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from benchmark.cases import Case, MustNot, Statement
+from benchmark.cases import Case
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.outcome import grade
 from benchmark.grading.result import build_result
@@ -21,6 +21,7 @@ from benchmark.record.result import Result
 from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure
 from benchmark.record.write import write_result
 from benchmark.scoring import SCORER_VERSION, Embedder
+from benchmark.statements.model import MustNot, Statement
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
 from tests.conftest import ROOT

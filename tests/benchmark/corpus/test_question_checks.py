@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.cases import Capture, Case, MustNot, Rules, Statement
+from benchmark.cases import Capture, Case, Rules
 from benchmark.corpus import load_corpus
 from benchmark.corpus.question_checks import question_findings
+from benchmark.statements.model import MustNot, Statement
 from ctxsift.intents import Intent
 
 

@@ -9,27 +9,28 @@ from typing import Any
 
 import pytest
 
-from benchmark.cases import Case, Corpus, MustNot, Statement, Weight
+from benchmark.cases import Case, Corpus
 from benchmark.corpus import load_corpus
 from benchmark.corpus.__main__ import main
 from benchmark.corpus.checks import check_case
 from benchmark.corpus.statement_checks import statement_findings
+from benchmark.statements.model import MustNot, Statement, Weight
 from ctxsift.errors import InputError
 
 ROW: dict[str, Any] = {
     "case_id": "refund-summary",
     "instruction": "Why did the test fail?",
-    "raw_input": "\n".join(f"tests/test_{n}.py .. ok, db_session {n} open" for n in range(30))
-    + "\nFAILED tests/test_pay.py::test_refund - db_session is closed\n",
+    "raw_input": "\n".join(f"tests/test_{n}.py .. ok, db-session {n} open" for n in range(30))
+    + "\nFAILED tests/test_pay.py::test_refund - db-session is closed\n",
     "family": "summary",
     "intent": "summary",
-    "expected_output": "test_refund failed because db_session was already closed.",
-    "required_anchors": ["test_refund", "db_session"],
+    "expected_output": "test_refund failed because db-session was already closed.",
+    "required_anchors": ["test_refund", "db-session"],
     "statements": [
         {"says": "test_refund fails", "terms": [["test_refund"], ["fail", "break"]]},
-        {"says": "db_session was closed", "terms": [["db_session"], ["closed", "shut down"]], "weight": "okay"},
+        {"says": "db-session was closed", "terms": [["db-session"], ["closed", "shut down"]], "weight": "okay"},
     ],
-    "must_not": [{"says": "db_session was never opened", "terms": [["db_session"], ["never opened"]]}],
+    "must_not": [{"says": "db-session was never opened", "terms": [["db-session"], ["never opened"]]}],
 }
 
 
@@ -42,7 +43,7 @@ def written(folder: Path, **changes: Any) -> Path:
 def test_json_lines_hold_statements(tmp_path: Path) -> None:
     (case,) = load_corpus(written(tmp_path)).cases
     assert [s.weight for s in case.statements] == [Weight.VITAL, Weight.OKAY]
-    assert case.must_not == (MustNot("db_session was never opened", (("db_session",), ("never opened",))),)
+    assert case.must_not == (MustNot("db-session was never opened", (("db-session",), ("never opened",))),)
 
 
 def changed(index: int, **fields: Any) -> dict[str, Any]:
@@ -53,13 +54,16 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
     ("change", "problem"),
     [
         (changed(0, weight="vitl"), "/statements/0/weight: 'vitl' is unknown"),
-        (changed(1, terms=[["db_session"], []]), "/statements/1/terms/1: is empty"),
-        (changed(1, terms=[["db_session"], [" "]]), "/statements/1/terms/1/0: is empty"),
+        (changed(1, terms=[["db-session"], []]), "/statements/1/terms/1: is empty"),
+        (changed(1, terms=[["db-session"], [" "]]), "/statements/1/terms/1/0: is empty"),
         (changed(1, terms=[]), "/statements/1: has neither terms nor pairs"),
         (changed(0, within="page"), "/statements/0/within: 'page' is unknown"),
         (changed(0, terms=[["test_refund"], ["skipped", "left out"]]), "/statements/0: gold does not say it"),
         (changed(0, terms=[["test_refund"], ["skipped", "left out"]]), "none of skipped | left out"),
-        (changed(0, terms=[["test_refund"], ["!fail", "pass"]]), "/statements/0: gold contradicts it"),
+        (
+            changed(0, pairs=[[["test_refund"], ["closed"]], [["db-session"], ["fail"]]]),
+            "/statements/0: gold contradicts it",
+        ),
         (changed(0, weight="okay"), "/statements: has no vital statement"),
         ({"must_not": [{"says": "it failed", "terms": [["test_refund"], ["fail"]]}]}, "/must_not: gold says what it"),
         ({"must_not": [{"says": "nothing", "terms": []}]}, "/must_not/0/terms: is empty"),
@@ -96,7 +100,7 @@ def test_show_prints_what_an_answer_must_and_must_not_say(tmp_path: Path, capsys
     assert main(["show", "refund-summary", "--dataset", str(written(tmp_path))]) == 0
     shown = capsys.readouterr().out
     assert "says (vital): test_refund fails\n    test_refund\n    fail | break" in shown
-    assert "must not say: db_session was never opened" in shown
+    assert "must not say: db-session was never opened" in shown
 
 
 @pytest.fixture

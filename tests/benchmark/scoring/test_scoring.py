@@ -10,12 +10,13 @@ import pytest
 
 from benchmark.cases import Case, Corpus, Rules
 from benchmark.scoring import COMPONENTS, Embedder, Scores, case_score, latency_factor, scenario_score, score_view
-from benchmark.scoring.anchors import has_token, missing_anchors
+from benchmark.scoring.anchors import missing_anchors
 from benchmark.scoring.exact_values import OTHER_VALUE, same_value, value_similarity
 from benchmark.scoring.formats import matches_pattern
 from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.prose_facts import contradictions, negated_otherwise, negations, numbers, same_company
 from benchmark.scoring.quality import score_quality
+from benchmark.whole_tokens import has_token
 from ctxsift.compression import examine
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.intents import Intent

@@ -1,4 +1,4 @@
-"""The words of prose about software: stems, words and phrases that say the same, words that deny.
+"""The words of prose about software: stems, words that say the same, words that deny.
 
 Everything is a lookup; the same word always gives the same norm.
 """
@@ -138,35 +138,6 @@ _EQUIVALENT_WORDS = (
     "mb megabyte",
     "gb gigabyte",
 )
-# Phrases for a whole term, each for the words of one row: "!" is under a negation, and "~" in front says that the
-# opposite of it (the same without the negation) is no contradiction: its word is too common.
-EQUIVALENT_PHRASES: dict[str, str] = {
-    "fail": "!pass|!succeed|~!work|error out|go red|come back red|end in failure|turn red",
-    "succeed": "!fail|go through|without error|~no error|work out",
-    "miss": "!find|!exist|~!there|~!present|~!available|unavailable|no such|~!have|~!provide",
-    "because": "as a result of|as a consequence of|on account of|thanks to|cause by|reason",
-    "before": "ahead of|earlier than|precede",
-    "after": "later than|in the wake of|then",
-    "stop": "give up|bail out|~!continue|~!go on|come to a halt|cut short",
-    "require": "ask for|call for|depend on|insist on",
-    "reject": "turn down|!accept|turn away",
-    "differ": "!match|!equal|!agree|~!same|!identical",
-    "conflict": "!compatible|~!reconcile|!agree|contradict|mutually exclusive",
-    "delete": "get rid of|take away|wipe",
-    "change": "rewrite|touch",
-    "exceed": "more than|greater than|larger than|higher than|go over|too high|too large|past",
-    "below": "less than|fewer than|lower than|smaller than|short of|too low",
-    "duplicate": "more than once|several times|already exist|already there|repeat",
-    "unknown": "~!know|!recognise|!recognize",
-    "expire": "run out|out of date|past its|no longer valid",
-    "start": "come up|bring up|boot",
-    "wrong": "~!right|!correct",
-    "allow": "let",
-    "skip": "leave out|pass over|~!run|~!execute",
-    "misspell": "spelling mistake|spelling error|wrong spell|spell wrong",
-    "revert": "roll back|undo|go back to|fall back to",
-    "undefined": "!define|!declare",
-}
 
 
 @functools.lru_cache(maxsize=16384)
@@ -220,8 +191,6 @@ def norms_of(words: str) -> frozenset[str]:
     return frozenset(map(norm_of, words.split()))
 
 
-# "No doubt" denies nothing.
-NO_DENIAL = norms_of("doubt wonder question surprise matter")
 _VERBS = norms_of(
     "compare define declare import export stay remain return print report show warn complain expect get hold load "
     "compile link resolve install download update apply commit merge accept open close connect crash exit abort catch "
@@ -232,16 +201,12 @@ _NO_VERBS = norms_of(
     "because before after above over below beneath under duplicate twice unknown wrong same only undefined percent ms "
     "s min h kb mb gb that which who whose"
 )
-FAULTS = norms_of("error problem issue warning trouble")
 NEGATORS = norms_of("not no never none neither nor without cannot nothing nobody hardly zero unable nowhere")
 NO_WORDS = norms_of("no none neither nor nothing nobody")
-FAIL_TO = norms_of("fail refuse unable forget decline")
-KEEP_FROM = norms_of("keep prevent stop")
 # A negation does not reach beyond these.
 BARRIERS = norms_of("but because so while although though whereas then which when after until and as if")
-BECAUSE = norm_of("because")
 # What may stand between a negation and its verb, and says nothing.
-AUXILIARIES = norms_of("be do have can could will would should may might must get being even ever yet longer")
+AUXILIARIES = norms_of("be do have can could will would should may might must get being even ever")
 CLAUSE_WORDS = norms_of("and while but whereas although though yet whilst")
 # After a comma, these go on with the subject before it.
 GOES_ON = norms_of("is has did can could will would should may might must cannot which that who whose")
@@ -252,11 +217,4 @@ FUNCTION_WORDS = frozenset(
         "cannot there their they he she who whose where if then still also just nor neither per via without between "
         "against until one n't will would should must may might these those through during under upon about"
     )
-)
-ANAPHORS = norms_of("it its this that these those they them their both there here which latter former same such he she")
-# "The file", "the test": a noun that stands for a name.
-STANDING_FOR = norms_of(
-    "file test case hook job step task module package command script build run program daemon service server host "
-    "container migration revision certificate release chart image function method class table plugin process "
-    "upgrade rollout deployment workspace line commit version"
 )

@@ -1,0 +1,154 @@
+"""What a text says of statements, and what it says against them. docs/statements.md is the guide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
+from benchmark.statements.pairs import crossed
+from benchmark.statements.phrases import Place, find, phrase_of, places_of
+from benchmark.statements.text import Text, read
+
+# What a first contradiction leaves of the quality, and each further one.
+_FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
+_MOST_CONTRADICTIONS = 6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a text does with one statement.
+
+    Attributes:
+        share: how much of it is said, in [0, 1].
+        sentences: indexes of those that have a part in saying it, or that contradict it.
+        contradiction: how the text contradicts it, in words; empty if it does not.
+
+    """
+
+    statement: Statement
+    share: float = 0.0
+    sentences: frozenset[int] = frozenset()
+    contradiction: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a text says of all that it should and should not.
+
+    Attributes:
+        quality: share of the vital statements that are said, times what contradictions leave; in [0, 1].
+        findings: one for each statement.
+        contradictions: what is wrong, in words.
+        lists: a sentence of it only lists things, and says nothing.
+        support: for each sentence its start and end in characters, and how much of something it says, in [0, 1].
+
+    """
+
+    quality: float
+    findings: tuple[Finding, ...]
+    contradictions: tuple[str, ...]
+    lists: bool
+    support: tuple[tuple[int, int, float], ...]
+
+
+def judge(answer: str, statements: Sequence[Statement], must_not: Sequence[MustNot] = ()) -> Verdict:
+    """Return what `answer` says of `statements`, and what it says against them.
+
+    Args:
+        answer: text; what is beyond 8,000 characters is not read.
+        statements: at least one of them vital.
+        must_not: what only wrong answers say.
+
+    """
+    text = read(answer)
+    findings = tuple(_finding(text, statement) for statement in statements)
+    hits = {rule.says: found for rule in must_not if (found := set(_violations(text, rule)))}
+    mixed = {f.contradiction: set(f.sentences) for f in findings if f.contradiction}
+    wrong = set().union(*mixed.values(), *hits.values())
+    contradictions = (*mixed, *hits)[:_MOST_CONTRADICTIONS]
+    shares = [f.share for f in findings if f.statement.weight is Weight.VITAL]
+    left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
+    return Verdict(
+        quality=left * sum(shares) / len(shares) if shares else 0.0,
+        findings=findings,
+        contradictions=contradictions,
+        lists=bool(text.lists),
+        support=tuple(_support(text, findings, wrong)),
+    )
+
+
+def unsaid_terms(answer: str, statement: Statement) -> list[Alternatives]:
+    """Return the groups that keep the best sentence of `answer` from saying a statement."""
+    text = read(answer)
+    unsaid = [group for pair in statement.pairs for group in pair if not places_of(text, group)]
+    found = [places_of(text, group) for group in statement.terms]
+    spans = _spans(text, statement)
+    best = min(([not _in(places, span) for places in found] for span in spans), key=sum, default=[True] * len(found))
+    return [group for group, missing in zip(statement.terms, best, strict=True) if missing] + unsaid
+
+
+def _finding(text: Text, statement: Statement) -> Finding:
+    found = [places_of(text, group) for group in statement.terms]
+    if not all(found):
+        return Finding(statement)
+    for span in _spans(text, statement):
+        here = [_in(places, span) for places in found]
+        if all(here):
+            if statement.pairs:
+                return _with_pairs(text, statement, here)
+            return Finding(statement, 1.0, _sentences(text, here))
+    return Finding(statement)
+
+
+def _spans(text: Text, statement: Statement) -> list[tuple[int, int]]:
+    """Return the ranges of tokens in any of which a statement may be said."""
+    anywhere = statement.within is Within.ANSWER or not statement.terms
+    return [(0, len(text.tokens))] if anywhere else text.sentences
+
+
+def _in(places: Sequence[Place], span: tuple[int, int]) -> list[Place]:
+    return [place for place in places if span[0] <= place.first < span[1]]
+
+
+def _sentences(text: Text, found: Sequence[Sequence[Place]]) -> frozenset[int]:
+    return frozenset(text.sentence_of(place.first) for places in found for place in places)
+
+
+def _with_pairs(text: Text, statement: Statement, found: list[list[Place]]) -> Finding:
+    sides = [(places_of(text, label), places_of(text, value)) for label, value in statement.pairs]
+    present = [i for i, (labels, values) in enumerate(sides) if labels and values]
+    if len(present) > 1:
+        wrong = crossed(text, [sides[i][0] for i in present], [sides[i][1] for i in present])
+        if wrong:
+            names = " and ".join(statement.pairs[present[i]][0][0] for i in wrong[:2])
+            labels = [sides[present[i]][0] for i in wrong]
+            # Whoever gives a value to the wrong name says something false, asked for or not.
+            return Finding(statement, 0.0, _sentences(text, labels), f"{statement.says} (mixes up {names})")
+    found = found + [side for i in present for side in sides[i]]
+    return Finding(statement, len(present) / len(sides), _sentences(text, found))
+
+
+def _violations(text: Text, rule: MustNot) -> Iterator[int]:
+    """Yield the sentences that say what they must not."""
+    found = []
+    for group in rule.terms:
+        places = places_of(text, group)
+        if not places:
+            return
+        found.append(places)
+    for first, past in text.clauses:
+        here = all(any(first <= p.first and p.last < past for p in places) for places in found)
+        if here and not any(_is_excused(text, first, past, unless) for unless in rule.unless):
+            yield text.sentence_of(first)
+
+
+def _is_excused(text: Text, first: int, past: int, unless: str) -> bool:
+    phrase = phrase_of(unless)
+    return any(first <= p.first < past and p.negated >= phrase.under_negation for p in find(text, phrase))
+
+
+def _support(text: Text, findings: Sequence[Finding], wrong: set[int]) -> Iterator[tuple[int, int, float]]:
+    for index, (first, past) in enumerate(text.sentences):
+        share = max((f.share for f in findings if index in f.sentences), default=0.0)
+        yield text.tokens[first].start, text.tokens[past - 1].end, 0.0 if index in wrong else share

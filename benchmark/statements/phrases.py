@@ -1,0 +1,176 @@
+"""Phrases: finding them in a text, whatever the inflection, and whether they stand under a negation."""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from benchmark.statements.model import Alternatives
+from benchmark.statements.text import Kind, Text, Token, tokens_of
+from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS, NO_WORDS, common_norms
+from benchmark.whole_tokens import token_spans
+
+_MOST_GAP = 2
+# How far before a word its negator may stand, in words.
+_NEGATED_WITHIN = 4
+_CAPITALS = re.compile(r"[A-Z]{2,}")
+_DASHED = re.compile(r"\w+(?:-\w+)+")
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where a phrase was found: first and last token, and whether it stands under a negation."""
+
+    first: int
+    last: int
+    negated: bool
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase to be found.
+
+    Attributes:
+        parts: for each element its norm, and whether it is a name, found to the letter.
+        under_negation: only places that are negated count.
+        predicate: made of plain words, or beginning with a verb, so that a negation means something.
+
+    """
+
+    parts: tuple[tuple[str, bool], ...]
+    under_negation: bool = False
+    predicate: bool = False
+
+
+@functools.lru_cache(maxsize=65536)
+def phrase_of(source: str) -> Phrase:
+    """Return a term as a phrase: `=literal`, `!under negation`, or words, names and numbers.
+
+    A term that begins with a negation of its own ("not found", "cannot be resolved") is the rest of it under negation.
+    """
+    if source.startswith("=") and len(source) > 1 and not source.startswith("=="):
+        return Phrase(((source[1:], True),))
+    negated = source.startswith("!") and len(source) > 1
+    if not negated and _DASHED.fullmatch(source.strip()):
+        # A package, a host, a job: words with dashes are a name when somebody asks for them.
+        return Phrase(((source.strip(), True),))
+    tokens = [t for t in tokens_of(source[1:] if negated else source) if t.kind is not Kind.STOP]
+    if not negated:
+        tokens, negated = _without_negation(tokens)
+    if not tokens:
+        return Phrase(((source.strip(), True),))
+    names = [token.kind is Kind.NAME or bool(_CAPITALS.fullmatch(token.text)) for token in tokens]
+    parts = tuple((token.text if name else token.norm, name) for token, name in zip(tokens, names, strict=True))
+    plain = not any(names) and all(token.kind in (Kind.WORD, Kind.PART) for token in tokens)
+    return Phrase(parts, negated, predicate=plain or tokens[0].is_verb)
+
+
+def _without_negation(tokens: list[Token]) -> tuple[list[Token], bool]:
+    """Take the negation off the beginning of a term; its auxiliaries go with it."""
+    norms = [token.norm for token in tokens]
+    place = next((i for i, norm in enumerate(norms) if norm in NEGATORS and tokens[i].kind is Kind.WORD), None)
+    if place is None or len(tokens) < 2 or not all(norm in AUXILIARIES for norm in norms[:place]):
+        return tokens, False
+    rest = tokens[place + 1 :]
+    while len(rest) > 1 and rest[0].norm in AUXILIARIES | {"to"}:
+        rest = rest[1:]
+    return (rest, True) if rest else (tokens, False)
+
+
+@functools.lru_cache(maxsize=65536)
+def _phrases(group: Alternatives) -> tuple[Phrase, ...]:
+    phrases = tuple(map(phrase_of, group))
+    if len(phrases) == 1:
+        (phrase,) = phrases
+        if len(phrase.parts) == 1 and not phrase.under_negation and phrase.parts[0][0] not in common_norms():
+            # One uncommon word without another for it is the name of something.
+            return (replace(phrase, predicate=False),)
+    return phrases
+
+
+def places_of(text: Text, group: Alternatives) -> list[Place]:
+    """Return where one of some alternatives is said."""
+    return sorted(
+        place
+        for phrase in _phrases(group)
+        for place in find(text, phrase)
+        if not phrase.predicate or place.negated == phrase.under_negation
+    )
+
+
+def find(text: Text, phrase: Phrase) -> Iterator[Place]:
+    """Yield every place of a phrase; of a name under negation, only those that are denied."""
+    for first, last in _spans(text, phrase.parts):
+        if text.sentence_of(first) in text.lists:
+            continue
+        if phrase.predicate:
+            yield Place(first, last, is_negated(text, first))
+        elif not phrase.under_negation or is_negated(text, first, reach=1):
+            yield Place(first, last, negated=phrase.under_negation)
+
+
+def _spans(text: Text, parts: tuple[tuple[str, bool], ...]) -> Iterator[tuple[int, int]]:
+    (norm, name), *rest = parts
+    starts = _places_of_name(text, norm) if name else ((i, i) for i in text.by_norm.get(norm, ()))
+    for first, last in starts:
+        end = _go_on(text, last, rest)
+        if end is not None:
+            yield first, end
+
+
+def _go_on(text: Text, last: int, rest: list[tuple[str, bool]]) -> int | None:
+    """Return the last token of a phrase of which `last` is one; None where the rest of it does not follow."""
+    limit = text.bounds[text.sentence_of(last) + 1]
+    for norm, name in rest:
+        names = {first for first, _ in _places_of_name(text, norm)} if name else ()
+        for index in range(last + 1, min(limit, last + 2 + _MOST_GAP)):
+            token = text.tokens[index]
+            if index in names or token.norm == norm:
+                last = index
+                break
+            if not _may_stand_between(token):
+                return None
+        else:
+            return None
+    return last
+
+
+def _may_stand_between(token: Token) -> bool:
+    """Return True for a word that may stand inside of a phrase: it neither denies nor begins something else."""
+    if token.kind not in (Kind.WORD, Kind.PART) or token.norm in NEGATORS | BARRIERS:
+        return False
+    return token.norm in AUXILIARIES or not token.is_verb
+
+
+def _places_of_name(text: Text, name: str) -> Iterator[tuple[int, int]]:
+    for start, end in token_spans(text.text, name):
+        first = bisect_right(text.starts, start) - 1
+        if first >= 0:
+            yield first, max(first, bisect_left(text.starts, end) - 1)
+
+
+def is_negated(text: Text, first: int, reach: int = _NEGATED_WITHIN) -> bool:
+    """Return True if the words from token `first` on are negated, or deny what follows ("found no entry")."""
+    begin, past = text.sentences[text.sentence_of(first)]
+    if first + 1 < past and text.tokens[first + 1].norm in NO_WORDS:
+        return True
+    for index in range(first - 1, max(begin, first - reach) - 1, -1):
+        token = text.tokens[index]
+        if token.kind is Kind.STOP or token.norm in BARRIERS:
+            return False
+        if _negates(text, index, first):
+            return True
+    return False
+
+
+def _negates(text: Text, index: int, first: int) -> bool:
+    token, following = text.tokens[index], text.tokens[index + 1].norm
+    if token.norm == "not" and following == "only":
+        return False
+    if token.norm in NEGATORS and token.kind in (Kind.WORD, Kind.NUMBER):
+        # "exit code 0" is no negation, "0 failed" is one.
+        return token.norm != "0" or index + 1 == first
+    return token.norm in ("instead", "rather") and following in ("of", "than")

@@ -1,0 +1,235 @@
+"""A text, read once: its tokens, sentences and clauses, and which sentences only list things."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+
+from benchmark.statements.vocabulary import CLAUSE_WORDS, FUNCTION_WORDS, GOES_ON, common_norms, norm_of, verb_norms
+
+# Above any honest answer; it bounds hostile ones.
+MAX_CHARS = 8000
+_CHUNK = re.compile(r"[—–]|[^\s—–]+")
+_OPENING, _CLOSING = "([{\"'`“”‘’«*<", ")]}\"'`“”‘’»*>.,;:!?…"
+_NUMBER = re.compile(
+    r"[+~]?(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(%|(?:ms|us|ns|s|kb|mb|gb|kib|mib|gib|min|h)\b)?", re.I
+)
+_PLAIN = re.compile(r"(?!.*[a-z][A-Z])[^\W\d_]+(?:['’][^\W\d_]+)?(?:-[^\W\d_]+(?:['’][^\W\d_]+)?)*")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s?\Z")
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?…]+[\"'”’`)\]]*(?=\s)")
+# A line that is only the rest of a wrapped sentence begins no new one.
+_LINE_END = re.compile(r"\n(?!\s*[a-z(])")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
+# Prose has one function word in four or five words; a list of what was found has next to none, and short items.
+_PROSE_FROM, _BARE = 0.16, 0.08
+_ITEMS, _ITEM_WORDS, _FEW_WORDS, _STRUNG_WORDS = 4, 4.0, 3, 8
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    WORD = auto()
+    # A word inside of a name with dashes.
+    PART = auto()
+    NUMBER = auto()
+    # A path, an identifier, a version, an option: what only means something to the letter.
+    NAME = auto()
+    STOP = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of a text.
+
+    Attributes:
+        norm: what it is compared by: the stem of a word or of what it is equivalent to, the digits of a number, a name
+            to the letter.
+        start, end: its place in the text, in characters.
+
+    """
+
+    text: str
+    norm: str
+    kind: Kind
+    start: int
+    end: int
+
+    @property
+    def is_verb(self) -> bool:
+        """It is a verb, as far as the tables and its ending tell."""
+        return self.kind is Kind.WORD and (self.norm in verb_norms() or self.text.endswith("ed"))
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text cut into tokens and sentences.
+
+    Attributes:
+        bounds: index of the first token of each sentence, and one past the last token.
+
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    bounds: tuple[int, ...]
+
+    @cached_property
+    def by_norm(self) -> dict[str, list[int]]:
+        """Indexes of the tokens of each norm."""
+        found: dict[str, list[int]] = {}
+        for index, token in enumerate(self.tokens):
+            found.setdefault(token.norm, []).append(index)
+        return found
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the tokens begin, in characters."""
+        return [token.start for token in self.tokens]
+
+    @cached_property
+    def lists(self) -> frozenset[int]:
+        """Indexes of the sentences that only list things; they say nothing."""
+        return frozenset(i for i, (a, b) in enumerate(self.sentences) if is_list(self.tokens[a:b]))
+
+    @property
+    def sentences(self) -> list[tuple[int, int]]:
+        """Ranges of tokens."""
+        return list(itertools.pairwise(self.bounds))
+
+    def sentence_of(self, token: int) -> int:
+        """Return the index of the sentence that holds a token."""
+        return bisect_right(self.bounds, token) - 1
+
+    @cached_property
+    def clauses(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of tokens: sentences cut where something else is said of something else.
+
+        That is at semicolons, and at commas and conjunctions that have a verb on both sides; not inside of lists.
+        """
+        found = []
+        for first, past in self.sentences:
+            cuts = [first]
+            for index in range(first + 1, past - 1):
+                if self._is_cut(cuts[-1], index, past):
+                    cuts.append(index + 1)
+            found += list(zip(cuts, [*cuts[1:], past], strict=True))
+        return tuple(found)
+
+    def _is_cut(self, first: int, index: int, past: int) -> bool:
+        token = self.tokens[index]
+        if token.kind is Kind.STOP:
+            if token.norm != ",":
+                return token.norm == ";"
+        elif token.kind is not Kind.WORD or token.norm not in CLAUSE_WORDS:
+            return False
+        if self.tokens[index + 1].norm in GOES_ON:
+            return False
+        until = next((i for i in range(index + 1, past) if self.tokens[i].kind is Kind.STOP), past)
+        return any(t.is_verb for t in self.tokens[first:index]) and any(
+            t.is_verb for t in self.tokens[index + 1 : until]
+        )
+
+
+def read(text: str) -> Text:
+    """Return `text` as tokens and sentences; what is beyond 8,000 characters is not read."""
+    text = text[:MAX_CHARS]
+    tokens: list[Token] = []
+    bounds = [0]
+    for start, end in _sentence_spans(text):
+        if text[start:end].rstrip(_CLOSING.replace("?", "") + " \n\t").endswith("?"):
+            # A question says nothing.
+            continue
+        tokens += tokens_of(text, start, end)
+        if len(tokens) > bounds[-1]:
+            bounds.append(len(tokens))
+    return Text(text, tuple(tokens), tuple(bounds))
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for stop in (*(end.start() for end in _LINE_END.finditer(text)), len(text)):
+        bullet = _BULLET.match(text, at, stop)
+        start = bullet.end() if bullet else at
+        for end in _SENTENCE_END.finditer(text, start, stop):
+            yield start, end.end()
+            start = end.end()
+        yield start, stop
+        at = stop
+
+
+def tokens_of(text: str, start: int = 0, end: int | None = None) -> list[Token]:
+    """Return the tokens of a part of a text."""
+    tokens: list[Token] = []
+    for chunk in _CHUNK.finditer(text, start, len(text) if end is None else end):
+        _scan(chunk[0], chunk.start(), tokens)
+    return tokens
+
+
+def _scan(text: str, at: int, found: list[Token]) -> None:
+    """Append the tokens of one chunk (no white space) that begins at `at`."""
+    start, end = 0, len(text)
+    while start < end and text[start] in _OPENING:
+        if text[start] in "([{":
+            found.append(Token(text[start], text[start], Kind.STOP, at + start, at + start + 1))
+        start += 1
+    while end > start and text[end - 1] in _CLOSING:
+        end -= 1
+    if start < end:
+        _classify(_POSSESSIVE.sub("", text[start:end]), at + start, found)
+    found.extend(
+        Token(mark, mark, Kind.STOP, at + place, at + place + 1)
+        for place, mark in enumerate(text[end:], end)
+        if mark in ",;:)]}…"
+    )
+
+
+def _classify(core: str, base: int, found: list[Token]) -> None:
+    past = base + len(core)
+    if core.strip("-—–") == "":
+        found.append(Token(core, ";", Kind.STOP, base, past))
+    elif _PLAIN.fullmatch(core):
+        kind = Kind.PART if "-" in core else Kind.WORD
+        for piece in re.finditer(r"[^-]+", core):
+            _plain(piece[0], base + piece.start(), kind, found)
+    elif number := _NUMBER.fullmatch(core):
+        middle = base + number.end(1)
+        found.append(Token(core[: number.end(1)], number[1].replace(",", ""), Kind.NUMBER, base, middle))
+        if number[2]:
+            found.append(Token(number[2], norm_of(number[2]), Kind.WORD, middle, past))
+    else:
+        found.append(Token(core, core, Kind.NAME, base, past))
+
+
+def _plain(word: str, place: int, kind: Kind, found: list[Token]) -> None:
+    low, past = word.lower().replace("’", "'"), place + len(word)
+    if low.endswith("n't"):
+        stem = {"can't": "can", "won't": "will", "shan't": "shall"}.get(low, low[:-3])
+        found.append(Token(word[:-3], norm_of(stem), Kind.WORD, place, past - 3))
+        found.append(Token(word[-3:], "not", Kind.WORD, past - 3, past))
+    else:
+        found.append(Token(word, norm_of(re.sub(r"'(?:s|re|ve|ll|d|m)?$", "", low)), kind, place, past))
+
+
+def is_list(tokens: Sequence[Token]) -> bool:
+    """Return True if the tokens of a sentence only list things, or string them together, and say nothing of them."""
+    words = [token for token in tokens if token.kind is not Kind.STOP]
+    if len(words) <= _FEW_WORDS or _is_introduced(tokens):
+        return False
+    linking = sum(token.kind is Kind.WORD and token.text.lower() in FUNCTION_WORDS for token in words) / len(words)
+    items = 1 + sum(token.norm in (",", ";") for token in tokens)
+    if items >= _ITEMS and len(words) / items <= _ITEM_WORDS:
+        return linking < _PROSE_FROM
+    return len(words) >= _STRUNG_WORDS and linking < _BARE and not any(token.is_verb for token in words)
+
+
+def _is_introduced(tokens: Sequence[Token]) -> bool:
+    """Return True if an introduction says something of a list: "Undefined symbols: pow, log1p"."""
+    colon = next((index for index, token in enumerate(tokens) if token.norm == ":"), 0)
+    before = tokens[:colon]
+    plain = all(token.kind is Kind.WORD for token in before)
+    return len(before) > 1 and plain and any(token.norm in common_norms() for token in before)
