@@ -55,7 +55,7 @@ def build_parser() -> Parser:
         "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="default: answer"
     )
     columns.add_argument("--labels-column", metavar="NAME", help="given verdicts: a list of 0 and 1, one a chunk")
-    output = parser.add_argument_group("output").add_mutually_exclusive_group()
+    output = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(output)
     output.add_argument("--csv", action="store_true", help="print one line a row as CSV")
     parser.add_argument(
