@@ -52,7 +52,8 @@ class Token:
 
 _OPERATORS = ("&&", "||", ";;&", ";;", ";&", "|&", ";", "|", "&", "(", ")", "\n")
 _REDIRECT = re.compile(r"(\d*|\{\w+\})(&>>|&>|>&|<&|<<<|<<-|<<|>>|>\||<>|>|<)")
-_PLAIN = re.compile(r"[^\s'\"\\$`|&;()<>#]+")
+# Blanks of other kinds (a no-break space, a form feed) part no words.
+_PLAIN = re.compile(r"[^ \t\r\n'\"\\$`|&;()<>#]+")
 _NAME = re.compile(r"\w+|[@*#?$!-]")
 # The name alone of what `${...}` expands; with anything behind it the value is not known.
 _BRACED = re.compile(r"\{(\w+)\}")

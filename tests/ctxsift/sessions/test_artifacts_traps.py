@@ -55,6 +55,8 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("sed -i.bak -e 's/a/b/' -e 's/c/d/' a.txt b.txt", {"a.txt": "modified", "b.txt": "modified"}),
         ("sed -n '1,20p' a.txt", {"a.txt": "read"}),
         ("cat a.txt | sed 's/a/b/' > c.txt", {"a.txt": "read", "c.txt": "created"}),
+        # Blanks that part no words
+        ("touch c\u00a0d.txt; cat\u000ba.txt", {"c\u00a0d.txt": "created"}),
         # Comments and quotations are no redirects
         ("ls # old -> new.txt > c.txt", {}),
         ("echo 'a > c.txt'; git log --format='%h -> %s' > /dev/null 2>&1", {}),
