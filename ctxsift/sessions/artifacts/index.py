@@ -58,6 +58,12 @@ class ArtifactIndex:
         )
 
 
+def index_for(head: SessionHead, limits: Limits | None = None) -> ArtifactIndex:
+    """Return an empty index for the steps of a session."""
+    keeps = True if head.format.casefold().startswith(_KEEPING_FORMATS) else None
+    return ArtifactIndex(head.folder, keeps_folder=keeps, limits=limits)
+
+
 def index_session(session: Session, limits: Limits | None = None) -> Artifacts:
     """Return what a whole session touched; steps of its subagents are not among its own."""
     return index_events((session.head, *session.steps), limits)
@@ -72,7 +78,6 @@ def index_events(events: Iterable[object], limits: Limits | None = None) -> Arti
             head = event
         elif isinstance(event, Step):
             if index is None:
-                keeps = True if head.format.casefold().startswith(_KEEPING_FORMATS) else None
-                index = ArtifactIndex(head.folder, keeps_folder=keeps, limits=limits)
+                index = index_for(head, limits)
             index.add(event)
     return index.artifacts() if index else Artifacts()

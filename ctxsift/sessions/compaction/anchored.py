@@ -1,0 +1,103 @@
+"""Anchored: one summary with sections stays; what is cut off is summarised by itself and merged section by section.
+
+Without a model, the lines of what user and agent said compete for the budget with the lines of the summary so far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from ctxsift.sessions.compaction.choosing import choose
+from ctxsift.sessions.compaction.entries import TASK, WEIGHT_OF_OTHERS, entries_from
+from ctxsift.sessions.compaction.lines import without_marks
+from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.superseding import current, keys_in
+from ctxsift.sessions.compaction.transcript import tokens_in
+from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE, names_in
+
+_EMPTY = "(none)"
+# The user's orders own a third of the budget, and of that the first task a third.
+_USER_SHARE, _TASK_SHARE = 1 / 3, 1 / 3
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*:?\s*\Z|\*\*(.+?):?\*\*:?\s*\Z")
+
+
+class Anchored:
+    """The anchored method by rules."""
+
+    takes_budget = True
+    must_shrink = True
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the summary with the lines of the span merged into it."""
+        previous = cycle.previous.entries or tuple(entries_of(cycle.previous.text))
+        new = list(entries_from(cycle.span, pins_task=not any(entry.is_task for entry in previous)))
+        if any(entry.keys == (TASK,) for entry in new):
+            previous = tuple(entry for entry in previous if entry.keys != (TASK,))
+        entries = current([*previous, *new], len(new))
+        return _fitted(entries, cycle.budget)
+
+
+def entries_of(text: str) -> Iterator[Entry]:
+    """Yield the lines of a summary of another origin, each under the section it stands in."""
+    section, by_heading = STATE, {section.casefold(): section for section in SECTIONS}
+    for raw in text.splitlines():
+        line, _, _ = without_marks(raw)
+        if heading := _HEADING.match(raw.strip()):
+            section = by_heading.get((heading[1] or heading[2]).casefold(), section)
+        elif line and line.casefold() != _EMPTY:
+            by_user = section in (INTENT, CONSTRAINTS)
+            yield Entry(section, line, WEIGHT_OF_OTHERS, by_user=by_user, keys=keys_in(line), names=names_in(line))
+
+
+def _fitted(entries: Sequence[Entry], budget: int) -> Summary:
+    room = budget - tokens_in(text_of_entries(()))
+    while True:
+        chosen = _chosen(entries, room)
+        text = text_of_entries(chosen)
+        over = tokens_in(text) - budget
+        if over <= 0:
+            return Summary(text, tuple(chosen))
+        if not chosen:
+            return Summary()
+        room -= over
+
+
+def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
+    """Return the entries that are worth the room, in the order in which they were said."""
+    places: list[int] = []
+
+    def add(among: Iterable[int], tokens: int) -> int:
+        """Choose among some entries; return how much room is left."""
+        candidates = [at for at in among if at not in places]
+        found = choose([entries[at] for at in candidates], tokens, [entries[at].text for at in places])
+        places.extend(candidates[at] for at in found)
+        return tokens - sum(tokens_in(entries[candidates[at]].text) + 2 for at in found)
+
+    for_user = int(room * _USER_SHARE)
+    for_task = int(for_user * _TASK_SHARE)
+    left = for_user - for_task + add((at for at, entry in enumerate(entries) if entry.is_task), for_task)
+    left = room - for_user + add((at for at, entry in enumerate(entries) if entry.by_user), left)
+    left = add((at for at, entry in enumerate(entries) if not entry.by_user), left)
+    add(range(len(entries)), left)
+    return [entries[at] for at in sorted(places)]
+
+
+def text_of_entries(entries: Sequence[Entry]) -> str:
+    """Return a summary with all its sections; one without entries says so."""
+    parts = []
+    for section in SECTIONS:
+        own = [entry for entry in entries if entry.section == section]
+        parts.append("\n".join((f"## {section}", *(bullets(own) if own else [_EMPTY]))))
+    return "\n".join(parts)
+
+
+def bullets(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield entries as bullets; those that one heading introduced share a bullet with it."""
+    for (lead, _), group in groupby(entries, lambda entry: (entry.lead, entry.step_id if entry.lead else None)):
+        texts = [entry.text for entry in group]
+        if lead:
+            yield f"- {lead}: {'; '.join(texts)}"
+        else:
+            yield from (f"- {text}" for text in texts)

@@ -1,0 +1,65 @@
+"""Lines chosen for a budget: heavy ones first, none that says what is said already."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Sequence
+
+from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.transcript import tokens_in
+
+# A line with a smaller share of words of its own repeats others.
+_LEAST_NEW = 0.25
+# Every line costs a little more than its text.
+_OVERHEAD = 10
+_WORD = re.compile(r"[A-Za-z][\w'-]{3,}|[\w./-]*\d[\w./-]*")
+_NAME_WEIGHT = 2.0
+
+
+def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> list[int]:
+    """Return the places of the entries chosen, heaviest first, so that their text has at most `tokens` tokens.
+
+    An entry counts by its weight, by the share of its words that nothing chosen before has, and, the longer it is,
+    less a token. Entries of weight 0 or less are never chosen.
+
+    Args:
+        entries: to choose from.
+        tokens: room for their text, two tokens for each line included.
+        said: texts that stand there already.
+
+    """
+    covered = {word for text in said for word in words_of(text)}
+    words = [words_of(entry.text) for entry in entries]
+    costs = [tokens_in(entry.text) + 2 for entry in entries]
+    heap = [(-_gain(entry, words[at], covered, costs[at]), at) for at, entry in enumerate(entries) if entry.weight > 0]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    while heap:
+        _, at = heapq.heappop(heap)
+        if costs[at] > tokens:
+            continue
+        gain = _gain(entries[at], words[at], covered, costs[at])
+        if gain <= 0:
+            continue
+        # Others were chosen since its gain was counted.
+        if heap and gain < -heap[0][0]:
+            heapq.heappush(heap, (-gain, at))
+            continue
+        chosen.append(at)
+        tokens -= costs[at]
+        covered.update(words[at])
+    return chosen
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text that can tell it from others, each once, in small letters."""
+    return tuple(dict.fromkeys(word.casefold() for word in _WORD.findall(text)))
+
+
+def _gain(entry: Entry, words: Sequence[str], covered: set[str], cost: int) -> float:
+    if not words:
+        return 0.0
+    sizes = [_NAME_WEIGHT if not word.isalpha() else 1.0 for word in words]
+    new = sum(size for word, size in zip(words, sizes, strict=True) if word not in covered) / sum(sizes)
+    return 0.0 if new < _LEAST_NEW else float(entry.weight * new / (cost + _OVERHEAD) ** 0.6)

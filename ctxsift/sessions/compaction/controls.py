@@ -1,0 +1,163 @@
+"""Controls: what methods are compared with. None of them understands what it keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from ctxsift.sessions.compaction.records import Cycle, Summary
+from ctxsift.sessions.compaction.transcript import text_of
+from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
+from ctxsift.sessions.records import Compaction, JsonValue, Source, Step
+
+# Of an argument that is masked, this much stays.
+_SHOWN_OF_ARGUMENT = 200
+
+
+class Drop:
+    """Nothing stands for what is gone."""
+
+    takes_budget = True
+    must_shrink = True
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return an empty summary."""
+        del cycle
+        return Summary()
+
+
+class Last:
+    """The end of what is gone, whatever stands there."""
+
+    takes_budget = True
+    must_shrink = True
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the last characters of the previous summary and the span."""
+        return Summary(_end(_joined(cycle.previous.text, text_of(cycle.span)), cycle.budget))
+
+
+class First:
+    """The beginning of what is gone, whatever stands there."""
+
+    takes_budget = True
+    must_shrink = True
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the first characters of the previous summary and the span."""
+        text = _joined(cycle.previous.text, text_of(cycle.span))
+        return Summary(text[: cycle.budget * CHARACTERS_PER_TOKEN])
+
+
+class Mask:
+    """Everything but outputs and long arguments."""
+
+    takes_budget = False
+    must_shrink = True
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return all steps that are gone, their outputs masked."""
+        return Summary(_joined(cycle.previous.text, text_of(_masked(step) for step in cycle.span)))
+
+
+class Text:
+    """What user and agent said, nothing else.
+
+    Args:
+        cut: keep the end of it that fits the budget.
+        sources: whose text.
+
+    """
+
+    must_shrink = True
+
+    def __init__(self, *, cut: bool = False, sources: Sequence[Source] = (Source.USER, Source.AGENT)) -> None:
+        self.takes_budget = cut
+        self._sources = sources
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the text of all steps that are gone."""
+        said = "\n".join(
+            f"{step.source}: {step.message.strip()}"
+            for step in cycle.span
+            if step.source in self._sources and step.message.strip()
+        )
+        text = _joined(cycle.previous.text, said, "\n")
+        return Summary(_end(text, cycle.budget) if self.takes_budget else text)
+
+
+class Everything:
+    """All that is gone, as it was: the ceiling."""
+
+    takes_budget = False
+    must_shrink = False
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return all steps that are gone, as text."""
+        return Summary(_joined(cycle.previous.text, text_of(cycle.span)))
+
+
+class Recorded:
+    """The summary that the agent's own program made last, where the file of the session has one.
+
+    Args:
+        compactions: of the session.
+
+    """
+
+    takes_budget = False
+    must_shrink = False
+
+    def __init__(self, compactions: Iterable[Compaction]) -> None:
+        self._compactions = sorted(compactions, key=lambda each: each.after_step)
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the last summary that was there at the cut; an empty one before the first."""
+        found = [each.summary for each in self._compactions if each.after_step <= cycle.cut.after_step]
+        return Summary(found[-1] if found else "")
+
+
+class Given:
+    """A summary made elsewhere: by another agent, by a script, or gold itself (the oracle).
+
+    Args:
+        text: what stands for the steps that are gone, at every cut.
+        by_cut: ... where it differs from cut to cut, by the id of the last step that stood.
+
+    """
+
+    takes_budget = False
+    must_shrink = False
+
+    def __init__(self, text: str = "", by_cut: Mapping[int, str] | None = None) -> None:
+        self._text, self._by_cut = text, by_cut or {}
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the summary that was given."""
+        return Summary(self._by_cut.get(cycle.cut.after_step, self._text))
+
+
+def _joined(before: str, after: str, between: str = "\n\n") -> str:
+    return between.join(part for part in (before, after) if part)
+
+
+def _end(text: str, budget: int) -> str:
+    room = budget * CHARACTERS_PER_TOKEN
+    return text[-room:] if room else ""
+
+
+def _masked(step: Step) -> Step:
+    results = tuple(
+        dataclasses.replace(each, text=f"[output of {len(each.text):,} characters]") for each in step.results
+    )
+    calls = tuple(
+        dataclasses.replace(call, arguments={name: _masked_value(value) for name, value in call.arguments.items()})
+        for call in step.calls
+    )
+    return dataclasses.replace(step, results=results, calls=calls, reasoning="")
+
+
+def _masked_value(value: JsonValue) -> JsonValue:
+    if isinstance(value, str) and len(value) > _SHOWN_OF_ARGUMENT:
+        return f"{value[:_SHOWN_OF_ARGUMENT]} [{len(value) - _SHOWN_OF_ARGUMENT:,} characters more]"
+    return value

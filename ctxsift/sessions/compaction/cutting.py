@@ -1,0 +1,93 @@
+"""Where a session is cut. Cuts are fixed before any method runs: they depend on steps alone, never on a summary."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from ctxsift.errors import InputError
+from ctxsift.sessions.compaction.records import Cut
+from ctxsift.sessions.compaction.transcript import characters_of, system_prompts, tokens_of
+from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
+from ctxsift.sessions.records import Source, Step
+
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def cuts_at_shares(steps: Sequence[Step], keep_last: int, shares: Sequence[float] = SHARES) -> list[Cut]:
+    """Return a cut after the first step with which each share of the tokens is reached, system prompts not counted.
+
+    Args:
+        steps: of the whole session.
+        keep_last: tokens of the tail that stays.
+        shares: above 0, at most 1, ascending.
+
+    """
+    history = steps[len(system_prompts(steps)) :]
+    total = sum(characters_of(step) for step in history)
+    waiting, reached, cuts = deque(shares), 0, []
+    for at, step in enumerate(history):
+        reached += characters_of(step)
+        if waiting and reached >= waiting[0] * total:
+            cuts.append(Cut(step.step_id, first_kept(history[: at + 1], keep_last)))
+        while waiting and reached >= waiting[0] * total:
+            waiting.popleft()
+    return cuts
+
+
+def cut_at_end(steps: Sequence[Step], keep_last: int) -> list[Cut]:
+    """Return the cut after the last step; none where all of the session stays."""
+    return [cut for cut in cuts_at_shares(steps, keep_last, (1.0,)) if cut.first_kept > first_of(steps)]
+
+
+def first_of(steps: Sequence[Step]) -> int:
+    """Return the id of the first step that is no system prompt; one past the last where there is none."""
+    return next((step.step_id for step in steps[len(system_prompts(steps)) :]), len(steps) + 1)
+
+
+def first_kept(history: Sequence[Step], keep_last: int) -> int:
+    """Return the id of the first step of the tail: the last whole steps within `keep_last` tokens, at least one."""
+    room = keep_last * CHARACTERS_PER_TOKEN
+    first = history[-1].step_id
+    for step in reversed(history):
+        room -= characters_of(step)
+        if room < 0:
+            break
+        first = step.step_id
+    return first
+
+
+def cuts_by_threshold(steps: Iterable[Step], threshold: int, keep_last: int, budget: int) -> Iterator[Cut]:
+    """Yield a cut after each step with which the context has more than `threshold` tokens, as the steps come.
+
+    What stands for earlier steps counts with its whole budget, so that cuts are the same for every method.
+
+    Raises:
+        InputError: so little is left for steps that nearly every one of them would be followed by a cut.
+
+    """
+    kept: list[Step] = []
+    prompts: list[Step] = []
+    size, summary = 0, 0
+    limit = threshold * CHARACTERS_PER_TOKEN
+    for step in steps:
+        if not kept and step.source is Source.SYSTEM:
+            prompts.append(step)
+            continue
+        if not kept:
+            size = sum(characters_of(prompt) for prompt in prompts)
+            least = budget + keep_last + tokens_of(prompts)
+            if threshold < 2 * least:
+                problem = f"summary, kept steps and system prompt can take {least:,} of {threshold:,} tokens"
+                raise InputError("--threshold", problem, f"give at least {2 * least}")
+        kept.append(step)
+        size += characters_of(step)
+        if size + summary <= limit:
+            continue
+        cut = Cut(step.step_id, first_kept(kept, keep_last))
+        size -= sum(characters_of(each) for each in kept if each.step_id < cut.first_kept)
+        gone = [each for each in kept if each.step_id < cut.first_kept]
+        kept = [each for each in kept if each.step_id >= cut.first_kept]
+        if gone:
+            summary = budget * CHARACTERS_PER_TOKEN
+            yield cut

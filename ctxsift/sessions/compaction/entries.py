@@ -1,0 +1,56 @@
+"""Entries of a summary made from what user and agent said."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks
+from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.superseding import keys_in, taken_back
+from ctxsift.sessions.compaction.weights import INTENT, NEXT, names_in, section_of, weight_of
+from ctxsift.sessions.records import Step
+
+# What a line weighs whose origin is not known.
+WEIGHT_OF_OTHERS = 4.0
+# The key of what stands on a to-do list: a new list takes the place of the old one.
+TASK = "open task"
+# What a task asks for stands at its beginning.
+_FIRST_LINES, _FIRST_GAIN = 12, 3.0
+
+
+def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[Entry]:
+    """Yield each line of user and agent in a span as an entry, then the tasks of its last to-do list that are open.
+
+    Args:
+        span: steps in their order.
+        pins_task: the first message of the user is the task, which stays.
+
+    """
+    lines = list(lines_of(span))
+    gone = taken_back(lines)
+    task = next((line.message for line in lines if line.by_user), None) if pins_task else None
+    for line in lines:
+        if line.message in gone and line.message != task:
+            continue
+        entry = entry_of(line)
+        if line.message == task:
+            gain = _FIRST_GAIN * max(0.0, 1 - line.place / _FIRST_LINES)
+            entry = dataclasses.replace(entry, section=INTENT, weight=entry.weight + gain, is_task=True)
+        yield entry
+    if listed := open_tasks(span):
+        yield from (Entry(NEXT, text, WEIGHT_OF_OTHERS, listed[0], keys=(TASK,)) for text in listed[1])
+
+
+def entry_of(line: Line) -> Entry:
+    """Return a line with its section and weight."""
+    return Entry(
+        section_of(line),
+        line.text,
+        weight_of(line),
+        line.step_id,
+        line.by_user,
+        lead=line.lead,
+        keys=keys_in(line.text, line.lead),
+        names=names_in(line.text),
+    )

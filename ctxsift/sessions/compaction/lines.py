@@ -1,0 +1,121 @@
+"""Lines of what user and agent said, one by one, with what tells how much each may matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ctxsift.sessions.records import JsonValue, Source, Step, StepEnding
+
+# What is longer is parted at the ends of its sentences; a sentence that is too long is cut. What a user says in one
+# breath belongs together.
+_LONG, _LONG_BY_USER, MOST_CHARACTERS = 200, 300, 300
+_LONGEST_LEAD = 70
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\[[ xX]\])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*(?=[^*]+\*\*:?\s*\Z))")
+_RULE = re.compile(r"[\s|:=_*~-]*\Z")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|(?<=[a-z`)][.!?])(?=[A-Z])")
+_MARKUP = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
+_DONE = frozenset({"completed", "done", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a message.
+
+    Attributes:
+        text: without its bullet and marks of bold text.
+        lead: the heading or the line with a colon that it stands under; for bullets alone.
+        by_user: the user said it.
+        is_report: it stands in a message that ended the agent's turn.
+        in_code: it stands in a fence.
+        message: which message of the span it is of, counted from 0; `place` is where in it.
+
+    """
+
+    text: str
+    step_id: int
+    by_user: bool
+    is_report: bool
+    in_code: bool
+    lead: str
+    message: int
+    place: int
+
+
+def lines_of(span: Iterable[Step]) -> Iterator[Line]:
+    """Yield the lines of all that user and agent said in a span; what the system says is not among them."""
+    for number, step in enumerate(span):
+        if step.source is Source.SYSTEM or not step.message.strip():
+            continue
+        by_user = step.source is Source.USER
+        # A message without a call ends a turn; what was aborted reports nothing.
+        report = not by_user and not step.calls and step.ending is StepEnding.COMPLETE
+        for place, (text, lead, in_code) in enumerate(_parts(step.message, _LONG_BY_USER if by_user else _LONG)):
+            yield Line(text, step.step_id, by_user, report, in_code, lead, number, place)
+
+
+def _parts(message: str, longest: int) -> Iterator[tuple[str, str, bool]]:
+    in_code, lead = False, ""
+    for raw in message.splitlines():
+        if _FENCE.match(raw):
+            in_code = not in_code
+            continue
+        text, is_bullet, is_heading = without_marks(raw)
+        if not text or _RULE.match(text):
+            continue
+        if is_heading or (text.endswith(":") and len(text) <= _LONGEST_LEAD and not in_code):
+            lead = text.rstrip(": ")
+            continue
+        if not is_bullet and not in_code and not raw.startswith((" ", "\t")):
+            # A heading introduces a paragraph; a line with a colon, what is listed below it.
+            yield from (
+                (part, lead if place == 0 else "", in_code) for place, part in enumerate(_pieces(text, longest))
+            )
+            lead = ""
+            continue
+        yield from ((part, lead, in_code) for part in _pieces(text, longest))
+
+
+def without_marks(raw: str) -> tuple[str, bool, bool]:
+    """Return a line without its marks of Markdown, and whether it is a bullet, a heading."""
+    heading = _HEADING.match(raw)
+    bullet = None if heading else _BULLET.match(raw)
+    mark = heading or bullet
+    text = _MARKUP.sub("", raw[mark.end() :] if mark else raw)
+    return " ".join(text.split()), bullet is not None, heading is not None
+
+
+def _pieces(text: str, longest: int) -> Iterator[str]:
+    if len(text) <= longest:
+        yield text
+        return
+    for sentence in sentences_of(text):
+        yield sentence if len(sentence) <= MOST_CHARACTERS else sentence[: MOST_CHARACTERS - 4] + " ..."
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a line; what follows a semicolon counts as one."""
+    return _SENTENCE_END.split(text)
+
+
+def open_tasks(span: Iterable[Step]) -> tuple[int, tuple[str, ...]] | None:
+    """Return the step of the last to-do list of a span, and what of it is still open; None where there is no list."""
+    found: tuple[int, tuple[str, ...]] | None = None
+    for step in span:
+        for call in step.calls:
+            for key in ("todos", "plan", "newTodos"):
+                listed = call.arguments.get(key)
+                if isinstance(listed, list) and listed and all(isinstance(each, dict) for each in listed):
+                    found = (step.step_id, tuple(_open(listed)))
+    return found
+
+
+def _open(listed: list[JsonValue]) -> Iterator[str]:
+    for each in listed:
+        assert isinstance(each, dict)
+        text = each.get("content") or each.get("step") or each.get("text")
+        if isinstance(text, str) and text.strip() and str(each.get("status", "")).lower() not in _DONE:
+            yield " ".join(text.split())[:MOST_CHARACTERS]

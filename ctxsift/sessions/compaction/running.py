@@ -1,0 +1,122 @@
+"""Cycle by cycle: what is cut off goes through a method, and what comes back stands for it or is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from ctxsift.sessions.artifacts.index import ArtifactIndex, index_for
+from ctxsift.sessions.compaction.index_text import SHARE, index_text
+from ctxsift.sessions.compaction.methods import create_method, parted
+from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Method, Summary, span_between
+from ctxsift.sessions.compaction.transcript import elided, system_prompts, tokens_in, tokens_of
+from ctxsift.sessions.records import Session, SessionHead, Step
+
+DEFAULT_BUDGET, DEFAULT_KEEP_LAST = 2_000, 4_000
+
+
+class Compactor:
+    """Makes one session short, cut after cut.
+
+    Args:
+        name: of the method, with or without `+index`.
+        method: what makes the summaries.
+        budget: tokens that summary and index may take together.
+        keep_last: tokens of the tail, as the cuts were made with.
+        head: of the session; the index needs its folder and format.
+
+    """
+
+    def __init__(self, name: str, method: Method, budget: int, keep_last: int, head: SessionHead) -> None:
+        self.name, self.method, self.budget = name, method, budget
+        self._keep_last = keep_last
+        self._index: ArtifactIndex | None = index_for(head) if parted(name)[1] else None
+        self._indexed = 0
+        self._summary, self._index_text = Summary(), ""
+        # The id of the first step that no summary stands for.
+        self._pending = 0
+
+    def cut(self, cut: Cut, steps: Sequence[Step]) -> Compacted:
+        """Return the context that is left at a cut; cuts come in their order.
+
+        Args:
+            cut: the next one.
+            steps: all of the session, at least up to the cut, from the first.
+
+        """
+        begun = time.monotonic()
+        system = system_prompts(steps)
+        self._pending = max(self._pending, steps[len(system)].step_id)
+        span = span_between(steps, self._pending, cut.first_kept)
+        stands_for = self._summary.tokens + tokens_in(self._index_text) + tokens_of(span)
+        refused = self._compact(cut, steps, span, stands_for) if span else ""
+        kept = self._kept(steps, cut)
+        return Compacted(
+            self.name,
+            cut,
+            system,
+            self._summary,
+            self._index_text,
+            kept,
+            self.budget if self.method.takes_budget else None,
+            tokens_of(system) + stands_for + tokens_of(span_between(steps, cut.first_kept, cut.after_step + 1)),
+            refused,
+            seconds=time.monotonic() - begun,
+        )
+
+    def _compact(self, cut: Cut, steps: Sequence[Step], span: tuple[Step, ...], stands_for: int) -> str:
+        """Compact a span; return why the result is refused, or nothing."""
+        index = self._indexed_until(cut, steps)
+        # Between summary and index stands a blank line.
+        room = self.budget - (tokens_in(index) + 1 if index else 0)
+        made = self.method.compact(Cycle(cut, self._summary, span, room))
+        size = made.tokens + tokens_in(index)
+        where = f"steps {span[0].step_id} to {span[-1].step_id}"
+        if self.method.takes_budget and made.tokens > room:
+            return f"{where} stay as they are: {made.tokens:,} tokens are above the {room:,} allowed"
+        if self.method.must_shrink and size >= stands_for:
+            return f"{where} stay as they are: {size:,} tokens would stand for {stands_for:,}"
+        self._summary, self._index_text, self._pending = made, index, cut.first_kept
+        return ""
+
+    def _indexed_until(self, cut: Cut, steps: Sequence[Step]) -> str:
+        if self._index is None:
+            return ""
+        for step in span_between(steps, self._indexed + 1, cut.after_step + 1):
+            self._index.add(step)
+        self._indexed = max(self._indexed, cut.after_step)
+        return index_text(self._index.artifacts(), int(self.budget * SHARE))
+
+    def _kept(self, steps: Sequence[Step], cut: Cut) -> tuple[Step, ...]:
+        """Return what no summary stands for; of the last step, no more than the tail may have."""
+        *others, last = span_between(steps, self._pending, cut.after_step + 1)
+        return (*others, elided(last, self._keep_last))
+
+
+def compact_session(
+    session: Session,
+    name: str,
+    cuts: Sequence[Cut],
+    *,
+    budget: int = DEFAULT_BUDGET,
+    keep_last: int = DEFAULT_KEEP_LAST,
+    method: Method | None = None,
+) -> Iterator[Compacted]:
+    """Yield the context that is left of a session at each cut.
+
+    Args:
+        session: as it was read.
+        name: of the method, with or without `+index`.
+        cuts: in their order, made with the same `keep_last`.
+        budget: tokens that summary and index may take together.
+        keep_last: tokens of the tail.
+        method: what makes the summaries; by default, what is registered as `name`.
+
+    Raises:
+        InputError: there is no method of that name.
+
+    """
+    method = method or create_method(name, session.compactions)
+    compactor = Compactor(name, method, budget, keep_last, session.head)
+    for cut in cuts:
+        yield compactor.cut(cut, session.steps)
