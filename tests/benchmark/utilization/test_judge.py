@@ -1,0 +1,162 @@
+"""A model as judge: what its replies say, what is kept of them, and a real one behind a service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.utilization.__main__ import main
+from benchmark.utilization.judge import Reply, verdict_of
+from tests.support.remote import run_here
+
+YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": "other"}'
+
+
+@pytest.mark.parametrize(
+    ("texts", "relevant", "reason"),
+    [
+        ([YES], 1, "it says so"),
+        ([NO], 0, "other"),
+        (['{"relevant": true, "reason": ""}'], 1, "no reason given"),
+        ([f"Sure!\n```json\n{YES}\n```"], 1, "it says so"),
+        ([f"<think>{NO} or</think> {YES}"], 1, "it says so"),
+        (['{"relevant": 1, "reason": "which never ends and'], 1, "which never ends and"),
+        (['{"relevant": 0}'], 0, "no reason given"),
+        (['{"relevant": 2, "reason": "very"}'], None, 'the reply is no verdict: {"relevant": 2, "reason": "very"}'),
+        (['{"relevant": "1", "reason": "x"}'], None, 'the reply is no verdict: {"relevant": "1", "reason": "x"}'),
+        (['{"relevant": null, "reason": "x"}'], None, 'the reply is no verdict: {"relevant": null, "reason": "x"}'),
+        (["[1]"], None, "the reply is no verdict: [1]"),
+        (["Yes, it was."], None, "the reply is no verdict: Yes, it was."),
+        ([""], None, "the reply is no verdict: empty"),
+        (["a\x1b[2Jb"], None, "the reply is no verdict: a\\x1b[2Jb"),
+        ([YES, NO, YES], 1, "2 of 3 replies: needed; it says so"),
+        ([YES, NO, NO], 0, "1 of 3 replies: needed; other"),
+        ([YES, NO], None, "1 of 2 replies: needed; the replies tie"),
+        ([YES, "?", NO], None, "1 of 3 replies: needed; the reply is no verdict: ?"),
+        ([YES, "?", "?"], 1, "1 of 3 replies: needed; it says so"),
+    ],
+)
+def test_what_replies_say(texts: list[str], relevant: int | None, reason: str) -> None:
+    verdict = verdict_of([Reply(text) for text in texts])
+    assert (verdict.relevant, verdict.reason) == (relevant, reason)
+
+
+def test_no_reply_is_no_verdict() -> None:
+    assert verdict_of([Reply(None, "connection\nrefused")]).reason == "no reply: connection refused"
+
+
+def data(folder: Path, *chunks: str) -> Path:
+    path = folder / "data.jsonl"
+    path.write_text(json.dumps({"question": "q?", "answer": "a", "contexts": chunks}) + "\n")
+    return path
+
+
+def script(folder: Path, **parts: Any) -> list[str]:
+    """Return the options of a judge that answers from a script; it logs what it is asked."""
+    path = folder / "script.json"
+    path.write_text(json.dumps({"log": str(folder / "log"), **parts}))
+    return ["--judge", str(path), "--judge-backend", "scripted"]
+
+
+def asked(folder: Path) -> int:
+    log = folder / "log"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def figures(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+ANSWERS = [("first chunk", YES), ("second chunk", NO), ("third chunk", YES)]
+CHUNKS = ("first chunk", "second chunk", "third chunk")
+
+
+@pytest.mark.slow
+def test_every_chunk_is_judged_once_and_never_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [str(data(tmp_path, *CHUNKS)), *script(tmp_path, answers=ANSWERS), "--json"]
+    assert main(command) == 0
+    found = figures(capsys)
+    assert found["rows"][0]["utilization"] == pytest.approx(5 / 6)
+    assert [verdict["reason"] for verdict in found["rows"][0]["verdicts"]] == ["it says so", "other", "it says so"]
+    assert (tmp_path / "data.jsonl.judge").read_text().count("\n") == asked(tmp_path) == 3
+    assert main([*command, "--k", "2"]) == 0
+    assert figures(capsys)["rows"][0]["utilization"] == 1
+    assert asked(tmp_path) == 3
+
+
+@pytest.mark.slow
+def test_a_torn_file_of_replies_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [str(data(tmp_path, *CHUNKS)), *script(tmp_path, answers=ANSWERS), "--json"]
+    assert main(command) == 0
+    whole, replies = figures(capsys), tmp_path / "data.jsonl.judge"
+    replies.write_bytes(replies.read_bytes()[:-20])
+    for asked_before in (4, 4):
+        assert main(command) == 0
+        assert figures(capsys) == whole
+        assert asked(tmp_path) == asked_before
+
+
+@pytest.mark.slow
+def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judge = script(tmp_path, answers=ANSWERS, default="no idea", crash_on="fourth")
+    command = [str(data(tmp_path, *CHUNKS, "fourth chunk", "fifth chunk")), *judge]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "unscored (a verdict is missing), left out: rows 1" in printed
+    assert "2 verdicts are missing; the first: no reply: the model process died (SIGSEGV)" in printed
+    # What came is kept and not asked for again; the crash comes before the script's log.
+    assert (tmp_path / "data.jsonl.judge").read_text().count("\n") == 4
+    assert main(command) == 0
+    assert asked(tmp_path) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--judge", "nowhere.json", "--judge-backend", "scripted"], "--judge: nowhere.json: no script"),
+        (
+            ["--judge", "m", "--judge-backend", "scriptd"],
+            "no backend is registered as 'scriptd'; did you mean scripted?",
+        ),
+        (["--judge", "./no.gguf"], "--judge: ./no.gguf: no such file or folder"),
+        (["--judge", "m", "--remote"], "CTXSIFT_LLM_BASE_URL is not set"),
+        (["--judge", "m", "--judge-backend", "scripted", "--repeats", "3"], "cannot draw answers at a temperature"),
+        (["--repeats", "3", "--replies", "x"], "--replies: does nothing without --judge; name a model"),
+        (["--remote"], "--remote: does nothing without --judge"),
+        (["--judge", "m", "--labels-column", "labels"], "--judge: does nothing beside --labels-column"),
+        (["--judge", "m", "--replies", "data.jsonl"], "data.jsonl: holds no replies of a judge; name another file"),
+        (["--judge", "m", "--judge-backend", "scripted", "--env-file", "none.env"], "none.env: no such file"),
+    ],
+)
+def test_judges_that_cannot_be_asked(tmp_path: Path, options: list[str], expected: str) -> None:
+    data(tmp_path, *CHUNKS)
+    done = run_here(main, "data.jsonl", *options, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert [file.name for file in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.xdist_group("service")
+def test_a_packaged_model_judges_over_a_service(service: str, tmp_path: Path) -> None:
+    """The protocol, end to end; a model of 135 million parameters is no judge of anything."""
+    data(tmp_path, "ld: cannot find -lzstd")
+    environ = {"CTXSIFT_LLM_BASE_URL": service, "CTXSIFT_LLM_API_KEY": "none"}
+    command = ["data.jsonl", "--judge", "m", "--remote", "--repeats", "2", "--json"]
+    done = run_here(main, *command, cwd=tmp_path, **environ)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdicts_by"] == "judge m (version 1, 2 times)"
+    assert found["count"] + found["undefined"] + found["unscored"] == 1
+    replies = [json.loads(line)["text"] for line in (tmp_path / "data.jsonl.judge").read_text().splitlines()]
+    assert len(replies) == 2
+    assert all(reply.lstrip().startswith("{") and '"relevant"' in reply for reply in replies)
+    assert run_here(main, *command, cwd=tmp_path).stdout == done.stdout, "no reply is asked for again"
