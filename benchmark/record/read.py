@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
-
-import msgspec
+from typing import NoReturn
 
 from benchmark.matrix import Track
-from benchmark.record.base import from_json, refusal
 from benchmark.record.earlier import upgraded
 from benchmark.record.paths import RESULT_SUFFIXES
+from benchmark.record.record_file import RecordFile
 from benchmark.record.result import SCHEMA_VERSION, Answered, Result
 from benchmark.record.summary import Dimension
 from ctxsift.errors import InputError
-from ctxsift.files import exists, files_below, read_bytes
-from ctxsift.strict_json import decode
+from ctxsift.files import exists, files_below
 from ctxsift.terminal import one_line
 
 _HINT = "name a results tree, a run folder or a result"
-_NAME_ONE = "name a result file"
-_DAMAGED = "the file is damaged; take it from a backup"
-# A result of 10,000 cases has 115, and one of 280 endless answers no more.
-MOST_MB = 128
+RESULT_FILE = RecordFile(
+    kind=Result,
+    name="result file",
+    version=SCHEMA_VERSION,
+    # A result of 10,000 cases has 115, and one of 280 endless answers no more.
+    most_mb=128,
+    upgraded=upgraded,
+    unversioned=True,
+    hint="name a result file",
+    fault=("this is a fault of the benchmark; the answers are kept where they were: in the journal, or the older file"),
+    fewer="the answers are in the journal; run fewer cases at a time (--max-cases), or allow shorter answers",
+)
 # Any of these alone may be some other JSON file in a results tree.
 _SIGNS = frozenset({"scenario", "summary", "cases"})
 
@@ -167,7 +171,7 @@ def iterate_results(
                     skip(ForeignFileError(str(file), "is not a file"))
                 continue
             try:
-                document = _parse(file)
+                document = RESULT_FILE.document(file)
                 if file is not path and not _is_result(document):
                     if skip:
                         skip(ForeignFileError(str(file), "is not a result file (no scenario, summary and cases)"))
@@ -213,7 +217,7 @@ def read_result(path: Path) -> StoredResult:
         InputError: naming the file, the place in it and what is wrong.
 
     """
-    return as_result(path, _parse(path))
+    return as_result(path, RESULT_FILE.document(path))
 
 
 def as_result(path: Path, document: object) -> StoredResult:
@@ -227,25 +231,7 @@ def as_result(path: Path, document: object) -> StoredResult:
         InputError: naming `path`, the place in it and what is wrong.
 
     """
-    if not isinstance(document, dict):
-        raise InputError(str(path), "is not a result file (not a JSON object)", _DAMAGED)
-    version = document.get("schema_version")
-    # A version may be anything in a damaged file; `in` would take True for 1.
-    if version is not None and (type(version) is not int or not 1 <= version <= SCHEMA_VERSION):
-        where = f"{path}: /schema_version"
-        raise InputError(where, f"{str(version)[:20]} is not {SCHEMA_VERSION}", "use the version that wrote it")
-    return stored(path, _converted(upgraded(path, document), str(path)))
-
-
-def _converted(document: Any, where: str) -> Result:
-    try:
-        record: Result = from_json(Result, document)
-    except msgspec.ValidationError as error:
-        place, problem = refusal(error)
-        raise InputError(f"{where}: {place}", problem, _DAMAGED) from error
-    except (RecursionError, OverflowError, UnicodeError) as error:
-        raise InputError(where, f"cannot be read ({error})", _DAMAGED) from error
-    return record
+    return stored(path, RESULT_FILE.record(path, document))
 
 
 def labels(results: Sequence[StoredResult]) -> list[str]:
@@ -260,16 +246,3 @@ def labels(results: Sequence[StoredResult]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [one_line(str(result.path)) for result in results]
-
-
-def _parse(path: Path) -> object:
-    content = read_bytes(path, _NAME_ONE, most_mb=MOST_MB)
-    try:
-        return decode(content)
-    except json.JSONDecodeError as error:
-        where = f"{path}:{error.lineno}:{error.colno}"
-        raise InputError(where, f"not valid JSON: {error.msg}", "the file is damaged") from error
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"cannot be read as UTF-8 ({error})", "save it as UTF-8") from error
-    except ValueError as error:
-        raise InputError(str(path), f"cannot be read ({error})", "the file is damaged") from error
