@@ -8,6 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from benchmark.cases import Case
+from benchmark.record.journal import MOST_ERROR_CHARS
 from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Question, Scored, UnscoredAnswer
 from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
@@ -16,8 +17,6 @@ from ctxsift.asking import Answer
 from ctxsift.compression import View, examine, failure_of, tokens_of
 from ctxsift.gate import objections
 from ctxsift.validation import Status
-
-MOST_ERROR_CHARS = 10_000
 
 
 def question_of(case: Case) -> Question:

@@ -43,6 +43,8 @@ _MOST_VALUES = 200_000
 # Of 10,000 cases with 100 attempts each; and so many that nothing is left to be resumed.
 _MOST_LINES, _MOST_DAMAGED = 1_000_000, 10_000
 _SHOWN_CHARS = 120
+# What is kept of an error.
+MOST_ERROR_CHARS = 10_000
 _CHECKSUM = "checksum"
 # The last key of a line: the first 16 digits of the SHA-256 of the line without it.
 _SEAL = re.compile(rb', "checksum": "([0-9a-f]{16})"\}\n?\Z')
@@ -73,20 +75,25 @@ class RunIdentity(Record, frozen=True, kw_only=True):
     Attributes:
         timestamp: UTC, e.g. 20260518T065257Z.
         workload: what kind of thing is asked.
+        options: what else of the workload may not change between the parts of a run.
         scenario: the row of the matrix.
+        corpus_sha256: of all that may be asked.
         prompt_sha256: of all words that we add to a question; None in older journals.
+        scorer_version: of the grader.
         forgive_latency: leave latency out of the score where the machine was disturbed.
+        case_ids: of all units.
 
     """
 
     timestamp: Timestamp
     workload: str = COMPRESS
+    options: dict[str, Any] = {}
     scenario: Scenario
     corpus_sha256: Sha256
     prompt_version: str
     prompt_sha256: str | None = None
     scorer_version: str
-    recovery_enabled: bool
+    recovery_enabled: bool = True
     forgive_latency: bool = False
     max_output_tokens: Count
     weights_sha256: Sha256 | None
@@ -257,14 +264,15 @@ def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) 
         number, offset, content = next(lines, (1, 0, b"{}"))
         first = _first_line(path, content)
         yield Placed(offset, first)
-        sealed, cases = first.journal_version >= _FIRST_SEALED, frozenset(first.identity.case_ids)
+        run, sealed = first.identity, first.journal_version >= _FIRST_SEALED
+        cases = frozenset(run.case_ids)
         bad = 0
         for number, offset, content in lines:
             try:
                 if number > _MOST_LINES:
                     raise ValueError(f"it has more than {_MOST_LINES:,} lines")
                 line = parse_line(content, sealed=sealed)
-                _refuse_foreign(line, cases)
+                _refuse_foreign(line, run.workload, cases)
             except (ValueError, RecursionError) as error:
                 bad += 1
                 if bad > _MOST_DAMAGED or number > _MOST_LINES:
@@ -305,11 +313,11 @@ def _first_line(path: Path, content: bytes) -> RunLine:
     return line
 
 
-def _refuse_foreign(line: JournalLine | None, cases: frozenset[str]) -> None:
+def _refuse_foreign(line: JournalLine | None, workload: str, cases: frozenset[str]) -> None:
     """Raise ValueError for a line that belongs to another run."""
     if isinstance(line, RunLine):
         raise ValueError("the first line of a journal, amid one")
-    if isinstance(line, AttemptLine) and line.case_id not in cases:
+    if isinstance(line, AttemptLine) and (line.case_id not in cases or line.workload != workload):
         raise ValueError("an attempt at a case that is not of this run")
 
 

@@ -100,6 +100,15 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     recovered: ScoredView
     raw: ScoredView = field(name="raw_view")
 
+    @property
+    def instrument_error(self) -> None:
+        """None: it was graded."""
+
+    @property
+    def model_failed(self) -> bool:
+        """Whether the model came to no answer of its own."""
+        return isinstance(self, ModelFailure)
+
 
 class Scored(Answered, tag="scored", frozen=True, kw_only=True):
     """The model answered and ended by itself."""
@@ -141,6 +150,16 @@ class InstrumentFailure(Record, tag_field="outcome", tag="instrument_failure", f
     error: str
     attempts: Count = 1
     unscored_answer: UnscoredAnswer | UnsetType = UNSET
+
+    @property
+    def instrument_error(self) -> str:
+        """Why nothing was graded."""
+        return self.error
+
+    @property
+    def model_failed(self) -> bool:
+        """False: nobody knows."""
+        return False
 
 
 Outcome: TypeAlias = Scored | ModelFailure | InstrumentFailure

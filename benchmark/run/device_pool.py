@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-from benchmark.matrix import Track
-from benchmark.run.plan import ScenarioPlan
+from benchmark.run.run_plan import RunPlan
 from benchmark.run.stop import Stop
+from ctxsift.devices import Device
+
+PlanT = TypeVar("PlanT", bound=RunPlan)
 
 
 def run_on_devices(
-    plans: Sequence[ScenarioPlan], devices: Sequence[str], stop: Stop, run_one: Callable[[ScenarioPlan], None]
+    plans: Sequence[PlanT], devices: Sequence[str], stop: Stop, run_one: Callable[[PlanT], None]
 ) -> None:
     """Run all scenarios; once `stop` is requested, no further one is begun.
 
@@ -23,15 +26,16 @@ def run_on_devices(
         run_one: runs a scenario.
 
     """
-    shared = Track.GPU if len(devices) > 1 else None
+    waiting, lock = list[PlanT](), threading.Lock()
     for plan in plans:
-        if plan.scenario.track is not shared and not stop.requested:
+        if len(devices) > 1 and plan.spec.device.startswith(Device.CUDA):
+            waiting.append(plan)
+        elif not stop.requested:
             run_one(plan)
-    waiting, lock = [plan for plan in plans if plan.scenario.track is shared], threading.Lock()
     if not waiting:
         return
 
-    def next_for(device: str) -> ScenarioPlan | None:
+    def next_for(device: str) -> PlanT | None:
         with lock:
             for plan in waiting:
                 if plan.pinned_device in (None, device):

@@ -66,6 +66,7 @@ class ResumableRun:
     """What may not change between the parts of one run: its answers, and how they are scored."""
 
     workload: str
+    options: dict[str, Any]
     questions: Questions
     scenario: AskedModel
     scenario_name: str
@@ -154,6 +155,7 @@ def load_differences(before: LoadInfo, after: LoadInfo) -> list[str]:
 def _resumable(run: RunIdentity) -> ResumableRun:
     return ResumableRun(
         workload=run.workload,
+        options=run.options,
         questions=questions_of(run),
         scenario=asked_model(run.scenario),
         scenario_name=run.scenario.name,

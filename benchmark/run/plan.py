@@ -1,16 +1,16 @@
-"""Everything one scenario's run consumes, decided before anything runs."""
+"""What scenarios have in common, and the plan of one that is asked the cases of a corpus."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.cases import Case, Corpus
 from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity
-from benchmark.record.paths import journal_path, result_beside
+from benchmark.record.paths import journal_path
 from benchmark.run.identity import SEED, prompt_sha256
+from benchmark.run.run_plan import RunPlan
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
@@ -77,51 +77,18 @@ class Asked:
     timestamp: str | None = None
 
 
-@dataclass(frozen=True)
-class ScenarioPlan:
-    """Everything one scenario's run consumes. Can be pickled: it holds no model, and no key of a service.
+@dataclass(frozen=True, kw_only=True)
+class ScenarioPlan(RunPlan):
+    """Everything one scenario's run of cases consumes; see RunPlan.
 
     Attributes:
         cases: in the order in which they run.
         corpus_cases: how many the corpus has.
-        journal: file; its folder holds the other files of the run, too.
-        identity: of the run.
-        spec: the model, with its file and device.
-        limits: of one answer.
-        retries: further attempts at a service after the first.
-        attempt_timeout_s: how long one attempt at a service may take.
-        answer_timeout_s: how long one answer of a local model may take before its process is ended.
-        resumed: the journal holds an earlier part of the run.
-        retry_failed: ask again what the model failed at, too.
 
     """
 
-    scenario: Scenario
     cases: tuple[Case, ...]
     corpus_cases: int
-    journal: Path
-    identity: RunIdentity
-    spec: ModelSpec
-    limits: Limits
-    retries: int
-    attempt_timeout_s: float
-    answer_timeout_s: float
-    resumed: bool = False
-    retry_failed: bool = False
-
-    @property
-    def result(self) -> Path:
-        """Where the result goes."""
-        return result_beside(self.journal)
-
-    @property
-    def pinned_device(self) -> str | None:
-        """The one device it has to run on, e.g. `cuda:1`; None for any of its kind."""
-        return self.spec.device if ":" in self.spec.device else None
-
-    def on(self, device: str) -> ScenarioPlan:
-        """Return the plan with its model on another device."""
-        return dataclasses.replace(self, spec=dataclasses.replace(self.spec, device=device))
 
 
 def limits_of(scenario: Scenario, settings: Settings) -> Limits:

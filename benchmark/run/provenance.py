@@ -11,9 +11,10 @@ import psutil
 
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.result import STATISTICS, build_result
-from benchmark.record.result import Backend, Environment, Result, Run, Warmup
+from benchmark.record.result import Backend, Environment, Outcome, Result, Run, Warmup
 from benchmark.run.identity import prompt_sha256
-from benchmark.run.scenario_run import ScenarioRun
+from benchmark.run.plan import ScenarioPlan
+from benchmark.run.workload import ScenarioRun
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import LoadInfo
 from ctxsift.backends.registry import ENGINES
@@ -22,17 +23,17 @@ from ctxsift.recovery import RECOVERY_VERSION
 _PACKAGES = ("ctxsift-bench", *ENGINES, "numpy", "rapidfuzz", "tokenizers", "wordllama")
 
 
-def result_of(ran: ScenarioRun, references: ReferenceScores) -> Result:
+def result_of(plan: ScenarioPlan, ran: ScenarioRun[Outcome], references: ReferenceScores) -> Result:
     """Return the result of a scenario that has just run; of an interrupted one, without reference rows."""
     warmup = Warmup(load_ms=ran.load.load_ms if ran.load else None, cpu_rss_bytes=ran.worker_rss_bytes)
     # Somebody waits for the end of it, and they take seconds.
     rows = None if ran.interrupted else references
-    return build_result(ran.plan.scenario, warmup, run_of(ran), ran.outcomes, ran.plan.cases, rows)
+    return build_result(plan.scenario, warmup, run_of(plan, ran), ran.outcomes, plan.cases, rows)
 
 
-def run_of(ran: ScenarioRun) -> Run:
+def run_of(plan: ScenarioPlan, ran: ScenarioRun[Outcome]) -> Run:
     """Return how its answers came to be, and how they were scored."""
-    plan, identity = ran.plan, ran.plan.identity
+    identity = plan.identity
     return Run(
         timestamp=identity.timestamp,
         complete=ran.complete,

@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmark.cases import Case, Corpus
 from benchmark.matrix import Scenario
 from benchmark.record.journal import (
+    COMPRESS,
     AnswerLine,
     LoadedLine,
     ResumedLine,
@@ -37,6 +38,7 @@ class Past:
         identity: of its first line.
         load: the model as it was loaded last; None if it never was.
         answers: answer key -> the last answer under it.
+        answered: ids of the units that have an answer.
         samples: of the machine, summed up.
         wall_s: seconds from the start of each part to its last line, together.
         damage: which lines are damaged, in one line for a person; None where none is.
@@ -47,6 +49,7 @@ class Past:
     identity: RunIdentity
     load: LoadInfo | None
     answers: Mapping[str, AnswerLine]
+    answered: frozenset[str]
     samples: tuple[Sample, ...]
     wall_s: float
     damage: str | None = None
@@ -74,27 +77,32 @@ class _Answers(Mapping[str, AnswerLine]):
         return len(self._offsets)
 
 
-def read_past(path: Path) -> Past:
+def read_past(path: Path, workload: str = COMPRESS) -> Past:
     """Read the journal of an earlier run; lines that are damaged are left out.
 
     Raises:
-        InputError: it cannot be read, is of another version, or its first line is damaged.
+        InputError: it cannot be read, is of another version or workload, or its first line is damaged.
 
     """
     damage = _Damage()
     identity: RunIdentity | None = None
     load: LoadInfo | None = None
     offsets: dict[str, int] = {}
+    answered: set[str] = set()
     samples: tuple[Sample, ...] = ()
     wall_s = part_s = 0.0
     for placed in placed_lines(path, damage.note):
         line = placed.line
         if isinstance(line, RunLine):
             identity = line.identity
+            if identity.workload != workload:
+                what = f"is the journal of a run of {identity.workload!r}, not of {workload!r}"
+                raise InputError(f"{path}:1", what, "name another journal")
         elif isinstance(line, LoadedLine):
             load = line.load
         elif isinstance(line, AnswerLine):
             offsets[line.key] = placed.offset
+            answered.add(line.case_id)
             samples = with_sample(samples, line.machine) if line.machine else samples
         if isinstance(line, RunLine | ResumedLine):
             wall_s, part_s = wall_s + part_s, 0.0
@@ -105,6 +113,7 @@ def read_past(path: Path) -> Past:
         identity=identity,
         load=load,
         answers=_Answers(path, offsets),
+        answered=frozenset(answered),
         samples=samples,
         wall_s=wall_s + part_s,
         damage=damage.told(path),

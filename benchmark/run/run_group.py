@@ -22,13 +22,13 @@ from benchmark.record.paths import (
     results_in,
     scenario_report_beside,
 )
-from benchmark.record.read import StoredResult, iterate_results, read_result, stored
-from benchmark.record.write import write_result
+from benchmark.record.read import StoredResult, iterate_results, read_result
+from benchmark.record.result import Outcome
+from benchmark.run.case_workload import run_cases
 from benchmark.run.device_pool import run_on_devices
 from benchmark.run.options import RunnerOptions
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
 from benchmark.run.preflight import NotReady, preflight
-from benchmark.run.provenance import result_of
 from benchmark.run.resume import (
     Past,
     cases_of,
@@ -39,14 +39,14 @@ from benchmark.run.resume import (
     read_past,
     scenario_of,
 )
-from benchmark.run.scenario_run import Listener, run_scenario
+from benchmark.run.scenario_run import Listener
 from benchmark.run.selection import select_cases
 from benchmark.run.stop import Stop
 from ctxsift.errors import InputError
 from ctxsift.files import exists, holds, temporary_of, write_atomically
 from ctxsift.settings import load_settings
 
-Listening = Callable[[], AbstractContextManager[Listener]]
+Listening = Callable[[], AbstractContextManager[Listener[Outcome]]]
 
 
 @dataclass(frozen=True)
@@ -212,13 +212,11 @@ def run_group(
     def run_one(plan: ScenarioPlan) -> None:
         with alone(plan.scenario.name, failed, plan.journal):
             with listening() as listener:
-                ran = run_scenario(plan, references.embedder, listener, stop)
+                path = run_cases(plan, references, listener, stop)
+            result = read_result(path)
             with lock:
-                record = result_of(ran, references)
-                write_result(plan.result, record)
-                result = stored(plan.result, record)
                 results.append(result)
-                write_atomically(scenario_report_beside(plan.result), _scenario_report(result))
+                write_atomically(scenario_report_beside(path), _scenario_report(result))
 
     run_on_devices(group.plans, group.devices, stop, run_one)
     return results

@@ -1,4 +1,4 @@
-"""Runs one scenario: loads its model, asks it every case, and ends in good order whatever happens."""
+"""Runs one scenario of any workload: journal, model, questions, grades, result, in good order whatever happens."""
 
 from __future__ import annotations
 
@@ -6,35 +6,34 @@ import asyncio
 import functools
 import re
 import signal
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import psutil
 
-from benchmark.cases import Case
-from benchmark.grading.outcome import prepare
 from benchmark.matrix import Scenario
-from benchmark.record.journal import LoadedLine, ScenarioFailedLine
-from benchmark.record.result import Answered, Disturbance, InstrumentFailure, ModelFailure, Outcome
-from benchmark.run.asking import Ended, Listed, OpenModel, Pace, Source, Unit
+from benchmark.record.journal import AnswerLine, LoadedLine, ScenarioFailedLine
+from benchmark.run.asking import Ended, OpenModel, Pace, Unit
+from benchmark.run.backlog import Backlog
+from benchmark.run.identity import answer_key
 from benchmark.run.journal import Journal
 from benchmark.run.machine import disturbance_of, probe_s
-from benchmark.run.plan import ScenarioPlan
-from benchmark.run.recorder import NOT_SCORED, CaseRecorder, Grader, Usage
+from benchmark.run.recorder import NOT_SCORED, Books, UnitRecorder, Usage
 from benchmark.run.resume import Past, check_load, read_past
+from benchmark.run.run_plan import RunPlan
 from benchmark.run.stop import Stop
-from benchmark.scoring import Embedder
+from benchmark.run.workload import OutcomeT, ScenarioRun, Workload, given_of, graded
+from ctxsift.asking import Answer
 from ctxsift.backends.base import AsyncBackend, BatchBackend, LoadInfo
-from ctxsift.backends.registry import backend_class, create_backend, is_service
+from ctxsift.backends.registry import backend_class, create_backend, is_service, lacking
 from ctxsift.backends.retry import LOCAL_RETRY, Retry
 from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.weights import memory_needed
 from ctxsift.backends.worker import start_worker
-from ctxsift.errors import BackendError, LoadError, WorkerCrashedError
-from ctxsift.prompts import RequestPrompt
+from ctxsift.errors import BackendError, InputError, LoadError, WorkerCrashedError
 from ctxsift.terminal import tell
 
 # This many cases in a row without an answer say that the scenario, not the case, is broken; of a service, this many
@@ -43,82 +42,56 @@ MAX_FAILURES_IN_A_ROW = 3
 MAX_FURTHER_FAILURES = 2
 LOAD_TIMEOUT_S = 900.0
 INTERRUPTED = "interrupted"
+ListenedT_contra = TypeVar("ListenedT_contra", contravariant=True)
 _NO_MEMORY = re.compile(r"out of memory|(?:cannot|failed to) allocate|alloc(?:ation)? failed|bad_alloc", re.IGNORECASE)
 
 
-class Listener(Protocol):
+class Listener(Protocol[ListenedT_contra]):
     """Hears what happens while a scenario runs; the progress display is one."""
 
-    def kept(self, scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+    def kept(self, scenario: Scenario, outcomes: Sequence[ListenedT_contra]) -> None:
         """Hear what a resumed run already has."""
 
     def loading(self, scenario: Scenario) -> None:
         """Hear that the model is being loaded."""
 
     def started(self, scenario: Scenario, load: LoadInfo) -> None:
-        """Hear that the model is ready and the first case begins."""
+        """Hear that the model is ready and the first unit begins."""
 
-    def finished_case(self, outcome: Outcome) -> None:
-        """Hear that one case has ended."""
-
-
-@dataclass(frozen=True)
-class ScenarioRun:
-    """What came of one scenario.
-
-    Attributes:
-        load: None when the model could not be loaded.
-        error: why the scenario ended early, or None.
-        interrupted: a person ended it before every case was asked; what was answered until then is here.
-        wall_s: seconds from the start of loading to the last score, earlier parts included.
-        worker_rss_bytes: memory of the model's process; None for a service.
-
-    """
-
-    plan: ScenarioPlan
-    outcomes: tuple[Outcome, ...]
-    load: LoadInfo | None
-    error: str | None
-    interrupted: bool
-    wall_s: float
-    disturbance: Disturbance
-    worker_rss_bytes: int | None
-
-    @property
-    def complete(self) -> bool:
-        """Every planned case has an answer."""
-        answered = sum(isinstance(outcome, Answered) for outcome in self.outcomes)
-        return self.error is None and answered == len(self.plan.cases)
+    def finished_case(self, outcome: ListenedT_contra) -> None:
+        """Hear that one unit has ended."""
 
 
-def run_scenario(plan: ScenarioPlan, embedder: Embedder, listener: Listener, stop: Stop) -> ScenarioRun:
-    """Run one scenario to its end, or to the point from which it cannot go on.
+def run_scenario(plan: RunPlan, workload: Workload[OutcomeT], listener: Listener[OutcomeT], stop: Stop) -> Path:
+    """Run one scenario to its end, or to the point from which it cannot go on; return where its result is.
 
     Args:
         plan: what to run.
-        embedder: the scorer's.
+        workload: what is asked, and what becomes of the answers.
         listener: hears what happens.
         stop: ends the scenario early, in good order.
 
     Raises:
-        InputError: the model of the run that is to be resumed was loaded in another way, or another process writes to
-            its journal.
-        OSError: the journal cannot be written.
+        InputError: the backend lacks what the plan needs; the model of the run that is to be resumed was loaded in
+            another way; another process writes to its journal; or the result would not be read back.
+        OSError: the journal or the result cannot be written.
 
     """
+    if problem := lacking(plan.scenario.backend_name, plan.needs):
+        raise InputError(plan.scenario.name, problem, "choose a model of another backend")
     plan.journal.parent.mkdir(parents=True, exist_ok=True)
     with Journal(plan.journal, plan.identity, resumed=plan.resumed) as journal:
         # Read under the lock: somebody else may have resumed it meanwhile.
-        past = read_past(plan.journal) if plan.resumed else None
-        run = _Run(plan, past, embedder, listener, stop, journal)
+        past = read_past(plan.journal, plan.identity.workload) if plan.resumed else None
+        run = _Run(plan, workload, past, listener, stop, journal)
         run.go()
-    return run.result()
+    return workload.write(run.result())
 
 
 class _Model:
     """The model of a scenario: a service, or a worker on this machine. Which, its backend decides."""
 
-    def __init__(self, plan: ScenarioPlan) -> None:
+    def __init__(self, plan: RunPlan) -> None:
         name, concurrency = plan.scenario.backend_name, plan.scenario.concurrency
         self.backend: AsyncBackend | ThreadedBackend
         self.is_service = is_service(name)
@@ -152,37 +125,42 @@ class _Model:
             self._worker.close()
 
 
-class _Run:
+class _Run(Generic[OutcomeT]):
     """One scenario while it runs."""
 
     def __init__(
         self,
-        plan: ScenarioPlan,
+        plan: RunPlan,
+        workload: Workload[OutcomeT],
         past: Past | None,
-        embedder: Embedder,
-        listener: Listener,
+        listener: Listener[OutcomeT],
         stop: Stop,
         journal: Journal,
     ) -> None:
-        self._plan, self._past, self._embedder = plan, past, embedder
+        self._plan, self._workload, self._past = plan, workload, past
         self._listener, self._stop, self._journal = listener, stop, journal
         self._started = time.perf_counter()
         self._model: _Model | None = None
-        self._load: LoadInfo | None = None
-        self._recorder: CaseRecorder | None = None
-        self._outcomes: dict[str, Outcome] = {}
-        self._new: list[Outcome] = []
+        self._load = past.load if past else None
+        self._recorder: UnitRecorder[OutcomeT] | None = None
+        # Without a model that was loaded, an answer has no key.
+        answers = past.answers if past and past.load else {}
+        self._backlog = Backlog(workload.source(), answers, self._key, self._take_over)
+        self._outcomes: dict[str, OutcomeT] = {}
+        self._new: list[tuple[str, OutcomeT]] = []
+        self._kept_rss: list[int] = []
         self._error: str | None = None
         self._interrupted = False
         self._probes: list[float] = []
 
     def go(self) -> None:
         """Ask what has not been answered yet."""
-        cases = self._keep()
+        some_left = self._backlog.fill(sys.maxsize)
+        self._tell_kept()
         try:
             self._probes.append(probe_s())
-            if cases and not self._stop.requested:
-                self._ask(cases)
+            if some_left and not self._stop.requested:
+                self._ask()
             self._probes.append(probe_s())
         except BackendError as problem:
             # A model that was ended because somebody wanted that has not failed.
@@ -194,60 +172,72 @@ class _Run:
         finally:
             if self._model is not None:
                 self._model.close()
-        ended = {o.question.case_id for o in self._new if isinstance(o, Answered) or o.error != NOT_SCORED}
-        left = [case for case in cases if case.case_id not in ended]
-        self._interrupted = self._stop.requested and self._error is None and bool(left)
+        self._interrupted = self._stop.requested and self._error is None and self._some_left()
 
-    def _keep(self) -> Sequence[Case]:
-        """Take over what an earlier part of the run has answered, and return what is left to ask."""
-        left = self._not_kept()
-        answered = {line.case_id for line in self._past.answers.values()} if self._past else set()
-        lost = sum(case.case_id in answered and case.case_id not in self._outcomes for case in left)
-        if lost:
+    def _key(self, unit: Unit) -> str:
+        plan, load = self._plan, self._load
+        assert load is not None
+        return answer_key(
+            unit,
+            plan.scenario,
+            limits=plan.limits,
+            load=load,
+            weights_sha256=plan.identity.weights_sha256,
+            seed=plan.spec.seed,
+            prompt_version=self._workload.prompt_version,
+        )
+
+    def _take_over(self, unit: Unit, line: AnswerLine) -> Answer | None:
+        given = given_of(line, self._plan.limits)
+        outcome = graded(self._workload.grader, unit, given)
+        self._outcomes[unit.unit_id] = outcome
+        self._kept_rss += [line.rss_bytes] if line.rss_bytes else []
+        if self._plan.retry_failed and outcome.model_failed:
+            return None
+        if self._model is not None:
+            # It came up after the answer to another.
+            self._listener.finished_case(outcome)
+        return given.answer
+
+    def _tell_kept(self) -> None:
+        """Say what an earlier part of the run has answered, and what of it is of no use any more."""
+        past, waiting = self._past, {unit.unit_id for unit in self._backlog.waiting}
+        if past is None:
+            return
+        if past.load is not None:
+            kept = [outcome for unit_id, outcome in self._outcomes.items() if unit_id not in waiting]
+            self._listener.kept(self._plan.scenario, kept)
+        if lost := len((waiting & past.answered) - self._outcomes.keys()):
             what = f"{lost} of the answers in its journal are to other questions than today's"
             tell(f"{self._plan.scenario.name}: {what}; these cases are asked again")
-        return left
 
-    def _not_kept(self) -> Sequence[Case]:
-        past, cases = self._past, self._plan.cases
-        if past is None or past.load is None:
-            return cases
-        self._load = past.load
-        grader = Grader(self._plan, past.load, self._embedder)
-        for case in cases:
-            line = grader.kept(case, past.answers)
-            if line is not None:
-                self._outcomes[case.case_id] = grader.outcome(line)
-        again = {i for i, o in self._outcomes.items() if self._plan.retry_failed and isinstance(o, ModelFailure)}
-        self._listener.kept(self._plan.scenario, [o for i, o in self._outcomes.items() if i not in again])
-        return [case for case in cases if case.case_id not in self._outcomes or case.case_id in again]
+    def _some_left(self) -> bool:
+        """Return True if not every unit has ended. An answer that was not scored is in the journal."""
+        ended = {unit_id for unit_id, outcome in self._new if outcome.instrument_error != NOT_SCORED}
+        kept = self._outcomes.keys() - {unit_id for unit_id, _ in self._new}
+        return self._backlog.fill(1) or any(unit_id not in ended | kept for unit_id in self._backlog.unit_ids)
 
-    def _ask(self, cases: Sequence[Case]) -> None:
-        scenario = self._plan.scenario
-        self._listener.loading(scenario)
+    def _ask(self) -> None:
+        self._listener.loading(self._plan.scenario)
         model = self._model = _Model(self._plan)
         with self._stop.on_request(model.kill):
-            self._ask_model(model, cases)
+            self._ask_model(model)
 
-    def _ask_model(self, model: _Model, cases: Sequence[Case]) -> None:
+    def _ask_model(self, model: _Model) -> None:
         if model.is_service:
-            prepare(cases, self._embedder)
+            self._workload.grader.prepare(self._backlog.waiting)
         load = self._load = self._loaded(model)
-        self._recorder = CaseRecorder(
-            Grader(self._plan, load, self._embedder),
-            self._journal,
-            model.usage,
-            functools.partial(self._case_ended, model.most_failures),
-            self._stop,
-        )
-        units = Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
-        ended = asyncio.run(self._asked(model, units, load, self._recorder))
-        self._error = ended.reason if ended else None
+        ended = functools.partial(self._unit_ended, model.most_failures)
+        books = Books(self._journal, self._plan.identity.workload, self._plan.limits, self._key, model.usage)
+        recorder = self._recorder = UnitRecorder(self._workload.grader, books, ended, self._stop)
 
-    async def _asked(self, model: _Model, units: Source, load: LoadInfo, recorder: CaseRecorder) -> Ended | None:
-        async with OpenModel(model.backend, self._plan.limits, model.pace, model.retry, self._stop) as opened:
-            self._listener.started(self._plan.scenario, load)
-            return await opened.ask(units, recorder)
+        async def ask() -> Ended | None:
+            async with OpenModel(model.backend, self._plan.limits, model.pace, model.retry, self._stop) as opened:
+                self._listener.started(self._plan.scenario, load)
+                return await opened.ask(self._backlog, recorder)
+
+        done = asyncio.run(ask())
+        self._error = done.reason if done else None
 
     def _loaded(self, model: _Model) -> LoadInfo:
         try:
@@ -263,45 +253,45 @@ class _Run:
         self._journal.append(LoadedLine(load=load))
         return load
 
-    def _case_ended(self, most_failures: int, outcome: Outcome) -> Ended | None:
-        case_id = outcome.question.case_id
+    def _unit_ended(self, most_failures: int, unit: Unit, outcome: OutcomeT) -> Ended | None:
         # An answer that failed is better than none.
-        if not isinstance(outcome, InstrumentFailure) or case_id not in self._outcomes:
-            self._outcomes[case_id] = outcome
-        self._new.append(outcome)
+        if outcome.instrument_error is None or unit.unit_id not in self._outcomes:
+            self._outcomes[unit.unit_id] = outcome
+        self._new.append((unit.unit_id, outcome))
         if self._stop.requested:
             return None
         self._listener.finished_case(outcome)
-        return _broken(self._new[-most_failures:], most_failures)
+        return _broken([outcome.instrument_error for _, outcome in self._new[-most_failures:]], most_failures)
 
-    def result(self) -> ScenarioRun:
+    def result(self) -> ScenarioRun[OutcomeT]:
         """Return what came of it, earlier parts included."""
         past = self._past
         drift = self._probes[1] / self._probes[0] - 1 if len(self._probes) == 2 else None
         samples = [*(past.samples if past else ()), *(self._recorder.all_samples() if self._recorder else ())]
         usage = self._model.usage() if self._model else Usage()
-        answered = (o.cpu_rss_bytes for o in self._outcomes.values() if isinstance(o, Answered))
+        # Answers of a service come in any order.
+        outcomes = [self._outcomes.get(unit_id) for unit_id in self._backlog.unit_ids]
+        whole = all(outcome is not None and outcome.instrument_error is None for outcome in outcomes)
         return ScenarioRun(
-            plan=self._plan,
-            # Answers of a service come in any order.
-            outcomes=tuple(self._outcomes[case.case_id] for case in self._plan.cases if case.case_id in self._outcomes),
+            outcomes=tuple(outcome for outcome in outcomes if outcome is not None),
             load=self._load,
             error=INTERRUPTED if self._interrupted else self._error,
+            complete=whole and not self._interrupted and self._error is None,
             interrupted=self._interrupted,
             wall_s=(past.wall_s if past else 0.0) + time.perf_counter() - self._started,
             disturbance=disturbance_of(samples, drift),
-            worker_rss_bytes=usage.rss_bytes or max(filter(None, answered), default=None),
+            worker_rss_bytes=usage.rss_bytes or max(self._kept_rss, default=None),
         )
 
 
-def _broken(newest: Sequence[Outcome], most_failures: int) -> Ended | None:
-    failures = [outcome for outcome in newest if isinstance(outcome, InstrumentFailure)]
+def _broken(newest: Sequence[str | None], most_failures: int) -> Ended | None:
+    failures = [error for error in newest if error is not None]
     if len(failures) < most_failures:
         return None
-    return Ended(f"{most_failures} cases in a row got no answer; the last one: {failures[-1].error}")
+    return Ended(f"{most_failures} cases in a row got no answer; the last one: {failures[-1]}")
 
 
-def _memory_short(plan: ScenarioPlan, problem: BackendError) -> str | None:
+def _memory_short(plan: RunPlan, problem: BackendError) -> str | None:
     """Return how much memory the weights need and how much is free, where that may be why they were not loaded."""
     if plan.spec.path is None or plan.spec.device.startswith("cuda"):
         return None

@@ -19,13 +19,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmark.corpus import load_corpus
+from benchmark.grading.baselines import ReferenceScores
 from benchmark.matrix import Scenario, Track
 from benchmark.record.result import Outcome, Scored
 from benchmark.run.asking import STAGGER_S
+from benchmark.run.case_workload import CaseWorkload
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
 from benchmark.run.preflight import preflight
 from benchmark.run.scenario_run import run_scenario
 from benchmark.run.stop import Stop
+from benchmark.run.workload import ScenarioRun
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import LoadInfo
 from ctxsift.settings import load_settings
@@ -127,6 +130,18 @@ class _Stopwatch:
         self.answers += isinstance(outcome, Scored)
 
 
+class _Unwritten(CaseWorkload):
+    """Keeps what came of a run instead of writing it, which would score the baselines."""
+
+    def __init__(self, plan: ScenarioPlan, references: ReferenceScores) -> None:
+        super().__init__(plan, references)
+        self.ran: list[ScenarioRun[Outcome]] = []
+
+    def write(self, ran: ScenarioRun[Outcome]) -> Path:
+        self.ran.append(ran)
+        return Path()
+
+
 def main() -> int:
     """Run the scenario once and print what it took."""
     corpus = load_corpus()
@@ -140,7 +155,9 @@ def main() -> int:
         (plan,) = preflight([Asked(scenario, corpus.cases, corpus)], options)
         assert isinstance(plan, ScenarioPlan), plan
         watch = _Stopwatch()
-        run = run_scenario(plan, Embedder(), watch, Stop())
+        workload = _Unwritten(plan, ReferenceScores(Embedder()))
+        run_scenario(plan, workload, watch, Stop())
+        (run,) = workload.ran
         assert run.complete, run.error
         assert watch.answers == len(corpus.cases)
     times = [outcome.generation.total_ms for outcome in run.outcomes if isinstance(outcome, Scored)]

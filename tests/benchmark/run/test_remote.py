@@ -22,8 +22,9 @@ from benchmark.cases import Corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
+from benchmark.record.result import Outcome
 from benchmark.run.asking import Ended, Event
-from benchmark.run.recorder import CaseRecorder
+from benchmark.run.recorder import UnitRecorder
 from benchmark.run.selection import select_cases
 from ctxsift.backends import retry
 from ctxsift.backends.litellm_reasoning import reasoning_options
@@ -534,9 +535,9 @@ def test_what_was_not_scored_when_a_run_was_interrupted_is_scored_when_it_is_res
     runner: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_matrix(tmp_path, remote(concurrency=4))
-    settle = CaseRecorder.settle
+    settle = UnitRecorder.settle
 
-    def interrupted(self: CaseRecorder, events: Sequence[Event]) -> Ended | None:
+    def interrupted(self: UnitRecorder[Outcome], events: Sequence[Event]) -> Ended | None:
         os.kill(os.getpid(), signal.SIGINT)
         return settle(self, events)
 
@@ -546,7 +547,7 @@ def test_what_was_not_scored_when_a_run_was_interrupted_is_scored_when_it_is_res
     with FaultService(default=completion("a")) as service:
         options = settings(tmp_path, service.url)
         with monkeypatch.context() as patch:
-            patch.setattr(CaseRecorder, "settle", interrupted)
+            patch.setattr(UnitRecorder, "settle", interrupted)
             patch.setattr(ReferenceScores, "scores", no_baseline)
             done = runner("--max-cases", "12", *options)
         assert done.returncode == 130, done.stderr

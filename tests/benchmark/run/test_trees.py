@@ -20,9 +20,10 @@ import pytest
 from benchmark import compare, report, rescore
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.journal import AnswerLine, read_journal
-from benchmark.record.result import Result
-from benchmark.run import provenance, run_group
-from benchmark.run.scenario_run import ScenarioRun
+from benchmark.record.result import Outcome, Result
+from benchmark.run import case_workload, provenance
+from benchmark.run.plan import ScenarioPlan
+from benchmark.run.workload import ScenarioRun
 from ctxsift import prompts
 from tests.conftest import ROOT, Run, scripted, write_matrix
 from tests.support.processes import run_inside
@@ -162,12 +163,12 @@ def test_a_resumed_scenario_that_is_refused_costs_itself(cut: Path, runner: Run)
 def test_a_mistake_of_ours_costs_its_scenario(tmp_path: Path, runner: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = provenance.result_of
 
-    def mistaken(ran: ScenarioRun, references: ReferenceScores) -> Result:
-        if ran.plan.scenario.name == "bad":
+    def mistaken(plan: ScenarioPlan, ran: ScenarioRun[Outcome], references: ReferenceScores) -> Result:
+        if plan.scenario.name == "bad":
             raise TypeError("a number was\x1b[31m expected")
-        return whole(ran, references)
+        return whole(plan, ran, references)
 
-    monkeypatch.setattr(run_group, "result_of", mistaken)
+    monkeypatch.setattr(case_workload, "result_of", mistaken)
     write_matrix(tmp_path, scripted(tmp_path, "bad", default="x"), scripted(tmp_path, default="x"))
     done = runner("--max-cases", "2")
     assert done.returncode == 1

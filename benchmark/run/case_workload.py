@@ -1,0 +1,89 @@
+"""Today's workload: the cases of a corpus, graded by the scorer; and one scenario of it, from plan to result file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmark.cases import Case
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.grading.outcome import grade, prepare, unanswered, unscored
+from benchmark.record.result import Outcome
+from benchmark.record.write import write_result
+from benchmark.run.asking import Listed, Source, Unit
+from benchmark.run.plan import ScenarioPlan
+from benchmark.run.provenance import result_of
+from benchmark.run.scenario_run import Listener, run_scenario
+from benchmark.run.stop import Stop
+from benchmark.run.workload import Given, ScenarioRun
+from benchmark.scoring import SCORER_VERSION, Embedder
+from ctxsift.asking import Answer
+from ctxsift.prompts import PROMPT_VERSION, RequestPrompt
+
+# What gold and the baselines score is worked out once for all scenarios that run at the same time.
+_REFERENCES = threading.Lock()
+
+
+class CaseGrader:
+    """The scorer as a Grader."""
+
+    version = SCORER_VERSION
+
+    def __init__(self, cases: Sequence[Case], embedder: Embedder, *, recovery_enabled: bool) -> None:
+        self._cases = {case.case_id: case for case in cases}
+        self._embedder, self._recovery_enabled = embedder, recovery_enabled
+
+    def grade(self, unit: Unit, given: Given) -> Outcome:
+        """Recover, validate and score an answer."""
+        return grade(
+            self._cases[unit.unit_id],
+            given.answer,
+            self._embedder,
+            recovery_enabled=self._recovery_enabled,
+            attempts=given.attempts,
+            elapsed_ms=given.elapsed_ms,
+            rss_bytes=given.rss_bytes,
+        )
+
+    def ungraded(self, unit: Unit, answer: Answer | None, error: str, attempts: int) -> Outcome:
+        """Return an instrument failure."""
+        case = self._cases[unit.unit_id]
+        return unanswered(case, error, attempts) if answer is None else unscored(case, answer, error, attempts)
+
+    def prepare(self, units: Sequence[Unit]) -> None:
+        """Score gold, and what else is kept of a case."""
+        prepare([self._cases[unit.unit_id] for unit in units], self._embedder)
+
+
+class CaseWorkload:
+    """The cases of a plan; see Workload."""
+
+    prompt_version = PROMPT_VERSION
+
+    def __init__(self, plan: ScenarioPlan, references: ReferenceScores) -> None:
+        self._plan, self._references = plan, references
+        self.grader = CaseGrader(plan.cases, references.embedder, recovery_enabled=plan.identity.recovery_enabled)
+
+    def source(self) -> Source:
+        """Return the cases in the order of the plan."""
+        return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in self._plan.cases)
+
+    def write(self, ran: ScenarioRun[Outcome]) -> Path:
+        """Write the result file."""
+        with _REFERENCES:
+            write_result(self._plan.result, result_of(self._plan, ran, self._references))
+        return self._plan.result
+
+
+def run_cases(plan: ScenarioPlan, references: ReferenceScores, listener: Listener[Outcome], stop: Stop) -> Path:
+    """Run a scenario and write its result, here; return the path of the result. Raises as `run_scenario` does.
+
+    Args:
+        plan: all that has to travel to where it runs.
+        references: gold and the baselines.
+        listener: hears what happens.
+        stop: ends it early.
+
+    """
+    return run_scenario(plan, CaseWorkload(plan, references), listener, stop)
