@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def build_parser() -> Parser:
     """Return the parser of the console script; each subcommand adds its own, with the handler to call."""
     from ctxsift import __version__
-    from ctxsift.cli import compress, session
+    from ctxsift.cli import compact, compress, session
     from ctxsift.cli.parser import Parser
 
     parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True)
-    for module in (compress, session):
+    for module in (compress, session, compact):
         module.add_parser(commands)
     return parser
 
@@ -47,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: Signals) -> int:
+    from ctxsift.cli import compact, session
     from ctxsift.cli.parser import EXIT_USAGE
     from ctxsift.cli.passing import note, refuse
-    from ctxsift.cli.session import SUBCOMMAND
     from ctxsift.errors import CtxsiftError
 
     at = arguments.index("--") if "--" in arguments else len(arguments)
@@ -57,8 +57,8 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser().parse_args(arguments[:at])
     except CtxsiftError as error:
-        if arguments[:1] == [SUBCOMMAND]:
-            # It takes no data, so there is none to pass on.
+        if arguments[:1] in ([session.SUBCOMMAND], [compact.SUBCOMMAND]):
+            # They take no data, so there is none to pass on.
             note(str(error))
             exit_code = EXIT_USAGE
         else:

@@ -6,6 +6,7 @@ import argparse
 
 from ctxsift.cli.parser import EXIT_USAGE, Parser, path
 from ctxsift.errors import CtxsiftError, InputError
+from ctxsift.streams import stdout_loss
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         if command:
             raise InputError("--", "session runs no command", "leave out what follows it")
         act: Callable[[argparse.Namespace, Signals], int] = options.act
-        return act(options, signals)
+        exit_code = act(options, signals)
+        return EXIT_FAILED if stdout_loss() is not None else exit_code
     except CtxsiftError as error:
         note(str(error))
         return EXIT_USAGE

@@ -10,7 +10,7 @@ from benchmark.record.schema import schema_keys
 from tests.conftest import ROOT
 
 # What reads and writes the sessions of agents, whose keys others have named.
-OTHER_FILES = ("ctxsift/sessions/", "ctxsift/cli/session")
+OTHER_FILES = ("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output")
 # Words that are values there, not keys: (file, word) -> what it is.
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",

@@ -1,0 +1,158 @@
+"""`ctxsift compact`: makes a coding agent's session short. The session's file is only read."""
+
+from __future__ import annotations
+
+import argparse
+
+from ctxsift.cli.parser import EXIT_USAGE, Parser, path, tokens
+from ctxsift.errors import CtxsiftError, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ctxsift.cli.signals import Signals
+    from ctxsift.sessions.compaction.records import Compacted, Method
+    from ctxsift.sessions.records import Session
+
+SUBCOMMAND = "compact"
+FORMATS = ("markdown", "openai", "anthropic", "atif")
+# As in ctxsift.sessions.compaction, which takes long to import.
+DEFAULT_METHOD, DEFAULT_MAX_TOKENS, DEFAULT_KEEP_LAST = "anchored+index", 2_000, 4_000
+_MOST_MB_OF_SUMMARY = 16
+
+_EXAMPLES = """\
+examples:
+  ctxsift compact
+  ctxsift compact session.jsonl -o so-far.md
+  ctxsift compact session.jsonl --max-tokens 1000 --keep-last 8000
+  ctxsift compact session.jsonl --method regenerative
+  ctxsift compact session.jsonl --threshold 100000 --json
+  ctxsift compact session.jsonl --format anthropic -o messages.json
+  ctxsift compact session.jsonl --compacted summary.md --format openai
+
+Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are
+estimated: four characters each. Without SESSION, the newest session of Claude Code or Codex in this folder is read.
+Secrets become *** unless --keep-secrets is given. No model is asked, and nothing is sent anywhere.
+
+Methods: anchored (a summary with sections that lines are merged into), regenerative (one that is written anew each
+time), opaque (the lines with the rarest words); any of them with +index: files, checks and commits as the tools' calls
+show them. Controls to compare with: drop, last, first, mask, text, text-cut, user, everything, recorded.
+
+The result goes to stdout or FILE, a table of what was cut off, kept and refused to stderr.
+
+exit code: 0 done; 128 + N after signal N
+  1  stdout or FILE cannot be written; where it is FILE, the result goes to stdout
+  2  the arguments are wrong, or SESSION cannot be read
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add this subcommand."""
+    one = commands.add_parser(SUBCOMMAND, help="make a coding agent's session short", epilog=_EXAMPLES)
+    one.set_defaults(handler=run)
+    one.add_argument("file", nargs="?", type=path, metavar="SESSION", help="default: the newest session here")
+    one.add_argument(
+        "--method", metavar="NAME", help=f"how the summary is made; with +index, files too (default: {DEFAULT_METHOD})"
+    )
+    one.add_argument(
+        "--compacted", type=path, metavar="FILE", help="a summary that was made elsewhere, instead of a method"
+    )
+    one.add_argument(
+        "--max-tokens",
+        type=tokens,
+        default=DEFAULT_MAX_TOKENS,
+        metavar="N",
+        help="tokens of the summary, its index included (default: %(default)s)",
+    )
+    one.add_argument(
+        "--keep-last",
+        type=tokens,
+        default=DEFAULT_KEEP_LAST,
+        metavar="N",
+        help="tokens of the last steps that stay; the last one always does (default: %(default)s)",
+    )
+    one.add_argument(
+        "--threshold",
+        type=tokens,
+        metavar="N",
+        help="cut each time the context has grown beyond N tokens (default: cut once, at the end)",
+    )
+    one.add_argument(
+        "--format", choices=FORMATS, default=FORMATS[0], help="of what is left: Markdown, messages or ATIF"
+    )
+    one.add_argument("--json", action="store_true", help="print each cycle's figures and the summary as JSON")
+    one.add_argument("-o", "--output", type=path, metavar="FILE", help="write there; packed if it ends in .gz")
+    one.add_argument("--keep-secrets", action="store_true", help="leave secrets as they are")
+
+
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Compact; return the exit code that the help tells."""
+    from ctxsift.cli.passing import note
+    from ctxsift.cli.signals import SignalledError
+
+    try:
+        if command:
+            raise InputError("--", "compact runs no command", "leave out what follows it")
+        return _compact(options, signals)
+    except CtxsiftError as error:
+        note(str(error))
+        return EXIT_USAGE
+    except SignalledError:
+        return 128 + (signals.first or 0)
+
+
+def _compact(options: argparse.Namespace, signals: Signals) -> int:
+    from ctxsift.cli.compact_output import print_table, written
+    from ctxsift.cli.session import chosen
+    from ctxsift.sessions.compaction.methods import create_method
+    from ctxsift.sessions.reading import read_session
+
+    source = chosen(options)
+    _check_output(options.output, source)
+    if options.compacted and options.method:
+        raise InputError("--compacted", "the summary is given, so no --method makes it", "leave out one of them")
+    create_method(options.method or DEFAULT_METHOD)
+    session = signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
+    made = signals.interruptible(lambda: _cycles(options, session))
+    print_table(made)
+    return written(options, session, made)
+
+
+def _check_output(output: Path | None, source: Path) -> None:
+    import contextlib
+
+    with contextlib.suppress(OSError):
+        if output is not None and output.samefile(source):
+            raise InputError("-o", f"{output} is the session itself", "name another file")
+
+
+def method_of(options: argparse.Namespace, session: Session) -> tuple[str, Method]:
+    """Return the name and the method that options ask for. Raises InputError."""
+    from ctxsift.files import read_text
+    from ctxsift.sessions.compaction.controls import Given
+    from ctxsift.sessions.compaction.methods import create_method
+
+    if options.compacted:
+        text = read_text(options.compacted, "name a file with the summary as text", most_mb=_MOST_MB_OF_SUMMARY)
+        return "given", Given(text.strip())
+    name = options.method or DEFAULT_METHOD
+    return name, create_method(name, session.compactions)
+
+
+def _cycles(options: argparse.Namespace, session: Session) -> list[Compacted]:
+    """Return what is left after each cut, the last one with all steps since; where nothing is cut, the whole."""
+    from ctxsift.sessions.compaction.context import continued, whole
+    from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_by_threshold
+    from ctxsift.sessions.compaction.running import compact_session
+
+    keep, budget, steps = options.keep_last, options.max_tokens, session.steps
+    name, method = method_of(options, session)
+    if options.threshold is None:
+        cuts = cut_at_end(steps, keep)
+    else:
+        cuts = list(cuts_by_threshold(steps, options.threshold, keep, budget))
+    made = list(compact_session(session, name, cuts, budget=budget, keep_last=keep, method=method))
+    if not made:
+        return [whole(steps, name)]
+    return [*made[:-1], continued(made[-1], steps, keep)]
