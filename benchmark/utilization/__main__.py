@@ -66,7 +66,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--from",
         dest="source",
-        choices=list(Source),
+        choices=[source.value for source in Source],
         help="DATA is a result: the lines that its answers selected are the chunks, and gold is the answer",
     )
     add_dataset(parser)
