@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ctxsift.cli.signals import Signals
-    from ctxsift.sessions.compaction.records import Compacted, Method
+    from ctxsift.sessions.compaction.records import Compacted
     from ctxsift.sessions.records import Session
 
 SUBCOMMAND = "compact"
 FORMATS = ("markdown", "openai", "anthropic", "atif")
 # As in ctxsift.sessions.compaction, which takes long to import.
 DEFAULT_METHOD, DEFAULT_MAX_TOKENS, DEFAULT_KEEP_LAST = "anchored+index", 2_000, 4_000
-_MOST_MB_OF_SUMMARY = 16
 
 _EXAMPLES = """\
 examples:
@@ -28,6 +27,7 @@ examples:
   ctxsift compact session.jsonl --max-tokens 1000 --keep-last 8000
   ctxsift compact session.jsonl --method regenerative
   ctxsift compact session.jsonl --threshold 100000 --json
+  ctxsift compact --follow --threshold 100000 -o so-far.md
   ctxsift compact session.jsonl --format anthropic -o messages.json
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
@@ -81,7 +81,16 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0], help="of what is left: Markdown, messages or ATIF"
     )
-    one.add_argument("--json", action="store_true", help="print each cycle's figures and the summary as JSON")
+    one.add_argument(
+        "--follow",
+        action="store_true",
+        help="go on as SESSION grows, until Ctrl-C: after each cut by --threshold print the result, or write FILE anew",
+    )
+    one.add_argument(
+        "--json",
+        action="store_true",
+        help="print each cycle's figures and the summary as JSON, with --follow one cycle a line",
+    )
     one.add_argument("-o", "--output", type=path, metavar="FILE", help="write there; packed if it ends in .gz")
     one.add_argument("--keep-secrets", action="store_true", help="leave secrets as they are")
 
@@ -110,13 +119,19 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
 
     source = chosen(options)
     _check_output(options.output, source)
+    if options.follow and options.threshold is None:
+        raise InputError("--follow", "cuts where the context exceeds a threshold", "give one with --threshold N")
     if options.compacted and options.method:
         raise InputError("--compacted", "the summary is given, so no --method makes it", "leave out one of them")
     create_method(options.method or DEFAULT_METHOD)
+    if options.follow:
+        from ctxsift.cli.compact_follow import follow
+
+        return follow(options, source, signals)
     session = signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
     made = signals.interruptible(lambda: _cycles(options, session))
     print_table(made)
-    return written(options, session, made)
+    return written(options, session.head, made)
 
 
 def _check_output(output: Path | None, source: Path) -> None:
@@ -127,21 +142,9 @@ def _check_output(output: Path | None, source: Path) -> None:
             raise InputError("-o", f"{output} is the session itself", "name another file")
 
 
-def method_of(options: argparse.Namespace, session: Session) -> tuple[str, Method]:
-    """Return the name and the method that options ask for. Raises InputError."""
-    from ctxsift.files import read_text
-    from ctxsift.sessions.compaction.controls import Given
-    from ctxsift.sessions.compaction.methods import create_method
-
-    if options.compacted:
-        text = read_text(options.compacted, "name a file with the summary as text", most_mb=_MOST_MB_OF_SUMMARY)
-        return "given", Given(text.strip())
-    name = options.method or DEFAULT_METHOD
-    return name, create_method(name, session.compactions)
-
-
 def _cycles(options: argparse.Namespace, session: Session) -> list[Compacted]:
     """Return what is left after each cut, the last one with all steps since; where nothing is cut, the whole."""
+    from ctxsift.cli.compact_method import method_of
     from ctxsift.sessions.compaction.context import continued, whole
     from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_by_threshold
     from ctxsift.sessions.compaction.running import compact_session

@@ -27,16 +27,16 @@ from ctxsift.terminal import printable
 if TYPE_CHECKING:
     import argparse
 
-    from ctxsift.sessions.records import Session
+    from ctxsift.sessions.records import SessionHead
 
 EXIT_NOT_WRITTEN = 1
 _MOST_ROWS = 12
 _NO_TERMINAL = 200
 
 
-def written(options: argparse.Namespace, session: Session, made: Sequence[Compacted]) -> int:
+def written(options: argparse.Namespace, head: SessionHead, made: Sequence[Compacted]) -> int:
     """Write the result to stdout or to a file; where that cannot be written, to stdout. Return the exit code."""
-    text = result_text(options, session, made)
+    text = result_text(options, head, made)
     if options.output is None:
         return _print(options, text)
     try:
@@ -57,23 +57,23 @@ def _print(options: argparse.Namespace, text: str) -> int:
     return EXIT_NOT_WRITTEN if stdout_loss() is not None else 0
 
 
-def result_text(options: argparse.Namespace, session: Session, made: Sequence[Compacted]) -> str:
+def result_text(options: argparse.Namespace, head: SessionHead, made: Sequence[Compacted]) -> str:
     """Return the result in the form that options ask for."""
     last = made[-1]
+    if not options.json and options.format == "markdown":
+        return as_markdown(last)
+    value: Any
     if options.json:
-        return _json({"cycles": [_figures(each) for each in made], "summary": last.summary_text})
-    if options.format == "openai":
-        return _json(as_openai_messages(last))
-    if options.format == "anthropic":
-        return _json(as_anthropic_messages(last))
-    if options.format == "atif":
-        return _json(as_atif_document(last, session.head))
-    return as_markdown(last)
-
-
-def _json(value: Any) -> str:
-    # In ASCII: a reader takes it as it is, a terminal obeys nothing in it.
-    return json.dumps(value, indent=1).replace("\x7f", "\\u007f") + "\n"
+        value = {"cycles": [_figures(each) for each in made], "summary": last.summary_text}
+    elif options.format == "openai":
+        value = as_openai_messages(last)
+    elif options.format == "anthropic":
+        value = as_anthropic_messages(last)
+    else:
+        value = as_atif_document(last, head)
+    # In ASCII: a reader takes it as it is, a terminal obeys nothing in it. Of several results, each is a line.
+    indent = None if options.follow and options.output is None else 1
+    return json.dumps(value, indent=indent).replace("\x7f", "\\u007f") + "\n"
 
 
 def _figures(each: Compacted) -> dict[str, Any]:

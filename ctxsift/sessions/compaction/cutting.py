@@ -58,36 +58,58 @@ def first_kept(history: Sequence[Step], keep_last: int) -> int:
 
 
 def cuts_by_threshold(steps: Iterable[Step], threshold: int, keep_last: int, budget: int) -> Iterator[Cut]:
-    """Yield a cut after each step with which the context has more than `threshold` tokens, as the steps come.
+    """Yield the cuts of a session as its context grows; see Threshold. Raises InputError."""
+    limit = Threshold(threshold, keep_last, budget)
+    return (cut for step in steps if (cut := limit.add(step)) is not None)
+
+
+class Threshold:
+    """Cuts after each step with which the context has more than so many tokens, as the steps come.
 
     What stands for earlier steps counts with its whole budget, so that cuts are the same for every method.
 
-    Raises:
-        InputError: so little is left for steps that nearly every one of them would be followed by a cut.
+    Args:
+        tokens: the threshold.
+        keep_last: tokens of the tail that stays.
+        budget: tokens of a summary.
 
     """
-    kept: list[Step] = []
-    prompts: list[Step] = []
-    size, summary = 0, 0
-    limit = threshold * CHARACTERS_PER_TOKEN
-    for step in steps:
-        if not kept and step.source is Source.SYSTEM:
-            prompts.append(step)
-            continue
-        if not kept:
-            size = sum(characters_of(prompt) for prompt in prompts)
-            least = budget + keep_last + tokens_of(prompts)
-            if threshold < 2 * least:
-                problem = f"summary, kept steps and system prompt can take {least:,} of {threshold:,} tokens"
-                raise InputError("--threshold", problem, f"give at least {2 * least}")
-        kept.append(step)
-        size += characters_of(step)
-        if size + summary <= limit:
-            continue
-        cut = Cut(step.step_id, first_kept(kept, keep_last))
-        size -= sum(characters_of(each) for each in kept if each.step_id < cut.first_kept)
-        gone = [each for each in kept if each.step_id < cut.first_kept]
-        kept = [each for each in kept if each.step_id >= cut.first_kept]
-        if gone:
-            summary = budget * CHARACTERS_PER_TOKEN
-            yield cut
+
+    def __init__(self, tokens: int, keep_last: int, budget: int) -> None:
+        self._tokens, self._keep_last, self._budget = tokens, keep_last, budget
+        self._prompts: list[Step] = []
+        self._kept: list[Step] = []
+        # In characters, what stays and the summary.
+        self._size, self._summary = 0, 0
+
+    def add(self, step: Step) -> Cut | None:
+        """Take the next step; return the cut after it, if there is one.
+
+        Raises:
+            InputError: so little is left for steps that nearly every one of them would be followed by a cut.
+
+        """
+        if not self._kept:
+            if step.source is Source.SYSTEM:
+                self._prompts.append(step)
+                return None
+            self._begin()
+        self._kept.append(step)
+        self._size += characters_of(step)
+        if self._size + self._summary <= self._tokens * CHARACTERS_PER_TOKEN:
+            return None
+        cut = Cut(step.step_id, first_kept(self._kept, self._keep_last))
+        gone = [each for each in self._kept if each.step_id < cut.first_kept]
+        if not gone:
+            return None
+        self._kept = self._kept[len(gone) :]
+        self._size -= sum(characters_of(each) for each in gone)
+        self._summary = self._budget * CHARACTERS_PER_TOKEN
+        return cut
+
+    def _begin(self) -> None:
+        self._size = sum(characters_of(prompt) for prompt in self._prompts)
+        least = self._budget + self._keep_last + tokens_of(self._prompts)
+        if self._tokens < 2 * least:
+            problem = f"summary, kept steps and system prompt can take {least:,} of {self._tokens:,} tokens"
+            raise InputError("--threshold", problem, f"give at least {2 * least}")

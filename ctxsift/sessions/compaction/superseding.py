@@ -14,6 +14,8 @@ _WORD = r"[\w/-]+(?:\.\w+)*"
 _KEY = rf"(?P<key>[A-Za-z]{_WORD}(?: {_WORD}){{0,3}}?)"
 _VALUE = r"(?P<value>`[^`]{1,60}`|\"[^\"]{1,60}\"|[^\s,;()]*\d[^\s,;()]*|[\w.-]*[/._#-][\w./#-]+)"
 _NUMBER = r"(?P<value>#?\d[\w.:%]*)"
+# "Part 7" names a part; "25 percent" can only be a value.
+_MEASURED = r"(?:#[0-9a-f]{3,8}\b|\d[\d.]* ?(?:%|percent|[mn]?s\b|seconds?|minutes?|hours?|days?|[kKMG]i?B\b|px\b))"
 _IS = r"(?:is|are|was|stays|becomes|should be|must be|to be|has to be|will be)(?: now| set to| at| called| named)?"
 _SET = (
     r"(?:set|change[ds]?|changing|bump(?:ed)?|raised?|lower(?:ed)?|increased?|reduced?|updated?|switch(?:ed)?|ma[dk]e)"
@@ -21,9 +23,12 @@ _SET = (
 _LABELLED = re.compile(rf"{_KEY}\s*[=:]\s*{_VALUE}(?:[\s,.;(]|\Z)", re.IGNORECASE)
 _GIVEN = (
     re.compile(rf"(?:\bthe |\A|[,;:] |\ba |\bour ){_KEY} {_IS} {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\b{_SET} (?:the )?{_KEY} (?:from \S+ )?(?:to |= )?{_VALUE}", re.IGNORECASE),
+    re.compile(rf"\b{_SET} (?:the )?{_KEY} (?:from \S+ )?(?:to|=) {_VALUE}", re.IGNORECASE),
+    re.compile(rf"\b{_SET} (?:the )?{_KEY} `?{_MEASURED}", re.IGNORECASE),
     re.compile(rf"\buse {_VALUE} (?:for|as) (?:the )?{_KEY}(?:[,.;]|\Z)", re.IGNORECASE),
-    re.compile(rf"\b(?:on|at|to|use|with|from) (?:the |a )?(?P<key>[A-Za-z-]+) {_NUMBER}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:on|at|to|use|with|from) (?:the |a )?(?P<key>port|version|release|level) {_NUMBER}", re.IGNORECASE
+    ),
     re.compile(rf"\b(?:a|the|with|has) (?P<key>[A-Za-z-]+) of {_NUMBER}", re.IGNORECASE),
     re.compile(r"\b\d+ (?P<key>(?:tests?|checks?|errors?|warnings?) ?(?:pass|fail|remain|left|)\b)", re.IGNORECASE),
 )

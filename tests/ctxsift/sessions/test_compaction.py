@@ -198,6 +198,12 @@ def test_a_value_given_anew_takes_the_place_of_the_old_one(first: str, later: st
     assert all(later in line for line in kept)
 
 
+def test_a_number_that_names_a_thing_is_no_value_of_it() -> None:
+    text = summary_of(said("Change part 7 of it. " * 20, "Done.", "Now change part 8 and line 40.", "Done.", "Go on."))
+    assert "Change part 7" in text
+    assert "change part 8 and line 40" in text
+
+
 def test_what_is_recent_does_not_drive_out_what_was_agreed_early() -> None:
     early = "Never write to the table `billing_2019`, because the auditors read it."
     noise = [

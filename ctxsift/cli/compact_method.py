@@ -1,0 +1,26 @@
+"""Which method makes the summaries of `ctxsift compact`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ctxsift.files import read_text
+from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, create_method
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ctxsift.sessions.compaction.records import Method
+    from ctxsift.sessions.records import Session
+
+_MOST_MB_OF_SUMMARY = 16
+
+
+def method_of(options: argparse.Namespace, session: Session) -> tuple[str, Method]:
+    """Return the name and the method that options ask for. Raises InputError."""
+    if options.compacted:
+        text = read_text(options.compacted, "name a file with the summary as text", most_mb=_MOST_MB_OF_SUMMARY)
+        return "given", Given(text.strip())
+    name = options.method or DEFAULT_METHOD
+    return name, create_method(name, session.compactions)
