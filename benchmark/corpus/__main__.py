@@ -230,11 +230,11 @@ def _statement_lines(case: Case) -> Iterator[str]:
     for statement in case.statements:
         where = "" if statement.within is Within.SENTENCE else f", within the {statement.within}"
         yield f"says ({statement.weight}{where}): {statement.says}"
-        yield from (f"    {' | '.join(group)}" for group in statement.terms)
+        yield from (f"    {' | '.join(group)}" for group in statement.groups)
         yield from (f"    {' | '.join(label)} -> {' | '.join(value)}" for label, value in statement.pairs)
     for must_not in case.must_not:
         yield f"must not say: {must_not.says}"
-        yield from (f"    {' | '.join(group)}" for group in must_not.terms)
+        yield from (f"    {' | '.join(group)}" for group in must_not.groups)
         if must_not.unless:
             yield f"    unless: {' | '.join(must_not.unless)}"
 

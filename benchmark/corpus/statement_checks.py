@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from benchmark.cases import Case
 from benchmark.scoring.said import is_prose, verdict_on
 from benchmark.statements.judging import judge, unsaid_terms
 from benchmark.statements.model import Alternatives, Weight
+from benchmark.statements.text import Kind, tokens_of
 from benchmark.typed_input import place_in
 from benchmark.whole_tokens import has_token
 from ctxsift.errors import InputError
@@ -20,6 +21,8 @@ from ctxsift.errors import InputError
 MOST_BYTES = 20_000
 # Gold with two names swapped, or with a "not" in it, has to lose at least this much of its quality.
 _LEAST_LOSS = 0.1
+# In a token that is neither a word nor a number.
+_IDENTIFIER = re.compile(r"[_/.:\d]")
 # What may stand between two names of one list: commas, conjunctions, other names.
 _BETWEEN = r"[\s,]+|and\b|or\b|nor\b|[^\s,]*[\d_/.:-][^\s,]*"
 
@@ -48,12 +51,26 @@ def check_statements(case: Case, *, against_gold: bool = True) -> None:
     if all(statement.weight is not Weight.VITAL for statement in case.statements):
         raise InputError(where, "has no vital statement", "mark what every right answer says as vital")
     for index, statement in enumerate(case.statements):
-        if not statement.terms and not statement.pairs:
-            raise InputError(place_in(where, index), "has neither terms nor pairs", "say what has to be found")
+        if not statement.groups and not statement.pairs:
+            problem = "has neither names nor terms nor pairs"
+            raise InputError(place_in(where, index), problem, "say what has to be found")
+        _refuse_identifiers(statement.terms, place_in(where, index))
+    for index, must_not in enumerate(case.must_not):
+        there = place_in(case.where, "must_not", index)
+        if not must_not.groups:
+            raise InputError(there, "has neither names nor terms", "say what must not be found")
+        _refuse_identifiers(must_not.terms, there)
     if against_gold:
         for reference in case.references:
             for place, problem, hint in _unkept(reference, case):
                 raise InputError(place_in(case.where, *place), problem, hint)
+
+
+def _refuse_identifiers(terms: Sequence[Alternatives], where: str) -> None:
+    """Raise InputError for an identifier among words."""
+    for place, term in ((place, term) for place, group in enumerate(terms) for term in group):
+        if any(token.kind is Kind.NAME and _IDENTIFIER.search(token.text) for token in tokens_of(term.lstrip("!="))):
+            raise InputError(place_in(where, "terms", place), f"{term!r} has an identifier", "put it under names")
 
 
 def gold_findings(case: Case) -> Iterator[str]:
@@ -110,7 +127,7 @@ def _shape(name: str) -> str:
 
 def _terms(case: Case) -> Iterator[str]:
     for statement in case.statements:
-        for group in (*statement.terms, *itertools.chain.from_iterable(statement.pairs)):
+        for group in (*statement.groups, *itertools.chain.from_iterable(statement.pairs)):
             yield from group
 
 

@@ -82,14 +82,14 @@ def unsaid_terms(answer: str, statement: Statement) -> list[Alternatives]:
     """Return the groups that keep the best sentence of `answer` from saying a statement."""
     text = read(answer)
     unsaid = [group for pair in statement.pairs for group in pair if not places_of(text, group)]
-    found = [places_of(text, group) for group in statement.terms]
+    found = [places_of(text, group) for group in statement.groups]
     spans = _spans(text, statement)
     best = min(([not _in(places, span) for places in found] for span in spans), key=sum, default=[True] * len(found))
-    return [group for group, missing in zip(statement.terms, best, strict=True) if missing] + unsaid
+    return [group for group, missing in zip(statement.groups, best, strict=True) if missing] + unsaid
 
 
 def _finding(text: Text, statement: Statement) -> Finding:
-    found = [places_of(text, group) for group in statement.terms]
+    found = [places_of(text, group) for group in statement.groups]
     if not all(found):
         return Finding(statement)
     for span in _spans(text, statement):
@@ -103,7 +103,7 @@ def _finding(text: Text, statement: Statement) -> Finding:
 
 def _spans(text: Text, statement: Statement) -> list[tuple[int, int]]:
     """Return the ranges of tokens in any of which a statement may be said."""
-    anywhere = statement.within is Within.ANSWER or not statement.terms
+    anywhere = statement.within is Within.ANSWER or not statement.groups
     return [(0, len(text.tokens))] if anywhere else text.sentences
 
 
@@ -132,7 +132,7 @@ def _with_pairs(text: Text, statement: Statement, found: list[list[Place]]) -> F
 def _violations(text: Text, rule: MustNot) -> Iterator[int]:
     """Yield the sentences that say what they must not."""
     found = []
-    for group in rule.terms:
+    for group in rule.groups:
         places = places_of(text, group)
         if not places:
             return

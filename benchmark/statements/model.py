@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import cached_property
 from typing import Annotated
 
 import msgspec
@@ -27,6 +29,14 @@ class Within(StrEnum):
 
 # One of them has to be there.
 Alternatives = Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
+# A name, or all its spellings.
+Name = NonBlank | Alternatives
+
+
+def _groups(names: Sequence[Name], terms: tuple[Alternatives, ...]) -> tuple[Alternatives, ...]:
+    """Return names as terms to the letter, and the terms."""
+    spellings = ((name,) if isinstance(name, str) else name for name in names)
+    return (*(tuple(f"={spelling}" for spelling in each) for each in spellings), *terms)
 
 
 @dataclass(frozen=True)
@@ -35,12 +45,14 @@ class Statement:
 
     Attributes:
         says: the statement in plain English, for people.
-        terms: groups; of each, one alternative has to be found.
+        names: of each, one spelling has to be found, to the letter.
+        terms: groups of words; of each, one alternative has to be found.
         pairs: labels with their values; in an answer each value has to stand nearest to its own label.
 
     """
 
     says: NonBlank
+    names: tuple[Name, ...] = ()
     terms: tuple[Alternatives, ...] = ()
     pairs: tuple[tuple[Alternatives, Alternatives], ...] = ()
     within: Within = Within.SENTENCE
@@ -50,17 +62,28 @@ class Statement:
         """Hash what tells it apart; all its terms would take longer than judging by it."""
         return hash(self.says)
 
+    @cached_property
+    def groups(self) -> tuple[Alternatives, ...]:
+        """Names and terms: of each, one alternative has to be found."""
+        return _groups(self.names, self.terms)
+
 
 @dataclass(frozen=True)
 class MustNot:
     """What only a wrong answer says.
 
     Attributes:
-        terms: groups; one alternative of each in the same clause is a contradiction.
+        names, terms: groups; one alternative of each in the same clause is a contradiction.
         unless: phrases that make a clause harmless.
 
     """
 
     says: NonBlank
-    terms: Annotated[tuple[Alternatives, ...], msgspec.Meta(min_length=1)]
+    names: tuple[Name, ...] = ()
+    terms: tuple[Alternatives, ...] = ()
     unless: tuple[NonBlank, ...] = ()
+
+    @cached_property
+    def groups(self) -> tuple[Alternatives, ...]:
+        """Names and terms: one alternative of each, in one clause."""
+        return _groups(self.names, self.terms)

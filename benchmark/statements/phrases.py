@@ -6,18 +6,17 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchmark.statements.model import Alternatives
 from benchmark.statements.text import Kind, Text, Token, tokens_of
-from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS, NO_WORDS, common_norms
+from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS, NO_WORDS
 from benchmark.whole_tokens import token_spans
 
 _MOST_GAP = 2
 # How far before a word its negator may stand, in words.
 _NEGATED_WITHIN = 4
 _CAPITALS = re.compile(r"[A-Z]{2,}")
-_DASHED = re.compile(r"\w+(?:-\w+)+")
 
 
 @dataclass(frozen=True, order=True)
@@ -51,12 +50,9 @@ def phrase_of(source: str) -> Phrase:
 
     A term that begins with a negation of its own ("not found", "cannot be resolved") is the rest of it under negation.
     """
-    if source.startswith("=") and len(source) > 1 and not source.startswith("=="):
+    if source.startswith("=") and len(source) > 1:
         return Phrase(((source[1:], True),))
     negated = source.startswith("!") and len(source) > 1
-    if not negated and _DASHED.fullmatch(source.strip()):
-        # A package, a host, a job: words with dashes are a name when somebody asks for them.
-        return Phrase(((source.strip(), True),))
     tokens = [t for t in tokens_of(source[1:] if negated else source) if t.kind is not Kind.STOP]
     if not negated:
         tokens, negated = _without_negation(tokens)
@@ -82,13 +78,7 @@ def _without_negation(tokens: list[Token]) -> tuple[list[Token], bool]:
 
 @functools.lru_cache(maxsize=65536)
 def _phrases(group: Alternatives) -> tuple[Phrase, ...]:
-    phrases = tuple(map(phrase_of, group))
-    if len(phrases) == 1:
-        (phrase,) = phrases
-        if len(phrase.parts) == 1 and not phrase.under_negation and phrase.parts[0][0] not in common_norms():
-            # One uncommon word without another for it is the name of something.
-            return (replace(phrase, predicate=False),)
-    return phrases
+    return tuple(map(phrase_of, group))
 
 
 def places_of(text: Text, group: Alternatives) -> list[Place]:

@@ -30,8 +30,8 @@ CHANGES: dict[str, Any] = {
     "derived_anchors": ("PLANTED derived",),
     "rules": Rules(max_words=7, forbidden=("PLANTED decoy",), pattern="PLANTED.*", order=("PLANTED order",)),
     "tags": ("PLANTED tag",),
-    "statements": (Statement("PLANTED statement", (("PLANTED term",),)),),
-    "must_not": (MustNot("PLANTED falsehood", (("PLANTED term",),)),),
+    "statements": (Statement("PLANTED statement", terms=(("PLANTED term",),)),),
+    "must_not": (MustNot("PLANTED falsehood", terms=(("PLANTED term",),)),),
     "rationale": "PLANTED rationale",
     "where": "PLANTED place",
 }

@@ -29,11 +29,17 @@ from tests.support.frozen import page_cases
 
 WITH, WITHOUT, NO_PROSE = "alembic-unique-index-summary", "psql-seed-lost-rows-summary", "jest-calendar-json"
 STATEMENTS = (
-    Statement("9d51b8c2e7f0 could not create uq_patients_email", (("9d51b8c2e7f0",), ("failed", "could not create"))),
-    Statement("patients.email has duplicates", (("email",), ("duplicate", "the same email"))),
-    Statement("7c93e0f4ab68 is the last revision that went through", (("7c93e0f4ab68",), ("went through",))),
+    Statement(
+        "9d51b8c2e7f0 could not create uq_patients_email",
+        names=("9d51b8c2e7f0",),
+        terms=(("failed", "could not create"),),
+    ),
+    Statement("patients.email has duplicates", terms=(("email",), ("duplicate", "the same email"))),
+    Statement(
+        "7c93e0f4ab68 is the last revision that went through", names=("7c93e0f4ab68",), terms=(("went through",),)
+    ),
 )
-WRONG = MustNot("the database is at 9d51b8c2e7f0", (("9d51b8c2e7f0",), ("is now at",)))
+WRONG = MustNot("the database is at 9d51b8c2e7f0", names=("9d51b8c2e7f0",), terms=(("is now at",),))
 # It says the first, leaves out the second, and contradicts.
 ANSWER = "Revision 9d51b8c2e7f0 failed to create uq_patients_email. Even so, the database is now at 9d51b8c2e7f0."
 

@@ -106,7 +106,7 @@ def test_gold_that_answers_more_than_was_asked_is_found(case: Case) -> None:
     judged = replace(
         case,
         expected_output=gold,
-        statements=(Statement("cache.py broke it.", terms=(("cache.py",), ("broke", "fail"))),),
+        statements=(Statement("cache.py broke it.", names=("cache.py",), terms=(("broke", "fail"),)),),
         must_not=(MustNot("The disk broke it.", terms=(("disk",), ("broke",))),),
     )
     assert "gold says what no statement asks for: 'The disk is 97% full as well" in found(judged)

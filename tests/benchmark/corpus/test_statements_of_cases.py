@@ -27,10 +27,15 @@ ROW: dict[str, Any] = {
     "expected_output": "test_refund failed because db-session was already closed.",
     "required_anchors": ["test_refund", "db-session"],
     "statements": [
-        {"says": "test_refund fails", "terms": [["test_refund"], ["fail", "break"]]},
-        {"says": "db-session was closed", "terms": [["db-session"], ["closed", "shut down"]], "weight": "okay"},
+        {"says": "test_refund fails", "names": ["test_refund"], "terms": [["fail", "break"]]},
+        {
+            "says": "db-session was closed",
+            "names": ["db-session"],
+            "terms": [["closed", "shut down"]],
+            "weight": "okay",
+        },
     ],
-    "must_not": [{"says": "db-session was never opened", "terms": [["db-session"], ["never opened"]]}],
+    "must_not": [{"says": "db-session was never opened", "names": ["db-session"], "terms": [["never opened"]]}],
 }
 
 
@@ -43,7 +48,7 @@ def written(folder: Path, **changes: Any) -> Path:
 def test_json_lines_hold_statements(tmp_path: Path) -> None:
     (case,) = load_corpus(written(tmp_path)).cases
     assert [s.weight for s in case.statements] == [Weight.VITAL, Weight.OKAY]
-    assert case.must_not == (MustNot("db-session was never opened", (("db-session",), ("never opened",))),)
+    assert case.must_not == (MustNot("db-session was never opened", names=("db-session",), terms=(("never opened",),)),)
 
 
 def changed(index: int, **fields: Any) -> dict[str, Any]:
@@ -54,21 +59,29 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
     ("change", "problem"),
     [
         (changed(0, weight="vitl"), "/statements/0/weight: 'vitl' is unknown"),
-        (changed(1, terms=[["db-session"], []]), "/statements/1/terms/1: is empty"),
-        (changed(1, terms=[["db-session"], [" "]]), "/statements/1/terms/1/0: is empty"),
-        (changed(1, terms=[]), "/statements/1: has neither terms nor pairs"),
+        (changed(1, terms=[["open"], []]), "/statements/1/terms/1: is empty"),
+        (changed(1, terms=[["open"], [" "]]), "/statements/1/terms/1/0: is empty"),
+        (changed(1, names=["a", []]), "/statements/1/names/1: is empty"),
+        (
+            changed(1, terms=[["closed", "db_session is gone"]]),
+            "/statements/1/terms/0: 'db_session is gone' has an identifier",
+        ),
+        (changed(1, names=[], terms=[]), "/statements/1: has neither names nor terms nor pairs"),
         (changed(0, within="page"), "/statements/0/within: 'page' is unknown"),
-        (changed(0, terms=[["test_refund"], ["skipped", "left out"]]), "/statements/0: gold does not say it"),
-        (changed(0, terms=[["test_refund"], ["skipped", "left out"]]), "none of skipped | left out"),
+        (changed(0, terms=[["skipped", "left out"]]), "/statements/0: gold does not say it"),
+        (changed(0, terms=[["skipped", "left out"]]), "none of skipped | left out"),
         (
             changed(0, pairs=[[["test_refund"], ["closed"]], [["db-session"], ["fail"]]]),
             "/statements/0: gold contradicts it",
         ),
         (changed(0, weight="okay"), "/statements: has no vital statement"),
-        ({"must_not": [{"says": "it failed", "terms": [["test_refund"], ["fail"]]}]}, "/must_not: gold says what it"),
-        ({"must_not": [{"says": "nothing", "terms": []}]}, "/must_not/0/terms: is empty"),
         (
-            changed(0, terms=[["test_refund"], [f"fails {n}" for n in range(2_000)]]),
+            {"must_not": [{"says": "it failed", "names": ["test_refund"], "terms": [["fail"]]}]},
+            "/must_not: gold says",
+        ),
+        ({"must_not": [{"says": "nothing", "terms": []}]}, "/must_not/0: has neither names nor terms"),
+        (
+            changed(0, terms=[[f"fails {n}" for n in range(2_000)]]),
             "/statements: with must_not they have",
         ),
         ({"statements": []}, "/must_not: has no statements beside it"),
@@ -99,7 +112,7 @@ def test_statements_travel_as_json_lines(
 def test_show_prints_what_an_answer_must_and_must_not_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "refund-summary", "--dataset", str(written(tmp_path))]) == 0
     shown = capsys.readouterr().out
-    assert "says (vital): test_refund fails\n    test_refund\n    fail | break" in shown
+    assert "says (vital): test_refund fails\n    =test_refund\n    fail | break" in shown
     assert "must not say: db-session was never opened" in shown
 
 
@@ -123,8 +136,8 @@ def test_a_pair_that_is_missing_is_found(case: Case) -> None:
         expected_output="a.py has 2 errors and b.py has 5 errors.",
         required_anchors=("a.py", "b.py"),
         statements=(
-            Statement("a.py has 2 errors", (("a.py",), ("error",))),
-            Statement("b.py has 5 errors", (("b.py",), ("5 errors",))),
+            Statement("a.py has 2 errors", names=("a.py",), terms=(("error",),)),
+            Statement("b.py has 5 errors", names=("b.py",), terms=(("5 errors",),)),
         ),
         must_not=(),
     )

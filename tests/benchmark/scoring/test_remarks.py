@@ -9,10 +9,10 @@ from benchmark.statements.judging import judge
 from benchmark.statements.model import MustNot, Statement
 
 STATEMENTS = (
-    Statement("the build failed", (("build",), ("failed",))),
-    Statement("port 8080 was in use", (("8080",), ("in use",))),
+    Statement("the build failed", terms=(("build",), ("failed",))),
+    Statement("port 8080 was in use", names=("8080",), terms=(("in use",),)),
 )
-WRONG = MustNot("the tests passed", (("tests",), ("passed",)))
+WRONG = MustNot("the tests passed", terms=(("tests",), ("passed",)))
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from benchmark.statements.model import MustNot, Statement, Weight, Within
 
 CLOSED = Statement(
     says="test_refund fails because the fixture db_session was already closed",
-    terms=(("test_refund",), ("db_session",), ("closed", "shut down", "torn down", "no longer open")),
+    names=("test_refund", "db_session"),
+    terms=(("closed", "shut down", "torn down", "no longer open"),),
 )
 NEVER_OPENED = MustNot(
-    says="db_session was never opened", terms=(("db_session",), ("not opened",)), unless=("no longer",)
+    says="db_session was never opened", names=("db_session",), terms=(("not opened",),), unless=("no longer",)
 )
 
 
@@ -85,7 +86,7 @@ class TestNegation:
         ],
     )
     def test_under_and_without_one(self, answer: str, said: bool) -> None:
-        lost = Statement(says="zlib.h was not found", terms=(("zlib.h",), ("!find",)))
+        lost = Statement(says="zlib.h was not found", names=("zlib.h",), terms=(("!find",),))
         assert quality(answer, lost) == float(said)
 
     @pytest.mark.parametrize(
@@ -102,7 +103,9 @@ class TestNegation:
         assert quality(answer, Statement(says="the build failed", terms=(("fail", "break", "crash"),))) == 1.0
 
     def test_does_not_hold_for_names_and_numbers(self) -> None:
-        statement = Statement(says="x.py is at fault", terms=(("x.py",), ("at fault", "to blame", "the culprit")))
+        statement = Statement(
+            says="x.py is at fault", names=("x.py",), terms=(("at fault", "to blame", "the culprit"),)
+        )
         assert quality("Not y.py, x.py is to blame.", statement) == 1.0
         assert quality("There is no doubt that x.py is the culprit.", statement) == 1.0
 
@@ -139,6 +142,15 @@ class TestPairs:
         assert quality("a.py has 2 errors.", self.COUNTS) == 0.5
 
 
+def test_a_name_is_found_to_the_letter_in_any_of_its_spellings() -> None:
+    statement = Statement("job web-2 failed", names=(("web-2", "second web job"),), terms=(("fail", "break"),))
+    assert quality("The second web job failed.", statement) == 1.0
+    assert quality("web-2 broke.", statement) == 1.0
+    assert quality("web-20 broke, and so did web 2.", statement) == 0.0
+    # It is no predicate that a negation could deny.
+    assert quality("No doubt: not web-1, web-2 failed.", statement) == 1.0
+
+
 def test_within_the_answer_the_terms_may_be_anywhere() -> None:
     statement = Statement(
         says="it failed in CI", terms=(("fail", "break", "die"), ("ci", "pipeline")), within=Within.ANSWER
@@ -147,8 +159,8 @@ def test_within_the_answer_the_terms_may_be_anywhere() -> None:
 
 
 def test_a_must_not_stays_in_its_clause_and_has_exceptions() -> None:
-    rule = MustNot(says="b.py failed", terms=(("b.py",), ("fail",)), unless=("almost",))
-    statement = Statement(says="a.py failed", terms=(("a.py",), ("fail", "break", "crash")))
+    rule = MustNot(says="b.py failed", names=("b.py",), terms=(("fail",),), unless=("almost",))
+    statement = Statement(says="a.py failed", names=("a.py",), terms=(("fail", "break", "crash"),))
     assert quality("a.py failed, b.py went through.", statement, must_not=(rule,)) == 1.0
     assert quality("a.py failed while b.py was skipped.", statement, must_not=(rule,)) == 1.0
     assert quality("a.py failed, and so b.py almost failed.", statement, must_not=(rule,)) == 1.0
@@ -200,7 +212,7 @@ def test_hostile_text_is_judged_all_the_same(text: str) -> None:
 
 
 def test_unsaid_terms_name_the_group() -> None:
-    assert unsaid_terms("test_refund failed, db_session.", CLOSED) == [CLOSED.terms[2]]
+    assert unsaid_terms("test_refund failed, db_session.", CLOSED) == [CLOSED.terms[0]]
     assert unsaid_terms("test_refund failed: db_session was closed.", CLOSED) == []
 
 
@@ -217,8 +229,8 @@ def test_a_negation_denies_nothing_in_the_sentence_before(answer: str, quality: 
 
 
 def test_what_is_wrong_is_as_wrong_when_it_is_said_again() -> None:
-    rule = MustNot(says="b.py failed", terms=(("b.py",), ("fail",)))
-    statement = Statement(says="a.py failed", terms=(("a.py",), ("fail",)))
+    rule = MustNot(says="b.py failed", names=("b.py",), terms=(("fail",),))
+    statement = Statement(says="a.py failed", names=("a.py",), terms=(("fail",),))
     wrong = "a.py and b.py failed."
     for text in (wrong, f"{wrong} {wrong}"):
         assert {worth for _, _, worth in judge(text, [statement], (rule,)).support} == {0.0}
