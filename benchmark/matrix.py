@@ -14,18 +14,29 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from benchmark.typed_input import place_in, read_object, refuse_unknown, refuse_unwritable
+from benchmark.typed_input import NonEmpty, place_in, read_object, refuse_unknown, refuse_unwritable
 from ctxsift.backends.cuda import QUANTIZATIONS
-from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS
+from ctxsift.backends.registry import BASELINES, COMMAND, GGUF, SERVICE, TRANSFORMERS
 from ctxsift.devices import Device
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
+from ctxsift.programs import (
+    DEFAULT_TIMEOUT_S,
+    LEAST_TIMEOUT_S,
+    MOST_TIMEOUT_S,
+    OkExitCodes,
+    Program,
+    Stdin,
+    placeholder_in_script,
+    variable_of,
+)
 from ctxsift.settings import MOST_TOKENS
 
 DEFAULT_MATRIX = Path("matrix.json")
 DEFAULT_MAX_OUTPUT_TOKENS = 768
 # Far above what any model writes, or any service answers at a time.
 MOST_CONCURRENCY = 1_000
+MOST_WARMUP = 100
 _ROWS = "scenarios"
 _GGUF_SUFFIX = ".gguf"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
@@ -40,6 +51,7 @@ class Track(StrEnum):
     GPU = auto()
     REMOTE = auto()
     CONTROL = auto()
+    COMMAND = auto()
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,7 @@ TRACKS: dict[Track, TrackInfo] = {
     Track.GPU: TrackInfo(Device.CUDA, TRANSFORMERS, "Transformers on CUDA"),
     Track.REMOTE: TrackInfo(Device.REMOTE, SERVICE, "services through LiteLLM", concurrency=8, leaves_machine=True),
     Track.CONTROL: TrackInfo(Device.CPU, BASELINES, "baselines, and gold"),
+    Track.COMMAND: TrackInfo(Device.CPU, COMMAND, "any compressor, as a program"),
 }
 
 
@@ -118,6 +131,40 @@ def _gguf_fault(row: Scenario) -> _Fault:
     return "required field is missing", f"track {row.track} needs it where model names no {_GGUF_SUFFIX} file"
 
 
+def _command_fault(row: Scenario) -> _Fault:
+    if row.track is not Track.COMMAND:
+        return None
+    if not row.command:
+        return "required field is missing", 'write the program and its arguments, e.g. ["tail", "-n", "20"]'
+    if any("\0" in word for word in row.command):
+        return "holds a NUL character, which no argument can carry", "remove it"
+    if found := placeholder_in_script(row.command):
+        hint = f"quotes in it would break the script: use ${variable_of(found)}"
+        return f"{found} stands inside the script of a shell", hint
+    return None
+
+
+def _pointer_fault(row: Scenario) -> _Fault:
+    if row.output_pointer is None or row.output_pointer.startswith("/"):
+        return None
+    return f"{row.output_pointer!r} is not a JSON pointer", "write e.g. /result/text"
+
+
+def _env_fault(row: Scenario) -> _Fault:
+    for name, value in row.env.items():
+        if not name or "=" in name or "\0" in name + value:
+            return f"{name!r} cannot be set", "a name holds no =, and neither name nor value a NUL character"
+    return None
+
+
+def _marker_fault(row: Scenario) -> _Fault:
+    try:
+        re.compile(row.marker or "")
+    except re.error as error:
+        return f"is not a regular expression ({error})", "Python's syntax; it is searched for in each line"
+    return None
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One row of the matrix; the fields are described in README, 'The matrix'.
@@ -129,6 +176,10 @@ class Scenario:
         gguf_filename: the file in the package, folder or repository that `model` names; cpu only, where `model` is no
             file itself.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
+        command: and all that follows is of track `command` alone; see `ctxsift.programs.Program`.
+        leaves_machine: the program sends what it reads elsewhere, which a person has to allow.
+        question: the program is told the question; False marks it as blind.
+        marker: regular expression that finds lines which the program adds of its own.
 
     """
 
@@ -141,12 +192,40 @@ class Scenario:
     gguf_filename: str | None = field(default=None, metadata=_only(Track.CPU, fault=_gguf_fault))
     dtype: str = "auto"
     attn_implementation: str = "auto"
-    max_output_tokens: Annotated[int, Meta(ge=1)] = DEFAULT_MAX_OUTPUT_TOKENS
+    max_output_tokens: Annotated[int, Meta(ge=1)] = field(
+        default=DEFAULT_MAX_OUTPUT_TOKENS, metadata=_only(Track.CPU, Track.GPU, Track.REMOTE, Track.CONTROL)
+    )
     concurrency: Annotated[int, Meta(ge=1)] = 1
     enabled: bool = True
     backend: str | None = None
     trust_remote_code: bool = field(default=False, metadata=_only(Track.GPU))
     extra_body: dict[str, Any] = field(default_factory=dict, metadata=_only(Track.REMOTE))
+    command: tuple[NonEmpty, ...] = field(default=(), metadata=_only(Track.COMMAND, fault=_command_fault))
+    stdin: Stdin = field(default=Stdin.OUTPUT, metadata=_only(Track.COMMAND))
+    output_pointer: str | None = field(default=None, metadata=_only(Track.COMMAND, fault=_pointer_fault))
+    env: dict[str, str] = field(default_factory=dict, metadata=_only(Track.COMMAND, fault=_env_fault))
+    timeout_s: Annotated[float, Meta(ge=LEAST_TIMEOUT_S, le=MOST_TIMEOUT_S)] = field(
+        default=DEFAULT_TIMEOUT_S, metadata=_only(Track.COMMAND)
+    )
+    ok_exit_codes: OkExitCodes = field(default=(0,), metadata=_only(Track.COMMAND))
+    version_command: tuple[NonEmpty, ...] = field(default=(), metadata=_only(Track.COMMAND))
+    warmup: Annotated[int, Meta(ge=0, le=MOST_WARMUP)] = field(default=1, metadata=_only(Track.COMMAND))
+    install: str | None = field(default=None, metadata=_only(Track.COMMAND))
+    leaves_machine: bool = field(default=False, metadata=_only(Track.COMMAND))
+    question: bool = field(default=True, metadata=_only(Track.COMMAND))
+    marker: str | None = field(default=None, metadata=_only(Track.COMMAND, fault=_marker_fault))
+
+    @property
+    def sends_away(self) -> bool:
+        """Whether the corpus leaves this machine, which a person has to allow."""
+        return self.leaves_machine or TRACKS[self.track].leaves_machine
+
+    @property
+    def program(self) -> Program | None:
+        """The program that answers in place of a model."""
+        if self.track is not Track.COMMAND:
+            return None
+        return Program(**{each.name: getattr(self, each.name) for each in dataclasses.fields(Program)})
 
     @property
     def backend_name(self) -> str:

@@ -16,6 +16,7 @@ from ctxsift.backends.base import (
     DecodingBackend,
     Generation,
     Limits,
+    RequestBackend,
     checked,
     kept,
 )
@@ -58,7 +59,9 @@ async def ask_async(prompt: Prompt, backend: AsyncBackend, limits: Limits, decod
     """Ask a service once; like `ask`."""
     while True:
         try:
-            if decoding.needs:
+            if isinstance(backend, RequestBackend) and prompt.request is not None:
+                said = await backend.agenerate_request(prompt.request, limits)
+            elif decoding.needs:
                 said = await cast(AsyncDecodingBackend, backend).agenerate(prompt.messages, limits, decoding)
             else:
                 said = await backend.agenerate(prompt.messages, limits)

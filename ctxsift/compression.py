@@ -20,6 +20,7 @@ class Failure(StrEnum):
     LOOP = "loop"
     EMPTY_ANSWER = "empty_answer"
     TRUNCATED_REASONING = "truncated_reasoning"
+    PROGRAM_FAILED = "program_failed"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def failure_of(generation: Generation, raw: View) -> Failure | None:
         raw: its view before recovery.
 
     """
+    if generation.fault:
+        return Failure.PROGRAM_FAILED
     silent = not generation.text.strip()
     if generation.finish_reason == "length":
         # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.

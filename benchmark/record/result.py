@@ -120,7 +120,8 @@ class ModelFailure(Answered, tag="model_failure", frozen=True, kw_only=True):
     """The model answered with nothing, or was cut off; scored as what it is.
 
     Attributes:
-        failure_reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer), `loop`.
+        failure_reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer), `loop`,
+            `program_failed` (its generation has the fault).
 
     """
 

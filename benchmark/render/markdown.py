@@ -242,6 +242,7 @@ def _case_row(case: Outcome) -> list[str]:
         return [*asked, MISSING, "not scored", case.error, MISSING]
     view = case.recovered
     why = [*view.validation_flags, *([case.failure_reason] if case.failure_reason else [])]
+    why += [said for said in (case.generation.fault, *case.generation.remarks) if said]
     if case.question.says:
         why += faults(view.reasons.get(_QUALITY, []))[:_SHOWN_REASONS]
     why += [reason for name in _EXPLAINING for reason in view.reasons.get(name, [])[:_SHOWN_REASONS]]

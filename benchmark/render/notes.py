@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.analysis.caveats import Identity, mismatches
@@ -10,7 +11,7 @@ from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.record.read import StoredResult, labels
-from benchmark.record.result import Backend, Disturbance, Run
+from benchmark.record.result import Answered, Backend, Disturbance, Run
 from benchmark.record.summary import Summary
 from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
@@ -50,7 +51,16 @@ def notes(result: StoredResult) -> list[str]:
     if failures := summary.model_failure_counts:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
-    return found
+    return found + _about_program(result)
+
+
+def _about_program(result: StoredResult) -> list[str]:
+    """Return what a program did beside answering, and why the first case without an answer has none."""
+    answers = [case.generation for case in result.record.cases if isinstance(case, Answered)]
+    remarks = Counter(remark for answer in answers for remark in answer.remarks)
+    found = [f"{counted(number, 'case')}: {remark}" for remark, number in sorted(remarks.items())]
+    fault = next((answer.fault for answer in answers if answer.fault), None)
+    return [*found, f"the first failure: {fault}"] if fault else found
 
 
 def notes_together(board: Leaderboard) -> list[str]:

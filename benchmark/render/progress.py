@@ -101,8 +101,9 @@ class ScenarioProgress:
         canary = f"; {load.settings[CANARY]}" if CANARY in load.settings else ""
         threads = f", {load.threads} threads" if load.threads else ""
         flight = f", {scenario.concurrency} at a time" if scenario.concurrency > 1 else ""
-        loaded = f"context {load.context_tokens}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
-        self._say(f"{scenario.name}: {load.engine} {load.engine_version}{threads}{flight}, {loaded}")
+        context = f", context {load.context_tokens}" if load.context_tokens else ""
+        loaded = f"{context}, loaded in {load.load_ms / 1000:.1f} s{note}{canary}"
+        self._say(f"{scenario.name}: {load.engine} {load.engine_version}{threads}{flight}{loaded}")
 
     def finished_case(self, outcome: Outcome) -> None:
         """Count one case."""

@@ -105,6 +105,12 @@ class Meter:
         return time.perf_counter(), busy, own, float(getattr(times, "steal", 0.0)), _memory_stall_s()
 
 
+def children_cpu_s() -> float:
+    """Return the CPU seconds of the processes that this one has started, and that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def _memory_stall_s() -> float:
     try:
         some = Path("/proc/pressure/memory").read_text(encoding="ascii").splitlines()[0]

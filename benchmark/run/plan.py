@@ -15,12 +15,13 @@ from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
 from ctxsift.prompts import PROMPT_VERSION, build_messages
-from ctxsift.settings import Settings
+from ctxsift.settings import MOST_TOKENS, Settings
 
 # Dense output (addresses, hashes) has about 1.5 bytes a token; a wider context costs only memory.
 _BYTES_PER_TOKEN = 1.5
 _SCAFFOLD_TOKENS = 256
 _CONTEXT_STEP = 512
+_ENDING_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,12 @@ class ScenarioPlan(RunPlan):
 
 
 def limits_of(scenario: Scenario, settings: Settings) -> Limits:
-    """Return the token limit of one answer; for a service, CTXSIFT_MAX_OUTPUT_TOKENS wins over the matrix."""
+    """Return the token limit of one answer; for a service, CTXSIFT_MAX_OUTPUT_TOKENS wins over the matrix.
+
+    A program has none: it is bounded in bytes.
+    """
+    if scenario.program is not None:
+        return Limits(MOST_TOKENS)
     if TRACKS[scenario.track].leaves_machine and settings.max_output_tokens is not None:
         return Limits(settings.max_output_tokens)
     return Limits(scenario.max_output_tokens)
@@ -114,7 +120,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
         path=str(weights) if weights else None,
         device=device or scenario.device,
         quantization=scenario.quantization,
-        context_tokens=_context_tokens(asked.corpus, limits_of(scenario, run.settings)),
+        context_tokens=0 if scenario.program else _context_tokens(asked.corpus, limits_of(scenario, run.settings)),
         seed=SEED,
         options=ModelOptions(
             dtype=scenario.dtype,
@@ -124,6 +130,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
             env_file=str(run.env_file.resolve()) if run.env_file else None,
             dataset=str(asked.corpus.path),
             allow_provider=run.allow_provider,
+            program=scenario.program,
         ),
     )
 
@@ -155,12 +162,19 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         spec=spec,
         limits=limits,
         retries=settings.retries,
-        attempt_timeout_s=settings.timeout_ms / 1000,
+        attempt_timeout_s=_attempt_timeout_s(scenario, settings),
         # Generous on purpose (20 tokens/s read, 1 token/s written): a slow machine is not a failure.
         answer_timeout_s=run.case_timeout_s or 60 + spec.context_tokens / 20 + limits.max_output_tokens,
         resumed=asked.journal is not None,
         retry_failed=run.retry_failed,
     )
+
+
+def _attempt_timeout_s(scenario: Scenario, settings: Settings) -> float:
+    if scenario.program is None:
+        return settings.timeout_ms / 1000
+    # A program is ended by whoever runs it, and may be asked twice.
+    return 2 * scenario.program.timeout_s + _ENDING_S
 
 
 def _context_tokens(corpus: Corpus, limits: Limits) -> int:

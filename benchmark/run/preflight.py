@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 
-from benchmark.matrix import TRACKS, Scenario, Track
+from benchmark.matrix import Scenario, Track
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
@@ -81,7 +81,7 @@ def _checked(backend: str, specs: Sequence[ModelSpec], settings: Settings) -> Se
 
 def _forbidden(scenario: Scenario, run: RunSettings) -> str | None:
     """Return why a scenario must not run, or cannot in any case."""
-    if TRACKS[scenario.track].leaves_machine and not run.remote:
+    if scenario.sends_away and not run.remote:
         return "a remote scenario sends the corpus to a provider and may cost money; add --remote"
     if scenario.backend_name not in {point.name for point in entry_points(group=GROUP)}:
         return f"this installation has no backend {scenario.backend_name!r} for track {scenario.track}"

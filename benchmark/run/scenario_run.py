@@ -20,7 +20,7 @@ from benchmark.run.asking import Ended, OpenModel, Pace, Unit
 from benchmark.run.backlog import Backlog
 from benchmark.run.identity import answer_key
 from benchmark.run.journal import Journal
-from benchmark.run.machine import disturbance_of, probe_s
+from benchmark.run.machine import children_cpu_s, disturbance_of, probe_s
 from benchmark.run.recorder import NOT_SCORED, Books, UnitRecorder, Usage
 from benchmark.run.resume import Past, check_load, read_past
 from benchmark.run.run_plan import RunPlan
@@ -99,7 +99,9 @@ class _Model:
             service = create_backend(name)
             assert isinstance(service, AsyncBackend)
             self.backend, self._worker = service, None
-            self.pace = Pace(chunk=1, in_flight=concurrency, waits_for_recorder=False)
+            # What answers on this machine would have to share it with the grading of other answers.
+            local = not plan.scenario.sends_away
+            self.pace = Pace(chunk=1, in_flight=concurrency, waits_for_recorder=local)
             self.retry = Retry(plan.retries, plan.attempt_timeout_s)
             self.most_failures = concurrency + MAX_FURTHER_FAILURES
         else:
@@ -112,7 +114,7 @@ class _Model:
 
     def usage(self) -> Usage:
         """Return what its process has used up to now."""
-        return Usage(self._worker.cpu_s, self._worker.rss_bytes) if self._worker else Usage()
+        return Usage(self._worker.cpu_s, self._worker.rss_bytes) if self._worker else Usage(children_cpu_s())
 
     def kill(self) -> None:
         """End its process at once."""

@@ -17,7 +17,8 @@ from msgspec import Meta
 
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError
-from ctxsift.prompts import Message
+from ctxsift.programs import Program
+from ctxsift.prompts import Message, Request
 from ctxsift.settings import Settings
 from ctxsift.strict_json import learn
 
@@ -46,6 +47,7 @@ class ModelOptions:
         use_extra_bufts: let llama.cpp repack weights for this CPU.
         threads: None for one a physical core.
         allow_provider: of LiteLLM, that may call other hosts than the configured one; beside those of the settings.
+        program: what answers in place of a model.
 
     """
 
@@ -58,6 +60,7 @@ class ModelOptions:
     use_extra_bufts: bool = True
     threads: int | None = None
     allow_provider: tuple[str, ...] = ()
+    program: Program | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ class Generation:
         reasoning_tags: what opens and closes reasoning by the model's own template, likewise.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
         chars_cut: characters of text and reasoning that were not kept; see `kept`.
+        fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
+        remarks: of a program, what it did beside answering, e.g. `left processes behind`.
 
     """
 
@@ -209,6 +214,8 @@ class Generation:
     control_tokens: tuple[str, ...] = ()
     reasoning_tags: tuple[tuple[str, str], ...] = ()
     chars_cut: Count = 0
+    fault: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 learn(Generation)
@@ -355,6 +362,15 @@ class AsyncBackend(Protocol):
 
     async def aclose(self) -> None:
         """Close what is open. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class RequestBackend(AsyncBackend, Protocol):
+    """An AsyncBackend that reads a request itself, to the byte, in place of a prompt made of it."""
+
+    async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
+        """Ask once. Raises as `agenerate` does."""
         ...
 
 

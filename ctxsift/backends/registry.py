@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 GROUP = "ctxsift.backends"
 # The backends that come with the product; nothing outside this package knows their registered names.
-GGUF, TRANSFORMERS, SERVICE, BASELINES = "llama_cpp", "transformers", "litellm", "controls"
+GGUF, TRANSFORMERS, SERVICE, BASELINES, COMMAND = "llama_cpp", "transformers", "litellm", "controls", "command"
 # The extras that install what they need.
 _EXTRAS = {GGUF: "cpu", TRANSFORMERS: "gpu", SERVICE: "remote"}
 

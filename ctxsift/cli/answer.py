@@ -33,6 +33,7 @@ _FAILED = {
     Failure.LOOP: "the answer repeats itself without end",
     Failure.EMPTY_ANSWER: "the model answered nothing",
     Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
+    Failure.PROGRAM_FAILED: "the program failed",
 }
 _PACKAGED = f"{DEFAULT_MODEL} is too small for most questions: name a better model with --model or CTXSIFT_MODEL"
 

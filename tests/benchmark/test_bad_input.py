@@ -53,7 +53,7 @@ def test_matrix_of_another_shape(runner: Run, tmp_path: Path, document: Any, exp
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"maxoutput_tokens": 3}, "/scenarios/0/maxoutput_tokens: unknown field; did you mean max_output_tokens?"),
+        ({"maxoutput_tokens": 3}, "/scenarios/0/maxoutput_tokens: unknown field; did you mean max_output_tokens"),
         ({"model": None}, "/scenarios/0/model: required field is missing; add 'model'"),
         ({"phase": 3}, "/scenarios/0/phase: expected a string, got a whole number"),
         ({"max_output_tokens": "64"}, "/scenarios/0/max_output_tokens: expected a whole number, got a string"),
@@ -69,11 +69,38 @@ def test_matrix_of_another_shape(runner: Run, tmp_path: Path, document: Any, exp
         ({"name": "../x"}, "/scenarios/0/name: '../x' is not a safe file name"),
         ({"name": "a/b"}, "/scenarios/0/name: 'a/b' is not a safe file name"),
         ({"name": ".."}, "/scenarios/0/name: '..' is not a safe file name"),
+        ({"command": ["cat"]}, "/scenarios/0/command: does not go with track cpu; remove it"),
     ],
 )
 def test_matrix_row(runner: Run, tmp_path: Path, change: dict[str, Any], expected: str) -> None:
     write_matrix(tmp_path, scenario(**change))
     assert f"matrix.json: {expected}" in refused(runner)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"command": None}, "/command: required field is missing; write the program and its arguments"),
+        ({"command": "cat"}, "/command: expected a list, got a string"),
+        ({"command": ["cat", ""]}, "/command/1: is empty"),
+        ({"command": ["a\0"]}, "/command: holds a NUL character"),
+        ({"command": ["sh", "-c", "x {intent}"]}, "/command: {intent} stands inside the script of a shell; quotes in"),
+        ({"comand": ["cat"]}, "/comand: unknown field; did you mean command"),
+        ({"stdin": "raw"}, "/stdin: 'raw' is unknown; known: json, none, output"),
+        ({"output_pointer": "text"}, "/output_pointer: 'text' is not a JSON pointer; write e.g. /result/text"),
+        ({"env": {"A=B": "c"}}, "/env: 'A=B' cannot be set"),
+        ({"timeout_s": 0}, "/timeout_s: 0 is too small"),
+        ({"ok_exit_codes": [256]}, "/ok_exit_codes/0: 256 is too large; give 255 or less"),
+        ({"ok_exit_codes": "all"}, "/ok_exit_codes: 'all' is unknown; known: any"),
+        ({"marker": "("}, "/marker: is not a regular expression"),
+        ({"max_output_tokens": 64}, "/max_output_tokens: does not go with track command; remove it"),
+        ({"device": "cuda"}, "/device: 'cuda' does not go with track command; write 'cpu'"),
+    ],
+)
+def test_matrix_row_of_a_program(runner: Run, tmp_path: Path, change: dict[str, Any], expected: str) -> None:
+    row = {"track": "command", "command": ["cat"], "gguf_filename": None, "max_output_tokens": None}
+    write_matrix(tmp_path, scenario(**row | change))
+    assert f"matrix.json: /scenarios/0{expected}" in refused(runner)
 
 
 def test_duplicate_scenario_names(runner: Run, tmp_path: Path) -> None:

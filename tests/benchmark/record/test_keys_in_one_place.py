@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmark.record.schema import schema_keys
 from tests.conftest import ROOT
 
-# What reads and writes the sessions of agents, whose keys others have named.
-OTHER_FILES = ("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output")
+# What reads and writes the sessions of agents, and tables of other people, whose keys others have named.
+OTHER_FILES = ("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output", "benchmark/utilization/")
 # Words that are values there, not keys: (file, word) -> what it is.
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
@@ -22,6 +22,9 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/backends/registry.py", "cpu"): "the name of an extra",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
     ("ctxsift/backends/baselines.py", "instruction"): "the name of a baseline",
+    ("ctxsift/backends/registry.py", "command"): "the registered name of the backend of programs",
+    ("ctxsift/meta_language.py", "question"): "the name of a signal",
+    ("ctxsift/prose.py", "question"): "a kind of sentence",
     ("ctxsift/backends/registry.py", "controls"): "the registered name of the baselines' backend",
     ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
     ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",

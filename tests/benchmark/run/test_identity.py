@@ -47,6 +47,7 @@ IDENTITY = RunIdentity(
 BY_WEIGHTS = "the hash of the weights tells"
 FOR_PEOPLE = "a name for people"
 BY_LOAD = "what was loaded tells: LoadInfo"
+BY_PROGRAM = "the settings of LoadInfo tell, as tests of the backend show"
 # Field -> why it need not change the key. Every other field of these types has to.
 NEED_NOT: dict[type, dict[str, str]] = {
     Scenario: {
@@ -57,6 +58,13 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "enabled": "whether it runs, not how",
         "backend": BY_LOAD,
         "max_output_tokens": "Limits tell; settings may win over the row",
+        **dict.fromkeys(("command", "stdin", "output_pointer", "env", "timeout_s", "ok_exit_codes"), BY_PROGRAM),
+        "version_command": "its output tells in LoadInfo",
+        "warmup": "runs before the first question",
+        "install": FOR_PEOPLE,
+        "leaves_machine": "whether it is asked, not what",
+        "question": "what is told of it, not to it",
+        "marker": "what is done with an answer",
     },
     LoadInfo: {
         "architecture": BY_WEIGHTS,
@@ -86,6 +94,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "use_extra_bufts": "tells in the settings of LoadInfo",
         "threads": BY_LOAD,
         "allow_provider": "whether a service is asked, not what",
+        "program": BY_PROGRAM,
     },
 }
 
