@@ -30,6 +30,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
   python -m benchmark.report results/ --items            cases that tell least of the models first
+  python -m benchmark.report results/ --retention        what filters, models and baselines keep of the output
   python -m benchmark.report results/ --split test       the third of the corpus that is for judging by
 """
 
@@ -45,6 +46,9 @@ def build_parser() -> Parser:
     add_results(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per case and result to FILE")
+    parser.add_argument(
+        "--retention", action="store_true", help="show, or write, what each result keeps of the output instead"
+    )
     parser.add_argument(
         "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
     )
@@ -74,6 +78,9 @@ def _show(options: argparse.Namespace) -> int:
         raise left_out[0]
     for error in left_out:
         tell(f"left out: {error}")
+    if options.retention:
+        _show_retention(results, options)
+        return EXIT_USAGE if left_out else EXIT_OK
     boards = build_leaderboards(results)
     if options.markdown:
         write_atomically(options.markdown, leaderboards_markdown(boards))
@@ -106,6 +113,24 @@ def _parts(results: Sequence[StoredResult], split: Split) -> list[StoredResult]:
         hint = "files from before the corpus had splits name no capture: run benchmark.rescore on them"
         raise InputError(f"--split {split}", "no answer here belongs to it", hint)
     return parts
+
+
+def _show_retention(results: Sequence[StoredResult], options: argparse.Namespace) -> None:
+    from benchmark.analysis.retention import RetentionJudge, retention_board
+    from benchmark.render.retention import print_retention, retention_csv, retention_document, retention_markdown
+    from benchmark.scoring import Embedder
+    from ctxsift.files import write_atomically
+
+    judge = RetentionJudge(Embedder())
+    boards = [retention_board(board, judge) for board in build_leaderboards(results)]
+    if options.markdown:
+        write_atomically(options.markdown, retention_markdown(boards))
+    if options.csv:
+        write_atomically(options.csv, retention_csv(boards))
+    if options.json:
+        print_json(retention_document(boards))
+    else:
+        print_retention(terminal(), boards)
 
 
 def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> None:

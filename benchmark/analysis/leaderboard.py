@@ -22,6 +22,7 @@ class Flag(StrEnum):
     DISTURBED = "disturbed"
     BELOW_FLOOR = "below floor"
     PUBLISHED = "published layout"
+    BLIND = "blind"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ FLAGS: dict[Flag, FlagInfo] = {
     Flag.INCOMPLETE: FlagInfo("*", "some planned cases have no answer that could be scored"),
     Flag.DISTURBED: FlagInfo("*", "the machine was disturbed, so its latency cannot be trusted"),
     Flag.BELOW_FLOOR: FlagInfo("!", "not better than the best baseline beyond chance"),
+    Flag.BLIND: FlagInfo("~", "a program that is not told the question: report --retention shows what it keeps"),
     Flag.PUBLISHED: FlagInfo(
         "", "published layout: other cases, another scorer; a dash marks what the file does not say"
     ),
@@ -222,6 +224,8 @@ def flags_of(result: StoredResult) -> tuple[Flag, ...]:
     found = [] if record.complete else [Flag.INCOMPLETE]
     if result.is_reference:
         return tuple(found)
+    if not record.scenario.question:
+        found.append(Flag.BLIND)
     if not record.latency_clean:
         found.append(Flag.DISTURBED)
     if record.summary.beats_floor is False:

@@ -83,19 +83,24 @@ def last_error_line(request: Request) -> str:
 def tf_idf(request: Request) -> str:
     """Pick the five lines nearest to the instruction by the cosine of their TF-IDF vectors, in their own order."""
     lines = [line for line in request.raw_input.splitlines() if line.strip()]
+    best = by_tf_idf(lines, request.instruction)[:_PICKED_LINES]
+    return "\n".join(lines[index] for index in sorted(best))
+
+
+def by_tf_idf(lines: Sequence[str], instruction: str) -> list[int]:
+    """Return the numbers of lines, those nearest to an instruction by the cosine of their TF-IDF vectors first."""
     bags = [Counter(word.lower() for word in _WORD.findall(line)) for line in lines]
     frequency = Counter(word for bag in bags for word in bag)
     # Smoothed as scikit-learn does it: idf = ln((1 + n) / (1 + df)) + 1
     idf = {word: math.log((1 + len(lines)) / (1 + count)) + 1 for word, count in frequency.items()}
-    wanted = {word.lower() for word in _WORD.findall(request.instruction)}
+    wanted = {word.lower() for word in _WORD.findall(instruction)}
 
     def nearness(index: int) -> float:
         weights = {word: count * idf[word] for word, count in bags[index].items()}
         norm = math.sqrt(sum(weight * weight for weight in weights.values()))
         return sum(weight * idf[word] for word, weight in weights.items() if word in wanted) / norm if norm else 0.0
 
-    best = sorted(range(len(lines)), key=lambda i: (-nearness(i), i))[:_PICKED_LINES]
-    return "\n".join(lines[index] for index in sorted(best))
+    return sorted(range(len(lines)), key=lambda i: (-nearness(i), i))
 
 
 BASELINES: dict[str, Callable[[Request], str]] = {
@@ -111,6 +116,8 @@ BASELINES: dict[str, Callable[[Request], str]] = {
     "tf-idf": tf_idf,
     "extractor": extract,
 }
+# Those that look at no instruction.
+BLIND = frozenset({"empty", "ok", "echo", "first-20-lines", "last-20-lines", "error-lines", "last-error-line"})
 
 
 def baseline_answer(name: str, request: Request) -> str:

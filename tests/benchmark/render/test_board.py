@@ -73,6 +73,7 @@ def test_intervals_differences_and_marks() -> None:
     assert interval_text(Form(), None) == ""
     assert [signed(value) for value in (-0.04, 0.0, 0.06, -1.0)] == ["+0.0", "+0.0", "+0.1", "-1.0"]
     assert flag_marks([Flag.INCOMPLETE, Flag.DISTURBED, Flag.BELOW_FLOOR, Flag.PUBLISHED]) == " * !"
+    assert flag_marks([Flag.BLIND]) == " ~"
     assert flag_marks([]) == ""
 
 
