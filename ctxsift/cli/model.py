@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ctxsift.settings import Settings
 
 DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-_CONTEXT_TOKENS = 8192
-_REMOTE_CONTEXT_TOKENS = 128_000
+CONTEXT_TOKENS = 8192
+REMOTE_CONTEXT_TOKENS = 128_000
 # Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
 _MAX_CHARS_PER_TOKEN = 6
 
@@ -43,7 +43,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Which backend answers, with which model, where."""
 
     backend: str
@@ -60,7 +60,7 @@ class Model:
     """
 
     def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
-        self._place, self._settings = _place(options, settings), settings
+        self._place, self._settings = place_of(options, settings), settings
         self._gguf_filename: str | None = options.gguf_filename
         # The backend reads address and key itself; they stay out of everything that is passed on or shown.
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
@@ -78,7 +78,7 @@ class Model:
         from ctxsift.backends.base import AsyncBackend, ModelOptions, ModelSpec
 
         place = self._place
-        context = _REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else _CONTEXT_TOKENS
+        context = REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else CONTEXT_TOKENS
         options = ModelOptions(env_file=self._env_file)
         spec = ModelSpec(place.model, None, place.device, "none", context, options=options)
         backend = create_backend(place.backend)
@@ -117,15 +117,11 @@ class Model:
 
     def _ask_local(self, spec: ModelSpec, request: Request) -> Answered:
         from ctxsift.backends.base import Limits
-        from ctxsift.backends.weights import find_weights
         from ctxsift.backends.worker import start_worker
         from ctxsift.compression import compress
 
-        name, filename = self._place.backend, self._gguf_filename
-        traits = traits_of(name)
-        if traits.reads_only_gguf or (traits.reads_gguf and filename):
-            filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
-            spec = replace(spec, path=str(find_weights(spec.model, filename).path))
+        name = self._place.backend
+        spec = with_weights(name, spec, self._gguf_filename)
         most, limits = self._timeout_s or DEFAULT_TIMEOUT_S, Limits(self._max_tokens)
         self._worker = backend = start_worker(name, load_timeout_s=most, generate_timeout_s=most)
         try:
@@ -137,7 +133,18 @@ class Model:
             backend.close()
 
 
-def _place(options: argparse.Namespace, settings: Settings) -> _Place:
+def with_weights(backend: str, spec: ModelSpec, filename: str | None) -> ModelSpec:
+    """Return a model with the path of its GGUF file, where the backend reads one. Raises BackendError."""
+    from ctxsift.backends.weights import find_weights
+
+    traits = traits_of(backend)
+    if not (traits.reads_only_gguf or (traits.reads_gguf and filename)):
+        return spec
+    filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
+    return replace(spec, path=str(find_weights(spec.model, filename).path))
+
+
+def place_of(options: argparse.Namespace, settings: Settings) -> Place:
     """Decide where the model runs: at the configured service, unless told otherwise; else on this CPU."""
     remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
     device = options.device or (Device.REMOTE if remote else Device.CPU)
@@ -151,7 +158,7 @@ def _place(options: argparse.Namespace, settings: Settings) -> _Place:
             backend_class(backend)
         except LoadError as error:
             raise InputError("--backend", str(error)) from error
-    return _Place(backend, model or DEFAULT_MODEL, device)
+    return Place(backend, model or DEFAULT_MODEL, device)
 
 
 def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:

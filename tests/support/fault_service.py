@@ -205,7 +205,8 @@ class FaultService:
             writer.close()
 
     def _fault(self, body: dict[str, Any]) -> Fault:
-        prompt = json.dumps(body["messages"][-1], ensure_ascii=False) + str(body["messages"][-1]["content"])
+        last = body.get("messages", [{}])[-1]
+        prompt = json.dumps(last, ensure_ascii=False) + str(last.get("content"))
         for script in self._scripts:
             if script.needle in prompt:
                 self._asked[script.needle] += 1

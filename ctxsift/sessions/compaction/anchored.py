@@ -5,17 +5,18 @@ Without a model, the lines of what user and agent said compete for the budget wi
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ctxsift.sessions.compaction.choosing import choose
-from ctxsift.sessions.compaction.entries import TASK, WEIGHT_OF_OTHERS, entries_from
-from ctxsift.sessions.compaction.lines import without_marks
+from ctxsift.sessions.compaction.entries import TASK, entries_from, entry_of
+from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
-from ctxsift.sessions.compaction.superseding import current, keys_in
+from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
-from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE, names_in
+from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE
 
 _EMPTY = "(none)"
 # The user's orders own a third of the budget, and of that the first task a third.
@@ -31,24 +32,34 @@ class Anchored:
 
     def compact(self, cycle: Cycle) -> Summary:
         """Return the summary with the lines of the span merged into it."""
-        previous = cycle.previous.entries or tuple(entries_of(cycle.previous.text))
-        new = list(entries_from(cycle.span, pins_task=not any(entry.is_task for entry in previous)))
-        if any(entry.keys == (TASK,) for entry in new):
-            previous = tuple(entry for entry in previous if entry.keys != (TASK,))
-        entries = current([*previous, *new], len(new))
-        return _fitted(entries, cycle.budget)
+        knows_task = any(entry.is_task for entry in entries_before(cycle))
+        return merged(cycle, list(entries_from(cycle.span, pins_task=not knows_task)))
+
+
+def entries_before(cycle: Cycle) -> tuple[Entry, ...]:
+    """Return the entries of the previous summary; those of a summary of another origin are read from its text."""
+    return cycle.previous.entries or tuple(entries_of(cycle.previous.text))
+
+
+def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
+    """Return the previous summary with new entries merged into it, section by section, within the budget."""
+    previous = entries_before(cycle)
+    if any(entry.keys == (TASK,) for entry in new):
+        previous = tuple(entry for entry in previous if entry.keys != (TASK,))
+    return _fitted(current([*previous, *new], len(new)), cycle.budget)
 
 
 def entries_of(text: str) -> Iterator[Entry]:
     """Yield the lines of a summary of another origin, each under the section it stands in."""
     section, by_heading = STATE, {section.casefold(): section for section in SECTIONS}
-    for raw in text.splitlines():
+    for place, raw in enumerate(text.splitlines()):
         line, _, _ = without_marks(raw)
         if heading := _HEADING.match(raw.strip()):
             section = by_heading.get((heading[1] or heading[2]).casefold(), section)
         elif line and line.casefold() != _EMPTY:
             by_user = section in (INTENT, CONSTRAINTS)
-            yield Entry(section, line, WEIGHT_OF_OTHERS, by_user=by_user, keys=keys_in(line), names=names_in(line))
+            entry = entry_of(Line(line, 0, by_user, not by_user, False, "", 0, place))
+            yield dataclasses.replace(entry, section=section)
 
 
 def _fitted(entries: Sequence[Entry], budget: int) -> Summary:

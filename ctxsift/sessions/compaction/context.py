@@ -35,6 +35,8 @@ def as_markdown(compacted: Compacted) -> str:
     if compacted.summary_text:
         first = compacted.steps[0].step_id if compacted.steps else compacted.cut.after_step + 1
         parts += [f"This summary stands for all steps before step {first}.", compacted.summary_text]
+    if compacted.summary.items:
+        parts.append("(What the provider's compaction gave back is encrypted; `--json` has it.)")
     if compacted.steps:
         parts += ["## The last steps, as they were", text_of(compacted.steps)]
     return "\n\n".join(parts) + "\n"

@@ -11,8 +11,8 @@ from ctxsift.sessions.compaction.superseding import keys_in, taken_back
 from ctxsift.sessions.compaction.weights import INTENT, NEXT, names_in, section_of, weight_of
 from ctxsift.sessions.records import Step
 
-# What a line weighs whose origin is not known.
-WEIGHT_OF_OTHERS = 4.0
+# What an open task of a list weighs.
+_WEIGHT_OF_TASK = 4.0
 # The key of what stands on a to-do list: a new list takes the place of the old one.
 TASK = "open task"
 # What a task asks for stands at its beginning.
@@ -39,7 +39,7 @@ def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[E
             entry = dataclasses.replace(entry, section=INTENT, weight=entry.weight + gain, is_task=True)
         yield entry
     if listed := open_tasks(span):
-        yield from (Entry(NEXT, text, WEIGHT_OF_OTHERS, listed[0], keys=(TASK,)) for text in listed[1])
+        yield from (Entry(NEXT, text, _WEIGHT_OF_TASK, listed[0], keys=(TASK,)) for text in listed[1])
 
 
 def entry_of(line: Line) -> Entry:

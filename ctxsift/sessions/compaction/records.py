@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -57,21 +58,22 @@ class Summary:
     """What stands for the steps that are gone.
 
     Attributes:
-        text: as it is shown to whoever goes on; empty where `encrypted` is all there is, or nothing.
+        text: as it is shown to whoever goes on; empty where `items` is all there is, or nothing.
         entries: the lines of a summary that rules keep, in their order; empty for text of another origin.
-        encrypted: an item of a provider's compaction, to be passed back as it came.
+        items: what a provider's compaction gave back, to be passed on as it came; then `text` is empty.
+        fallback: why this was made by rules although a model was asked; empty where it was not.
 
     """
 
     text: str = ""
     entries: tuple[Entry, ...] = ()
-    encrypted: Mapping[str, JsonValue] | None = None
+    items: tuple[Mapping[str, JsonValue], ...] = ()
+    fallback: str = ""
 
     @property
     def tokens(self) -> int:
         """About how many tokens it takes."""
-        size = tokens_in(self.text)
-        return size if self.encrypted is None else size + tokens_in(str(self.encrypted.get("encrypted_content", "")))
+        return tokens_in(self.text) + sum(tokens_in(json.dumps(dict(item))) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Compactor:
         self._index: ArtifactIndex | None = index_for(head) if parted(name)[1] else None
         self._indexed = 0
         self._summary, self._index_text = Summary(), ""
+        self._fallback = ""
         # The id of the first step that no summary stands for.
         self._pending = 0
 
@@ -49,6 +50,7 @@ class Compactor:
         self._pending = max(self._pending, steps[len(system)].step_id)
         span = span_between(steps, self._pending, cut.first_kept)
         stands_for = self._summary.tokens + tokens_in(self._index_text) + tokens_of(span)
+        self._fallback = ""
         refused = self._compact(cut, steps, span, stands_for) if span else ""
         kept = self._kept(steps, cut)
         return Compacted(
@@ -61,6 +63,7 @@ class Compactor:
             self.budget if self.method.takes_budget else None,
             tokens_of(system) + stands_for + tokens_of(span_between(steps, cut.first_kept, cut.after_step + 1)),
             refused,
+            self._fallback,
             seconds=time.monotonic() - begun,
         )
 
@@ -70,6 +73,7 @@ class Compactor:
         # Between summary and index stands a blank line.
         room = self.budget - (tokens_in(index) + 1 if index else 0)
         made = self.method.compact(Cycle(cut, self._summary, span, room))
+        self._fallback = made.fallback
         size = made.tokens + tokens_in(index)
         where = f"steps {span[0].step_id} to {span[-1].step_id}"
         if self.method.takes_budget and made.tokens > room:

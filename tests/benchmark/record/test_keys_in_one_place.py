@@ -26,6 +26,8 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/meta_language.py", "question"): "the name of a signal",
     ("ctxsift/prose.py", "question"): "a kind of sentence",
     ("ctxsift/backends/registry.py", "controls"): "the registered name of the baselines' backend",
+    ("ctxsift/backends/compact_endpoint.py", "model"): "a field of OpenAI's Responses API",
+    ("ctxsift/backends/compact_endpoint.py", "output"): "a field of OpenAI's Responses API",
     ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
     ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",
 }

@@ -1,0 +1,127 @@
+"""The model side of `ctxsift compact`: what is told before and while a model is asked, its journal, its failures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ctxsift.backends.base import Ability
+from ctxsift.cli.compact_model import SessionModel
+from ctxsift.cli.passing import note
+from ctxsift.errors import BackendError, InputError
+from ctxsift.sessions.compaction.endpoint import EndpointOpaque
+from ctxsift.sessions.compaction.journal import Journal
+from ctxsift.sessions.compaction.methods import parted
+from ctxsift.sessions.compaction.modelled import MODELLED, Asker
+from ctxsift.sessions.compaction.opaque import Opaque
+from ctxsift.sessions.compaction.prompts import pieces
+from ctxsift.sessions.compaction.records import Compacted, Cut, Method, span_between
+from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
+from ctxsift.settings import load_settings
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ctxsift.sessions.records import Step
+
+EXIT_FALLBACK = 3
+
+
+def wants_model(options: argparse.Namespace) -> bool:
+    """Return True if options name a model, a backend or a service."""
+    return bool(options.model or options.backend or options.remote)
+
+
+class Asking:
+    """A model for one run of the command.
+
+    Args:
+        options: of the command.
+        name: of the method, with or without `+index`.
+
+    Raises:
+        InputError: there is no such backend, no service to ask, or the method asks no model.
+
+    """
+
+    def __init__(self, options: argparse.Namespace, name: str) -> None:
+        self._base, _ = parted(name)
+        if self._base not in MODELLED:
+            problem = f"the method {self._base} asks no model"
+            raise InputError("--model", problem, f"leave it out, or take {', '.join(MODELLED)}")
+        if options.remote and options.keep_secrets:
+            raise InputError("--keep-secrets", "what is sent to a service has none", "leave it out")
+        settings = load_settings(options.env_file)
+        self.model = SessionModel(options, settings)
+        if self.model.is_service and (missing := settings.missing_for_service()):
+            raise InputError("--remote", missing)
+        self._settings, self._timeout_s = settings, options.timeout
+        self.journal = _journal_of(options)
+        self._is_own_journal = options.journal is None
+        self.asker = Asker(self.model, self.journal, self._tell)
+
+    def method(self) -> Method:
+        """Return the method that asks the model."""
+        if self._base == "opaque" and self.model.is_service:
+            return EndpointOpaque(self._settings, self.model.name, self._timeout_s)
+        if self._base == "opaque" and Ability.LOG_PROBABILITIES not in self.model.abilities:
+            note("the backend tells no log-probabilities: lines are chosen by the rarity of their words")
+            return Opaque()
+        return MODELLED[self._base](self.asker)
+
+    def announce(self, steps: Sequence[Step], cuts: Sequence[Cut], first: int, budget: int) -> None:
+        """Say what a service will be sent, before anything is."""
+        if not self.model.is_service or not cuts:
+            return
+        gone = span_between(steps, first, cuts[-1].first_kept)
+        if self._base == "opaque":
+            size, questions = tokens_of(gone), len(cuts)
+        else:
+            parts = [piece.text for piece in pieces(gone, self.asker.room(budget))]
+            size, questions = sum(tokens_in(text) for text in parts), max(len(parts), len(cuts))
+        where = f"steps {gone[0].step_id} to {gone[-1].step_id}"
+        plural = "s" if questions > 1 else ""
+        note(f"sending {where} to {self.model.host}: about {size:,} tokens, {questions} question{plural} at least")
+
+    def _tell(self, part: str) -> None:
+        note(f"asking {self.model.name} about {part}")
+
+    def ended(self, made: Sequence[Compacted]) -> int:
+        """Say what was made by rules after all; drop the journal where nothing was. Return the exit code."""
+        if self.journal is not None and self.journal.loss is not None:
+            note(f"{self.journal.path}: answers could not be written down ({self.journal.loss.strerror})")
+        failed = [each for each in made if each.fallback]
+        if failed:
+            what = f"{len(failed)} of {len(made)} summaries were" if len(made) > 1 else "the summary was"
+            note(f"{what} made by rules: {failed[-1].fallback}")
+            return EXIT_FALLBACK
+        if self.journal is not None and self._is_own_journal:
+            with contextlib.suppress(OSError):
+                self.journal.path.unlink(missing_ok=True)
+        return 0
+
+    def interrupted(self, kept: Callable[[], list[Compacted]]) -> list[Compacted]:
+        """End the model; return what rules make of the session."""
+        self.model.kill()
+        where = f"; answers so far are in {self.journal.path}" if self.journal is not None else ""
+        note(f"interrupted: rules make the summary{where}")
+        return kept()
+
+    def close(self, *, at_once: bool) -> None:
+        """Free the model; `at_once` where somebody else may be waiting for its answer yet."""
+        if at_once:
+            self.model.kill()
+            return
+        with contextlib.suppress(BackendError):
+            self.model.close()
+
+
+def _journal_of(options: argparse.Namespace) -> Journal | None:
+    """Return the journal: the one that is named, or one beside the result."""
+    if options.journal is not None:
+        return Journal(options.journal)
+    if options.output is None or not Path(options.output).parent.is_dir() or Path(options.output).is_char_device():
+        return None
+    return Journal(Path(f"{options.output}.journal"))

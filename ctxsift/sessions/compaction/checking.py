@@ -1,0 +1,84 @@
+"""What a model says is checked before it counts as a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxsift.asking import Answer
+from ctxsift.backends.base import Generation, Limits, checked, kept
+from ctxsift.compression import Failure, compression
+from ctxsift.intents import Intent
+from ctxsift.prompts import Request
+from ctxsift.sessions.compaction.transcript import tokens_in
+from ctxsift.validation import VISIBLE_THOUGHT
+
+_FAILED = {
+    Failure.TOKEN_LIMIT: "it was cut off at the token limit",
+    Failure.LOOP: "it repeated itself without end",
+    Failure.EMPTY_ANSWER: "it was empty",
+    Failure.TRUNCATED_REASONING: "it was still thinking at the token limit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer after recovery, and what is wrong with it: in words that complete "an earlier answer ...", or empty."""
+
+    text: str
+    defect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an answer is held to.
+
+    Attributes:
+        source: what it is to summarise.
+        stands_for: tokens of all that the summary is to stand for; `source` may be a piece of it.
+        task: what was asked; lines of it are no answer.
+        most: tokens that it may have.
+        sections: headings that it must have, with at least one point in all.
+
+    """
+
+    source: str
+    stands_for: int
+    task: str
+    most: int
+    sections: Sequence[str] = ()
+
+
+def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
+    """Return a model's answer, asked with `limits`, as a summary. Raises InstrumentError: it is damaged."""
+    request = Request(wanted.source, "Write the notes.", Intent.SUMMARY)
+    made = compression(request, Answer(kept(checked(generation), limits), 0))
+    text, verdict = made.recovered.text.strip(), made.recovered.validation
+    if made.failure is not None:
+        return Checked(text, _FAILED[made.failure])
+    if verdict.reasons:
+        return Checked(text, f"it was rejected ({', '.join(verdict.reasons)})")
+    if VISIBLE_THOUGHT in verdict.flags:
+        return Checked(text, "it thought aloud")
+    return Checked(text, _defect(text, wanted))
+
+
+def _defect(text: str, wanted: Wanted) -> str:
+    size = tokens_in(text)
+    if size >= wanted.stands_for:
+        return "it was longer than what it is to stand for"
+    found = {section for section in wanted.sections if re.search(rf"(?mi)^\W*{re.escape(section)}\W*$", text)}
+    if missing := [section for section in wanted.sections if section not in found]:
+        return f"it had no heading {', '.join(f'## {section}' for section in missing)}"
+    headings = {_bare(section) for section in wanted.sections}
+    points = {_bare(line) for line in text.splitlines()} - headings - {"", "none"}
+    if points & ({_bare(line) for line in wanted.task.splitlines()} - headings):
+        return "it repeated the question"
+    if not points:
+        return "it had no point under any heading"
+    return f"it had {size:,} tokens, {wanted.most:,} are allowed" if size > wanted.most else ""
+
+
+def _bare(line: str) -> str:
+    return " ".join(re.findall(r"\w+", line.casefold()))

@@ -1,0 +1,278 @@
+"""Methods with a model: spans in pieces that fit, answers checked, asked once more, rules where it fails."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ctxsift.backends.base import Generation, Limits, LogProbability
+from ctxsift.errors import BackendError, LoadError, PromptTooLongError, RefusedError
+from ctxsift.prompts import Message
+from ctxsift.sessions.compaction.anchored import Anchored, entries_of, merged
+from ctxsift.sessions.compaction.checking import Checked, Wanted, check
+from ctxsift.sessions.compaction.journal import Journal, key_of, key_of_text
+from ctxsift.sessions.compaction.opaque import Opaque
+from ctxsift.sessions.compaction.prompts import Piece, Question, anchored_question, pieces, regenerative_question
+from ctxsift.sessions.compaction.records import Cycle, Method, Summary
+from ctxsift.sessions.compaction.regenerative import Regenerative
+from ctxsift.sessions.compaction.weights import SECTIONS
+
+# A token has about so many characters at least; what is longer in tokens is halved.
+_CHARACTERS_PER_TOKEN = 3
+# Of a prompt beside transcript and summary, in tokens.
+_SCAFFOLD = 500
+_LEAST_PIECE = 1_000
+_LEAST_ANSWER = 256
+_MOST_FAILURES = 2
+
+
+class Model(Protocol):
+    """A model that is loaded.
+
+    Attributes:
+        identity: what tells it from others, with how it was loaded; answers are known by it.
+        context_tokens: of prompt and answer together; 0 where there is no limit.
+
+    """
+
+    @property
+    def identity(self) -> str: ...  # noqa: D102
+
+    @property
+    def context_tokens(self) -> int: ...  # noqa: D102
+
+    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Answer once. Raises BackendError, after whatever may pass was tried again."""
+        ...
+
+    def log_probabilities(self, text: str) -> Sequence[LogProbability]:
+        """Return how likely each token of a text is. Raises BackendError."""
+        ...
+
+
+class UnusableAnswerError(BackendError):
+    """A model answered twice, and neither answer can be used."""
+
+
+class Asker:
+    """Asks a model with a journal between.
+
+    Args:
+        model: is asked what the journal has no answer to.
+        journal: None keeps none.
+        told: called before each question that goes to the model, with the words that name the piece.
+
+    Attributes:
+        asked: questions that went to the model.
+
+    """
+
+    def __init__(self, model: Model, journal: Journal | None, told: Callable[[str], None] = lambda _: None) -> None:
+        self.model, self.asked = model, 0
+        self._journal, self._told = journal, told
+
+    def room(self, budget: int, summary_tokens: int = 0) -> int:
+        """Return how many characters a piece may have."""
+        context = self.model.context_tokens
+        if not context:
+            return 10**9
+        left = context - limits_of(budget).max_output_tokens - _SCAFFOLD - summary_tokens
+        return max(_LEAST_PIECE, left * _CHARACTERS_PER_TOKEN)
+
+    def answer(self, messages: Sequence[Message], limits: Limits, part: str) -> Generation:
+        """Return an answer. Raises BackendError."""
+        key = key_of(self.model.identity, messages, limits)
+        if self._journal is not None and (known := self._journal.get(key)) is not None:
+            return known
+        self._told(part)
+        self.asked += 1
+        generation = self.model.generate(messages, limits)
+        if self._journal is not None:
+            self._journal.put(key, generation)
+        return generation
+
+    def scores(self, text: str, scored: Callable[[Sequence[LogProbability]], list[float]]) -> list[float]:
+        """Return what `scored` makes of the log-probabilities of a text's tokens. Raises BackendError."""
+        key = key_of_text(self.model.identity, text)
+        if self._journal is not None and (known := self._journal.scores(key)) is not None:
+            return known
+        self._told(f"{len(text):,} characters")
+        self.asked += 1
+        found = scored(self.model.log_probabilities(text))
+        if self._journal is not None:
+            self._journal.put_scores(key, found)
+        return found
+
+    def checked(self, ask: Callable[[str], Question], cycle: Cycle, piece: Piece, sections: Sequence[str] = ()) -> str:
+        """Return the text of an answer that passed its checks.
+
+        Args:
+            ask: returns the question, given what was wrong with the answer before (empty the first time).
+            cycle: whose budget the answer has.
+            piece: of its span, what is summarised.
+            sections: that must be there.
+
+        Raises:
+            UnusableAnswerError: it did not pass, and neither did a second one.
+            BackendError: there is none.
+
+        """
+        limits = limits_of(cycle.budget)
+        found = Checked("")
+        for _ in range(2):
+            question = ask(found.defect)
+            generation = self.answer(question.messages, limits, piece.name)
+            wanted = Wanted(piece.text, cycle.tokens, question.task, cycle.budget, sections)
+            found = check(generation, limits, wanted)
+            if not found.defect:
+                return found.text
+        raise UnusableAnswerError(f"two answers to {piece.name} cannot be used, the last one since {found.defect}")
+
+
+def limits_of(budget: int) -> Limits:
+    """Return the limit of an answer: its budget, which is an estimate, and some more to end a sentence."""
+    return Limits(max(_LEAST_ANSWER, budget + budget // 4))
+
+
+class _Modelled:
+    """A method with a model, and the same by rules where the model fails."""
+
+    takes_budget = True
+    must_shrink = True
+
+    def __init__(self, asker: Asker, by_rules: Method) -> None:
+        self.asker = asker
+        self._by_rules = by_rules
+        self._failures = 0
+        self._given_up = ""
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return what the model makes of a cycle, or what rules make of it, with the reason."""
+        reason = self._given_up
+        if not reason:
+            try:
+                made = self.with_model(cycle)
+                self._failures = 0
+                return made
+            except UnusableAnswerError as error:
+                reason = str(error)
+            except BackendError as error:
+                reason = str(error)
+                self._failures += 1
+                if isinstance(error, LoadError | RefusedError) or self._failures >= _MOST_FAILURES:
+                    self._given_up = f"the model is asked no more ({reason})"
+        made = self._by_rules.compact(cycle)
+        return Summary(made.text, made.entries, fallback=reason)
+
+    def with_model(self, cycle: Cycle) -> Summary:
+        raise NotImplementedError
+
+    def _in_pieces(self, cycle: Cycle, room: int, each: Callable[[Piece], None]) -> None:
+        """Call `each` for the pieces of a span; where one does not fit, for smaller ones of it."""
+        waiting = list(pieces(cycle.span, room))
+        while waiting:
+            piece = waiting.pop(0)
+            try:
+                each(piece)
+            except PromptTooLongError as error:
+                if len(piece.text) < 2 * _LEAST_PIECE:
+                    raise
+                share = min(0.5, 0.9 * error.room / max(1, error.prompt_tokens))
+                waiting[:0] = piece.parts(max(_LEAST_PIECE, int(len(piece.text) * share)))
+
+
+class ModelledAnchored(_Modelled):
+    """The model writes notes on what is cut off; rules merge them into the summary, section by section."""
+
+    def __init__(self, asker: Asker) -> None:
+        super().__init__(asker, Anchored())
+
+    def with_model(self, cycle: Cycle) -> Summary:
+        """Return the summary with the model's notes merged into it. Raises BackendError."""
+        notes: list[str] = []
+
+        def note(piece: Piece) -> None:
+            def ask(defect: str) -> Question:
+                return anchored_question(piece, cycle.budget, defect)
+
+            notes.append(self.asker.checked(ask, cycle, piece, SECTIONS))
+
+        self._in_pieces(cycle, self.asker.room(cycle.budget), note)
+        return merged(cycle, [entry for text in notes for entry in entries_of(text)])
+
+
+class ModelledRegenerative(_Modelled):
+    """The model writes the whole summary anew, from the previous one and each piece of the span."""
+
+    def __init__(self, asker: Asker) -> None:
+        super().__init__(asker, Regenerative())
+
+    def with_model(self, cycle: Cycle) -> Summary:
+        """Return the model's summary. Raises BackendError."""
+        summary = cycle.previous.text
+
+        def rewrite(piece: Piece) -> None:
+            nonlocal summary
+
+            def ask(defect: str) -> Question:
+                return regenerative_question(summary, piece, cycle.budget, defect)
+
+            summary = self.asker.checked(ask, cycle, piece)
+
+        self._in_pieces(cycle, self.asker.room(cycle.budget, cycle.budget), rewrite)
+        return Summary(summary)
+
+
+class ModelledOpaque(_Modelled):
+    """The lines that the model finds least likely, each token given all that stands before it in its piece."""
+
+    def __init__(self, asker: Asker) -> None:
+        super().__init__(asker, Opaque())
+
+    def with_model(self, cycle: Cycle) -> Summary:
+        """Return the lines that surprise the model most. Raises BackendError."""
+        return Opaque(self._surprise).compact(cycle)
+
+    def _surprise(self, lines: Sequence[str]) -> list[float]:
+        room = self.asker.room(0)
+        scores: list[float] = []
+        held: list[str] = []
+        for line in (*lines, None):
+            if held and (line is None or sum(map(len, held)) + len(held) + len(line) > room):
+                scores += self._of_piece(held)
+                held = []
+            if line is not None:
+                held.append(line)
+        return scores
+
+    def _of_piece(self, lines: Sequence[str]) -> list[float]:
+        """Return the mean surprise of each line's tokens, in nats; halves the piece where it does not fit."""
+        try:
+            return self.asker.scores("\n".join(lines), lambda tokens: by_line(lines, tokens))
+        except PromptTooLongError:
+            if len(lines) < 2:
+                raise
+            half = len(lines) // 2
+            return [*self._of_piece(lines[:half]), *self._of_piece(lines[half:])]
+
+
+def by_line(lines: Sequence[str], tokens: Sequence[LogProbability]) -> list[float]:
+    """Return the mean of what each line's tokens are unlikely, in nats, for tokens of the lines joined by breaks."""
+    ends = list(itertools.accumulate(len(line) + 1 for line in lines))
+    sums, counts = [0.0] * len(lines), [0] * len(lines)
+    at = 0
+    for token in tokens:
+        while at < len(ends) - 1 and token.start >= ends[at]:
+            at += 1
+        if token.value is not None:
+            sums[at] -= token.value
+            counts[at] += 1
+    return [total / count if count else 0.0 for total, count in zip(sums, counts, strict=True)]
+
+
+MODELLED: dict[str, Callable[[Asker], Method]] = {
+    "anchored": ModelledAnchored,
+    "regenerative": ModelledRegenerative,
+    "opaque": ModelledOpaque,
+}
