@@ -228,6 +228,12 @@ def read_intent(messages: Sequence[Message]) -> Intent:
     return found
 
 
+def request_of(messages: Sequence[Message]) -> Request:
+    """Return the request that messages of `build_messages` tell, as far as they do. Raises ValueError for others."""
+    told = read_messages(messages)
+    return Request(told.raw_input, told.instruction, read_intent(messages), told.command, told.exit_code)
+
+
 def scaffold_lines() -> tuple[str, ...]:
     """Return the lines of our own prompt that a model may echo; what a caller wrote is not among them."""
     formats = tuple(f"{FORMAT_HEADING} {contract_of(intent).words}" for intent in Intent)

@@ -8,6 +8,7 @@ out, since nobody who only passes lines on could keep them.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
@@ -193,7 +194,7 @@ class RetentionJudge:
 def retention_board(board: Leaderboard, judge: RetentionJudge) -> RetentionBoard:
     """Return the rows of a leaderboard, gold and its baselines included, by what they keep."""
     questions = _questions(row.result for row in board.rows)
-    rows = [_row(row, judge) for row in board.rows]
+    rows = [each for row in board.rows for each in _rows(row, judge)]
     rows += [
         summarised(
             Retention(each.label, True, each.name in BLIND, each.score, 0),
@@ -219,20 +220,28 @@ def _questions(results: Iterable[StoredResult]) -> dict[str, Question]:
     return {case_id: question for case_id, question in found.items() if question.raw_input is not None}
 
 
-def _row(row: BoardRow, judge: RetentionJudge) -> Retention:
+def _rows(row: BoardRow, judge: RetentionJudge) -> Iterator[Retention]:
+    """Yield the figures of a result, and those without the lines that a program adds of its own."""
     scenario, result = row.result.record.scenario, row.result
     blind = not scenario.question or (scenario.track is Track.CONTROL and scenario.model in BLIND)
     load_ms = result.record.warmup.load_ms if scenario.track is Track.COMMAND else None
     empty = Retention(row.label, result.is_reference, blind, row.summary.final_score, 0, line_ms=load_ms)
-    return summarised(empty, list(_kept_of(result, judge)))
+    yield summarised(empty, list(_kept_of(result, judge)))
+    if scenario.marker is not None:
+        stripped = replace(empty, label=f"{row.label}, markers stripped", score=None)
+        yield summarised(stripped, list(_kept_of(result, judge, re.compile(scenario.marker))))
 
 
-def _kept_of(result: StoredResult, judge: RetentionJudge) -> Iterator[Kept]:
+def _kept_of(result: StoredResult, judge: RetentionJudge, marker: re.Pattern[str] | None = None) -> Iterator[Kept]:
     prints = result.track in _PRINTS
     for case in result.record.cases:
         if isinstance(case, Answered) and case.question.raw_input is not None and judge.left_out(case.question) is None:
             view = case.raw if prints else case.recovered
-            yield judge.kept(case.question, view.output, view.output_tokens)
+            if marker is None:
+                yield judge.kept(case.question, view.output, view.output_tokens)
+            else:
+                lines = view.output.splitlines(keepends=True)
+                yield judge.kept(case.question, "".join(line for line in lines if not marker.search(line)))
 
 
 def _reference_text(name: str, question: Question) -> str:

@@ -74,8 +74,13 @@ def print_retention(console: Console, boards: Sequence[RetentionBoard]) -> None:
 
 
 def retention_markdown(boards: Sequence[RetentionBoard]) -> str:
-    """Return the boards as Markdown: table, notes, what the columns mean."""
-    parts = ["## What is kept of the output"]
+    """Return the boards as a section of Markdown."""
+    return "\n\n".join(["## What is kept of the output", *retention_tables(boards)]) + "\n"
+
+
+def retention_tables(boards: Sequence[RetentionBoard]) -> list[str]:
+    """Return the boards as paragraphs of Markdown: table, notes, what the columns mean."""
+    parts = []
     for board in boards:
         columns = _columns(board)
         rows = [[_name(row), *(_cell(column, row) for column in columns)] for row in board.rows]
@@ -86,7 +91,7 @@ def retention_markdown(boards: Sequence[RetentionBoard]) -> str:
             markdown_list(retention_notes(board)),
             markdown_table(["column", "meaning"], [[column.title, column.hint] for column in columns]),
         ]
-    return "\n\n".join(parts) + "\n"
+    return parts
 
 
 def retention_csv(boards: Sequence[RetentionBoard]) -> str:

@@ -23,7 +23,7 @@ from ctxsift.confined import Bounds, Ran, run_confined
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import Placeholder, Program, Stdin, environment, filled, hashes, located
-from ctxsift.prompts import Message, Request, read_intent, read_messages
+from ctxsift.prompts import Message, Request, request_of
 from ctxsift.settings import Settings
 from ctxsift.terminal import one_line
 
@@ -58,9 +58,12 @@ def _why_not_there(program: Program | None) -> str | None:
         return "nothing says how the program is called; write a row of track 'command'"
     try:
         located(program.command, program.env)
+        if program.version_command:
+            # Behind an adapter, it alone names the program.
+            located(program.version_command, program.env)
     except OSError as error:
         name = str(error.filename)
-        if name != program.command[0] or name.startswith("."):
+        if name.startswith("."):
             return f"there is no file {one_line(name)} here; name it from the folder in which the runner is started"
         hint = f"install it: {program.install}" if program.install else "install it, or put it on PATH"
         return f"there is no program {one_line(name)}; {hint}"
@@ -93,7 +96,8 @@ class CommandBackend:
         for _ in range(program.warmup + 1):
             reply = self._put(_LINE)
         if reply.fault:
-            raise LoadError(f"on a line of input it {reply.fault}")
+            hint = f"; if it is not installed: {program.install}" if program.install else ""
+            raise LoadError(f"on a line of input it {reply.fault}{hint}")
         name = Path(program.command[0]).name
         settings = {"program": program.answering, "sha256": hashes(program.command, self._command)}
         return replace(
@@ -110,9 +114,7 @@ class CommandBackend:
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Put what the messages tell to the program; see `agenerate_request`."""
-        told = read_messages(messages)
-        request = Request(told.raw_input, told.instruction, read_intent(messages), told.command, told.exit_code)
-        return await self.agenerate_request(request, limits)
+        return await self.agenerate_request(request_of(messages), limits)
 
     async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
         """Put a request to the program; the token limit does not apply. Raises BackendError if no folder can be made.
@@ -169,7 +171,7 @@ class CommandBackend:
         return _read(program, ran, left_files=left_files)
 
     def _version(self) -> str:
-        """Return the first line that the version command prints, on either stream; empty where it prints none."""
+        """Return the first line that the version command prints, on either stream; empty where it fails."""
         if not self._program.version_command:
             return ""
         with tempfile.TemporaryDirectory(prefix="ctxsift-", ignore_cleanup_errors=True) as folder:
@@ -180,6 +182,8 @@ class CommandBackend:
                 ran = run_confined(command, stdin=None, env=env, folder=home, bounds=Bounds(_VERSION_TIMEOUT_S))
             except (OSError, ValueError) as error:
                 raise LoadError(f"its version command cannot be run: {error}") from error
+        if ran.exit_code != 0:
+            return ""
         lines = [line.strip() for line in ran.output.decode("utf-8", errors="replace").splitlines() if line.strip()]
         return one_line(next(iter(lines), ran.last_words))[:200]
 
