@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from pathlib import Path
@@ -131,6 +131,12 @@ def _gguf_fault(row: Scenario) -> _Fault:
     return "required field is missing", f"track {row.track} needs it where model names no {_GGUF_SUFFIX} file"
 
 
+def _before_fault(row: Scenario) -> _Fault:
+    if row.track is Track.COMMAND and row.before is not None:
+        return "does not go with track command", "write one script that runs both"
+    return None
+
+
 def _command_fault(row: Scenario) -> _Fault:
     if row.track is not Track.COMMAND:
         return None
@@ -176,6 +182,7 @@ class Scenario:
         gguf_filename: the file in the package, folder or repository that `model` names; cpu only, where `model` is no
             file itself.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
+        before: name of a row of track `command`, whose output the model reads in place of the raw output.
         command: and all that follows is of track `command` alone; see `ctxsift.programs.Program`.
         leaves_machine: the program sends what it reads elsewhere, which a person has to allow.
         question: the program is told the question; False marks it as blind.
@@ -200,6 +207,7 @@ class Scenario:
     backend: str | None = None
     trust_remote_code: bool = field(default=False, metadata=_only(Track.GPU))
     extra_body: dict[str, Any] = field(default_factory=dict, metadata=_only(Track.REMOTE))
+    before: str | None = field(default=None, metadata=_checked(_before_fault))
     command: tuple[NonEmpty, ...] = field(default=(), metadata=_only(Track.COMMAND, fault=_command_fault))
     stdin: Stdin = field(default=Stdin.OUTPUT, metadata=_only(Track.COMMAND))
     output_pointer: str | None = field(default=None, metadata=_only(Track.COMMAND, fault=_pointer_fault))
@@ -289,7 +297,16 @@ def load_matrix(
             left_out(error)
         else:
             scenarios.append(scenario)
+    _check_before(scenarios, where)
     return tuple(scenarios)
+
+
+def _check_before(scenarios: Sequence[Scenario], where: str) -> None:
+    programs = [scenario.name for scenario in scenarios if scenario.track is Track.COMMAND]
+    for scenario in scenarios:
+        if scenario.before is not None and scenario.before not in programs:
+            problem = f"{scenario.name}: {scenario.before!r} is no row of track command"
+            raise InputError(where, problem, did_you_mean(scenario.before, programs))
 
 
 def _parse(path: Path) -> object:

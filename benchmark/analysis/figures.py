@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from benchmark.analysis.references import ReferenceRow
-from benchmark.record.base import Interval
+from benchmark.record.base import Interval, known
 from benchmark.record.summary import Latency, Summary
 
 
@@ -133,6 +133,13 @@ SAVED = Figure(
     lambda s: s.compression.tokens_saved_share if s.compression else None,
     _SHARE,
 )
+READ = Figure(
+    "reads",
+    "reads",
+    "share of the input that the model read, where a program stands before it",
+    lambda s: known(s.compression.read_share) if s.compression else None,
+    _SHARE,
+)
 MEAN_TIME = Figure(
     "latency",
     "avg s",
@@ -193,6 +200,7 @@ COLUMNS = (
     _column(THOUGHT),
     _column(RATIO),
     _column(SAVED),
+    _column(READ),
     _column(MEAN_TIME, P95_TIME, title="avg/p95 s"),
     _column(PREFILL_SPEED, DECODE_SPEED, title="read/write t/s"),
     _column(COST),

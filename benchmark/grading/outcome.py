@@ -89,6 +89,7 @@ def grade(
         attempts=attempts,
         elapsed_ms=elapsed_ms,
         input_tokens=input_tokens,
+        read_tokens=None if generation.read is None else embedder.count_tokens(generation.read),
         input_chars_cut=answer.input_chars_cut,
         cpu_rss_bytes=rss_bytes,
         recovery_steps=list(recovery.steps),

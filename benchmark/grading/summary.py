@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from benchmark.grading.baselines import GOLD
@@ -231,10 +232,12 @@ def _compression(answered: Sequence[Answered]) -> Compression:
     kept = [a for a in usable if a.recovered.preserve == 1.0]
     spared = sum((a.input_tokens or 0) - (a.recovered.output_tokens or 0) for a in kept)
     given = sum(a.input_tokens or 0 for a in answered)
+    read = [a.read_tokens for a in answered if a.read_tokens is not None]
     return Compression(
         ratio=sum(a.input_tokens or 0 for a in usable) / said if said else None,
         tokens_saved=spared,
         tokens_saved_share=spared / given if given else 0.0,
+        read_share=sum(read) / given if given and read else UNSET,
     )
 
 

@@ -88,7 +88,7 @@ class StoredResult:
     @property
     def is_reference(self) -> bool:
         """Whether it is a row to measure by, not a competitor: a baseline, or gold."""
-        return self.track is Track.CONTROL
+        return self.track is Track.CONTROL and self.record.scenario.before is None
 
     @property
     def latency_ignored(self) -> bool:

@@ -76,6 +76,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
         attempts: how many were needed until an answer came.
         elapsed_ms: from the first attempt to the answer, waiting included; None in older files.
         input_tokens: length of the raw input by the scorer's tokenizer, the same for all models.
+        read_tokens: length of what the model read in its place, by the same; None for the raw input.
         input_chars_cut: characters of the raw input that did not fit the context.
         held_back: why the product would not print this valid answer; names of ctxsift.gate. No score knows of it.
 
@@ -93,6 +94,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     elapsed_ms: Milliseconds | None = None
     generation: Generation
     input_tokens: Count | None = None
+    read_tokens: Count | None = None
     input_chars_cut: Count = 0
     cpu_rss_bytes: Count | None = None
     recovery_steps: list[Step] = []

@@ -51,12 +51,14 @@ class Compression(Record, frozen=True, kw_only=True):
         ratio: input tokens per answer token over usable answers; None when none is.
         tokens_saved: by usable answers that kept every anchor.
         tokens_saved_share: of all input tokens.
+        read_share: of all input tokens, what the model read behind a filter; None where it read all.
 
     """
 
     ratio: Figure | None = field(name="compression_ratio")
     tokens_saved: Whole
     tokens_saved_share: Figure
+    read_share: Figure | UnsetType = UNSET
 
 
 class Reference(Record, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ def notes(result: StoredResult) -> list[str]:
     if run is None:
         return [FLAGS[Flag.PUBLISHED].meaning]
     found = _about_answers(run, summary)
+    if before := result.record.scenario.before:
+        found.append(f"reads what {before} makes of the output")
     if result.is_reference:
         return found
     if not run.disturbance.latency_clean:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.cases import Case, Corpus
@@ -39,6 +40,7 @@ class RunSettings:
         case_timeout_s: how long one answer of a local model may take; None for a limit that follows from its tokens.
         retry_failed: ask again what the model failed at, too.
         forgive_latency: leave latency out of the score where the machine was disturbed.
+        programs: rows of track `command` by name, which may stand before a model.
 
     """
 
@@ -53,6 +55,11 @@ class RunSettings:
     case_timeout_s: float | None = None
     retry_failed: bool = False
     forgive_latency: bool = False
+    programs: Mapping[str, Scenario] = field(default_factory=dict)
+
+    def before(self, scenario: Scenario) -> Scenario | None:
+        """Return the program before a model. Raises KeyError where the matrix has none of that name."""
+        return None if scenario.before is None else self.programs[scenario.before]
 
     def folder(self, scenario: Scenario) -> Path:
         """Return the folder this scenario's files go to."""
@@ -138,7 +145,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
 def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weights | None) -> ScenarioPlan:
     """Return the plan of a scenario for which everything is there."""
     scenario, settings = asked.scenario, run.settings
-    limits = limits_of(scenario, settings)
+    limits, before = limits_of(scenario, settings), run.before(scenario)
     identity = RunIdentity(
         timestamp=asked.timestamp or run.timestamp,
         scenario=scenario,
@@ -160,9 +167,10 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         journal=asked.journal or journal_path(run.folder(scenario), scenario.name),
         identity=identity,
         spec=spec,
+        before=program_spec(before) if before else None,
         limits=limits,
         retries=settings.retries,
-        attempt_timeout_s=_attempt_timeout_s(scenario, settings),
+        attempt_timeout_s=_attempt_timeout_s(scenario, before, settings),
         # Generous on purpose (20 tokens/s read, 1 token/s written): a slow machine is not a failure.
         answer_timeout_s=run.case_timeout_s or 60 + spec.context_tokens / 20 + limits.max_output_tokens,
         resumed=asked.journal is not None,
@@ -170,11 +178,16 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
     )
 
 
-def _attempt_timeout_s(scenario: Scenario, settings: Settings) -> float:
-    if scenario.program is None:
-        return settings.timeout_ms / 1000
+def program_spec(scenario: Scenario) -> ModelSpec:
+    """Return a program as its backend is told of it."""
+    return ModelSpec(model=scenario.model, options=ModelOptions(program=scenario.program))
+
+
+def _attempt_timeout_s(scenario: Scenario, before: Scenario | None, settings: Settings) -> float:
+    programs = [each.program for each in (scenario, before) if each is not None and each.program is not None]
     # A program is ended by whoever runs it, and may be asked twice.
-    return 2 * scenario.program.timeout_s + _ENDING_S
+    theirs = sum(2 * program.timeout_s + _ENDING_S for program in programs)
+    return theirs + (0.0 if scenario.program else settings.timeout_ms / 1000)
 
 
 def _context_tokens(corpus: Corpus, limits: Limits) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 from benchmark.matrix import Scenario, Track
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
+from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
 from ctxsift.backends.weights import find_weights
@@ -81,8 +81,13 @@ def _checked(backend: str, specs: Sequence[ModelSpec], settings: Settings) -> Se
 
 def _forbidden(scenario: Scenario, run: RunSettings) -> str | None:
     """Return why a scenario must not run, or cannot in any case."""
-    if scenario.sends_away and not run.remote:
+    before = run.before(scenario)
+    if (scenario.sends_away or (before and before.sends_away)) and not run.remote:
         return "a remote scenario sends the corpus to a provider and may cost money; add --remote"
+    if before:
+        (problem,) = _checked(before.backend_name, [program_spec(before)], run.settings)
+        if problem:
+            return f"its program {before.name}: {problem}"
     if scenario.backend_name not in {point.name for point in entry_points(group=GROUP)}:
         return f"this installation has no backend {scenario.backend_name!r} for track {scenario.track}"
     allowed = run.devices

@@ -22,6 +22,7 @@ class RunPlan:
         journal: file; its folder holds the other files of the run, too.
         identity: of the run.
         spec: the model, with its file and device.
+        before: the program whose output the model reads in place of the raw output; None for the raw output.
         limits: of one answer.
         retries: further attempts at a service after the first.
         attempt_timeout_s: how long one attempt at a service may take.
@@ -36,6 +37,7 @@ class RunPlan:
     journal: Path
     identity: RunIdentity
     spec: ModelSpec
+    before: ModelSpec | None = None
     limits: Limits
     retries: int = Settings.retries
     attempt_timeout_s: float = Settings.timeout_ms / 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import re
 import signal
@@ -28,6 +29,7 @@ from benchmark.run.stop import Stop
 from benchmark.run.workload import OutcomeT, ScenarioRun, Workload, given_of, graded
 from ctxsift.asking import Answer
 from ctxsift.backends.base import AsyncBackend, BatchBackend, LoadInfo
+from ctxsift.backends.filtered import FilteredBackend
 from ctxsift.backends.registry import backend_class, create_backend, is_service, lacking
 from ctxsift.backends.retry import LOCAL_RETRY, Retry
 from ctxsift.backends.threaded import ThreadedBackend
@@ -93,7 +95,7 @@ class _Model:
 
     def __init__(self, plan: RunPlan) -> None:
         name, concurrency = plan.scenario.backend_name, plan.scenario.concurrency
-        self.backend: AsyncBackend | ThreadedBackend
+        self.backend: AsyncBackend
         self.is_service = is_service(name)
         if self.is_service:
             service = create_backend(name)
@@ -111,6 +113,10 @@ class _Model:
             self.pace = Pace(chunk=chunk, in_flight=1, waits_for_recorder=True)
             self.retry = LOCAL_RETRY
             self.most_failures = MAX_FAILURES_IN_A_ROW
+        if plan.before is not None:
+            self.backend = FilteredBackend(self.backend, plan.before)
+            # Each prompt waits for its own program.
+            self.pace = dataclasses.replace(self.pace, chunk=1)
 
     def usage(self) -> Usage:
         """Return what its process has used up to now."""

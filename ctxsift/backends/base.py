@@ -195,6 +195,7 @@ class Generation:
         chars_cut: characters of text and reasoning that were not kept; see `kept`.
         fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
         remarks: of a program, what it did beside answering, e.g. `left processes behind`.
+        read: what the model was given in place of the raw output; None where a program stood before none.
 
     """
 
@@ -216,6 +217,7 @@ class Generation:
     chars_cut: Count = 0
     fault: str = ""
     remarks: tuple[str, ...] = ()
+    read: str | None = None
 
 
 learn(Generation)
