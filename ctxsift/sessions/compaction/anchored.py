@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ctxsift.sessions.compaction.choosing import choose
-from ctxsift.sessions.compaction.entries import TASK, entries_from, entry_of
+from ctxsift.sessions.compaction.entries import entries_from, entry_of
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
-from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE
+from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE, TASK
 
 _EMPTY = "(none)"
 # The user's orders own a third of the budget, and of that the first task a third.

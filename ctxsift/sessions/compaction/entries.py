@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks
 from ctxsift.sessions.compaction.records import Entry
 from ctxsift.sessions.compaction.superseding import keys_in, taken_back
-from ctxsift.sessions.compaction.weights import INTENT, NEXT, names_in, section_of, weight_of
+from ctxsift.sessions.compaction.weights import INTENT, NEXT, TASK, names_in, section_of, weight_of
 from ctxsift.sessions.records import Step
 
 # What an open task of a list weighs.
 _WEIGHT_OF_TASK = 4.0
-# The key of what stands on a to-do list: a new list takes the place of the old one.
-TASK = "open task"
 # What a task asks for stands at its beginning.
 _FIRST_LINES, _FIRST_GAIN = 12, 3.0
 

@@ -51,8 +51,9 @@ def _fitting(lines: Sequence[str], room: int) -> list[str]:
 
 def _changed(artifacts: Artifacts) -> Iterator[str]:
     changed = [entry for entry in artifacts.files if entry.changed]
-    # A rename is told once, under the new name.
-    for state in (each for each in FileState if each is not FileState.RENAMED_AWAY):
+    # Lists of renames are the longest; each is told once, under the new name.
+    last = (FileState.RENAMED, FileState.RENAMED_AWAY)
+    for state in (*(each for each in FileState if each not in last), FileState.RENAMED):
         yield from _files(state.value, [entry for entry in changed if entry.state is state])
 
 

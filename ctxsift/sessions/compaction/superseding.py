@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ctxsift.sessions.compaction.lines import Line, sentences_of
 from ctxsift.sessions.compaction.records import Entry
-from ctxsift.sessions.compaction.weights import names_in
+from ctxsift.sessions.compaction.weights import NEXT, TASK, names_in
 
 _WORD = r"[\w/-]+(?:\.\w+)*"
 _KEY = rf"(?P<key>[A-Za-z]{_WORD}(?: {_WORD}){{0,3}}?)"
@@ -128,6 +128,7 @@ def current(entries: Sequence[Entry], new: int) -> list[Entry]:
         new: how many of the last ones are new; earlier ones have had their effect.
 
     """
+    entries = _with_latest_plan(entries, new)
     given: dict[str, int] = {}
     retired: dict[str, int] = {}
     for at in range(len(entries) - new, len(entries)):
@@ -143,6 +144,18 @@ def current(entries: Sequence[Entry], new: int) -> list[Entry]:
         else:
             left.append(dataclasses.replace(entry, weight=entry.weight / 2) if old_names else entry)
     return left
+
+
+def _with_latest_plan(entries: Sequence[Entry], new: int) -> Sequence[Entry]:
+    """Return entries with no weight for next steps that the agent named before its last message with some."""
+    planned = [entry.step_id for entry in entries[len(entries) - new :] if _is_plan(entry)]
+    last = max(planned, default=0)
+    gone = [_is_plan(entry) and entry.step_id < last for entry in entries]
+    return [dataclasses.replace(entry, weight=0.0) if old else entry for entry, old in zip(entries, gone, strict=True)]
+
+
+def _is_plan(entry: Entry) -> bool:
+    return entry.section == NEXT and not entry.by_user and entry.keys != (TASK,)
 
 
 def _without(entry: Entry, keys: set[str], names: set[str]) -> Entry | None:
