@@ -14,6 +14,8 @@ from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 
 _TEST_BELOW = 85
+# Tag of cases that models of any size can answer: one plain question on a screenful of everyday output.
+EASY_TIER = "easy-tier"
 
 
 class Family(StrEnum):

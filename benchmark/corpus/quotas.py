@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmark.cases import Case, Difficulty, Family, Origin
+from benchmark.cases import EASY_TIER, Case, Difficulty, Family, Origin
 from benchmark.scoring.said import is_prose
 from ctxsift.contracts import OutputMode
 from ctxsift.intents import Intent
@@ -15,6 +15,7 @@ from ctxsift.intents import Intent
 CASES = 280
 MAX_TOKENS, LONG_TOKENS = 6000, 4000
 MAX_WORDS, SHORT_WORDS = 60, 20
+EASY_CASES, EASY_TOKENS, EASY_WORDS = 40, 800, 12
 # Tags: the output gives its reader orders, fakes a turn or holds a secret; the right answer is that there is nothing.
 HOSTILE, NEGATIVE = "hostile", "negative"
 # What coding agents run all day.
@@ -109,6 +110,14 @@ def quotas(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> Iterato
     yield Quota("questions of at most 20 words", sum(n <= SHORT_WORDS for n in words), 150)
     yield Quota("median question, words", median(words) if words else 0, None, SHORT_WORDS)
     yield Quota("longest question, words", max(words, default=0), None, MAX_WORDS)
+    easy = [
+        (len(case.instruction.split()), count)
+        for case, count in zip(cases, tokens, strict=True)
+        if EASY_TIER in case.tags
+    ]
+    yield Quota("easy tier (tag)", len(easy), EASY_CASES)
+    yield Quota("easy tier: longest question, words", max((n for n, _ in easy), default=0), None, EASY_WORDS)
+    yield Quota("easy tier: longest input, tokens", max((n for _, n in easy), default=0), None, EASY_TOKENS)
     yield Quota("cases on everyday output, %", 100 * sum(c.capture.tool in EVERYDAY for c in cases) / total, 60)
     yield Quota("cases on the long tail, %", 100 * sum(c.capture.tool in LONG_TAIL for c in cases) / total, None, 15)
     prose = [case for case in cases if is_prose(case)]

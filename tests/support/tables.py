@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmark.cases import Case
+from benchmark.cases import EASY_TIER, Case
 from benchmark.corpus import load_corpus
 from benchmark.grading.baselines import GOLD, ReferenceScores
 from benchmark.record.validity import MEASURED, Validity, read_validity, validity_text
@@ -49,6 +49,7 @@ class Figures:
 
     Attributes:
         controls: final scores of gold and the baselines, best first.
+        easy_controls: the same on the easy tier.
         blind: case scores of blind readers, by case.
 
     """
@@ -56,6 +57,7 @@ class Figures:
     cases: tuple[Case, ...]
     embedder: Embedder
     controls: dict[str, float]
+    easy_controls: dict[str, float]
     validity: Validity
     blind: dict[str, float]
 
@@ -69,6 +71,7 @@ def measured() -> Figures:
         cases=corpus.cases,
         embedder=embedder,
         controls=control_scores(corpus.cases, references),
+        easy_controls=control_scores([case for case in corpus.cases if EASY_TIER in case.tags], references),
         validity=measure(corpus, read_answers(), embedder, references),
         blind=blind_scores(corpus.cases, embedder),
     )
@@ -86,7 +89,10 @@ def blind_scores(cases: tuple[Case, ...], embedder: Embedder) -> dict[str, float
 def texts(figures: Figures) -> dict[str, str]:
     """Return what stands between the marks, by their names."""
     cases = figures.cases
-    best = max(score for name, score in figures.controls.items() if name != GOLD)
+    best, best_easy = (
+        max(score for name, score in scores.items() if name != GOLD)
+        for scores in (figures.controls, figures.easy_controls)
+    )
     return {
         "board table": board_table(figures.controls),
         "control table": control_table(figures.controls),
@@ -96,9 +102,11 @@ def texts(figures: Figures) -> dict[str, str]:
         "blind table": blind_table(cases, figures.blind),
         "captures": clusters_text(cases),
         "cases": f"{len(cases)}",
+        "easy cases": f"{sum(EASY_TIER in case.tags for case in cases)}",
         "prose cases": f"{sum(map(is_prose, cases))}",
         "blind mean": f"{mean(list(figures.blind.values())):.3f}",
         "best baseline": f"{best:.1f}",
+        "best easy baseline": f"{best_easy:.1f}",
     }
 
 
