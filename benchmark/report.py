@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.analysis.leaderboard import build_leaderboards
-from benchmark.cases import Split
+from benchmark.cases import Split, split_of
 from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
@@ -22,6 +22,7 @@ from benchmark.cli.command import (
 from benchmark.cli.console import terminal
 from benchmark.grading.result import part_of
 from benchmark.record.read import ForeignFileError, StoredResult, iterate_results, labels, stored
+from benchmark.record.result import Question
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
@@ -32,6 +33,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --items            cases that tell least of the models first
   python -m benchmark.report results/ --retention        what filters, models and baselines keep of the output
   python -m benchmark.report results/ --split test       the third of the corpus that is for judging by
+  python -m benchmark.report results/ --tag easy-tier    short outputs with a plain question
 """
 
 
@@ -53,6 +55,7 @@ def build_parser() -> Parser:
         "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
     )
     parser.add_argument("--split", choices=[str(split) for split in Split], help="only this part of the corpus")
+    parser.add_argument("--tag", metavar="TAG", help="only cases with this tag, as easy-tier, negative or hostile")
     add_json(parser)
     return parser
 
@@ -71,8 +74,8 @@ def _show(options: argparse.Namespace) -> int:
 
     left_out: list[InputError] = []
     results = list(iterate_results(options.paths, skip=left_out.append))
-    if options.split:
-        results = _parts(results, Split(options.split))
+    if options.split or options.tag is not None:
+        results = _parts(results, options)
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:
         raise left_out[0]
@@ -95,23 +98,30 @@ def _show(options: argparse.Namespace) -> int:
     return EXIT_USAGE if left_out else EXIT_OK
 
 
-def _parts(results: Sequence[StoredResult], split: Split) -> list[StoredResult]:
-    """Return the cases of one split, with reference rows where the results are of the packaged corpus as it is."""
+def _parts(results: Sequence[StoredResult], options: argparse.Namespace) -> list[StoredResult]:
+    """Return the cases asked for, with reference rows where the results are of the packaged corpus as it is."""
     from benchmark.corpus import load_corpus
     from benchmark.grading.baselines import ReferenceScores
     from benchmark.scoring import SCORER_VERSION, Embedder
+
+    def keeps(question: Question) -> bool:
+        if options.tag is not None and options.tag not in (question.tags or ()):
+            return False
+        return not options.split or (question.capture is not None and split_of(question.capture) == options.split)
 
     corpus, references = load_corpus(), ReferenceScores(Embedder())
     parts = []
     for result in results:
         run = result.record.run
         known = run is not None and (run.corpus_sha256, run.scorer_version) == (corpus.sha256, SCORER_VERSION)
-        part = part_of(result.record, split, corpus if known else None, references)
+        part = part_of(result.record, keeps, corpus if known else None, references)
         parts.append(stored(result.path, part))
     parts = [part for part in parts if part.cases]
     if not parts:
-        hint = "files from before the corpus had splits name no capture: run benchmark.rescore on them"
-        raise InputError(f"--split {split}", "no answer here belongs to it", hint)
+        asked = {"--split": options.split, "--tag": options.tag}
+        where = " ".join(f"{option} {value}" for option, value in asked.items() if value is not None)
+        hint = "older files name no captures and tags: run benchmark.rescore on them"
+        raise InputError(where, "no answer here belongs to it", hint)
     return parts
 
 

@@ -35,6 +35,7 @@ def question_of(case: Case) -> Question:
         exit_code=case.request.exit_code,
         instruction=case.instruction,
         says=[statement.says for statement in case.statements],
+        tags=list(case.tags),
         raw_input=case.raw_input,
         expected_output=case.expected_output,
         required_anchors=list(case.anchors),

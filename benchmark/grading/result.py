@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from benchmark.cases import Case, Corpus, Split, split_of
+from benchmark.cases import Case, Corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.summary import break_down, summarise
 from benchmark.matrix import Scenario
-from benchmark.record.result import Answered, Outcome, Result, Run, Statistics, Warmup
+from benchmark.record.result import Answered, Outcome, Question, Result, Run, Statistics, Warmup
 from benchmark.statistics import CONFIDENCE, DRAWS, SEED
 
 STATISTICS = Statistics(method="percentile bootstrap of captures", seed=SEED, draws=DRAWS, confidence=CONFIDENCE)
@@ -53,20 +53,20 @@ def build_result(
     )
 
 
-def part_of(result: Result, split: Split, corpus: Corpus | None, references: ReferenceScores | None) -> Result:
-    """Return a result with the cases of one split alone, and the summary of these.
-
-    Cases of which the file names no capture belong to no split.
+def part_of(
+    result: Result, keeps: Callable[[Question], bool], corpus: Corpus | None, references: ReferenceScores | None
+) -> Result:
+    """Return a result with some of its cases alone, and the summary of these.
 
     Args:
         result: as it is stored.
-        split: the part to keep.
+        keeps: returns True for the cases to keep.
         corpus: that the result is of; without it, the part has no reference rows.
         references: gold and the baselines on that corpus.
 
     """
     run = result.run
-    cases = [c for c in result.cases if c.question.capture is not None and split_of(c.question.capture) is split]
+    cases = [case for case in result.cases if keeps(case.question)]
     scores: dict[str, list[float]] = {}
     answered = [case.question.case_id for case in cases if isinstance(case, Answered)]
     if corpus is not None and references is not None and run is not None and answered:

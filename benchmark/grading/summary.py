@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from benchmark.cases import EASY_TIER
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
 from benchmark.record.result import Answered, ModelFailure, Outcome, Question
@@ -56,6 +57,7 @@ DIMENSIONS: dict[Dimension, Callable[[Question], str]] = {
     Dimension.TOOL: lambda question: question.tool or "",
     Dimension.DIFFICULTY: lambda question: question.difficulty or "",
     Dimension.INPUT_LENGTH: lambda question: length_group(question.raw_input or ""),
+    Dimension.TIER: lambda question: "easy tier" if EASY_TIER in (question.tags or ()) else "other cases",
 }
 
 
@@ -112,11 +114,15 @@ def summarise(
 
 
 def break_down(outcomes: Sequence[Outcome]) -> dict[Dimension, list[Group]]:
-    """Return for each dimension its groups with coverage, mean case scores of both views, lift and intervals."""
-    return {
+    """Return for each dimension its groups with coverage, mean case scores of both views, lift and intervals.
+
+    Without cases of both tiers there is no such dimension.
+    """
+    found = {
         dimension: [_group(group, members) for group, members in _groups(outcomes, group_of)]
         for dimension, group_of in DIMENSIONS.items()
     }
+    return {name: groups for name, groups in found.items() if name is not Dimension.TIER or len(groups) > 1}
 
 
 def _groups(outcomes: Sequence[Outcome], group_of: Callable[[Question], str]) -> list[tuple[str, list[Outcome]]]:

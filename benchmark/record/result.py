@@ -32,6 +32,7 @@ class Question(Record, frozen=True, kw_only=True):
         command: as the model was told it; None in older files too, whose models were not.
         exit_code: likewise.
         says: its statements, in words; empty for one that has none, None in older files.
+        tags: of the case; None in older files.
 
     """
 
@@ -48,6 +49,7 @@ class Question(Record, frozen=True, kw_only=True):
     exit_code: Whole | None = None
     instruction: str | None = None
     says: list[str] | None = None
+    tags: list[str] | None = None
     raw_input: str | None = None
     expected_output: str | None = None
     required_anchors: list[str] | None = None

@@ -21,6 +21,7 @@ class Dimension(StrEnum):
     TOOL = auto()
     DIFFICULTY = auto()
     INPUT_LENGTH = auto()
+    TIER = auto()
 
     @property
     def words(self) -> str:

@@ -11,24 +11,29 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmark.cases import Split
 from benchmark.matrix import DEFAULT_MATRIX, is_selected
+from benchmark.run.selection import Order
 from ctxsift.errors import InputError
 
 _META = "option"
+_Choice = TypeVar("_Choice", bound=StrEnum)
 # File systems allow 255, and the time of the run comes behind it.
 MOST_NAME_BYTES = 200
 # A week.
 MOST_CASE_TIMEOUT_S = 7 * 24 * 3600
 
 
-def _split(text: str) -> Split:
-    try:
-        return Split(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(Split)}") from None
+def _one_of(kind: type[_Choice]) -> Callable[[str], _Choice]:
+    def read(text: str) -> _Choice:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(kind)}") from None
+
+    return read
 
 
 class Group(StrEnum):
@@ -98,10 +103,24 @@ class RunnerOptions:
         default=None,
         metadata=_given(Group.WHAT, "run only the first N cases; 8 cover all intents", int, "N", with_resume=False),
     )
+    order: Order = field(
+        default=Order.EASY_FIRST,
+        metadata=_given(
+            Group.WHAT,
+            "with --max-cases: easy-first begins with the easy tier (the default), mixed takes cases of any difficulty",
+            _one_of(Order),
+            "ORDER",
+            with_resume=False,
+        ),
+    )
     split: Split | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT, "run only this part of the corpus: dev (two thirds) or test", _split, "SPLIT", with_resume=False
+            Group.WHAT,
+            "run only this part of the corpus: dev (two thirds) or test",
+            _one_of(Split),
+            "SPLIT",
+            with_resume=False,
         ),
     )
     case_id: tuple[str, ...] = field(default=(), metadata=_several("run only this case", "ID"))

@@ -152,7 +152,9 @@ def alone(name: str, failed: Failed, journal: Path | None = None) -> Iterator[No
 
 def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[Scenario], corpus: Corpus) -> RunGroup:
     chosen = select_scenarios(scenarios, names=options.scenario, phases=options.phase)
-    cases = select_cases(corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split)
+    cases = select_cases(
+        corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split, order=options.order
+    )
     _check_writable(common.output_dir, "--output-dir")
     checked = preflight([Asked(scenario, cases, corpus) for scenario in chosen], common)
     return RunGroup(

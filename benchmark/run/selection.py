@@ -5,10 +5,18 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
-from benchmark.cases import Case, Corpus, Split, split_of
+from benchmark.cases import EASY_TIER, Case, Corpus, Split, split_of
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
+
+
+class Order(StrEnum):
+    """Which cases come first where only some run."""
+
+    EASY_FIRST = "easy-first"
+    MIXED = "mixed"
 
 
 def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -23,9 +31,16 @@ def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def select_cases(
-    corpus: Corpus, *, case_ids: Sequence[str] = (), max_cases: int | None = None, split: Split | None = None
+    corpus: Corpus,
+    *,
+    case_ids: Sequence[str] = (),
+    max_cases: int | None = None,
+    split: Split | None = None,
+    order: Order = Order.EASY_FIRST,
 ) -> tuple[Case, ...]:
-    """Return the cases to run.
+    """Return the cases to run, in their order; that of a whole run is always mixed.
+
+    Of the easy tier as of the others, every stretch of eight holds all intents, while they last.
 
     Raises:
         InputError: an unknown id (nearest ones shown), a limit below 1, or no case in that split.
@@ -42,4 +57,9 @@ def select_cases(
         chosen = [case for case in chosen if split_of(case.capture.name) is split]
         if not chosen:
             raise InputError(f"--split {split}", "has none of these cases", "leave it out, or choose other cases")
-    return stratified(dict.fromkeys(chosen))[:max_cases]
+    cases = tuple(dict.fromkeys(chosen))
+    if max_cases is None or order is Order.MIXED:
+        return stratified(cases)[:max_cases]
+    easy = [case for case in cases if EASY_TIER in case.tags]
+    others = [case for case in cases if EASY_TIER not in case.tags]
+    return (*stratified(easy), *stratified(others))[:max_cases]

@@ -32,12 +32,15 @@ def test_what_is_run_is_reported_compared_and_rescored(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_split_keeps_its_reference_rows(runner: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("part", [("--split", "test"), ("--tag", "easy-tier")])
+def test_a_part_keeps_its_reference_rows(
+    part: tuple[str, str], runner: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_matrix(tmp_path, scripted(tmp_path, default="ok") | {"track": "gpu", "device": "cuda"})
     assert runner("--max-cases", "8", "--split", "test", "--name", "part").returncode == 0
     assert runner("--max-cases", "12", "--name", "whole").returncode == 0
     capsys.readouterr()
-    assert report.main([str(tmp_path / "results"), "--split", "test", "--json"]) == 0
+    assert report.main([str(tmp_path / "results"), *part, "--json"]) == 0
     boards = json.loads(capsys.readouterr().out)["boards"]
     assert len(boards) == 2
     for board in boards:

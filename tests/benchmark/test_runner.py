@@ -16,12 +16,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from benchmark.cases import Corpus
+from benchmark.cases import EASY_TIER, Corpus
 from benchmark.record.journal import AnswerLine, LoadedLine, RunLine, read_journal
 from benchmark.record.read import read_result
 from benchmark.record.schema import result_schema
 from benchmark.render.terminal import print_board
-from benchmark.run.selection import stratified
+from benchmark.run.selection import Order, select_cases, stratified
+from ctxsift.intents import Intent
 from tests.conftest import Run, scripted, write_matrix
 from tests.support.processes import default_signals
 
@@ -89,10 +90,20 @@ def test_eight_cases_show_all_intents(corpus: Corpus, runner: Run, tmp_path: Pat
     assert runner("--max-cases", "8").returncode == 0
     (result,) = results(tmp_path)
     assert len({case["intent"] for case in result["cases"]}) == 8
-    ordered = [case.case_id for case in stratified(corpus.cases)]
-    assert [case["case_id"] for case in result["cases"]] == ordered[:8]
-    assert sorted(ordered) == sorted(case.case_id for case in corpus.cases)
-    assert ordered == [case.case_id for case in stratified(reversed(corpus.cases))]
+    assert [case["case_id"] for case in result["cases"]] == [c.case_id for c in select_cases(corpus, max_cases=8)]
+    ordered = stratified(corpus.cases)
+    assert sorted(case.case_id for case in ordered) == sorted(case.case_id for case in corpus.cases)
+    assert ordered == stratified(reversed(corpus.cases))
+
+
+def test_a_short_run_begins_with_the_easy_tier(corpus: Corpus) -> None:
+    easy = {case for case in corpus.cases if EASY_TIER in case.tags}
+    chosen = select_cases(corpus, max_cases=len(easy) + 8)
+    assert set(chosen[: len(easy)]) == easy
+    for stretch in (chosen[:8], chosen[8:16], chosen[len(easy) :]):
+        assert {case.intent for case in stretch} == set(Intent)
+    assert select_cases(corpus, max_cases=50, order=Order.MIXED) == stratified(corpus.cases)[:50]
+    assert select_cases(corpus) == stratified(corpus.cases)
 
 
 def test_case_ids_select_cases(runner: Run, tmp_path: Path) -> None:
@@ -184,7 +195,7 @@ def test_remote_scenarios_need_the_remote_flag(runner: Run, tmp_path: Path) -> N
 
 
 def test_crash_costs_one_case_and_is_no_bad_answer(runner: Run, tmp_path: Path, corpus: Corpus) -> None:
-    victim = stratified(corpus.cases)[1]
+    victim = select_cases(corpus, max_cases=2)[1]
     write_matrix(tmp_path, scripted(tmp_path, answers=answers(corpus), crash_on=victim.instruction.strip()[:60]))
     done = runner("--max-cases", "4")
     assert done.returncode == 1
@@ -224,7 +235,7 @@ def test_model_failures_are_scored_and_named(runner: Run, tmp_path: Path, script
 
 def test_an_input_that_does_not_fit_is_cut_visibly_and_flagged(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, scripted(tmp_path, room=250, default="x"))
-    assert runner("--max-cases", "8").returncode == 0
+    assert runner("--max-cases", "8", "--order", "mixed").returncode == 0
     (result,) = results(tmp_path)
     assert sum(case["input_chars_cut"] > 0 for case in result["cases"]) >= 4
     assert all(case["prompt_tokens"] <= 250 for case in result["cases"])

@@ -14,7 +14,7 @@ from benchmark.cases import Split, split_of
 from benchmark.corpus import load_corpus
 from benchmark.grading.result import part_of
 from benchmark.record.read import StoredResult, find_results, labels, stored
-from benchmark.record.result import Scored
+from benchmark.record.result import Result, Scored
 from benchmark.report import main
 from benchmark.run.selection import select_cases
 from ctxsift.errors import InputError
@@ -94,6 +94,11 @@ def test_items_leave_no_other_wish_out(tmp_path: Path, capfd: pytest.CaptureFixt
     assert table.read_text().count("\n") > 10
 
 
+def test_older_results_have_no_tags(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([str(V2), "--tag", "easy-tier"]) == 2
+    assert "--tag easy-tier: no answer here belongs to it; older files name" in capfd.readouterr().err
+
+
 def test_a_third_of_the_captures_is_for_judging() -> None:
     corpus = load_corpus()
     names = {case.capture.name for case in corpus.cases}
@@ -114,13 +119,17 @@ def test_parts_of_a_result_are_summed_up_anew(model: StoredResult) -> None:
         for n, case in enumerate(model.record.cases)
     ]
     whole = replace(model.record, cases=cases)
-    parts = {split: part_of(whole, split, None, None) for split in Split}
-    assert sorted(c.question.case_id for part in parts.values() for c in part.cases) == sorted(
+
+    def part(split: Split) -> Result:
+        return part_of(whole, lambda question: split_of(str(question.capture)) is split, None, None)
+
+    parts = {split: part(split) for split in Split}
+    assert sorted(c.question.case_id for found in parts.values() for c in found.cases) == sorted(
         c.question.case_id for c in cases
     )
-    for split, part in parts.items():
-        assert {split_of(str(case.question.capture)) for case in part.cases} <= {split}
-        scores = [case.recovered.case_score for case in part.cases if isinstance(case, Scored)]
-        assert part.summary.case_count == len(scores)
-        assert part.summary.recovered is not None
-        assert part.summary.recovered.avg_case_score == pytest.approx(np.mean(scores))
+    for split, found in parts.items():
+        assert {split_of(str(case.question.capture)) for case in found.cases} <= {split}
+        scores = [case.recovered.case_score for case in found.cases if isinstance(case, Scored)]
+        assert found.summary.case_count == len(scores)
+        assert found.summary.recovered is not None
+        assert found.summary.recovered.avg_case_score == pytest.approx(np.mean(scores))

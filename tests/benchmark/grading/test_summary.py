@@ -89,3 +89,15 @@ def test_groups_on_fewer_than_five_captures_have_no_interval(outcomes: list[Outc
         assert (group.raw_avg_case_score_interval is None) == few
         assert (group.avg_lift_interval is None) == few
     assert all(group.avg_case_score_interval for group in groups[Dimension.INTENT])
+
+
+def test_the_easy_tier_stands_apart(outcomes: list[Outcome], corpus: Corpus) -> None:
+    answer = next(outcome for outcome in outcomes if isinstance(outcome, Answered))
+    questions = [question_of(case) for case in corpus.cases]
+    groups = break_down([replace(answer, question=question) for question in questions])
+    easy = sum("easy-tier" in case.tags for case in corpus.cases)
+    assert {group.group: group.case_count for group in groups[Dimension.TIER]} == {
+        "easy tier": easy,
+        "other cases": len(corpus.cases) - easy,
+    }
+    assert Dimension.TIER not in break_down([replace(answer, question=questions[0])])

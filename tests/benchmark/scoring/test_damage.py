@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.cases import Case, Corpus
-from benchmark.run.selection import select_cases
+from benchmark.run.selection import Order, select_cases
 from benchmark.scoring import Embedder
 from tests.support.damage import DAMAGES, Judge, drops, pairs, raises, table
 from tests.support.depth import FUZZ, depth
@@ -22,7 +22,7 @@ NOISE = 0.0005
 @pytest.fixture(scope="module")
 def cases(corpus: Corpus) -> tuple[Case, ...]:
     """Cases of every intent, the same each time."""
-    return select_cases(corpus, max_cases=CASES)
+    return select_cases(corpus, max_cases=CASES, order=Order.MIXED)
 
 
 @pytest.fixture(scope="module")
