@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.status import Status
+
 from ctxsift.backends.base import Ability
 from ctxsift.cli.compact_model import SessionModel
 from ctxsift.cli.passing import note
 from ctxsift.errors import BackendError, InputError
+from ctxsift.rich_text import plain_text
 from ctxsift.sessions.compaction.endpoint import EndpointOpaque
 from ctxsift.sessions.compaction.journal import Journal
 from ctxsift.sessions.compaction.methods import parted
@@ -61,6 +65,8 @@ class Asking:
         self.journal = _journal_of(options)
         self._is_own_journal = options.journal is None
         self.asker = Asker(self.model, self.journal, self._tell)
+        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._status = Status("", console=console) if console.is_terminal else None
 
     def method(self) -> Method:
         """Return the method that asks the model."""
@@ -86,10 +92,21 @@ class Asking:
         note(f"sending {where} to {self.model.host}: about {size:,} tokens, {questions} question{plural} at least")
 
     def _tell(self, part: str) -> None:
-        note(f"asking {self.model.name} about {part}")
+        told = f"asking {self.model.name} about {part}"
+        if self._status is None:
+            note(told)
+            return
+        self._status.update(plain_text(f"{told} (question {self.asker.asked + 1})"))
+        self._status.start()
+
+    def _still(self) -> None:
+        """Take the line off the terminal that tells what is being asked."""
+        if self._status is not None:
+            self._status.stop()
 
     def ended(self, made: Sequence[Compacted]) -> int:
         """Say what was made by rules after all; drop the journal where nothing was. Return the exit code."""
+        self._still()
         if self.journal is not None and self.journal.loss is not None:
             note(f"{self.journal.path}: answers could not be written down ({self.journal.loss.strerror})")
         failed = [each for each in made if each.fallback]
@@ -104,6 +121,7 @@ class Asking:
 
     def interrupted(self, kept: Callable[[], list[Compacted]]) -> list[Compacted]:
         """End the model; return what rules make of the session."""
+        self._still()
         self.model.kill()
         where = f"; answers so far are in {self.journal.path}" if self.journal is not None else ""
         note(f"interrupted: rules make the summary{where}")
@@ -111,6 +129,7 @@ class Asking:
 
     def close(self, *, at_once: bool) -> None:
         """Free the model; `at_once` where somebody else may be waiting for its answer yet."""
+        self._still()
         if at_once:
             self.model.kill()
             return
