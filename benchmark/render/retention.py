@@ -188,4 +188,10 @@ def _name(row: Retention) -> str:
 
 
 def _cell(column: _Column, row: Retention) -> str:
-    return form_text(column.form, column.read(row)) + interval_text(column.form, column.interval(row))
+    return form_text(column.form, _rounded(column, column.read(row))) + interval_text(column.form, column.interval(row))
+
+
+def _rounded(column: _Column, value: float | None) -> float | None:
+    # No "-0.0": nothing has no sign.
+    tiny = value is not None and abs(value * column.form.scale) < 0.5 * 10**-column.form.digits
+    return 0.0 if tiny else value

@@ -96,6 +96,7 @@ class _Model:
     def __init__(self, plan: RunPlan) -> None:
         name, concurrency = plan.scenario.backend_name, plan.scenario.concurrency
         self.backend: AsyncBackend
+        self._runs_programs = plan.before is not None or plan.spec.options.program is not None
         self.is_service = is_service(name)
         if self.is_service:
             service = create_backend(name)
@@ -120,7 +121,8 @@ class _Model:
 
     def usage(self) -> Usage:
         """Return what its process has used up to now."""
-        return Usage(self._worker.cpu_s, self._worker.rss_bytes) if self._worker else Usage(children_cpu_s())
+        programs = children_cpu_s() if self._runs_programs else 0.0
+        return Usage(programs + self._worker.cpu_s, self._worker.rss_bytes) if self._worker else Usage(programs)
 
     def kill(self) -> None:
         """End its process at once."""

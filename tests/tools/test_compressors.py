@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track, load_matrix
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, write_matrix
 from tests.support.runs import SMALL
 from tools.compressors import __main__ as compressors
 from tools.compressors.replay import simple_command
@@ -95,8 +94,11 @@ def test_tokenjuice_is_told_the_command_and_its_text_is_taken(tmp_path: Path) ->
 def test_the_page_is_written_from_results(
     tmp_path: Path, runner: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(ROOT / DEFAULT_MATRIX, tmp_path)
-    done = runner(*SMALL, "--scenario", "tool-tail", "--scenario", "tool-sed", "--scenario", "control-gold")
+    rows = json.loads((ROOT / DEFAULT_MATRIX).read_text())["scenarios"]
+    behind = next(row for row in rows if row["name"] == "extractor-behind-ripgrep")
+    write_matrix(tmp_path, *rows, behind | {"name": "behind-tail", "before": "tool-tail"})
+    names = ("tool-tail", "tool-sed", "control-gold", "control-extractor", "behind-tail")
+    done = runner(*SMALL, *(word for name in names for word in ("--scenario", name)))
     assert done.returncode == 0, done.stderr
     page = tmp_path / "docs" / "compressors.md"
     page.parent.mkdir()
@@ -109,6 +111,8 @@ def test_the_page_is_written_from_results(
     assert "old" not in text.splitlines()
     for words in ("| tool-tail (blind) |", "| *control-gold* |", "tail (GNU coreutils)", "apt-get install coreutils"):
         assert words in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| extractor | tool-tail | 12 |"))
+    assert "%" in row
 
 
 def test_what_is_not_installed_is_left_out_with_how_to_install_it(
