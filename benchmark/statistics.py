@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -210,6 +210,26 @@ def difference_of(observed: float, drawn: Floats, clusters: Clusters) -> Differe
     t = abs(observed) / error
     z = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(t * t / freedom))
     return Difference(observed, interval, math.erfc(z / math.sqrt(2)))
+
+
+def paired_difference(
+    a: Mapping[str, tuple[float, Hashable]], b: Mapping[str, tuple[float, Hashable]]
+) -> Difference | None:
+    """Return how far the mean score of B lies above that of A on the units both have; None where they share none.
+
+    Args:
+        a: unit id -> its score and its cluster; units of one cluster are drawn together.
+        b: the same of another run.
+
+    """
+    shared = sorted(a.keys() & b.keys())
+    if not shared:
+        return None
+    # Of two runs one may know more of what belongs together.
+    ours, theirs = (Clusters.of(scored[unit][1] for unit in shared) for scored in (a, b))
+    gains = [b[unit][0] - a[unit][0] for unit in shared]
+    clusters = ours.joined(theirs)
+    return difference_of(mean(gains), bootstrap_means(gains, clusters), clusters)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval, known
 from benchmark.record.summary import Latency, Summary
+
+# What a board's figures are read from; of the leaderboard, summaries.
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -21,8 +25,8 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number of a summary.
+class Figure(Generic[S]):
+    """One number of a summary, or of what else a board has in its rows.
 
     Attributes:
         key: its name on the page and in addresses.
@@ -35,9 +39,9 @@ class Figure:
     key: str
     title: str
     hint: str
-    read: Callable[[Summary], float | None]
+    read: Callable[[S], float | None]
     form: Form = Form()
-    interval: Callable[[Summary], Interval | None] = lambda _: None
+    interval: Callable[[S], Interval | None] = lambda _: None
     of_reference: Callable[[ReferenceRow], float | None] = lambda _: None
 
 
@@ -49,7 +53,7 @@ _SECONDS = Form(digits=2, scale=0.001)
 _COUNT = Form(digits=0)
 _SHARE = Form(digits=0, scale=100, suffix="%")
 
-ANSWERED = Figure(
+ANSWERED = Figure[Summary](
     "answered",
     "answered",
     "cases whose answer could be scored",
@@ -57,7 +61,7 @@ ANSWERED = Figure(
     _COUNT,
     of_reference=lambda r: r.case_count,
 )
-PLANNED = Figure(
+PLANNED = Figure[Summary](
     "planned",
     "planned",
     "cases in the run",
@@ -65,10 +69,10 @@ PLANNED = Figure(
     _COUNT,
     of_reference=lambda r: r.case_count,
 )
-COVERAGE = Figure(
+COVERAGE = Figure[Summary](
     "covered", "covered", "share of the planned cases whose answer could be scored", lambda s: s.coverage, _SHARE
 )
-RECOVERED = Figure(
+RECOVERED = Figure[Summary](
     "score",
     "recovered",
     "the headline score, 0 to 100, after wrappers were removed, with its 95 % interval",
@@ -76,21 +80,21 @@ RECOVERED = Figure(
     interval=lambda s: s.recovered.intervals.final_score if s.recovered else None,
     of_reference=lambda r: r.score,
 )
-RAW = Figure(
+RAW = Figure[Summary](
     "raw",
     "raw",
     "the score before wrappers were removed",
     lambda s: s.raw_view.final_score if s.raw_view else None,
 )
-LIFT = Figure("lift", "lift", "recovered minus raw", lambda s: s.lift, Form(signed=True))
-NORM = Figure(
+LIFT = Figure[Summary]("lift", "lift", "recovered minus raw", lambda s: s.lift, Form(signed=True))
+NORM = Figure[Summary](
     "norm",
     "norm",
     "0 is the best baseline on the same cases, 100 is gold",
     lambda s: s.standing.normalised_score if s.standing else None,
     of_reference=lambda r: r.normalised_score,
 )
-QUALITY_CORE = Figure(
+QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
     "the score without latency",
@@ -99,80 +103,82 @@ QUALITY_CORE = Figure(
     # References take no time, so latency leaves their score as it is.
     of_reference=lambda r: r.score / 100,
 )
-ACCEPTED = Figure(
+ACCEPTED = Figure[Summary](
     "accepted", "acc", "answers accepted", lambda s: s.recovered.accepted_count if s.recovered else None, _COUNT
 )
-SOFT_ACCEPTED = Figure(
+SOFT_ACCEPTED = Figure[Summary](
     "soft",
     "soft",
     "answers accepted with flaws",
     lambda s: s.recovered.soft_accepted_count if s.recovered else None,
     _COUNT,
 )
-REJECTED = Figure(
+REJECTED = Figure[Summary](
     "rejected", "rej", "answers rejected", lambda s: s.recovered.rejected_count if s.recovered else None, _COUNT
 )
-THOUGHT = Figure(
+THOUGHT = Figure[Summary](
     "thought",
     "thought",
     "share of the answers that is leaked reasoning, 0 to 1",
     lambda s: s.recovered.avg_thought_density if s.recovered else None,
     Form(digits=2),
 )
-RATIO = Figure(
+RATIO = Figure[Summary](
     "ratio",
     "ratio",
     "input tokens per answer token, over usable answers",
     lambda s: s.compression.ratio if s.compression else None,
     Form(digits=0, suffix="x"),
 )
-SAVED = Figure(
+SAVED = Figure[Summary](
     "saved",
     "saved",
     "share of the input an agent is spared without losing an anchor",
     lambda s: s.compression.tokens_saved_share if s.compression else None,
     _SHARE,
 )
-READ = Figure(
+READ = Figure[Summary](
     "reads",
     "reads",
     "share of the input that the model read, where a program stands before it",
     lambda s: known(s.compression.read_share) if s.compression else None,
     _SHARE,
 )
-MEAN_TIME = Figure(
+MEAN_TIME = Figure[Summary](
     "latency",
     "avg s",
     "mean generation time, without loading and waiting",
     _latency(lambda latency: latency.avg_inference_ms),
     _SECONDS,
 )
-P95_TIME = Figure(
+P95_TIME = Figure[Summary](
     "p95",
     "p95 s",
     "95th percentile of the generation time",
     _latency(lambda latency: latency.p95_inference_ms),
     _SECONDS,
 )
-PREFILL_SPEED = Figure(
+PREFILL_SPEED = Figure[Summary](
     "prefill",
     "read t/s",
     "prompt tokens per second, by the engine's own clock",
     _latency(lambda latency: latency.prefill_tokens_per_s),
     _COUNT,
 )
-DECODE_SPEED = Figure(
+DECODE_SPEED = Figure[Summary](
     "speed",
     "write t/s",
     "answer tokens per second, by the engine's own clock",
     _latency(lambda latency: latency.decode_tokens_per_s),
     _COUNT,
 )
-COST = Figure("cost", "cost $", "what the service charged", _latency(lambda latency: latency.cost_usd), Form(digits=3))
+COST = Figure[Summary](
+    "cost", "cost $", "what the service charged", _latency(lambda latency: latency.cost_usd), Form(digits=3)
+)
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Generic[S]):
     """A column of a narrow table: one figure with its interval, or several with a slash between.
 
     Attributes:
@@ -181,10 +187,10 @@ class Column:
     """
 
     title: str
-    figures: tuple[Figure, ...]
+    figures: tuple[Figure[S], ...]
 
 
-def _column(*figures: Figure, title: str = "") -> Column:
+def _column(*figures: Figure[Summary], title: str = "") -> Column[Summary]:
     return Column(title or figures[0].title, figures)
 
 
@@ -210,7 +216,7 @@ FIGURES = (*dict.fromkeys(figure for column in COLUMNS for figure in column.figu
 # What the report of a scenario shows beside its score, with room for words and digits.
 AXES = (
     replace(MEAN_TIME, title="generation, mean s"),
-    Figure(
+    Figure[Summary](
         "p50",
         "generation, p50 s",
         "median of the generation time",
@@ -218,7 +224,7 @@ AXES = (
         _SECONDS,
     ),
     replace(P95_TIME, title="generation, p95 s"),
-    Figure(
+    Figure[Summary](
         "first",
         "time to first token, mean s",
         "mean time to read the prompt",
@@ -228,7 +234,7 @@ AXES = (
     replace(PREFILL_SPEED, title="prefill tokens/s"),
     replace(DECODE_SPEED, title="decode tokens/s"),
     replace(RATIO, title="input tokens per answer token (usable answers)", form=Form()),
-    Figure(
+    Figure[Summary](
         "spared",
         "tokens saved with all anchors",
         "tokens of the input an agent is spared without losing an anchor",
@@ -237,14 +243,14 @@ AXES = (
     ),
     replace(SAVED, title="... of all input tokens", form=Form(scale=100, suffix="%")),
     replace(COST, title="cost in $", form=Form(digits=4)),
-    Figure(
+    Figure[Summary](
         "held",
         "valid answers that ctxsift compress would not print",
         "they contradict the exit code, repeat themselves, hold nothing of the output or are not shorter",
         lambda s: s.held_back.held_back_count if s.held_back else None,
         _COUNT,
     ),
-    Figure(
+    Figure[Summary](
         "held_rightly",
         "... of which did not pass",
         "an anchor was missing, or the answer not usable",

@@ -140,7 +140,7 @@ class Leaderboard:
         return ((RANK_TITLE, RANK_HINT), *figures, *self.marks)
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column[Summary], ...]:
         """The columns that any row fills; the others would only take room."""
         return tuple(
             column

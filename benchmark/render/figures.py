@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from benchmark.analysis.figures import Column, Figure, Form
+from benchmark.analysis.figures import Column, Figure, Form, S
 from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Conclusion, Flag, Leaderboard
 from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval
@@ -33,17 +33,17 @@ def interval_text(form: Form, ends: Interval | None) -> str:
     return f" [{form_text(form, ends[0])}, {form_text(form, ends[1])}]" if ends else ""
 
 
-def figure_text(figure: Figure, summary: Summary) -> str:
+def figure_text(figure: Figure[S], summary: S) -> str:
     """Return a figure with its interval, if it has one; a dash where the file does not tell it."""
     return form_text(figure.form, figure.read(summary)) + interval_text(figure.form, figure.interval(summary))
 
 
-def column_text(column: Column, summary: Summary) -> str:
+def column_text(column: Column[S], summary: S) -> str:
     """Return the cell of a column; one dash when none of its figures is told."""
     return _joined([figure_text(figure, summary) for figure in column.figures])
 
 
-def entry_text(column: Column, entry: BoardRow | ReferenceRow) -> str:
+def entry_text(column: Column[Summary], entry: BoardRow | ReferenceRow) -> str:
     """Return the cell of a column for a row of the board, or for gold or a baseline beside it."""
     if isinstance(entry, ReferenceRow):
         return _joined([form_text(figure.form, figure.of_reference(entry)) for figure in column.figures])

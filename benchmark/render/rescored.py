@@ -10,6 +10,7 @@ from benchmark.analysis.figures import RAW, RECOVERED, Figure, Form
 from benchmark.analysis.leaderboard import NAME_TITLE
 from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
+from benchmark.record.summary import Summary
 from benchmark.render.figures import form_text
 from benchmark.render.terminal import plain_table
 from ctxsift.rich_text import plain_text
@@ -39,7 +40,7 @@ def print_rescored(console: Console, done: Sequence[Rescored]) -> None:
             console.print(plain_text(f"{label}: ... and {len(rescored.moves) - _SHOWN_MOVES} more cases"))
 
 
-def _moved(figure: Figure, rescored: Rescored) -> str:
+def _moved(figure: Figure[Summary], rescored: Rescored) -> str:
     before, after = (figure.read(record.summary) for record in (rescored.stored.record, rescored.record))
     shown = form_text(_SCORE, before)
     return shown if before == after else f"{shown} -> {form_text(_SCORE, after)}"

@@ -49,11 +49,12 @@ from ctxsift.errors import InputError
 from ctxsift.terminal import one_line
 from ctxsift.validation import Status
 
+_Figure = figures.Figure[Summary]
 _COVERED = (figures.ANSWERED, figures.PLANNED)
 _VERDICTS = (figures.ACCEPTED, figures.SOFT_ACCEPTED, figures.REJECTED)
 _DOUBTED = {figures.MEAN_TIME: board.Flag.DISTURBED, figures.P95_TIME: board.Flag.DISTURBED}
 # The head of a result: figures, and those that stand below them.
-_TILES: dict[figures.Figure, tuple[figures.Figure, ...]] = {
+_TILES: dict[_Figure, tuple[_Figure, ...]] = {
     figures.RECOVERED: (),
     figures.RAW: (),
     figures.LIFT: (),
@@ -99,7 +100,7 @@ def _board(gathered: Gathered, about: board.Leaderboard, keys: Mapping[StoredRes
     )
 
 
-def _figure_info(figure: figures.Figure) -> FigureInfo:
+def _figure_info(figure: _Figure) -> FigureInfo:
     form = figure.form
     return FigureInfo(
         key=figure.key,
@@ -201,13 +202,13 @@ def detail(shown: Shown) -> Detail:
     )
 
 
-def _tile(figure: figures.Figure, below: Sequence[figures.Figure], summary: Summary) -> Tile:
+def _tile(figure: _Figure, below: Sequence[_Figure], summary: Summary) -> Tile:
     told = [each.key for each in below if each.read(summary) is not None]
     note = f"0 is {summary.reference.floor}, 100 is gold" if figure is figures.NORM and summary.reference else ""
     return Tile(figure=figure.key, interval=_interval(_tile_interval(figure, summary)), below=told, note=note)
 
 
-def _tile_interval(figure: figures.Figure, summary: Summary) -> Ends | None:
+def _tile_interval(figure: _Figure, summary: Summary) -> Ends | None:
     # Tables have no room for these two.
     if figure is figures.RAW and summary.raw_view:
         return summary.raw_view.intervals.final_score

@@ -21,6 +21,7 @@ from benchmark.statistics import (
     holm,
     interval_of,
     mean,
+    paired_difference,
     percentile,
     resamples,
 )
@@ -358,3 +359,24 @@ def test_nothing_has_no_mean() -> None:
         mean([])
     with pytest.raises(ValueError, match="no values"):
         percentile([], 10)
+
+
+def test_scores_of_two_runs_are_paired_by_unit_and_drawn_by_cluster() -> None:
+    rng = np.random.default_rng(3)
+    a = {f"{cluster}/{n}": (float(rng.random()), cluster) for cluster in "abcdefgh" for n in range(3)}
+    b = {unit: (score + 0.1 + 0.01 * float(rng.random()), cluster) for unit, (score, cluster) in a.items()}
+    found = paired_difference(a, b | {"only/b": (9.0, "x")})
+    assert found is not None
+    assert found.value == pytest.approx(0.105, abs=0.002)
+    assert found.interval is not None
+    assert 0.1 < found.interval.low < found.value < found.interval.high < 0.11
+    assert found.p < 1e-6
+    back = paired_difference(b, a)
+    assert back is not None
+    assert back.value == pytest.approx(-found.value)
+    # Whatever either holds together is drawn together: eight clusters become two.
+    halves = {unit: (score, unit < "e") for unit, (score, _) in a.items()}
+    joined = paired_difference(halves, b)
+    assert joined is not None
+    assert joined.interval is None
+    assert paired_difference(a, {"other": (1.0, "a")}) is None

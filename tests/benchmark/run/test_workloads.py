@@ -15,13 +15,17 @@ from typing import Any
 
 import pytest
 
+from benchmark.analysis.figures import Column, Figure, Form
 from benchmark.matrix import Scenario, Track
 from benchmark.record.journal import AnswerLine, read_journal
+from benchmark.render.figures import column_text
+from benchmark.render.markdown import markdown_table
 from benchmark.run.resume import check_run, read_past
+from benchmark.statistics import Difference, paired_difference
 from ctxsift.backends.base import Decoding, ModelSpec
 from ctxsift.backends.weights import find_weights
 from ctxsift.errors import InputError
-from tests.benchmark.run.arithmetic import CHAINS, SUMS_FILE, number_in, plan_of, run_sums, service_plan
+from tests.benchmark.run.arithmetic import CHAINS, SUMS_FILE, SumsResult, number_in, plan_of, run_sums, service_plan
 from tests.conftest import ROOT, Run
 from tests.support.fault_service import Fault, FaultService, completion, slowly
 from tests.support.processes import default_signals
@@ -176,3 +180,24 @@ def test_repeats_and_schemas_with_a_real_model(tmp_path: Path) -> None:
     # The second sum is of what the first one said.
     sums = [json.loads(outcome.said or "")["sum"] for outcome in two.outcomes]
     assert [outcome.question for outcome in two.outcomes] == ["17 + 25", f"{sums[0]} + 4"]
+
+
+def test_a_board_of_its_own_and_two_runs_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXSIFT_LLM_API_KEY", "k")
+    runs = {}
+    for name, off in (("exact", 0), ("rough", 2)):
+        with FaultService(chosen=lambda request, off=off: added(request, off)) as service:  # type: ignore[misc]
+            monkeypatch.setenv("CTXSIFT_LLM_BASE_URL", service.url)
+            runs[name] = run_sums(service_plan(tmp_path / name))
+    percent = Form(digits=0, scale=100, suffix="%")
+    columns = [
+        Column("right", (Figure[SumsResult]("right", "right", "sums", lambda r: r.right, Form(digits=0)),)),
+        Column("share", (Figure[SumsResult]("share", "share", "of all", lambda r: r.right / 16, percent),)),
+    ]
+    rows = [[name, *(column_text(column, run) for column in columns)] for name, run in runs.items()]
+    assert rows == [["exact", "16", "100%"], ["rough", "0", "0%"]]
+    assert markdown_table(["run", "right", "share"], rows).splitlines()[2] == "| exact | 16 | 100% |"
+    scored = [{o.unit_id: (float(o.right or 0), o.unit_id[0]) for o in run.outcomes} for run in runs.values()]
+    difference = paired_difference(*scored)
+    # Four chains tell nothing of others.
+    assert difference == Difference(-1.0, None, 1.0)
