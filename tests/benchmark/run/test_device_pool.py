@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
@@ -10,19 +11,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmark.cases import Corpus
-from benchmark.matrix import Scenario, Track
-from benchmark.record.read import find_results
+from benchmark.grading.baselines import ReferenceScores
+from benchmark.matrix import Scenario, Track, load_matrix
+from benchmark.record.read import find_results, read_result
+from benchmark.run.case_workload import run_cases
 from benchmark.run.device_pool import run_on_devices
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
+from benchmark.run.preflight import preflight
 from benchmark.run.stop import Stop
+from benchmark.scoring import Embedder
 from ctxsift.settings import Settings
 from tests.conftest import Run, scripted, write_matrix
+from tests.support.listening import Silent
 from tests.support.processes import default_signals
 
 pytestmark = pytest.mark.slow
@@ -44,6 +51,27 @@ def test_a_plan_travels(plan: Callable[..., ScenarioPlan]) -> None:
     assert pickle.loads(pickle.dumps(before)) == before
     moved = pickle.loads(pickle.dumps(before.on("cuda:1")))
     assert (moved.spec.device, moved.scenario, moved.identity) == ("cuda:1", before.scenario, before.identity)
+
+
+def run_elsewhere(plan: ScenarioPlan) -> tuple[Path, int]:
+    """Run a plan in the process that is asked, and return its result and that process."""
+    return run_cases(plan, ReferenceScores(Embedder()), Silent(), Stop()), os.getpid()
+
+
+def test_another_process_runs_a_plan_and_writes_its_result(tmp_path: Path, corpus: Corpus) -> None:
+    row = scripted(tmp_path, answers=[[case.instruction.strip(), case.expected_output] for case in corpus.cases[:3]])
+    (scenario,) = load_matrix(write_matrix(tmp_path, row))
+    (plan,) = preflight(
+        [Asked(scenario, corpus.cases[:3], corpus)], RunSettings(tmp_path, "20260101T000000Z", Settings())
+    )
+    assert isinstance(plan, ScenarioPlan)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as elsewhere:
+        path, process = elsewhere.submit(run_elsewhere, plan).result(timeout=100)
+    assert process != os.getpid()
+    result = read_result(path)
+    assert path == plan.result
+    assert result.record.complete
+    assert [case.score for case in result.cases.values()] == [1.0] * 3
 
 
 def test_each_gpu_has_one_scenario_at_a_time_and_none_is_idle(plan: Callable[..., ScenarioPlan]) -> None:
