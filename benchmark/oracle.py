@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
-from ctxsift.backends.baselines import reference_generation, reference_load_info
+from ctxsift.backends.baselines import ReferenceBackend, reference_generation, reference_load_info
 from ctxsift.errors import BackendError, InputError, LoadError
-from ctxsift.prompts import Message, build_messages
+from ctxsift.prompts import Request
 
 
-class OracleBackend:
-    """Knows the corpus `spec.options.dataset` by heart; see Backend. The only backend that ever sees gold."""
+class OracleBackend(ReferenceBackend):
+    """Knows the corpus `spec.options.dataset` by heart; see RequestBackend. The only backend that ever sees gold."""
 
     def __init__(self) -> None:
-        self._answers: dict[tuple[Message, ...], str] = {}
+        self._answers: dict[Request, str] = {}
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Read the corpus. Raises LoadError when it cannot be read."""
@@ -24,16 +23,13 @@ class OracleBackend:
             corpus = load_corpus(Path(spec.options.dataset) if spec.options.dataset else DEFAULT_CORPUS)
         except InputError as error:
             raise LoadError(str(error)) from error
-        self._answers = {build_messages(case.request): case.expected_output for case in corpus.cases}
+        self._answers = {case.request: case.expected_output for case in corpus.cases}
         return reference_load_info("gold", corpus.sha256)
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Give the gold of the case with these messages. Raises BackendError when there is none."""
+    def generate_request(self, request: Request, limits: Limits) -> Generation:
+        """Give the gold of the case with this request. Raises BackendError when there is none."""
         del limits
-        answer = self._answers.get(tuple(messages))
+        answer = self._answers.get(request)
         if answer is None:
             raise BackendError("the corpus has no case with this request")
         return reference_generation(answer, 0.0, "gold")
-
-    def close(self) -> None:
-        """Nothing to free."""

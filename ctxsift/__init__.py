@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         MeasuringBackend,
         ModelOptions,
         ModelSpec,
+        RequestBackend,
         Traits,
     )
     from ctxsift.backends.registry import create_backend
@@ -87,6 +88,7 @@ __all__ = [
     "Recovery",
     "RefusedError",
     "Request",
+    "RequestBackend",
     "Settings",
     "Status",
     "Traits",

@@ -8,15 +8,18 @@ from typing import cast
 
 from ctxsift.backends.base import (
     GREEDY,
+    Ability,
     AsyncBackend,
     AsyncBatchBackend,
     AsyncDecodingBackend,
+    AsyncRequestBackend,
     Backend,
     Decoding,
     DecodingBackend,
     Generation,
     Limits,
     RequestBackend,
+    abilities_of,
     checked,
     kept,
 )
@@ -48,6 +51,8 @@ def ask(prompt: Prompt, backend: Backend, limits: Limits, decoding: Decoding = G
         try:
             if decoding.needs:
                 said = cast(DecodingBackend, backend).generate(prompt.messages, limits, decoding)
+            elif prompt.request is not None and Ability.REQUESTS in abilities_of(backend):
+                said = cast(RequestBackend, backend).generate_request(prompt.request, limits)
             else:
                 said = backend.generate(prompt.messages, limits)
             return _answer(prompt, said, limits)
@@ -59,10 +64,10 @@ async def ask_async(prompt: Prompt, backend: AsyncBackend, limits: Limits, decod
     """Ask a service once; like `ask`."""
     while True:
         try:
-            if isinstance(backend, RequestBackend) and prompt.request is not None:
-                said = await backend.agenerate_request(prompt.request, limits)
-            elif decoding.needs:
+            if decoding.needs:
                 said = await cast(AsyncDecodingBackend, backend).agenerate(prompt.messages, limits, decoding)
+            elif prompt.request is not None and Ability.REQUESTS in abilities_of(backend):
+                said = await cast(AsyncRequestBackend, backend).agenerate_request(prompt.request, limits)
             else:
                 said = await backend.agenerate(prompt.messages, limits)
             return _answer(prompt, said, limits)

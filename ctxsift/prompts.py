@@ -219,21 +219,6 @@ def _read_head(content: str) -> tuple[str | None, int | None, str]:
     return "\n".join(command) or None, exit_code, content
 
 
-def read_intent(messages: Sequence[Message]) -> Intent:
-    """Return the intent of messages that `build_messages` made, by its words. Raises ValueError for others."""
-    words = messages[-1].content.rpartition(f"\n{FORMAT_HEADING} ")[2].strip()
-    found = next((intent for intent in Intent if contract_of(intent).words == words), None)
-    if found is None:
-        raise ValueError("these messages are not of this prompt version")
-    return found
-
-
-def request_of(messages: Sequence[Message]) -> Request:
-    """Return the request that messages of `build_messages` tell, as far as they do. Raises ValueError for others."""
-    told = read_messages(messages)
-    return Request(told.raw_input, told.instruction, read_intent(messages), told.command, told.exit_code)
-
-
 def scaffold_lines() -> tuple[str, ...]:
     """Return the lines of our own prompt that a model may echo; what a caller wrote is not among them."""
     formats = tuple(f"{FORMAT_HEADING} {contract_of(intent).words}" for intent in Intent)

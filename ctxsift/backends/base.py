@@ -96,6 +96,7 @@ class Ability(StrEnum):
     SAMPLING = "draw answers at a temperature"
     SCHEMA = "hold answers to a JSON schema"
     LOG_PROBABILITIES = "tell log-probabilities of a text"
+    REQUESTS = "take a request as it is"
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,7 @@ class Traits:
         worker: the class that runs it in a process of its own, where the usual one (`WorkerBackend`) will not do.
         environment: returns variables for that process, given those of the caller; they may change its speed, never
             an answer.
-        abilities: what it can do beside answering greedily; see DecodingBackend and MeasuringBackend.
+        abilities: what it can do beside answering greedily; see DecodingBackend, MeasuringBackend, RequestBackend.
 
     """
 
@@ -321,11 +322,34 @@ class DecodingBackend(Backend, Protocol):
         ...
 
 
+class RequestBackend(Backend, Protocol):
+    """A backend with Ability.REQUESTS: where messages are made of a request, it is given that instead, to the byte."""
+
+    def generate_request(self, request: Request, limits: Limits) -> Generation:
+        """Answer once. What of the request did not fit has been left out. Raises BackendError."""
+        ...
+
+
+def abilities_of(backend: object) -> frozenset[Ability]:
+    """Return what a backend can do beside answering greedily: by its own word, or by that of its class."""
+    own: frozenset[Ability] | None = getattr(backend, "abilities", None)
+    traits: Traits = getattr(backend, "traits", Traits())
+    return traits.abilities if own is None else own
+
+
 class AsyncDecodingBackend(Protocol):
     """A service with Ability.SAMPLING or Ability.SCHEMA."""
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
         """Answer once; see DecodingBackend."""
+        ...
+
+
+class AsyncRequestBackend(Protocol):
+    """A service with Ability.REQUESTS."""
+
+    async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
+        """Ask once; see RequestBackend."""
         ...
 
 
@@ -364,15 +388,6 @@ class AsyncBackend(Protocol):
 
     async def aclose(self) -> None:
         """Close what is open. May be called twice."""
-        ...
-
-
-@runtime_checkable
-class RequestBackend(AsyncBackend, Protocol):
-    """An AsyncBackend that reads a request itself, to the byte, in place of a prompt made of it."""
-
-    async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
-        """Ask once. Raises as `agenerate` does."""
         ...
 
 

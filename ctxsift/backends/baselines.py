@@ -1,6 +1,6 @@
 """Compressors that take no model: the floor under every score.
 
-Each reads the same messages as a model and knows nothing of gold. A model that is not better than these is not worth
+Each gets the same request as a model and knows nothing of gold. A model that is not better than these is not worth
 its watts.
 """
 
@@ -13,13 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.baselines_extractor import extract
 from ctxsift.backends.baselines_shapes import Field, Row, requested_fields, shaped, wants_many
 from ctxsift.backends.registry import BASELINES as BASELINES_NAME
-from ctxsift.errors import LoadError, did_you_mean
+from ctxsift.errors import BackendError, LoadError, did_you_mean
 from ctxsift.intents import Intent
-from ctxsift.prompts import Message, Request, build_messages, read_intent, read_messages
+from ctxsift.prompts import Message, Request
 
 BASELINES_VERSION = "2"
 _OK = "ok"
@@ -121,18 +121,27 @@ BLIND = frozenset({"empty", "ok", "echo", "first-20-lines", "last-20-lines", "er
 
 
 def baseline_answer(name: str, request: Request) -> str:
-    """Return what the baseline `name` makes of a request, as it reads it from the messages."""
-    return _answer(name, build_messages(request))
+    """Return what the baseline `name` makes of a request."""
+    # As a model is shown it; of the command, no baseline knows.
+    return BASELINES[name](Request(request.raw_input.strip("\n"), request.instruction.strip(), request.intent))
 
 
-def _answer(name: str, messages: Sequence[Message]) -> str:
-    # What stands in the messages is all that a baseline gets, as it is all that a model gets.
-    told = read_messages(messages)
-    return BASELINES[name](Request(told.raw_input, told.instruction, read_intent(messages)))
+class ReferenceBackend:
+    """What backends without a model have in common: they answer requests, and nothing else. See RequestBackend."""
+
+    traits = Traits(abilities=frozenset({Ability.REQUESTS}))
+
+    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
+        """Raise BackendError: without a model, messages mean nothing."""
+        del messages, limits
+        raise BackendError("it answers requests of the product alone")
+
+    def close(self) -> None:
+        """Nothing to free."""
 
 
-class BaselinesBackend:
-    """The compressor that `spec.model` names; see Backend."""
+class BaselinesBackend(ReferenceBackend):
+    """The compressor that `spec.model` names; see RequestBackend."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -144,15 +153,12 @@ class BaselinesBackend:
         self._name = spec.model
         return reference_load_info(BASELINES_NAME, BASELINES_VERSION)
 
-    def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Compress what the messages hold; the token limit does not apply. See Backend."""
+    def generate_request(self, request: Request, limits: Limits) -> Generation:
+        """Compress a request; the token limit does not apply. See RequestBackend."""
         del limits
         started = time.perf_counter()
-        text = _answer(self._name, messages)
+        text = baseline_answer(self._name, request)
         return reference_generation(text, (time.perf_counter() - started) * 1000, self._name)
-
-    def close(self) -> None:
-        """Nothing to free."""
 
 
 def reference_load_info(backend: str, version: str) -> LoadInfo:

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec, Traits
+from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.baselines import reference_generation, reference_load_info
 from ctxsift.backends.registry import COMMAND
 from ctxsift.confined import Bounds, Ran, run_confined
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import Placeholder, Program, Stdin, environment, filled, hashes, located
-from ctxsift.prompts import Message, Request, request_of
+from ctxsift.prompts import Message, Request
 from ctxsift.settings import Settings
 from ctxsift.terminal import one_line
 
@@ -71,9 +71,9 @@ def _why_not_there(program: Program | None) -> str | None:
 
 
 class CommandBackend:
-    """The program that `spec.options.program` says; see AsyncBackend and RequestBackend."""
+    """The program that `spec.options.program` says; see AsyncBackend and AsyncRequestBackend."""
 
-    traits = Traits(missing=_missing)
+    traits = Traits(missing=_missing, abilities=frozenset({Ability.REQUESTS}))
 
     def __init__(self) -> None:
         self._program = Program(())
@@ -113,8 +113,9 @@ class CommandBackend:
         """Nothing to open."""
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Put what the messages tell to the program; see `agenerate_request`."""
-        return await self.agenerate_request(request_of(messages), limits)
+        """Raise BackendError: to a program, messages mean nothing."""
+        del messages, limits
+        raise BackendError("it answers requests of the product alone")
 
     async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
         """Put a request to the program; the token limit does not apply. Raises BackendError if no folder can be made.

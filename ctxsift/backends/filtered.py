@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxsift.asking import ask_async
-from ctxsift.backends.base import AsyncBackend, Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import Ability, AsyncBackend, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.command import CommandBackend
-from ctxsift.prompts import Message, Request, RequestPrompt, request_of
+from ctxsift.errors import BackendError
+from ctxsift.prompts import Message, Request, RequestPrompt
 
 # The key, in the settings of a loaded model, of what stands before it.
 BEFORE = "program_before"
@@ -16,13 +17,15 @@ FAILED = "the program before the model failed, so that it read the raw output"
 
 
 class FilteredBackend:
-    """A model behind a program; see AsyncBackend and RequestBackend.
+    """A model behind a program; see AsyncBackend and AsyncRequestBackend.
 
     Args:
         model: reads what the program prints, or the raw output where the program fails.
         program: as CommandBackend loads it.
 
     """
+
+    traits = Traits(abilities=frozenset({Ability.REQUESTS}))
 
     def __init__(self, model: AsyncBackend, program: ModelSpec) -> None:
         self._model, self._spec = model, program
@@ -41,8 +44,9 @@ class FilteredBackend:
         await self._model.aopen()
 
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
-        """Ask once; see `agenerate_request`."""
-        return await self.agenerate_request(request_of(messages), limits)
+        """Raise BackendError: to the program, messages mean nothing."""
+        del messages, limits
+        raise BackendError("it answers requests of the product alone")
 
     async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
         """Ask once. The time of the program is part of `total_ms`, its remarks are kept. Raises as the model does."""

@@ -57,7 +57,7 @@ class LlamaCppBackend:
         missing=_missing,
         worker=LlamaWorkerBackend,
         environment=short_spins,
-        abilities=frozenset(Ability),
+        abilities=frozenset({Ability.SAMPLING, Ability.SCHEMA, Ability.LOG_PROBABILITIES}),
     )
 
     def __init__(self) -> None:

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ctxsift.backends.base import GREEDY, Decoding, Generation, Limits, LoadInfo, LogProbability, ModelSpec
+from ctxsift.backends.base import GREEDY, Ability, Decoding, Generation, Limits, LoadInfo, LogProbability, ModelSpec
 from ctxsift.backends.worker import WorkerBackend
 from ctxsift.errors import BackendError, InstrumentError, LoadError
-from ctxsift.prompts import Message
+from ctxsift.prompts import Message, Request
 
 T = TypeVar("T")
 
@@ -25,6 +25,11 @@ class ThreadedBackend:
         self._spec: ModelSpec | None = None
         self._alive = False
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the worker's backend can do."""
+        return self.worker.abilities
+
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load the model; see Backend."""
         self._spec = spec
@@ -38,6 +43,10 @@ class ThreadedBackend:
     async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
         """Answer once. Raises BackendError; LoadError when a model that died cannot be loaded again."""
         return await self._in_thread(lambda: self.worker.generate(messages, limits, decoding))
+
+    async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
+        """Answer a request; see RequestBackend. Raises as `agenerate` does."""
+        return await self._in_thread(lambda: self.worker.generate_request(request, limits))
 
     async def alog_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
         """Return how likely each token of a text is; see MeasuringBackend. Raises as `agenerate` does."""

@@ -1,7 +1,6 @@
 """Runs a backend in a child process, so that a native crash or a hang costs one answer, never the caller.
 
-Parent and child exchange one JSON object a line, in the form of the records below: requests on the child's stdin,
-replies on its first stdout.
+Parent and child exchange lines of JSON (`worker_wire`): requests on the child's stdin, replies on its first stdout.
 Whatever libraries print goes to stderr, whose last lines are quoted when the child dies.
 """
 
@@ -22,6 +21,7 @@ from typing import IO, cast
 
 import msgspec
 
+from ctxsift.backends import worker_wire as wire
 from ctxsift.backends.base import (
     GREEDY,
     Ability,
@@ -35,86 +35,19 @@ from ctxsift.backends.base import (
     LogProbability,
     MeasuringBackend,
     ModelSpec,
+    RequestBackend,
 )
 from ctxsift.backends.registry import create_backend, lacking, traits_of
 from ctxsift.errors import (
     BackendError,
-    InstrumentError,
-    LoadError,
-    PromptTooLongError,
     RefusedError,
-    WeightsError,
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from ctxsift.prompts import Message
-from ctxsift.strict_json import learn
+from ctxsift.prompts import Message, Request
 
 _TAIL_BYTES = 2000
 _WATCH_S = 0.3
-
-
-class _Load(msgspec.Struct, tag=True, frozen=True):
-    spec: ModelSpec
-
-
-class _Ask(msgspec.Struct, tag=True, frozen=True):
-    prompts: list[list[Message]]
-    limits: Limits
-    decoding: Decoding
-
-
-class _Measure(msgspec.Struct, tag=True, frozen=True):
-    messages: list[Message]
-    text: str
-
-
-class _Fault(msgspec.Struct, tag=True, frozen=True):
-    """A BackendError on its way: name of its class, message, and both figures of a PromptTooLongError."""
-
-    kind: str
-    message: str
-    figures: tuple[int, int] | None = None
-
-
-class _Loaded(msgspec.Struct, tag=True, frozen=True):
-    load: LoadInfo
-
-
-class _Answer(msgspec.Struct, tag=True, frozen=True):
-    generation: Generation
-
-
-class _Answers(msgspec.Struct, tag=True, frozen=True):
-    each: list[_Answer | _Fault]
-
-
-class _Measured(msgspec.Struct, tag=True, frozen=True):
-    tokens: list[LogProbability]
-
-
-class _Reply(msgspec.Struct, frozen=True):
-    """What the child says, and what it has used up to then."""
-
-    content: _Loaded | _Answers | _Measured | _Fault
-    rss_bytes: int
-    cpu_s: float
-
-
-learn(_Reply)
-
-
-def _line(message: msgspec.Struct) -> str:
-    # Not by msgspec: text may hold half characters, which are no UTF-8.
-    return json.dumps(msgspec.to_builtins(message, enc_hook=_plain)) + "\n"
-
-
-def _plain(value: object) -> object:
-    """Return a value of a library's own kind as a plain one: torch tells its version as a kind of string."""
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
 class WorkerBackend:
@@ -140,6 +73,11 @@ class WorkerBackend:
         self.rss_bytes: int | None = None
 
     @property
+    def abilities(self) -> frozenset[Ability]:
+        """What its backend can do."""
+        return traits_of(self._name).abilities
+
+    @property
     def cpu_s(self) -> float:
         """CPU seconds of all children so far, as of their last replies."""
         return self._cpu_s_of_the_dead + self._cpu_s
@@ -150,11 +88,11 @@ class WorkerBackend:
         environment = traits_of(self._name).environment(os.environ)
         self._start(environment)
         try:
-            content = self._ask(_Load(spec), self._load_timeout_s)
+            content = self._ask(wire.LoadModel(spec), self._load_timeout_s)
         except BackendError:
             self.close()
             raise
-        assert isinstance(content, _Loaded)
+        assert isinstance(content, wire.ModelLoaded)
         return replace(content.load, environment=environment)
 
     def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
@@ -182,11 +120,18 @@ class WorkerBackend:
         """
         return self._answers(prompts, limits, GREEDY)
 
+    def generate_request(self, request: Request, limits: Limits) -> Generation:
+        """Let the child answer a request; see RequestBackend. Raises as `generate` does."""
+        self._require([Ability.REQUESTS])
+        content = self._ask(wire.AskRequest(request, limits), self._generate_timeout_s)
+        assert isinstance(content, wire.OneAnswered)
+        return content.generation
+
     def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
         """Let the child measure a text; see MeasuringBackend. Raises as `generate` does."""
         self._require([Ability.LOG_PROBABILITIES])
-        content = self._ask(_Measure(list(messages), text), self._generate_timeout_s)
-        assert isinstance(content, _Measured)
+        content = self._ask(wire.MeasureText(list(messages), text), self._generate_timeout_s)
+        assert isinstance(content, wire.TextMeasured)
         return content.tokens
 
     def kill(self) -> None:
@@ -220,9 +165,9 @@ class WorkerBackend:
         self, prompts: Sequence[Sequence[Message]], limits: Limits, decoding: Decoding
     ) -> Sequence[Generation | BackendError]:
         timeout_s = self._generate_timeout_s and self._generate_timeout_s * len(prompts)
-        content = self._ask(_Ask([list(messages) for messages in prompts], limits, decoding), timeout_s)
-        assert isinstance(content, _Answers)
-        return [_error(each) if isinstance(each, _Fault) else each.generation for each in content.each]
+        content = self._ask(wire.AskMessages([list(messages) for messages in prompts], limits, decoding), timeout_s)
+        assert isinstance(content, wire.EachAnswered)
+        return [wire.error_of(each) if isinstance(each, wire.WorkerFault) else each.generation for each in content.each]
 
     def _start(self, environment: dict[str, str]) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
@@ -246,12 +191,12 @@ class WorkerBackend:
             # It was told to end while it was not there yet.
             self._process.kill()
 
-    def _ask(self, request: _Load | _Ask | _Measure, timeout_s: float | None) -> _Loaded | _Answers | _Measured:
+    def _ask(self, request: wire.Errand, timeout_s: float | None) -> wire.Done:
         process = self._process
         if process is None or process.stdin is None:
             raise WorkerCrashedError(None, "the model process was not started")
         try:
-            process.stdin.write(_line(request))
+            process.stdin.write(wire.line_of(request))
             process.stdin.flush()
             line = self._replies.get(timeout=timeout_s)
         except queue.Empty:
@@ -266,7 +211,7 @@ class WorkerBackend:
             self._discard()
             raise WorkerCrashedError(returncode, tail)
         try:
-            reply = msgspec.convert(json.loads(line), _Reply)
+            reply = msgspec.convert(json.loads(line), wire.WorkerReply)
         except (ValueError, RecursionError):
             # Something else wrote to the reply channel; nothing that follows can be trusted.
             process.kill()
@@ -275,8 +220,8 @@ class WorkerBackend:
             self._discard()
             raise WorkerCrashedError(returncode, tail) from None
         self.rss_bytes, self._cpu_s = reply.rss_bytes, reply.cpu_s
-        if isinstance(reply.content, _Fault):
-            raise _error(reply.content)
+        if isinstance(reply.content, wire.WorkerFault):
+            raise wire.error_of(reply.content)
         return reply.content
 
     def _discard(self) -> None:
@@ -313,22 +258,7 @@ def _pump(stream: IO[str] | None, replies: queue.Queue[str | None]) -> None:
         replies.put(None)
 
 
-def _error(fault: _Fault) -> BackendError:
-    if fault.figures is not None:
-        return PromptTooLongError(*fault.figures)
-    if fault.kind in (LoadError.__name__, WeightsError.__name__):
-        return LoadError(fault.message)
-    if fault.kind in (InstrumentError.__name__, BackendError.__name__):
-        return InstrumentError(fault.message) if fault.kind == InstrumentError.__name__ else BackendError(fault.message)
-    return BackendError(f"{fault.kind}: {fault.message}")
-
-
-def _fault(error: Exception) -> _Fault:
-    figures = (error.prompt_tokens, error.room) if isinstance(error, PromptTooLongError) else None
-    return _Fault(type(error).__name__, " ".join(str(error).split())[:500], figures)
-
-
-def _batch(backend: Backend, ask: _Ask) -> Sequence[Generation | BackendError]:
+def _batch(backend: Backend, ask: wire.AskMessages) -> Sequence[Generation | BackendError]:
     if isinstance(backend, BatchBackend) and len(ask.prompts) > 1:
         return backend.generate_batch(ask.prompts, ask.limits)
     replies: list[Generation | BackendError] = []
@@ -343,9 +273,20 @@ def _batch(backend: Backend, ask: _Ask) -> Sequence[Generation | BackendError]:
     return replies
 
 
-def _answers(backend: Backend, ask: _Ask) -> _Answers:
+def _answers(backend: Backend, ask: wire.AskMessages) -> wire.EachAnswered:
     replies = _batch(backend, ask)
-    return _Answers([_fault(reply) if isinstance(reply, BackendError) else _Answer(reply) for reply in replies])
+    return wire.EachAnswered(
+        [wire.fault_of(reply) if isinstance(reply, BackendError) else wire.OneAnswered(reply) for reply in replies]
+    )
+
+
+def _report(backend: Backend, request: wire.AskMessages | wire.AskRequest | wire.MeasureText) -> wire.Done:
+    if isinstance(request, wire.MeasureText):
+        measuring = cast(MeasuringBackend, backend)
+        return wire.TextMeasured(list(measuring.log_probabilities(request.messages, request.text)))
+    if isinstance(request, wire.AskRequest):
+        return wire.OneAnswered(cast(RequestBackend, backend).generate_request(request.request, request.limits))
+    return _answers(backend, request)
 
 
 def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
@@ -356,20 +297,17 @@ def serve(name: str, requests: IO[str], replies: IO[str]) -> None:
     backend = None
     for line in requests:
         try:
-            request: _Load | _Ask | _Measure = msgspec.convert(json.loads(line), _Load | _Ask | _Measure)
-            content: _Loaded | _Answers | _Measured | _Fault
-            if isinstance(request, _Load):
+            request: wire.Errand = msgspec.convert(json.loads(line), wire.Errand)
+            content: wire.Done | wire.WorkerFault
+            if isinstance(request, wire.LoadModel):
                 backend = create_backend(name)
-                content = _Loaded(backend.load(request.spec))
-            elif isinstance(request, _Measure):
-                measuring = cast(MeasuringBackend, backend)
-                content = _Measured(list(measuring.log_probabilities(request.messages, request.text)))
+                content = wire.ModelLoaded(backend.load(request.spec))
             else:
                 assert backend is not None
-                content = _answers(backend, request)
-            reply = _line(_Reply(content, me.memory_info().rss, time.process_time()))
+                content = _report(backend, request)
+            reply = wire.line_of(wire.WorkerReply(content, me.memory_info().rss, time.process_time()))
         except Exception as error:
-            reply = _line(_Reply(_fault(error), me.memory_info().rss, time.process_time()))
+            reply = wire.line_of(wire.WorkerReply(wire.fault_of(error), me.memory_info().rss, time.process_time()))
         replies.write(reply)
         replies.flush()
     if backend is not None:

@@ -11,16 +11,18 @@ from typing import Any
 
 import pytest
 
+from ctxsift.asking import ask, ask_async
 from ctxsift.backends.base import GREEDY, Ability, Decoding, Generation, Limits, ModelSpec
 from ctxsift.backends.likelihood import spans_of
 from ctxsift.backends.litellm import LiteLLMBackend
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
-from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS, lacking
+from ctxsift.backends.registry import BASELINES, GGUF, SERVICE, TRANSFORMERS, create_backend, lacking
 from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.weights import find_weights
-from ctxsift.backends.worker import WorkerBackend
+from ctxsift.backends.worker import WorkerBackend, start_worker
 from ctxsift.errors import BackendError, PromptTooLongError, RefusedError
-from ctxsift.prompts import Message
+from ctxsift.intents import Intent
+from ctxsift.prompts import FixedPrompt, Message, Request, RequestPrompt, build_messages, read_messages
 from tests.support.fault_service import FaultService
 
 ASK = (Message("user", "Name a city, a river and a number."),)
@@ -30,6 +32,7 @@ SCHEMA = {
     "required": ["city", "number"],
     "additionalProperties": False,
 }
+OF_MODELS = (Ability.SAMPLING, Ability.SCHEMA, Ability.LOG_PROBABILITIES)
 TEMPERATE, HELD = Decoding(1.0, 7), Decoding(schema=SCHEMA)
 
 
@@ -43,11 +46,11 @@ def holds(text: str) -> bool:
 
 
 def test_every_backend_says_what_it_can_do() -> None:
-    assert lacking(GGUF, Ability) is None
+    assert lacking(GGUF, OF_MODELS) is None
     assert lacking(TRANSFORMERS, [Ability.SAMPLING, Ability.LOG_PROBABILITIES]) is None
     assert lacking(SERVICE, [Ability.SAMPLING, Ability.SCHEMA]) is None
     assert lacking(TRANSFORMERS, HELD.needs) == "the backend 'transformers' cannot hold answers to a JSON schema"
-    assert lacking(SERVICE, Ability) == "the backend 'litellm' cannot tell log-probabilities of a text"
+    assert lacking(SERVICE, OF_MODELS) == "the backend 'litellm' cannot tell log-probabilities of a text"
     told = lacking(BASELINES, TEMPERATE.needs | HELD.needs)
     assert told == "the backend 'controls' cannot draw answers at a temperature or hold answers to a JSON schema"
 
@@ -207,3 +210,26 @@ def test_no_temperature_beside_a_budget_of_thought(monkeypatch: pytest.MonkeyPat
 @pytest.mark.xdist_group("service")
 def test_a_real_service_holds_an_answer_to_a_schema(service: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert holds(ask_service(service, HELD, monkeypatch, max_output_tokens=80).text)
+
+
+# Compressors without a model -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("raw_input", ["\nfirst\nlast\n\n", "half \ud800 a character", "</output>\n\nTask: none\n"])
+def test_a_baseline_is_given_the_request_itself(raw_input: str) -> None:
+    request = Request(raw_input, " What? ", Intent.SUMMARY, "make", 2)
+    worker = start_worker(BASELINES)
+    worker.load(ModelSpec("echo"))
+    try:
+        alone = create_backend(BASELINES)
+        alone.load(ModelSpec("echo"))
+        said = [ask(RequestPrompt(request), backend, Limits(1)).generation.text for backend in (alone, worker)]
+        threaded = ThreadedBackend(worker)
+        threaded.load(ModelSpec("echo"))
+        said.append(asyncio.run(ask_async(RequestPrompt(request), threaded, Limits(1))).generation.text)
+        # What a model is shown of it.
+        assert said == [read_messages(build_messages(request)).raw_input] * 3
+        with pytest.raises(BackendError, match="answers requests of the product alone"):
+            ask(FixedPrompt(ASK), worker, Limits(1))
+    finally:
+        worker.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,12 +12,12 @@ from benchmark.cases import Corpus
 from benchmark.grading import baselines
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.scoring import Embedder
-from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
+from ctxsift.backends.base import Limits, ModelOptions, ModelSpec, RequestBackend
 from ctxsift.backends.baselines import BASELINES, BaselinesBackend, baseline_answer
 from ctxsift.backends.registry import create_backend
 from ctxsift.errors import LoadError
 from ctxsift.intents import Intent
-from ctxsift.prompts import Request, build_messages
+from ctxsift.prompts import Request
 from tests.conftest import ROOT, Run
 
 pytestmark = pytest.mark.slow
@@ -71,8 +72,7 @@ def test_the_board_at_the_end_of_a_run_has_them(runner: Run, tmp_path: Path) -> 
 def answer(name: str, raw_input: str, instruction: str = "Which test failed?", intent: Intent = Intent.SUMMARY) -> str:
     backend = create_backend("controls")
     backend.load(ModelSpec(name))
-    messages = build_messages(Request(raw_input, instruction, intent))
-    return backend.generate(messages, Limits(1)).text
+    return cast(RequestBackend, backend).generate_request(Request(raw_input, instruction, intent), Limits(1)).text
 
 
 LOG = "\n".join([*(f"tests/test_{n}.py ok" for n in range(30)), "FAILED tests/test_sum.py::test_carry", "done in 2 s"])

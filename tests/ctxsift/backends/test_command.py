@@ -22,7 +22,7 @@ from ctxsift.backends.command import CommandBackend
 from ctxsift.backends.registry import COMMAND, is_service, traits_of
 from ctxsift.compression import Failure, View, failure_of
 from ctxsift.confined import Bounds, run_confined
-from ctxsift.errors import LoadError
+from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import AnyCode, Placeholder, Program, Stdin, filled, placeholder_in_script
 from ctxsift.prompts import Request, RequestPrompt, build_messages
@@ -116,10 +116,10 @@ def test_what_is_not_known_of_the_command_is_empty() -> None:
     assert put(program, dataclasses.replace(REQUEST, command=None, exit_code=None)).text == "<><>"
 
 
-def test_without_a_request_the_messages_are_read() -> None:
+def test_messages_that_are_made_of_no_request_mean_nothing_to_a_program() -> None:
     backend, _ = loaded(Program(("cat",)))
-    generation = asyncio.run(backend.agenerate(build_messages(REQUEST), Limits()))
-    assert generation.text == REQUEST.raw_input.strip("\n")
+    with pytest.raises(BackendError, match="answers requests of the product alone"):
+        asyncio.run(backend.agenerate(build_messages(REQUEST), Limits()))
 
 
 @pytest.mark.parametrize(

@@ -156,12 +156,12 @@ def test_what_a_library_tells_crosses_the_border_and_nothing_else_does(monkeypat
             """Nothing to free."""
 
     monkeypatch.setattr(module, "create_backend", lambda _: Odd())
-    requests = [json.dumps({"type": "_Load", "spec": {"model": name}}) + "\n" for name in ("fine", "odd")]
+    requests = [json.dumps({"type": "LoadModel", "spec": {"model": name}}) + "\n" for name in ("fine", "odd")]
     replies = io.StringIO()
     module.serve("odd", io.StringIO("".join(requests)), replies)
     fine, odd = (json.loads(line)["content"] for line in replies.getvalue().splitlines())
     assert fine["load"]["settings"] == {"torch": "2.13"}
-    assert (odd["type"], odd["message"]) == ("_Fault", "object is not a value of JSON")
+    assert (odd["type"], odd["message"]) == ("WorkerFault", "object is not a value of JSON")
 
 
 def test_a_worker_that_was_killed_stays_dead(tmp_path: Path) -> None:
