@@ -70,7 +70,8 @@ def test_the_first_command_of_a_shell_line(line: str, words: list[str]) -> None:
 def test_a_wrapper_runs_the_command_and_sees_what_was_captured() -> None:
     _, printed, _ = adapted("replay.py", "sh", "-c", 'printf "<%s>" "$@"; "$@"; echo "code $?"', "wrapper")
     assert printed == f"<pytest><-q><a b>{REQUEST['output']}code 3\n"
-    assert adapted("replay.py", "env") == (3, REQUEST["output"], "")
+    for command in (REQUEST["command"], "cat notes"):
+        assert adapted("replay.py", "env", command=command) == (3, REQUEST["output"], "")
 
 
 def test_tokenjuice_is_told_the_command_and_its_text_is_taken(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stand_in, output = Path(folder, words[0]), Path(folder, ".output")
         output.write_text(told["output"], encoding="utf-8", newline="")
-        stand_in.write_text(f"#!/bin/sh\ncat {shlex.quote(str(output))}\nexit {told['exit_code'] or 0}\n")
+        # By its path: the stand-in may be called `cat` itself.
+        cat = shutil.which("cat") or "/bin/cat"
+        stand_in.write_text(f"#!/bin/sh\n{cat} {shlex.quote(str(output))}\nexit {told['exit_code'] or 0}\n")
         stand_in.chmod(0o755)
         env = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
         return subprocess.run([*sys.argv[1:], *words], env=env, stdin=subprocess.DEVNULL, check=False).returncode
