@@ -164,6 +164,9 @@ class Redactor:
                 text[start - 1].isalnum() or text[start - 1] in _OTHERS_IN_LOCAL
             ):
                 start -= 1
+            # What marks a line of a diff (`+@cached.property`) is no part of an address.
+            while start < at and not text[start].isalnum():
+                start += 1
             domain = _DOMAIN.match(text, at + 1) if start < at else None
             if domain and text[start:at] != "git":
                 self.counts[_E_MAIL] += 1

@@ -52,6 +52,7 @@ CODE = [
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----  'PRIVATE KEY'",
     '"vault_token": "HCP_VAULT_TOKEN"  TOKEN=OTHER_TOKEN',
     "@app.route('/x')  foo@bar  #! @ts-ignore  a @ b.c  sha256@deadbeef",
+    "+@pytest.mark.parametrize  -@functools.cache  +    @app.route",
 ]
 
 
