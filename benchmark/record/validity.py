@@ -18,8 +18,6 @@ MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
 class Half(StrEnum):
     """Whether anybody may have tuned the scorer or a statement on these answers."""
 
-    # Answers to cases of both halves, written when everything else was done.
-    FRESH = auto()
     HELD_OUT = "held out"
     TUNED = auto()
     # The whole corpus, where no answers are needed.

@@ -19,7 +19,13 @@ from benchmark.scoring.exact_values import value_gate
 from benchmark.scoring.formats import score_format
 from benchmark.scoring.instruction import score_instruction
 from benchmark.scoring.quality import score_quality
-from benchmark.scoring.said import is_prose, own_words, score_preserve_said, score_statements, verdict_on
+from benchmark.scoring.said import (
+    is_prose,
+    own_words,
+    score_preserve_said,
+    score_statements,
+    verdict_on,
+)
 from benchmark.statements.judging import Verdict
 from benchmark.whole_tokens import has_token
 from ctxsift.intents import Intent

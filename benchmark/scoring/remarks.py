@@ -32,6 +32,8 @@ def reasons_of(verdict: Verdict) -> Iterator[str]:
         elif finding.statement.weight is Weight.VITAL:
             yield f"{Remark.UNSAID}{says}"
     yield from (f"{Remark.CONTRADICTS}{words}" for words in verdict.contradictions)
+    if verdict.strange:
+        yield "gives a reason that nothing known speaks of"
     if verdict.lists:
         yield "lists names, and says nothing there"
 

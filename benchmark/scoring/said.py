@@ -43,7 +43,7 @@ def verdict_on(text: str, case: Case) -> Verdict | None:
     """Return what `text` says of the statements of `case`; None where it has none."""
     if not case.statements:
         return None
-    return judge(text, case.statements, case.must_not)
+    return judge(text, case.statements, case.must_not, known="\n".join(case.references))
 
 
 def score_statements(

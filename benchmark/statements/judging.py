@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +11,13 @@ from benchmark.statements.model import Alternatives, MustNot, Statement, Weight,
 from benchmark.statements.pairs import crossed
 from benchmark.statements.phrases import Place, find, phrase_of, places_of
 from benchmark.statements.text import Text, read
+from benchmark.statements.vocabulary import norm_of
 
 # What a first contradiction leaves of the quality, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
 _MOST_CONTRADICTIONS = 6
+# What a strange reason leaves: one of at least so many words, of which less than this share is known.
+_STRANGE_LEAVES, _FEWEST_WORDS, _KNOWN_FROM = 0.7, 3, 0.4
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Verdict:
         quality: share of the vital statements that are said, times what contradictions leave; in [0, 1].
         findings: one for each statement.
         contradictions: what is wrong, in words.
+        strange: it gives a reason in words that nothing known has.
         lists: a sentence of it only lists things, and says nothing.
         support: for each sentence its start and end in characters, and how much of something it says, in [0, 1].
 
@@ -48,17 +54,21 @@ class Verdict:
     quality: float
     findings: tuple[Finding, ...]
     contradictions: tuple[str, ...]
+    strange: bool
     lists: bool
     support: tuple[tuple[int, int, float], ...]
 
 
-def judge(answer: str, statements: Sequence[Statement], must_not: Sequence[MustNot] = ()) -> Verdict:
+def judge(
+    answer: str, statements: Sequence[Statement], must_not: Sequence[MustNot] = (), *, known: str = ""
+) -> Verdict:
     """Return what `answer` says of `statements`, and what it says against them.
 
     Args:
         answer: text; what is beyond 8,000 characters is not read.
         statements: at least one of them vital.
         must_not: what only wrong answers say.
+        known: text whose words, beside those of the statements, a reason may be made of.
 
     """
     text = read(answer)
@@ -68,12 +78,15 @@ def judge(answer: str, statements: Sequence[Statement], must_not: Sequence[MustN
     wrong = set().union(*mixed.values(), *hits.values())
     contradictions = (*mixed, *hits)[:_MOST_CONTRADICTIONS]
     shares = [f.share for f in findings if f.statement.weight is Weight.VITAL]
+    strange = _is_strange(text, _known_norms(tuple(statements), known))
     left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
+    left *= _STRANGE_LEAVES if strange else 1.0
     return Verdict(
         quality=left * sum(shares) / len(shares) if shares else 0.0,
         findings=findings,
         contradictions=contradictions,
         lists=bool(text.lists),
+        strange=strange,
         support=tuple(_support(text, findings, wrong)),
     )
 
@@ -148,7 +161,31 @@ def _is_excused(text: Text, first: int, past: int, unless: str) -> bool:
     return any(first <= p.first < past and p.negated >= phrase.under_negation for p in find(text, phrase))
 
 
+@functools.lru_cache(maxsize=512)
+def _known_norms(statements: tuple[Statement, ...], known: str) -> frozenset[str]:
+    """Return the norms of all words that a reason may be made of."""
+    sources = [known]
+    for each in statements:
+        groups = (*each.groups, *(group for pair in each.pairs for group in pair))
+        sources += [each.says, *(term.lstrip("=!") for group in groups for term in group)]
+    words = re.findall(r"[^\W\d_]+", " ".join(sources))
+    return frozenset(map(norm_of, words))
+
+
+def _is_strange(text: Text, known: frozenset[str]) -> bool:
+    """Return True if a text gives a reason in words that are not known."""
+    for first, past in text.reasons:
+        words = [token for token in text.tokens[first:past] if token.says_something]
+        if len(words) >= _FEWEST_WORDS and sum(token.norm in known for token in words) < _KNOWN_FROM * len(words):
+            return True
+    return False
+
+
 def _support(text: Text, findings: Sequence[Finding], wrong: set[int]) -> Iterator[tuple[int, int, float]]:
     for index, (first, past) in enumerate(text.sentences):
         share = max((f.share for f in findings if index in f.sentences), default=0.0)
-        yield text.tokens[first].start, text.tokens[past - 1].end, 0.0 if index in wrong else share
+        yield (
+            text.tokens[first].start,
+            text.tokens[past - 1].end,
+            0.0 if index in wrong else share,
+        )

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from benchmark.statements.vocabulary import CLAUSE_WORDS, FUNCTION_WORDS, GOES_ON, common_norms, norm_of, verb_norms
+from benchmark.statements.vocabulary import (
+    AUXILIARIES,
+    BECAUSE,
+    CLAUSE_WORDS,
+    FUNCTION_WORDS,
+    GOES_ON,
+    common_norms,
+    norm_of,
+    verb_norms,
+)
 
 # Above any honest answer; it bounds hostile ones.
 MAX_CHARS = 8000
@@ -27,6 +36,10 @@ _LINE_END = re.compile(r"\n(?!\s*[a-z(])")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 # Prose has one function word in four or five words; a list of what was found has next to none, and short items.
 _PROSE_FROM, _BARE = 0.16, 0.08
+# Verbs with a value as their object: whoever lists keywords has no use for them.
+_GETS = frozenset(
+    ["=", "got", "gets", "gave", "gives", "want", "wants", "wanted", "needs", "takes", "took", "is", "was", "lacks"]
+)
 _ITEMS, _ITEM_WORDS, _FEW_WORDS, _STRUNG_WORDS = 4, 4.0, 3, 8
 
 
@@ -63,6 +76,13 @@ class Token:
     def is_verb(self) -> bool:
         """It is a verb, as far as the tables and its ending tell."""
         return self.kind is Kind.WORD and (self.norm in verb_norms() or self.text.endswith("ed"))
+
+    @property
+    def says_something(self) -> bool:
+        """It is a word, and none that only binds others."""
+        if self.kind not in (Kind.WORD, Kind.PART) or len(self.text) <= 2:
+            return False
+        return self.text.lower() not in FUNCTION_WORDS and self.norm not in AUXILIARIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +140,16 @@ class Text:
             found += list(zip(cuts, [*cuts[1:], past], strict=True))
         return tuple(found)
 
+    @cached_property
+    def reasons(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of tokens that give a reason: from "because" to the end of the sentence or a colon or semicolon."""
+        found = []
+        for index in self.by_norm.get(BECAUSE, ()):
+            past = self.bounds[self.sentence_of(index) + 1]
+            stops = (i for i in range(index + 1, past) if self.tokens[i].norm in (";", ":"))
+            found.append((index + 1, next(stops, past)))
+        return tuple(found)
+
     def _is_cut(self, first: int, index: int, past: int) -> bool:
         token = self.tokens[index]
         if token.kind is Kind.STOP:
@@ -141,7 +171,7 @@ def read(text: str) -> Text:
     tokens: list[Token] = []
     bounds = [0]
     for start, end in _sentence_spans(text):
-        if text[start:end].rstrip(_CLOSING.replace("?", "") + " \n\t").endswith("?"):
+        if text[start:end].rstrip("\"'”’`)] \n\t").endswith("?"):
             # A question says nothing.
             continue
         tokens += tokens_of(text, start, end)
@@ -221,10 +251,29 @@ def is_list(tokens: Sequence[Token]) -> bool:
     if len(words) <= _FEW_WORDS or _is_introduced(tokens):
         return False
     linking = sum(token.kind is Kind.WORD and token.text.lower() in FUNCTION_WORDS for token in words) / len(words)
-    items = 1 + sum(token.norm in (",", ";") for token in tokens)
-    if items >= _ITEMS and len(words) / items <= _ITEM_WORDS:
-        return linking < _PROSE_FROM
+    items = list(_items(tokens))
+    if len(items) >= _ITEMS and len(words) / len(items) <= _ITEM_WORDS:
+        return linking < _PROSE_FROM and 2 * sum(map(_is_said, items)) < len(items)
     return len(words) >= _STRUNG_WORDS and linking < _BARE and not any(token.is_verb for token in words)
+
+
+def _items(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Yield what stands between the commas and semicolons of a sentence, those of arguments aside."""
+    begin = depth = 0
+    for index, token in enumerate(tokens):
+        depth = max(0, depth + token.text.count("(") - token.text.count(")"))
+        if token.norm in (",", ";") and not depth:
+            yield tokens[begin:index]
+            begin = index + 1
+    yield tokens[begin:]
+
+
+def _is_said(item: Sequence[Token]) -> bool:
+    """Return True if an item says something of something: "f() got 94", "want 95", "2 failed", "test_a: 2"."""
+    pairs = list(itertools.pairwise(item))
+    tally = any((a.norm == ":" or b.is_verb) and Kind.NUMBER in (a.kind, b.kind) for a, b in pairs)
+    named = any(token.kind in (Kind.NAME, Kind.NUMBER) and token.text != "=" for token in item)
+    return tally or (named and any(token.text in _GETS for token in item))
 
 
 def _is_introduced(tokens: Sequence[Token]) -> bool:

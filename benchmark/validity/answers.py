@@ -16,6 +16,8 @@ from ctxsift.errors import InputError
 from ctxsift.files import read_text
 
 DEFAULT_ANSWERS = Path(__file__).parents[2] / "tests" / "data" / "validity"
+# The first of its kind that splits the 36 cases in half.
+_SALT = "second3:"
 RIGHT, STUFFING, IRRELEVANT = "right", "stuffing", "irrelevant"
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -33,8 +35,8 @@ class CaseAnswers(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         right: true and complete, in words of their own.
         wrong: plausible and false.
-        stuffing: names of the right answer, with nothing said of them; empty in fresh answers.
-        irrelevant: fluent, and no answer to the question; empty in fresh answers.
+        stuffing: names of the right answer, with nothing said of them; empty in later sets.
+        irrelevant: fluent, and no answer to the question; empty in later sets.
 
     """
 
@@ -56,18 +58,19 @@ class AnswerSet:
     """All cases with answers, by id, and the hash of every byte of them.
 
     Attributes:
-        fresh: answers that were written last, from the folder `fresh` beside the others; empty where there is none.
+        cases: of the first set.
+        later: of the folders `fresh` and `second` beside it; the second one is split.
 
     """
 
     cases: tuple[CaseAnswers, ...]
-    fresh: tuple[CaseAnswers, ...]
+    later: tuple[tuple[CaseAnswers, Half], ...]
     sha256: str
 
 
 def half_of(case_id: str) -> Half:
-    """Return on which side of the split a case is: by the first byte of its id's SHA-256, odd ones are held out."""
-    return Half.HELD_OUT if hashlib.sha256(case_id.encode()).digest()[0] % 2 else Half.TUNED
+    """Return on which side of the split of the second set a case is, by a hash of its id."""
+    return Half.HELD_OUT if hashlib.sha256(f"{_SALT}{case_id}".encode()).digest()[0] % 2 else Half.TUNED
 
 
 def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
@@ -81,7 +84,10 @@ def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
     if not files:
         raise InputError(str(folder), "has no answers (*.yaml)", "give --answers a folder of them")
     digest = hashlib.sha256()
-    return AnswerSet(_read(files, digest), _read(sorted((folder / "fresh").glob("*.yaml")), digest), digest.hexdigest())
+    cases = _read(files, digest)
+    fresh, second = (_read(sorted((folder / name).glob("*.yaml")), digest) for name in ("fresh", "second"))
+    later = [(each, Half.TUNED) for each in fresh] + [(each, half_of(each.case_id)) for each in second]
+    return AnswerSet(cases, tuple(later), digest.hexdigest())
 
 
 def _read(files: Sequence[Path], digest: hashlib._Hash) -> tuple[CaseAnswers, ...]:

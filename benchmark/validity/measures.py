@@ -11,7 +11,7 @@ from benchmark.grading.baselines import GOLD, ReferenceScores
 from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure
 from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
 from benchmark.statistics import mean, percentile
-from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet, half_of
+from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -25,19 +25,36 @@ _OK = "ok"
 _VALUE_TOKEN = re.compile(r"[^\W_]+")
 
 
-# Measure -> the side of the bar that is good, and the bar for each half.
+# Measure -> the side of the bar that is good, and the bar.
 _BARS = {
-    "right answers, mean": (Limit.LEAST, 0.93, 0.95),
-    "right answers, p10": (Limit.LEAST, 0.75, 0.80),
-    "wrong answers, mean": (Limit.MOST, 0.40, 0.35),
-    "wrong answers above 0.70, share": (Limit.MOST, 0.10, 0.05),
-    "AUC, right against wrong": (Limit.LEAST, 0.94, 0.97),
-    "pairs of a case with the right one ahead, share": (Limit.LEAST, 0.92, 0.97),
-    "anchors listed, summary, mean": (Limit.MOST, 0.30, 0.30),
-    "anchors listed, recall, mean": (Limit.MOST, 0.45, 0.45),
-    "instruction echoed, summary, mean": (Limit.MOST, 0.30, 0.30),
-    "instruction echoed, recall, mean": (Limit.MOST, 0.45, 0.45),
-    "gold's words shuffled, mean": (Limit.MOST, 0.25, 0.25),
+    "right answers, mean": (Limit.LEAST, 0.94),
+    "right answers, p10": (Limit.LEAST, 0.80),
+    "wrong answers, mean": (Limit.MOST, 0.25),
+    "wrong answers above 0.70, share": (Limit.MOST, 0.10),
+    "AUC, right against wrong": (Limit.LEAST, 0.945),
+    "pairs of a case with the right one ahead, share": (Limit.LEAST, 0.94),
+    "false reasons above 0.70, share": (Limit.MOST, 0.15),
+    "anchors listed, summary, mean": (Limit.MOST, 0.30),
+    "anchors listed, recall, mean": (Limit.MOST, 0.45),
+    "instruction echoed, summary, mean": (Limit.MOST, 0.30),
+    "instruction echoed, recall, mean": (Limit.MOST, 0.45),
+    "gold's words shuffled, mean": (Limit.MOST, 0.25),
+}
+# Kinds of falsehoods, those of the first set among them -> what they are called.
+_KINDS = {
+    "false-reason": "false reason",
+    "cause-effect": "false reason",
+    "invented": "invented",
+    "polarity": "invented",
+    "swapped-roles": "swapped roles",
+    "anchors-false": "swapped roles",
+    "innocent-blamed": "innocent blamed",
+    "blame": "innocent blamed",
+    "decoy": "innocent blamed",
+    "neighbouring-value": "neighbouring value",
+    "value": "neighbouring value",
+    "success-claimed": "success claimed",
+    "outcome": "success claimed",
 }
 
 
@@ -58,17 +75,15 @@ def measure(
     """
     by_id = {case.case_id: case for case in corpus.cases}
     judged: list[Judged] = []
-    for each in (*answers.cases, *answers.fresh):
+    for each, half in (*((each, Half.TUNED) for each in answers.cases), *answers.later):
         if each.case_id not in by_id:
             raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
         case = by_id[each.case_id]
-        fresh = each in answers.fresh
-        made = [] if fresh else [(_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)]
-        half = Half.FRESH if fresh else half_of(case.case_id)
+        made = [(_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)] if each.stuffing else []
         judged += [_judge(case, half, kind, text, embedder) for kind, text in (*each.labelled(), *made)]
     figures = [
         figure
-        for half in (Half.FRESH, Half.HELD_OUT, Half.TUNED)
+        for half in (Half.HELD_OUT, Half.TUNED)
         for figure in _half_figures(half, [answer for answer in judged if answer.half is half], by_id)
     ]
     figures += _whole_figures(corpus.cases, references or ReferenceScores(embedder))
@@ -111,11 +126,13 @@ def _half_figures(half: Half, judged: Sequence[Judged], cases: Mapping[str, Case
     if not judged:
         return
     values = _values(judged, cases)
-    for measure, (limit, held_out, tuned) in _BARS.items():
+    for measure, (limit, bar) in _BARS.items():
         if measure in values:
             value, count = values[measure]
-            bar = tuned if half is Half.TUNED else held_out
             yield ValidityFigure(half=half, measure=measure, value=value, count=count, limit=limit, bar=bar)
+    for kind in dict.fromkeys(_KINDS.values()):
+        if found := _of_kind(judged, kind):
+            yield ValidityFigure(half=half, measure=f"wrong by {kind}, mean", value=mean(found), count=len(found))
     irrelevant = _scores(judged, lambda answer: answer.kind == IRRELEVANT)
     if irrelevant:
         yield ValidityFigure(
@@ -135,6 +152,8 @@ def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tu
         "AUC, right against wrong": (_ahead(right, wrong), len(right) * len(wrong)),
         "pairs of a case with the right one ahead, share": _ahead_by_case(judged),
     }
+    if reasons := _of_kind(judged, "false reason"):
+        found["false reasons above 0.70, share"] = (sum(x > _PASSES for x in reasons) / len(reasons), len(reasons))
     groups = {
         f"{words}, {intent}, mean": [
             a.case_score for a in judged if a.kind == kind and cases[a.case_id].intent is intent
@@ -144,6 +163,10 @@ def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tu
     }
     groups["gold's words shuffled, mean"] = _scores(judged, lambda a: a.kind == _SHUFFLED)
     return found | {measure: (mean(scores), len(scores)) for measure, scores in groups.items() if scores}
+
+
+def _of_kind(judged: Sequence[Judged], kind: str) -> list[float]:
+    return _scores(judged, lambda answer: _KINDS.get(answer.kind) == kind)
 
 
 def _ahead_by_case(judged: Sequence[Judged]) -> tuple[float, int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.corpus.__main__ import main as check
+from benchmark.record.validity import Half
 from benchmark.scoring import Embedder
 from benchmark.validity.answers import RIGHT, read_answers
 from ctxsift.terminal import one_line, show
@@ -28,7 +29,8 @@ def findings(case: Case, judge: Judge) -> Iterator[str]:
             yield f"{damage.name}: costs nothing"
     answers = [("blind reader", True, blind_answers().get(case.case_id))]
     known = read_answers()
-    for each in (*known.cases, *known.fresh):
+    later = (each for each, half in known.later if half is Half.TUNED)
+    for each in (*known.cases, *later):
         if each.case_id == case.case_id:
             answers += [(kind, kind == RIGHT, text) for kind, text in each.labelled()]
     for kind, right, text in answers:

@@ -7,13 +7,13 @@ from benchmark.render.markdown import markdown_table
 
 
 def validity_table(validity: Validity) -> str:
-    """Return the figures of fresh answers and of both halves side by side, with their bars."""
+    """Return the figures of both halves side by side, with their bars."""
     by_half = {half: {f.measure: f for f in validity.figures if f.half is half} for half in Half}
     rows = [
-        [measure, _cell(by_half[Half.FRESH].get(measure)), _cell(figure), _cell(by_half[Half.TUNED].get(measure))]
-        for measure, figure in by_half[Half.HELD_OUT].items()
+        [measure, _cell(by_half[Half.HELD_OUT].get(measure)), _cell(figure)]
+        for measure, figure in by_half[Half.TUNED].items()
     ]
-    return markdown_table(["answers", "fresh (bar)", "held out (bar)", "tuned (bar)"], rows)
+    return markdown_table(["answers", "held out (bar)", "tuned (bar)"], rows)
 
 
 def _cell(figure: ValidityFigure | None) -> str:

@@ -16,6 +16,7 @@ VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
     ("benchmark/corpus/quotas.py", "python"): "the name of a tool",
     ("ctxsift/__init__.py", "settings"): "the name of a module",
+    ("benchmark/validity/measures.py", "outcome"): "a kind of falsehood",
     ("benchmark/matrix.py", "name"): "a field of the matrix",
     ("benchmark/matrix.py", "phase"): "a field of the matrix",
     ("benchmark/matrix.py", "enabled"): "a field of the matrix",

@@ -151,6 +151,17 @@ def test_a_name_is_found_to_the_letter_in_any_of_its_spellings() -> None:
     assert quality("No doubt: not web-1, web-2 failed.", statement) == 1.0
 
 
+def test_a_reason_in_words_that_nothing_knows_costs() -> None:
+    broke = Statement("a.py broke because its cache was stale", names=("a.py",), terms=(("fail", "break"),))
+    known = "a.py fails: it reads an old entry of the cache."
+    assert judge("a.py failed because it read a stale entry from the cache.", [broke], known=known).quality == 1.0
+    strange = judge("a.py failed because the network switch had lost power.", [broke], known=known)
+    assert strange.quality == 0.7
+    assert strange.strange
+    # Two words are too few to tell.
+    assert judge("a.py failed because of network trouble.", [broke], known=known).quality == 1.0
+
+
 def test_within_the_answer_the_terms_may_be_anywhere() -> None:
     statement = Statement(
         says="it failed in CI", terms=(("fail", "break", "die"), ("ci", "pipeline")), within=Within.ANSWER
