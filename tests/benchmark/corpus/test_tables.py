@@ -38,9 +38,24 @@ def test_the_easy_tier_has_to_be_read_too() -> None:
     assert max(finals.values()) < CEILING_OF_BASELINES
 
 
-def test_every_figure_of_validity_meets_its_bar_but_those_that_the_document_tells() -> None:
-    figures = [f for f in tables.measured().validity.figures if f.half is not Half.HELD_OUT]
-    assert {figure.measure for figure in figures if not figure.met} <= {"false reasons above 0.70, share"}
+# Bars that are missed, and stay on the board until they are met; docs/scoring.md tells why.
+MISSED = {(Half.TUNED, "false reasons above 0.70, share")} | {
+    (Half.HELD_OUT, measure)
+    for measure in (
+        "right answers, mean",
+        "right answers, p10",
+        "wrong answers, mean",
+        "wrong answers above 0.70, share",
+        "AUC, right against wrong",
+        "pairs of a case with the right one ahead, share",
+        "false reasons above 0.70, share",
+    )
+}
+
+
+def test_every_figure_of_validity_meets_its_bar_but_those_that_are_known_to_miss() -> None:
+    figures = tables.measured().validity.figures
+    assert {(figure.half, figure.measure) for figure in figures if not figure.met} == MISSED
 
 
 def test_blind_readers_come_to_the_gold() -> None:
