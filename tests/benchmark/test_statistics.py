@@ -175,7 +175,8 @@ def test_the_paired_test_seldom_cries_wolf(correlation: float, captures: Cluster
     assert shares["captures"][0] <= 0.05 + chance
     assert abs(shares["captures"][1] - 0.05) <= chance
     if "cases" in shares:
-        assert min(shares["cases"]) > max(0.07, 0.05 + chance)
+        # Were cases drawn, twice as many as promised would be false alarms, or nearly.
+        assert min(shares["cases"]) > max(shares["captures"]) + chance
 
 
 def test_drawing_cases_would_take_copies_for_evidence() -> None:

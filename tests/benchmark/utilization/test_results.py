@@ -20,7 +20,8 @@ def tree(runner_in: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of baselines over twelve cases."""
     folder = tmp_path_factory.mktemp("utilization")
     scenarios = [part for name in ("gold", "ok", "tf-idf") for part in ("--scenario", f"control-{name}")]
-    done = runner_in(folder, "--matrix", str(ROOT / "matrix.json"), *scenarios, "--max-cases", "12")
+    cases = ("--max-cases", "12", "--order", "mixed")
+    done = runner_in(folder, "--matrix", str(ROOT / "matrix.json"), *scenarios, *cases)
     assert done.returncode == 0, done.stderr
     return folder / "results"
 
