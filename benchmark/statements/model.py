@@ -29,8 +29,8 @@ class Within(StrEnum):
 
 # One of them has to be there.
 Alternatives = Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
-# A name, or all its spellings. Where a text with a pattern may also be an array, msgspec 0.22 frees memory that is not its
-# own, and the process may crash when it ends; so the text has none.
+# A name, or all its spellings. Where a text with a pattern may also be an array, msgspec 0.22 frees memory that is
+# not its own, and the process may crash when it ends; so the text has none.
 Name = NonEmpty | Alternatives
 
 
