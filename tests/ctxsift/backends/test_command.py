@@ -196,20 +196,21 @@ def test_a_program_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
     assert ran.beyond == "took more than 200 MB of memory"
 
 
+# Each sleeps for a time of its own, by which the others are told from it where they run at the same time.
 @pytest.mark.parametrize(
-    "start",
+    ("start", "seconds"),
     [
-        "subprocess.Popen(['sleep', '61.25'])",
-        "subprocess.Popen(['sleep', '61.25'], start_new_session=True, stdout=subprocess.DEVNULL)",
-        "subprocess.Popen('setsid sleep 61.25 >/dev/null 2>&1 &', shell=True)",
+        ("subprocess.Popen(['sleep', '61.25'])", "61.25"),
+        ("subprocess.Popen(['sleep', '61.5'], start_new_session=True, stdout=subprocess.DEVNULL)", "61.5"),
+        ("subprocess.Popen('setsid sleep 61.75 >/dev/null 2>&1 &', shell=True)", "61.75"),
     ],
 )
-def test_processes_left_behind_are_ended_and_remarked(start: str) -> None:
+def test_processes_left_behind_are_ended_and_remarked(start: str, seconds: str) -> None:
     generation = bad(f"{start}; print('E1')")
     assert generation.text == "E1\n"
     assert generation.remarks == ("left processes behind",)
     running = [process.cmdline() for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"]]
-    assert ["sleep", "61.25"] not in running
+    assert ["sleep", seconds] not in running
 
 
 def test_what_it_starts_and_waits_for_is_no_remark() -> None:
