@@ -10,24 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO
 
 import msgspec
 
 from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, asked_of, verdict_of
 from benchmark.utilization.records import ChunkVerdict, Question
-from ctxsift.backends.base import (
-    GREEDY,
-    Ability,
-    AsyncBackend,
-    Decoding,
-    Generation,
-    Limits,
-    ModelOptions,
-    ModelSpec,
-    checked,
-    kept,
-)
+from ctxsift.asking import ask_async
+from ctxsift.backends.base import Ability, AsyncBackend, Decoding, Limits, ModelOptions, ModelSpec
 from ctxsift.backends.registry import GGUF, SERVICE, create_backend, is_service, lacking, traits_of
 from ctxsift.backends.retry import FATAL, LOCAL_RETRY, Retry
 from ctxsift.backends.threaded import ThreadedBackend
@@ -36,7 +26,7 @@ from ctxsift.backends.worker import start_worker
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InputError, LoadError
 from ctxsift.files import exists, open_regular, reading
-from ctxsift.prompts import Message
+from ctxsift.prompts import FixedPrompt
 from ctxsift.settings import Settings
 from ctxsift.terminal import tell
 
@@ -130,11 +120,9 @@ async def _ask_all(
     told = time.monotonic()
     backend = await asyncio.to_thread(_loaded, judge)
 
-    async def ask(each: Asked) -> Generation:
-        decoding = judge.decoding(each.repeat)
-        if decoding == GREEDY:
-            return await backend.agenerate(each.messages, _LIMITS)
-        return await cast(_Decoding, backend).agenerate(each.messages, _LIMITS, decoding)
+    async def ask(each: Asked) -> str:
+        answer = await ask_async(FixedPrompt(each.messages), backend, _LIMITS, judge.decoding(each.repeat))
+        return answer.generation.text
 
     async def slot() -> None:
         nonlocal told
@@ -146,9 +134,8 @@ async def _ask_all(
             except BackendError as error:
                 found[each] = Reply(None, str(error))
             else:
-                text = kept(checked(attempted.value), _LIMITS).text
-                replies.add(each.key(judge.identity), text)
-                found[each] = Reply(text)
+                replies.add(each.key(judge.identity), attempted.value)
+                found[each] = Reply(attempted.value)
             if time.monotonic() - told > _TOLD_EVERY_S:
                 told = time.monotonic()
                 tell(f"judge: {len(found):,} of {len(asked):,} verdicts")
@@ -185,14 +172,6 @@ def _loaded(judge: Judge) -> AsyncBackend | ThreadedBackend:
     device, context = (Device.REMOTE, _SERVICE_CONTEXT_TOKENS) if judge.remote else (Device.CPU, _CONTEXT_TOKENS)
     backend.load(ModelSpec(judge.model, path, device, "none", context, options=options))
     return backend
-
-
-class _Decoding(Protocol):
-    """A backend that takes how to decode."""
-
-    async def agenerate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding) -> Generation:
-        """Ask once; see DecodingBackend."""
-        ...
 
 
 class _Line(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -135,7 +136,7 @@ def limits_of(budget: int) -> Limits:
     return Limits(max(_LEAST_ANSWER, budget + budget // 4))
 
 
-class _Modelled:
+class _Modelled(ABC):
     """A method with a model, and the same by rules where the model fails."""
 
     takes_budget = True
@@ -165,8 +166,9 @@ class _Modelled:
         made = self._by_rules.compact(cycle)
         return Summary(made.text, made.entries, fallback=reason)
 
+    @abstractmethod
     def with_model(self, cycle: Cycle) -> Summary:
-        raise NotImplementedError
+        """Return what the model makes of a cycle. Raises UnusableAnswerError or BackendError."""
 
     def _in_pieces(self, cycle: Cycle, room: int, each: Callable[[Piece], None]) -> None:
         """Call `each` for the pieces of a span; where one does not fit, for smaller ones of it."""
