@@ -126,13 +126,12 @@ def _parts(results: Sequence[StoredResult], options: argparse.Namespace) -> list
 
 
 def _show_retention(results: Sequence[StoredResult], options: argparse.Namespace) -> None:
-    from benchmark.analysis.retention import RetentionJudge, retention_board
+    from benchmark.analysis.retention import RetentionJudge, retention_boards
     from benchmark.render.retention import print_retention, retention_csv, retention_document, retention_markdown
     from benchmark.scoring import Embedder
     from ctxsift.files import write_atomically
 
-    judge = RetentionJudge(Embedder())
-    boards = [retention_board(board, judge) for board in build_leaderboards(results)]
+    boards = retention_boards(build_leaderboards(results), results, RetentionJudge(Embedder()))
     if options.markdown:
         write_atomically(options.markdown, retention_markdown(boards))
     if options.csv:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +122,22 @@ class RetentionBoard:
     left_out: Mapping[LeftOut, int]
 
 
+@dataclass(frozen=True)
+class ResultKept:
+    """What the answers of one result keep.
+
+    Attributes:
+        answers: those to cases that are not left out.
+        without_markers: the same without the lines that a program adds of its own; None where it says of none.
+        questions: by case, those whose raw input is known.
+
+    """
+
+    answers: tuple[Kept, ...]
+    without_markers: tuple[Kept, ...] | None
+    questions: Mapping[str, Question]
+
+
 class _Lines:
     """The lines of one raw output: what each costs, and which anchors it holds."""
 
@@ -166,6 +183,7 @@ class RetentionJudge:
         self._embedder = embedder
         self._lines = functools.cache(functools.partial(_Lines, embedder=embedder))
         self._verdicts: dict[tuple[str, tuple[str, ...]], LeftOut | None] = {}
+        self._questions: dict[tuple[object, ...], Question] = {}
 
     def left_out(self, question: Question) -> LeftOut | None:
         """Return why a case says nothing of what is kept; None where it does."""
@@ -174,6 +192,33 @@ class RetentionJudge:
             derived = missing_anchors(raw_input, anchors)
             self._verdicts[key] = LeftOut.DERIVED if derived else None if anchors else LeftOut.NO_ANCHORS
         return self._verdicts[key]
+
+    def read(self, result: StoredResult) -> ResultKept:
+        """Return what a result keeps; nothing of its texts is held but one copy of each question."""
+        marker = result.record.scenario.marker
+        known = (case.question for case in result.record.cases if case.question.raw_input is not None)
+        return ResultKept(
+            answers=tuple(self._kept_of(result)),
+            without_markers=None if marker is None else tuple(self._kept_of(result, re.compile(marker))),
+            questions={question.case_id: self._one_copy(question) for question in known},
+        )
+
+    def _one_copy(self, question: Question) -> Question:
+        anchors = tuple(question.required_anchors or ())
+        key = question.case_id, question.raw_input or "", question.instruction, question.expected_output, anchors
+        return self._questions.setdefault(key, question)
+
+    def _kept_of(self, result: StoredResult, marker: re.Pattern[str] | None = None) -> Iterator[Kept]:
+        prints = result.track in _PRINTS
+        for case in result.record.cases:
+            question = case.question
+            if isinstance(case, Answered) and question.raw_input is not None and self.left_out(question) is None:
+                view = case.raw if prints else case.recovered
+                if marker is None:
+                    yield self.kept(question, view.output, view.output_tokens)
+                else:
+                    lines = view.output.splitlines(keepends=True)
+                    yield self.kept(question, "".join(line for line in lines if not marker.search(line)))
 
     def kept(self, question: Question, text: str, tokens_out: int | None = None) -> Kept:
         """Return what an answer keeps of a case that is not left out."""
@@ -191,10 +236,24 @@ class RetentionJudge:
         )
 
 
-def retention_board(board: Leaderboard, judge: RetentionJudge) -> RetentionBoard:
-    """Return the rows of a leaderboard, gold and its baselines included, by what they keep."""
-    questions = _questions(row.result for row in board.rows)
-    rows = [each for row in board.rows for each in _rows(row, judge)]
+def retention_boards(
+    boards: Iterable[Leaderboard], results: Iterable[StoredResult], judge: RetentionJudge
+) -> list[RetentionBoard]:
+    """Return the rows of leaderboards, gold and their baselines included, by what they keep.
+
+    Args:
+        boards: their rows may have lost their cases.
+        results: all that the boards are of, told apart by their paths. They are read one at a time.
+        judge: reads them.
+
+    """
+    kept = {result.path: judge.read(result) for result in results}
+    return [_retention_board(board, kept, judge) for board in boards]
+
+
+def _retention_board(board: Leaderboard, kept: Mapping[Path, ResultKept], judge: RetentionJudge) -> RetentionBoard:
+    questions = {case_id: q for row in board.rows for case_id, q in kept[row.result.path].questions.items()}
+    rows = [each for row in board.rows for each in _rows(row, kept[row.result.path])]
     rows += [
         summarised(
             Retention(each.label, True, each.name in BLIND, each.score, 0),
@@ -215,33 +274,15 @@ def retention_board(board: Leaderboard, judge: RetentionJudge) -> RetentionBoard
     )
 
 
-def _questions(results: Iterable[StoredResult]) -> dict[str, Question]:
-    found = {case.question.case_id: case.question for result in results for case in result.record.cases}
-    return {case_id: question for case_id, question in found.items() if question.raw_input is not None}
-
-
-def _rows(row: BoardRow, judge: RetentionJudge) -> Iterator[Retention]:
+def _rows(row: BoardRow, kept: ResultKept) -> Iterator[Retention]:
     """Yield the figures of a result, and those without the lines that a program adds of its own."""
     scenario, result = row.result.record.scenario, row.result
     blind = not scenario.question or (scenario.track is Track.CONTROL and scenario.model in BLIND)
     load_ms = result.record.warmup.load_ms if scenario.track is Track.COMMAND else None
     empty = Retention(row.label, result.is_reference, blind, row.summary.final_score, 0, line_ms=load_ms)
-    yield summarised(empty, list(_kept_of(result, judge)))
-    if scenario.marker is not None:
-        stripped = replace(empty, label=f"{row.label}, markers stripped", score=None)
-        yield summarised(stripped, list(_kept_of(result, judge, re.compile(scenario.marker))))
-
-
-def _kept_of(result: StoredResult, judge: RetentionJudge, marker: re.Pattern[str] | None = None) -> Iterator[Kept]:
-    prints = result.track in _PRINTS
-    for case in result.record.cases:
-        if isinstance(case, Answered) and case.question.raw_input is not None and judge.left_out(case.question) is None:
-            view = case.raw if prints else case.recovered
-            if marker is None:
-                yield judge.kept(case.question, view.output, view.output_tokens)
-            else:
-                lines = view.output.splitlines(keepends=True)
-                yield judge.kept(case.question, "".join(line for line in lines if not marker.search(line)))
+    yield summarised(empty, kept.answers)
+    if kept.without_markers is not None:
+        yield summarised(replace(empty, label=f"{row.label}, markers stripped", score=None), kept.without_markers)
 
 
 def _reference_text(name: str, question: Question) -> str:

@@ -27,7 +27,7 @@ _PERCENT, _TIMES, _MS, _SCORE = Form(scale=100), Form(suffix="x"), Form(digits=0
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
     """A figure of the view."""
 
     title: str
@@ -38,21 +38,21 @@ class _Column:
 
 
 COLUMNS = (
-    _Column("anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE),
-    _Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
-    _Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
-    _Column("ratio", "input tokens per answer token", lambda r: r.ratio, _TIMES),
-    _Column("lift", "anchors kept, less what random lines of the same size keep", lambda r: r.lift, _LIFT),
-    _Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
-    _Column(
+    Column("anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE),
+    Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
+    Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
+    Column("ratio", "input tokens per answer token", lambda r: r.ratio, _TIMES),
+    Column("lift", "anchors kept, less what random lines of the same size keep", lambda r: r.lift, _LIFT),
+    Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
+    Column(
         "net saved %",
         "share of the input that an agent is spared, which reads the raw output too where an anchor is missing",
         lambda r: r.net_saved,
         _PERCENT,
         lambda r: r.net_saved_interval,
     ),
-    _Column("score", "the case score, which asks for an answer in a shape", lambda r: r.score, _SCORE),
-    _Column("line ms", "time on a line of input: mostly the start of the program", lambda r: r.line_ms, _MS),
+    Column("score", "the case score, which asks for an answer in a shape", lambda r: r.score, _SCORE),
+    Column("line ms", "time on a line of input: mostly the start of the program", lambda r: r.line_ms, _MS),
 )
 _LEFT_OUT = {
     LeftOut.DERIVED: "with anchors that the output does not hold (counts, keys)",
@@ -66,7 +66,7 @@ def print_retention(console: Console, boards: Sequence[RetentionBoard]) -> None:
         if number:
             console.print()
         title = f"{board_title(board.board)}: {TITLE[0].lower()}{TITLE[1:]}" if len(boards) > 1 else TITLE
-        columns = _columns(board)
+        columns = filled_columns(board)
         rows = [[_name(row), *(_cell(column, row) for column in columns)] for row in board.rows]
         console.print(plain_table(["result", *(column.title for column in columns)], rows, title=title))
         for note in retention_notes(board):
@@ -82,7 +82,7 @@ def retention_tables(boards: Sequence[RetentionBoard]) -> list[str]:
     """Return the boards as paragraphs of Markdown: table, notes, what the columns mean."""
     parts = []
     for board in boards:
-        columns = _columns(board)
+        columns = filled_columns(board)
         rows = [[_name(row), *(_cell(column, row) for column in columns)] for row in board.rows]
         italic = {number for number, row in enumerate(board.rows) if row.is_reference}
         parts += [
@@ -178,7 +178,7 @@ def retention_notes(board: RetentionBoard) -> list[str]:
     return found
 
 
-def _columns(board: RetentionBoard) -> list[_Column]:
+def filled_columns(board: RetentionBoard) -> list[Column]:
     """Return the columns that any row fills."""
     return [column for column in COLUMNS if any(column.read(row) is not None for row in board.rows)]
 
@@ -187,11 +187,11 @@ def _name(row: Retention) -> str:
     return f"{row.label} ({BLIND})" if row.is_blind else row.label
 
 
-def _cell(column: _Column, row: Retention) -> str:
+def _cell(column: Column, row: Retention) -> str:
     return form_text(column.form, _rounded(column, column.read(row))) + interval_text(column.form, column.interval(row))
 
 
-def _rounded(column: _Column, value: float | None) -> float | None:
+def _rounded(column: Column, value: float | None) -> float | None:
     # No "-0.0": nothing has no sign.
     tiny = value is not None and abs(value * column.form.scale) < 0.5 * 10**-column.form.digits
     return 0.0 if tiny else value

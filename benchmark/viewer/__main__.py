@@ -6,9 +6,12 @@ import argparse
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from benchmark.analysis.retention import RetentionBoard, RetentionJudge, retention_boards
 from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
+from benchmark.matrix import Track
 from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import ForeignFileError, iterate_results
 from benchmark.record.validity import MEASURED, Validity
@@ -73,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.png or options.svg:
         _draw(gathered, options)
     else:
-        _build(gathered, skipped, options)
+        _build(replace(gathered, retention=_retention(gathered, options.paths)), skipped, options)
     return EXIT_USAGE if damaged else EXIT_OK
 
 
@@ -84,6 +87,17 @@ def _measured(unread: list[InputError]) -> Validity | None:
     except InputError as error:
         unread.append(error)
         return None
+
+
+def _retention(gathered: Gathered, paths: Sequence[Path]) -> tuple[RetentionBoard, ...]:
+    """Return what each result keeps of the output, where one is of a program: that is what programs are for."""
+    if all(result.track is not Track.COMMAND for result in gathered.results):
+        return ()
+    from benchmark.scoring import Embedder
+
+    # What cannot be read was told of before.
+    results = iterate_results(paths, skip=lambda _: None)
+    return tuple(retention_boards(gathered.boards, results, RetentionJudge(Embedder())))
 
 
 def _unfinished(paths: Sequence[Path]) -> list[InputError]:

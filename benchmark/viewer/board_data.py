@@ -14,6 +14,7 @@ import msgspec
 from benchmark.analysis import figures
 from benchmark.analysis import leaderboard as board
 from benchmark.analysis.references import ReferenceRow, References
+from benchmark.analysis.retention import RetentionBoard
 from benchmark.cases import Difficulty
 from benchmark.matrix import Track
 from benchmark.record.base import Interval as Ends
@@ -22,6 +23,7 @@ from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
 from benchmark.render.figures import board_title, headline_text
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
+from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
 from benchmark.viewer.charts import keyed_references, lift_interval, reference_lines
@@ -42,6 +44,8 @@ from benchmark.viewer.page_records import (
     RankInfo,
     ReasonCount,
     RemarkInfo,
+    RetentionInfo,
+    RetentionRow,
     Tile,
 )
 from benchmark.viewer.validity_data import validity_info
@@ -84,6 +88,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         boards=[_board(gathered, each, keys) for each in gathered.boards],
         skipped=[one_line(str(error)) for error in skipped],
         validity=validity_info(gathered),
+        retention=[_retention(each) for each in gathered.retention],
     )
 
 
@@ -101,17 +106,20 @@ def _board(gathered: Gathered, about: board.Leaderboard, keys: Mapping[StoredRes
 
 
 def _figure_info(figure: _Figure) -> FigureInfo:
-    form = figure.form
+    info = _column_info(figure.key, figure.title, figure.hint, figure.form)
+    doubted = _DOUBTED.get(figure, "")
+    return msgspec.structs.replace(info, rounds_down=figure is figures.COVERAGE, doubted_by=doubted)
+
+
+def _column_info(key: str, title: str, hint: str, form: figures.Form) -> FigureInfo:
     return FigureInfo(
-        key=figure.key,
-        title=figure.title,
-        hint=figure.hint,
+        key=key,
+        title=title,
+        hint=hint,
         digits=form.digits,
         scale=form.scale,
         signed=form.signed,
         suffix=form.suffix,
-        rounds_down=figure is figures.COVERAGE,
-        doubted_by=_DOUBTED.get(figure, ""),
     )
 
 
@@ -179,6 +187,25 @@ def _board_row(key: int, row: board.BoardRow, references: References) -> BoardRo
         intervals={name: ends for name, ends in intervals.items() if ends},
         lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
         wording_note="; ".join(wording_notes(result)),
+    )
+
+
+def _retention(kept: RetentionBoard) -> RetentionInfo:
+    columns = filled_columns(kept)
+    return RetentionInfo(
+        about=board_title(kept.board),
+        columns=[_column_info(column.title, column.title, column.hint, column.form) for column in columns],
+        rows=[
+            RetentionRow(
+                label=one_line(row.label),
+                is_reference=row.is_reference,
+                is_blind=row.is_blind,
+                figures={c.title: value for c in columns if (value := c.read(row)) is not None},
+                net_saved=_interval(row.net_saved_interval),
+            )
+            for row in kept.rows
+        ],
+        notes=[one_line(note) for note in retention_notes(kept)],
     )
 
 

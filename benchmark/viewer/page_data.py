@@ -10,6 +10,7 @@ import msgspec
 
 from benchmark.analysis.comparison import Comparison, Comparisons, beyond_chance
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
+from benchmark.analysis.retention import RetentionBoard
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
 from benchmark.record.result import Question as AskedQuestion
@@ -76,6 +77,7 @@ class Gathered:
         asked: each question once for all results, with all their answers: they say much the same about the same
             input, so together they pack into a fraction.
         validity: how far scores can be trusted, where that was measured.
+        retention: what the results of each board keep of the output, where that is shown.
 
     """
 
@@ -84,6 +86,7 @@ class Gathered:
     asked: tuple[Asked, ...]
     comparisons: Comparisons
     validity: Validity | None = None
+    retention: tuple[RetentionBoard, ...] = ()
 
     @property
     def results(self) -> list[StoredResult]:

@@ -152,6 +152,33 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class RetentionRow(PageRecord, frozen=True, kw_only=True):
+    """What one result keeps of the output; see `benchmark.analysis.retention`.
+
+    Attributes:
+        label: that of a result, or of a row that is none.
+        is_blind: it was not told the question.
+        figures: by the column's key, each in the units of its record.
+        net_saved: the interval of that figure.
+
+    """
+
+    label: str
+    is_reference: bool
+    is_blind: bool
+    figures: dict[str, float]
+    net_saved: Interval | None
+
+
+class RetentionInfo(PageRecord, frozen=True, kw_only=True):
+    """The results of one board by what they keep, most saved first."""
+
+    about: str
+    columns: list[FigureInfo]
+    rows: list[RetentionRow]
+    notes: list[str]
+
+
 class JudgedAnswer(PageRecord, frozen=True, kw_only=True):
     """An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case."""
 
@@ -190,6 +217,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         skipped: files that were left out, and why.
         by_wording: what the mark of a case in prose without statements means.
         validity: None where nothing was measured.
+        retention: what is kept of the output, by board; empty where no program is among the results.
 
     """
 
@@ -206,6 +234,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     boards: list[BoardInfo]
     skipped: list[str]
     validity: ValidityInfo | None = None
+    retention: list[RetentionInfo] = field(default_factory=list)
 
 
 # One result --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmark.analysis.comparison import Measure, compare
 from benchmark.analysis.figures import READ, Form
 from benchmark.analysis.leaderboard import build_leaderboards
-from benchmark.analysis.retention import RetentionJudge, retention_board
+from benchmark.analysis.retention import RetentionJudge, retention_boards
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track, load_matrix
 from benchmark.record.read import StoredResult, find_results
 from benchmark.render.figures import board_title, figure_text, form_text, interval_text
@@ -55,8 +55,8 @@ def measured(results: Sequence[StoredResult]) -> str:
     """Return what stands between the marks of the page: what was run, what is kept, what was odd."""
     results = [result for result in results if result.cases]
     behind = before_rows(results)
-    boards = build_leaderboards([result for result in results if not _stands(result)])
-    judge = RetentionJudge(Embedder())
+    ranked = [result for result in results if not _stands(result)]
+    boards = build_leaderboards(ranked)
     newest = max(result.timestamp for result in results)
     when = datetime.strptime(newest, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).date()
     programs = sorted((r for r in results if r.track is Track.COMMAND), key=lambda result: result.name)
@@ -64,7 +64,7 @@ def measured(results: Sequence[StoredResult]) -> str:
     odd = [f"{r.name}: {note}" for r in programs for note in notes(r) if not note.startswith(_SAID_ELSEWHERE)]
     parts = [
         f"Measured on {when}: {'; '.join(map(board_title, boards))}.",
-        *retention_tables([retention_board(board, judge) for board in boards]),
+        *retention_tables(retention_boards(boards, ranked, RetentionJudge(Embedder()))),
         markdown_table(["row", "what", "version", "install"], versions),
         *([markdown_table(["noted", ""], [note.split(": ", 1) for note in odd])] if odd else []),
         *(["## Before a model", markdown_table(BEFORE_TITLES, behind)] if behind else []),

@@ -5,6 +5,7 @@ import { CaseView } from "./case.js";
 import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
 import { Pictures } from "./pictures.js";
+import { Retention } from "./retention.js";
 import { address, go, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
 import { overview } from "./store.js";
@@ -18,6 +19,7 @@ const VIEWS = [
   ["board", "Leaderboard"],
   ["pictures", "Pictures"],
   ["compare", "Head to head"],
+  ...(overview.retention?.length ? [["retention", "What is kept"]] : []),
   ...(overview.validity ? [["validity", "Validity"]] : []),
 ];
 const KEYS = [
@@ -58,6 +60,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
+  if (view === "retention" && overview.retention?.length) return html`<${Retention} query=${query} />`;
   if (view === "validity" && overview.validity) return html`<${Validity} validity=${overview.validity} />`;
   if (view === "scenario") return html`<${Scenario} key=${parts[0]} id=${parts[0]} query=${query} />`;
   if (view === "case") return html`<${CaseView} key=${parts[0]} id=${parts[0]} caseId=${parts[1]} query=${query} />`;

@@ -91,6 +91,23 @@ export interface BoardInfo {
   notes: string[];
 }
 
+/** What one result keeps of the output; see `benchmark.analysis.retention`. */
+export interface RetentionRow {
+  label: string;
+  is_reference: boolean;
+  is_blind: boolean;
+  figures: Record<string, number>;
+  net_saved: Interval | null;
+}
+
+/** The results of one board by what they keep, most saved first. */
+export interface RetentionInfo {
+  about: string;
+  columns: FigureInfo[];
+  rows: RetentionRow[];
+  notes: string[];
+}
+
 /** An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case. */
 export interface JudgedAnswer {
   score: number;
@@ -125,6 +142,7 @@ export interface Overview {
   boards: BoardInfo[];
   skipped: string[];
   validity?: ValidityInfo;
+  retention?: RetentionInfo[];
 }
 
 /** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */

@@ -18,7 +18,7 @@ from benchmark.analysis.retention import (
     RetentionBoard,
     RetentionJudge,
     net_saved,
-    retention_board,
+    retention_boards,
     summarised,
 )
 from benchmark.record.read import StoredResult, find_results
@@ -28,6 +28,7 @@ from benchmark.scoring import Embedder
 from tests.benchmark.run.test_command_track import program
 from tests.conftest import Run, scenario, write_matrix
 from tests.support.frozen import CASES
+from tests.support.pages import overview_of, page_of
 
 
 class Words(Embedder):
@@ -141,7 +142,8 @@ def results(tmp_path_factory: pytest.TempPathFactory, runner_in: Run) -> list[St
 
 @pytest.fixture(scope="module")
 def board(results: list[StoredResult], embedder: Embedder) -> RetentionBoard:
-    return retention_board(build_leaderboard(results), RetentionJudge(embedder))
+    (found,) = retention_boards([build_leaderboard(results)], results, RetentionJudge(embedder))
+    return found
 
 
 def test_all_and_nothing_save_exactly_nothing(board: RetentionBoard) -> None:
@@ -168,7 +170,7 @@ def test_what_is_not_told_the_question_is_marked(board: RetentionBoard) -> None:
 def test_the_order_of_results_changes_nothing(results: list[StoredResult], embedder: Embedder) -> None:
     found = []
     for order in itertools.islice(itertools.permutations(results), 0, 120, 40):
-        board = retention_board(build_leaderboard(order), RetentionJudge(embedder))
+        (board,) = retention_boards([build_leaderboard(order)], order, RetentionJudge(embedder))
         found.append([dataclasses.astuple(row) for row in board.rows])
     assert len(found) == 3
     assert found[0] == found[1] == found[2]
@@ -197,9 +199,21 @@ def test_every_format_tells_the_same(
     assert "tail (blind)" in printed
 
 
+def test_the_page_holds_the_same_figures(results: list[StoredResult], board: RetentionBoard, tmp_path: Path) -> None:
+    page = page_of(*(result.path for result in results), tmp_path / "page.html")
+    (shown,) = overview_of(page)["retention"]
+    assert [row["label"] for row in shown["rows"]] == [row.label for row in board.rows]
+    assert [row["figures"].get("net saved %") for row in shown["rows"]] == [row.net_saved for row in board.rows]
+    assert [row["is_blind"] for row in shown["rows"]] == [row.is_blind for row in board.rows]
+    # Without a program among them, results are read once.
+    without = [result.path for result in results if result.is_reference]
+    assert "retention" not in overview_of(page_of(*without, tmp_path / "without.html"))
+
+
 def test_a_board_without_inputs_says_nothing(embedder: Embedder, tmp_path: Path) -> None:
     from tests.conftest import published_layout
 
-    boards = build_leaderboards(find_results([published_layout(tmp_path / "old.json", "old", {"a": 0.5})]))
-    (row,) = retention_board(boards[0], RetentionJudge(embedder)).rows
+    results = find_results([published_layout(tmp_path / "old.json", "old", {"a": 0.5})])
+    (board,) = retention_boards(build_leaderboards(results), results, RetentionJudge(embedder))
+    (row,) = board.rows
     assert (row.case_count, row.net_saved) == (0, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -13,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmark.analysis.retention import LeftOut, Retention, RetentionBoard
 from benchmark.record.read import stored
 from benchmark.scoring import Embedder
 from benchmark.viewer.page import build_page
@@ -725,3 +727,44 @@ def test_without_a_measurement_there_is_no_such_view(show: Open, worded_pages: d
     expect(page.locator("h1")).to_have_text("Leaderboard")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("1 2 3leaderboard, pictures, head to head")
+
+
+# What is kept of the output ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kept_page(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with what three rows keep: a result, a filter with a hostile name, gold."""
+    file = tmp_path_factory.mktemp("kept") / "page.html"
+    gathered = gather([stored(Path("worded.json"), result_of(worded_cases(), embedder))])
+    gold = Retention("gold", True, False, 100.0, 2, 1.0, 1.0, 0.04, 26.0, 0.1, 0.2, 0.9, 0.96, (0.95, 0.97))
+    model = Retention("worded", False, False, 40.0, 2, 0.5, 0.5, 0.1, 10.0, 0.1, 0.2, 0.4, 0.216, (0.1, 0.3))
+    hostile = Retention("<b>tail</b>", False, True, None, 2, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5, None, -0.05, None)
+    board = RetentionBoard(gathered.boards[0], (gold, model, hostile), {LeftOut.DERIVED: 3})
+    page = build_page(dataclasses.replace(gathered, retention=(board,)), [], title="kept")
+    file.write_text(page, encoding="utf-8")
+    return file
+
+
+def test_what_is_kept_is_a_table_that_sorts(show: Open, kept_page: Path) -> None:
+    page = show(file=kept_page)
+    page.keyboard.press("4")
+    expect(page.locator("h1")).to_have_text("What is kept of the output")
+    rows = page.locator("main .scroll tbody tr")
+    expect(rows.get_by_role("rowheader")).to_have_text(["gold", "worded", "<b>tail</b> blind"])
+    expect(rows.nth(1)).to_contain_text("21.6 [10.0, 30.0]")
+    # Whoever leaves out nothing has no lift; what is not known comes last either way.
+    lift = page.get_by_role("columnheader", name="lift")
+    for direction in ("descending", "ascending"):
+        lift.get_by_role("button").click()
+        expect(lift).to_have_attribute("aria-sort", direction)
+        expect(rows.last).to_contain_text("<b>tail</b>")
+    expect(page.locator(".notes")).to_contain_text("left out: 3 with anchors that the output does not hold")
+    assert not serious(page)
+    page.get_by_role("link", name="worded").click()
+    expect(page.locator("h1")).to_have_text("worded")
+
+
+def test_what_is_kept_fits_a_phone(show: Open, kept_page: Path) -> None:
+    page = show("#/retention", file=kept_page, viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
