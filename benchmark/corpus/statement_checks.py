@@ -74,7 +74,11 @@ def _refuse_identifiers(terms: Sequence[Alternatives], where: str) -> None:
 
 
 def gold_findings(case: Case) -> Iterator[str]:
-    """Yield which statements of `case` gold or one of its equals does not keep."""
+    """Yield why the statements of `case` cannot judge an answer, or which gold or one of its equals does not keep."""
+    try:
+        check_statements(case, against_gold=False)
+    except InputError as error:
+        yield str(error)
     for reference in case.references:
         for place, problem, _ in _unkept(reference, case):
             yield f"/{'/'.join(map(str, place))}: {problem}"

@@ -125,6 +125,13 @@ def test_a_good_case_has_no_findings(case: Case) -> None:
     assert list(statement_findings(case)) == []
 
 
+def test_the_check_finds_what_loading_the_packaged_corpus_does_not_look_for(case: Case) -> None:
+    assert list(check_case(case)) == []
+    statement = replace(case.statements[1], terms=(("db_session is gone",),))
+    found = replace(case, statements=(case.statements[0], statement))
+    assert any("'db_session is gone' has an identifier" in problem for problem in check_case(found))
+
+
 def test_an_anchor_that_no_statement_has_is_found(case: Case) -> None:
     found = replace(case, required_anchors=(*case.required_anchors, "tests/test_3.py"))
     assert any("tests/test_3.py" in problem for problem in statement_findings(found))
