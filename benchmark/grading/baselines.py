@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.cases import Case
-from benchmark.scoring import Embedder, score_view
+from benchmark.scoring import Embedder, case_score_of
 from ctxsift.backends.baselines import BASELINES, baseline_answer
 from ctxsift.compression import examine
 
@@ -28,5 +28,5 @@ class ReferenceScores:
         if key not in self._case_scores:
             text = case.expected_output if name == GOLD else baseline_answer(name, case.request)
             view = examine(text, case.request, recovery_enabled=recovery_enabled)[1]
-            self._case_scores[key] = score_view(view.text, view.validation, case, self.embedder).case_score
+            self._case_scores[key] = case_score_of(view.text, view.validation, case, self.embedder)
         return self._case_scores[key]

@@ -1,6 +1,6 @@
 """Scores, as pure functions. The formulas are in docs/scoring.md."""
 
-from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, score_view
+from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, case_score_of, score_view
 from benchmark.scoring.components import COMPONENTS, Component
 from benchmark.scoring.embedder import Embedder
 from benchmark.scoring.scenario import (
@@ -23,6 +23,7 @@ __all__ = [
     "bootstrap_factors",
     "bootstrap_final_scores",
     "case_score",
+    "case_score_of",
     "latency_factor",
     "scenario_score",
     "score_view",

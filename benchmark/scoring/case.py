@@ -89,6 +89,13 @@ def _blended(intent: Intent, status: Status, thought_density: float, figures: Ma
     )
 
 
+def case_score_of(text: str, validation: Validation, case: Case, embedder: Embedder) -> float:
+    """Return the case score that `score_view` finds; that of a rejected answer is 0 without looking at it."""
+    if not _VALIDATION_FACTOR[validation.status]:
+        return 0.0
+    return score_view(text, validation, case, embedder).case_score
+
+
 def score_view(text: str, validation: Validation, case: Case, embedder: Embedder) -> Scores:
     """Return the scores of one view against gold or an alternative of it, whichever it fits best."""
     scored = [_score_against(text, reference, validation, case, embedder) for reference in case.references]
