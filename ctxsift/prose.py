@@ -222,32 +222,7 @@ class SentenceReader:
     def _points(self, sentence: str, said: str) -> tuple[int, frozenset[str], int]:
         """Return the points, the kinds and the number of signals in a sentence, given also without its quotations."""
         sentence, said = sentence[:_LONGEST_SENTENCE], said[:_LONGEST_SENTENCE]
-        sentence, said = _MARKERS.sub("", sentence, count=1), _MARKERS.sub("", said, count=1)
-        parts = (sentence, sentence.partition(":")[2])
-        if any(part in given for part in parts for given in (self._quotable, self._asked)) or SMALL_TALK.search(said):
-            return 0, frozenset(), 0
-        points, signals, kinds = 0, 0, set()
-        for signal in SIGNALS:
-            # Who asks is one of the words of the task.
-            if (signal.kind in ("order", "reading") and self._steps_wanted) or (
-                signal.kind == "task" and "asker" in kinds
-            ):
-                continue
-            hits = sum(not self._is_quoted(said, match) for match in signal.pattern.finditer(said))
-            # "Our code" is the asker's where the question says "our".
-            hits -= signal.kind == "we" and sum(
-                self._asked.says(match.group()) for match in signal.pattern.finditer(said)
-            )
-            # What a sentence begins with is not counted twice.
-            hits -= signal.kind == "duty" and "order" in kinds
-            if hits > 0:
-                points += min(signal.most, hits * signal.points)
-                kinds.add(signal.kind)
-                signals += hits
-        if points and len(content_words(said) & self._asked.words) >= 2:
-            points += 1
-            signals += 1
-        return points, frozenset(kinds), signals
+        return _points_of(self._quotable, self._asked, self._steps_wanted, sentence, said)
 
     def _blank(self, quoted: re.Match[str]) -> str:
         # An apostrophe may be no quotation mark.
@@ -256,12 +231,45 @@ class SentenceReader:
         )
         return " " * len(quoted.group()) if known else quoted.group()
 
-    def _is_quoted(self, said: str, match: re.Match[str]) -> bool:
-        """Say whether the input has these words; one or two say little without a neighbour of theirs."""
-        words = match.group().split()
-        if len(words) > 2:
-            return self._quotable.says(match.group())
-        start, end = match.span()
-        before, after = said[max(0, start - _NEAR) : start].split()[-1:], said[end : end + _NEAR].split()[:1]
-        around = [near for near in ([*before, *words], [*words, *after]) if len(near) > len(words)] or [words]
-        return any(self._quotable.says(" ".join(near)) for near in around)
+
+# An answer is read again after each thing that is taken off it; most of its sentences stay as they were.
+@functools.lru_cache(maxsize=2048)
+def _points_of(
+    quotable: Ground, asked: Ground, steps_wanted: bool, sentence: str, said: str
+) -> tuple[int, frozenset[str], int]:
+    sentence, said = _MARKERS.sub("", sentence, count=1), _MARKERS.sub("", said, count=1)
+    parts = (sentence, sentence.partition(":")[2])
+    if any(part in given for part in parts for given in (quotable, asked)) or SMALL_TALK.search(said):
+        return 0, frozenset(), 0
+    points, signals, kinds = 0, 0, set()
+    for signal in SIGNALS:
+        if signal.pattern.search(said) is None:
+            continue
+        # Who asks is one of the words of the task.
+        if (signal.kind in ("order", "reading") and steps_wanted) or (signal.kind == "task" and "asker" in kinds):
+            continue
+        found = list(signal.pattern.finditer(said))
+        hits = sum(not _is_quoted(said, match, quotable) for match in found)
+        # "Our code" is the asker's where the question says "our".
+        hits -= signal.kind == "we" and sum(asked.says(match.group()) for match in found)
+        # What a sentence begins with is not counted twice.
+        hits -= signal.kind == "duty" and "order" in kinds
+        if hits > 0:
+            points += min(signal.most, hits * signal.points)
+            kinds.add(signal.kind)
+            signals += hits
+    if points and len(content_words(said) & asked.words) >= 2:
+        points += 1
+        signals += 1
+    return points, frozenset(kinds), signals
+
+
+def _is_quoted(said: str, match: re.Match[str], quotable: Ground) -> bool:
+    """Say whether the input has these words; one or two say little without a neighbour of theirs."""
+    words = match.group().split()
+    if len(words) > 2:
+        return quotable.says(match.group())
+    start, end = match.span()
+    before, after = said[max(0, start - _NEAR) : start].split()[-1:], said[end : end + _NEAR].split()[:1]
+    around = [near for near in ([*before, *words], [*words, *after]) if len(near) > len(words)] or [words]
+    return any(quotable.says(" ".join(near)) for near in around)
