@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmark.cases import Capture, Case, Corpus
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
@@ -16,15 +14,14 @@ from benchmark.corpus.statement_checks import check_statements
 from benchmark.corpus.variants import variant_of
 from benchmark.patterns import PatternError, compiled
 from benchmark.typed_input import place_in, read_object
+from benchmark.yaml_input import yaml_document
 from ctxsift.contracts import contract_of
 from ctxsift.errors import InputError
 from ctxsift.files import exists, read_text
-from ctxsift.payloads import yaml_events
 
 DEFAULT_CORPUS = Path(__file__).parent / "data"
 _VARIANT = re.compile(r"variant:(\d{1,9})")
 _SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_corpus(path: Path = DEFAULT_CORPUS, *, judge_gold: bool = True) -> Corpus:
@@ -84,15 +81,7 @@ def _load_file(file: Path, digest: Any, *, is_packaged: bool) -> list[Case]:
     raw_input = _read(file.with_suffix(".txt"))
     for part in (text, raw_input):
         digest.update(hashlib.sha256(part.encode()).digest())
-    try:
-        for _ in () if is_packaged else yaml_events(text):
-            pass
-        document = yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{file}:{line}", f"not valid YAML: {error.problem}", "fix the syntax there") from error
-    except Exception as error:  # a bad tagged scalar raises whatever its constructor trips over
-        raise InputError(str(file), f"not valid YAML: {error}", "fix the syntax") from error
+    document = yaml_document(text, str(file), is_ours=is_packaged)
     found = read_object(CaptureFile, document, str(file))
     capture = _capture(found.capture, file)
     return [_case(entry, capture, raw_input, f"{file}: /cases/{index}") for index, entry in enumerate(found.cases)]

@@ -72,8 +72,8 @@ def judge(
 
     """
     text = read(answer)
-    findings = tuple(_finding(text, statement) for statement in statements)
-    hits = {rule.says: found for rule in must_not if (found := set(_violations(text, rule)))}
+    findings = tuple(finding(text, statement) for statement in statements)
+    hits = {rule.says: found for rule in must_not if (found := set(violations(text, rule)))}
     mixed = {f.contradiction: set(f.sentences) for f in findings if f.contradiction}
     wrong = set().union(*mixed.values(), *hits.values())
     contradictions = (*mixed, *hits)[:_MOST_CONTRADICTIONS]
@@ -101,7 +101,8 @@ def unsaid_terms(answer: str, statement: Statement) -> list[Alternatives]:
     return [group for group, missing in zip(statement.groups, best, strict=True) if missing] + unsaid
 
 
-def _finding(text: Text, statement: Statement) -> Finding:
+def finding(text: Text, statement: Statement) -> Finding:
+    """Return what a text does with one statement."""
     found = [places_of(text, group) for group in statement.groups]
     if not all(found):
         return Finding(statement)
@@ -142,8 +143,8 @@ def _with_pairs(text: Text, statement: Statement, found: list[list[Place]]) -> F
     return Finding(statement, len(present) / len(sides), _sentences(text, found))
 
 
-def _violations(text: Text, rule: MustNot) -> Iterator[int]:
-    """Yield the sentences that say what they must not."""
+def violations(text: Text, rule: MustNot) -> Iterator[int]:
+    """Yield the indexes of the sentences that say what they must not."""
     found = []
     for group in rule.groups:
         places = places_of(text, group)

@@ -1,0 +1,1 @@
+"""Probes: questions about what a compaction has cut off, and whether what is left answers them."""

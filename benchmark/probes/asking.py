@@ -1,0 +1,104 @@
+"""Which probes are asked at which cuts, and what of them counts: never what the steps that are kept say anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmark.probes.judging import NOTHING, Place, RuleJudge, Said
+from benchmark.probes.model import Probe
+from benchmark.statements.model import Weight
+from ctxsift.sessions.compaction.cutting import SHARES, cuts_at_shares, first_of
+from ctxsift.sessions.compaction.records import Cut
+from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
+from ctxsift.sessions.records import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What of a probe counts at a cut, by index; the rest stands in the steps that are kept.
+
+    Attributes:
+        vital, okay: statements.
+        names: see `Probe.names`.
+
+    """
+
+    vital: frozenset[int]
+    okay: frozenset[int]
+    must_not: frozenset[int]
+    names: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A probe at a cut.
+
+    Attributes:
+        at: the cut, counted from 0 in its session.
+        age: cuts since the first one after which its evidence was gone.
+        counted: of its statements; a probe of which none is vital at a cut is not asked there.
+
+    """
+
+    probe: Probe
+    at: int
+    age: int
+    counted: Counted
+
+    def contradicted(self, said: Said) -> bool:
+        """Return True if what a context says last is wrong: who reads on to its end goes by that."""
+        right = [place for index, place in said.statements.items() if index in self.counted.vital]
+        wrong = [place for index, place in said.must_not.items() if index in self.counted.must_not]
+        wrong += [place for index, place in said.crossed.items() if index in self.counted.vital]
+        nowhere: Place = (-1, -1)
+        return max(wrong, default=nowhere) > max(right, default=nowhere)
+
+
+def probe_cuts(session: Session, keep_last: int = DEFAULT_KEEP_LAST, shares: Sequence[float] = SHARES) -> list[Cut]:
+    """Return the cuts at which a session is probed: at shares of its tokens, where anything goes at all."""
+    cuts = cuts_at_shares(session.steps, keep_last, shares)
+    return [cut for cut in cuts if cut.first_kept > first_of(session.steps)]
+
+
+def kept_texts(session: Session, cuts: Sequence[Cut], keep_last: int = DEFAULT_KEEP_LAST) -> list[str]:
+    """Return the text of the steps that are kept at each cut, whatever the method."""
+    return [each.text for each in compact_session(session, "drop", cuts, keep_last=keep_last)]
+
+
+def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], judge: RuleJudge) -> Iterator[Asking]:
+    """Yield each probe at each cut at which it is asked; those that ask for files are asked where any is gone.
+
+    Args:
+        probes: of the session.
+        cuts: in their order.
+        kept: the text of the kept steps at each.
+        judge: of these probes.
+
+    """
+    leaked = [judge.judge(text) for text in kept]
+    for probe in probes:
+        first = None
+        for at, cut in enumerate(cuts):
+            if not is_gone(probe, cut):
+                continue
+            first = at if first is None else first
+            counted = counted_of(probe, leaked[at].get(probe.probe_id, NOTHING))
+            if counted.vital or probe.files is not None:
+                yield Asking(probe, at, at - first, counted)
+
+
+def is_gone(probe: Probe, cut: Cut) -> bool:
+    """Return True if all evidence of a probe is gone at a cut, and its answer still right."""
+    return max(probe.evidence) < cut.first_kept and (probe.until is None or cut.after_step < probe.until)
+
+
+def counted_of(probe: Probe, leaked: Said) -> Counted:
+    """Return what of a probe counts beside kept steps that say `leaked`."""
+    left = [(index, each.weight) for index, each in enumerate(probe.statements) if index not in leaked.statements]
+    return Counted(
+        frozenset(index for index, weight in left if weight is Weight.VITAL),
+        frozenset(index for index, weight in left if weight is Weight.OKAY),
+        frozenset(range(len(probe.must_not))) - leaked.must_not.keys(),
+        frozenset(range(len(tuple(probe.names())))) - leaked.names.keys(),
+    )

@@ -1,0 +1,172 @@
+"""What is wrong with probes, as far as a machine can tell before any method is measured with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts
+from benchmark.probes.judging import NOTHING, Place, RuleJudge
+from benchmark.probes.model import Maker, Probe, sentence
+from benchmark.probes.passages import passages_of
+from benchmark.statements.judging import judge
+from benchmark.statements.lints import missing_terms, swappable, unkept
+from benchmark.statements.model import MustNot, Statement, Weight
+from benchmark.statements.text import read
+from benchmark.typed_input import place_in
+from ctxsift.sessions.compaction.records import Cut
+from ctxsift.sessions.compaction.running import compact_session
+from ctxsift.sessions.compaction.transcript import text_of
+from ctxsift.sessions.records import Session
+
+FEWEST_MUST_NOT = 3
+_MOST_VITAL, _MOST_ALTERNATIVES, _MOST_MUST_NOT = 4, 12, 10
+_MOST_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong with a probe.
+
+    Attributes:
+        where: file and place.
+        text: what, and what to do.
+
+    """
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check of the probes of a session found.
+
+    Attributes:
+        cuts: at which they are asked.
+        asked: probe by id -> the cuts at which it is, counted from 0.
+        leaks: (probe by id, cut, statement by index) that the kept steps say, so that it does not count there.
+
+    """
+
+    problems: tuple[Problem, ...]
+    cuts: tuple[Cut, ...]
+    asked: dict[str, tuple[int, ...]]
+    leaks: tuple[tuple[str, int, int], ...]
+
+
+def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Checked:
+    """Return what is wrong with the probes of a session, and where they are asked.
+
+    Args:
+        session: as it was read.
+        probes: its probes.
+        where: the file of the probes.
+
+    """
+    cuts, rules = probe_cuts(session), RuleJudge(probes)
+    kept = kept_texts(session, cuts)
+    whole = [each.text for each in compact_session(session, "everything", cuts)]
+    asked = list(askings(probes, cuts, kept, rules))
+    problems: list[Problem] = []
+    for number, probe in enumerate(probes):
+        mine = [asking for asking in asked if asking.probe is probe]
+        found = [*_shape(probe), *_gold(probe), *_evidence(probe, session, cuts), *_history(mine, rules, whole, cuts)]
+        if not mine and any(is_gone(probe, cut) for cut in cuts):
+            found.append("never asked: the kept steps say every vital statement; ask for what they do not repeat")
+        problems += [Problem(f"{place_in(where, 'probes', number)} ({probe.probe_id})", text) for text in found]
+    leaks = [
+        (probe.probe_id, at, index)
+        for at, text in enumerate(kept)
+        for said in (rules.judge(text),)
+        for probe in probes
+        if is_gone(probe, cuts[at])
+        for index in sorted(said.get(probe.probe_id, NOTHING).statements)
+    ]
+    where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
+    return Checked(tuple(problems), tuple(cuts), where_asked, tuple(leaks))
+
+
+def _shape(probe: Probe) -> Iterator[str]:
+    if probe.files is not None:
+        return
+    vital = sum(statement.weight is Weight.VITAL for statement in probe.statements)
+    if vital > _MOST_VITAL:
+        yield f"{vital} vital statements; keep to {_MOST_VITAL}, and make the others okay"
+    if len(probe.must_not) > _MOST_MUST_NOT:
+        yield f"{len(probe.must_not)} must_not; keep to {_MOST_MUST_NOT}"
+    if probe.made_by is Maker.HAND and len(probe.must_not) < FEWEST_MUST_NOT:
+        fewer = f"{len(probe.must_not)} must_not; write at least {FEWEST_MUST_NOT}"
+        yield f"{fewer}: values that were superseded, neighbours, what was rejected"
+    judged: tuple[Statement | MustNot, ...] = (*probe.statements, *probe.must_not)
+    groups = [group for each in judged for group in each.groups]
+    if (most := max(map(len, groups), default=0)) > _MOST_ALTERNATIVES:
+        yield f"a group has {most} alternatives; keep to {_MOST_ALTERNATIVES}"
+    # As a sentence of its own: a question says nothing.
+    told = judge(sentence(probe.question.replace("?", ".")), probe.statements)
+    for statement, found in zip(probe.statements, told.findings, strict=True):
+        if found.share == 1:
+            yield f"the question itself says {statement.says!r}"
+
+
+def _gold(probe: Probe) -> Iterator[str]:
+    if probe.files is not None:
+        return
+    for place, problem, hint in unkept(probe.gold, probe.statements, probe.must_not):
+        yield f"{'/'.join(map(str, place))}: {problem.replace('gold', '`says`')}; {hint}"
+    names = list(dict.fromkeys(spelling for name in probe.names() for spelling in name if spelling in probe.gold))
+    rest = {statement.says: statement for statement in probe.statements}
+
+    def quality(text: str) -> float:
+        return judge(text, tuple(rest.values()), probe.must_not).quality
+
+    for ours, theirs in swappable(probe.gold, names, probe.statements, quality):
+        yield f"with {ours!r} and {theirs!r} swapped the answer is as good: bind them in pairs"
+
+
+def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[str]:
+    by_id = {step.step_id: step for step in session.steps}
+    if missing := [number for number in probe.evidence if number not in by_id]:
+        yield f"evidence: the session has no step {missing[0]}; its last one is {session.steps[-1].step_id}"
+        return
+    if not any(is_gone(probe, cut) for cut in cuts):
+        least = min((cut.first_kept for cut in cuts if cut.first_kept > max(probe.evidence)), default=None)
+        if least is None:
+            yield f"never asked: step {max(probe.evidence)} is kept to the end"
+        else:
+            yield f"never asked: step {max(probe.evidence)} is kept until step {probe.until} makes the answer wrong"
+    passages = passages_of(text_of(by_id[number] for number in probe.evidence))
+    for index, statement in enumerate(probe.statements):
+        if statement.weight is Weight.VITAL and not _says(passages, statement):
+            yield f"statements/{index}: no step of the evidence says {statement.says!r}{_missing(passages, statement)}"
+
+
+def _says(passages: Sequence[str], statement: Statement) -> bool:
+    return any(judge(passage, (statement,)).findings[0].share == 1 for passage in passages)
+
+
+def _missing(passages: Sequence[str], statement: Statement) -> str:
+    """Return what the passage that says most of a statement lacks."""
+    reasons = [missing_terms(passage, statement) for passage in passages]
+    return min(filter(None, reasons), key=len, default="")
+
+
+def _history(mine: Sequence[Asking], rules: RuleJudge, whole: Sequence[str], cuts: Sequence[Cut]) -> Iterator[str]:
+    """Yield where the whole history does not give the answer, although nothing is gone from it."""
+    for asking in mine:
+        said = rules.judge(whole[asking.at]).get(asking.probe.probe_id, NOTHING)
+        if asking.contradicted(said):
+            wrong = {place: asking.probe.must_not[index].says for index, place in said.must_not.items()}
+            wrong |= {place: asking.probe.statements[index].says for index, place in said.crossed.items()}
+            last = max(wrong)
+            yield (
+                f"at step {cuts[asking.at].after_step} the whole history contradicts it: {wrong[last]!r} is read in "
+                f"{_sentence_at(whole[asking.at], last)!r}; narrow the terms, or say `until` where the answer changes"
+            )
+            return
+
+
+def _sentence_at(context: str, place: Place) -> str:
+    text = read(passages_of(context)[place[0]])
+    first, past = text.sentences[place[1]]
+    return text.text[text.tokens[first].start : text.tokens[past - 1].end][:_MOST_SHOWN]

@@ -1,0 +1,127 @@
+"""What a context says of probes: by rules, passage by passage. Whoever judges sees text and probes, never a method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from benchmark.probes.model import Probe
+from benchmark.probes.passages import passages_of
+from benchmark.statements.judging import finding, violations
+from benchmark.statements.model import Alternatives
+from benchmark.statements.phrases import phrase_of
+from benchmark.statements.text import Text, read
+from benchmark.whole_tokens import has_token
+
+# Raised when the same context may come to another verdict.
+JUDGE_VERSION = "1"
+# A place in a context: passage and sentence.
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a context says of one probe, each by its index, with the last place where it stands.
+
+    Attributes:
+        statements: said whole or in part.
+        shares: how much of each is said, in (0, 1].
+        must_not: rules that it breaks.
+        crossed: statements whose values it gives to the wrong names.
+        names: see `Probe.names`.
+
+    """
+
+    statements: Mapping[int, Place] = field(default_factory=dict)
+    shares: Mapping[int, float] = field(default_factory=dict)
+    must_not: Mapping[int, Place] = field(default_factory=dict)
+    crossed: Mapping[int, Place] = field(default_factory=dict)
+    names: Mapping[int, Place] = field(default_factory=dict)
+
+
+NOTHING = Said()
+
+
+class _Kind(Enum):
+    STATEMENT = auto()
+    CROSSED = auto()
+    MUST_NOT = auto()
+    NAME = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """Something of a probe in a passage.
+
+    Attributes:
+        share: of a statement, how much of it is said.
+
+    """
+
+    probe: str
+    kind: _Kind
+    index: int
+    sentence: int
+    share: float = 1.0
+
+
+class RuleJudge:
+    """Looks for what the probes of one session ask for. A passage is judged once, however many contexts have it.
+
+    Args:
+        probes: of the session; those that ask for files are passed over.
+
+    """
+
+    def __init__(self, probes: Iterable[Probe]) -> None:
+        self._probes = tuple(probe for probe in probes if probe.files is None)
+        self._names = {probe.probe_id: tuple(probe.names()) for probe in self._probes}
+        self._known: dict[str, tuple[_Hit, ...]] = {}
+
+    def judge(self, context: str) -> dict[str, Said]:
+        """Return what a context says of each probe, by id; those of which it says nothing are left out."""
+        hits: dict[str, list[tuple[int, _Hit]]] = {}
+        for number, passage in enumerate(passages_of(context)):
+            if passage not in self._known:
+                self._known[passage] = tuple(self._hits(passage))
+            for hit in self._known[passage]:
+                hits.setdefault(hit.probe, []).append((number, hit))
+        return {probe: _said(found) for probe, found in hits.items()}
+
+    def _hits(self, passage: str) -> Iterator[_Hit]:
+        text = read(passage)
+        for probe in self._probes:
+            for index, statement in enumerate(probe.statements):
+                if all(_may_stand(text, group) for group in statement.groups):
+                    found = finding(text, statement)
+                    if found.share or found.contradiction:
+                        kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
+                        yield _Hit(probe.probe_id, kind, index, max(found.sentences, default=0), found.share)
+            for index, rule in enumerate(probe.must_not):
+                if all(_may_stand(text, group) for group in rule.groups):
+                    for at in violations(text, rule):
+                        yield _Hit(probe.probe_id, _Kind.MUST_NOT, index, at)
+            for index, spellings in enumerate(self._names[probe.probe_id]):
+                if any(has_token(passage, spelling) for spelling in spellings):
+                    yield _Hit(probe.probe_id, _Kind.NAME, index, 0)
+
+
+def _may_stand(text: Text, group: Alternatives) -> bool:
+    """Return False if no alternative of a group can be in a text; that is known before anything is looked for."""
+    for term in group:
+        norm, name = phrase_of(term).parts[0]
+        if norm in text.by_norm or (name and norm[1:] in text.text):
+            return True
+    return False
+
+
+def _said(found: Sequence[tuple[int, _Hit]]) -> Said:
+    places: dict[_Kind, dict[int, Place]] = {kind: {} for kind in _Kind}
+    shares: dict[int, float] = {}
+    for number, hit in found:
+        here = places[hit.kind]
+        here[hit.index] = max((number, hit.sentence), here.get(hit.index, (-1, -1)))
+        if hit.kind is _Kind.STATEMENT:
+            shares[hit.index] = max(hit.share, shares.get(hit.index, 0.0))
+    return Said(places[_Kind.STATEMENT], shares, places[_Kind.MUST_NOT], places[_Kind.CROSSED], places[_Kind.NAME])

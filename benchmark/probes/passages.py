@@ -1,0 +1,76 @@
+"""A compacted context as passages in which statements are looked for: short texts whose every line is a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from benchmark.probes.model import sentence
+
+# In characters. What a statement may say across sentences stands in one passage.
+_MOST_PASSAGE, _MOST_LINE = 1_500, 4_000
+_ARROW = re.compile(r"\s*(?:[-=]+>|→|⇒|➜)\s*")
+_HEADING = re.compile(r"#{1,6}\s+(.*)")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
+_STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
+_CALL = re.compile(r"> (\S+)")
+
+
+def passages_of(text: str) -> list[str]:
+    """Return the passages of a context.
+
+    A heading, or a line that ends in a colon, is joined into the list below it, a tool into the line of its arguments
+    below; arrows become words; each line ends as a sentence. A passage begins at a step or a heading.
+    """
+    found: list[list[str]] = [[]]
+    size = 0
+    for line, begins in _lines(text):
+        if begins or size + len(line) > _MOST_PASSAGE:
+            found.append([])
+            size = 0
+        if line:
+            found[-1].append(line)
+            size += len(line)
+    return ["\n".join(lines) for lines in found if lines]
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield lines as sentences, and whether a passage begins there."""
+    lead = ""
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if not line:
+            continue
+        if _STEP.fullmatch(line):
+            lead = ""
+            yield "", True
+        elif heading := _HEADING.fullmatch(line):
+            lead = heading[1].rstrip(":")
+            yield sentence(lead), True
+        elif call := _CALL.fullmatch(line):
+            lead = call[1]
+        else:
+            bullet = _BULLET.fullmatch(line)
+            content = bullet[1] if bullet else line
+            # A line with a colon of its own says what it is about.
+            joined = f"{lead}: {content}" if lead and bullet and ":" not in content else content
+            if lead and not bullet:
+                # The arguments of a call, or the end of a list.
+                joined, lead = (f"{lead} {content}" if call_argument(content) else content), ""
+            if content.endswith(":"):
+                lead = content.rstrip(":")
+            for piece in _pieces(_ARROW.sub(" to ", joined)):
+                yield sentence(piece), False
+
+
+def call_argument(line: str) -> bool:
+    """Return True if a line gives a path to a call."""
+    return line.startswith(("path:", "file_path:"))
+
+
+def _pieces(line: str) -> Iterator[str]:
+    while len(line) > _MOST_LINE:
+        at = line.rfind(" ", 1, _MOST_LINE) if " " in line[1:_MOST_LINE] else _MOST_LINE
+        yield line[:at]
+        line = line[at:]
+    yield line

@@ -1,0 +1,32 @@
+"""YAML that people write, as values; what is wrong with it is told with its line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from ctxsift.errors import InputError
+from ctxsift.payloads import yaml_events
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def yaml_document(text: str, where: str, *, is_ours: bool = False) -> Any:
+    """Return the one document of a YAML text. Raises InputError, naming `where` and the line.
+
+    Args:
+        text: the document.
+        where: its file.
+        is_ours: it ships with this package, so that nobody looks how deep it is nested.
+
+    """
+    try:
+        for _ in () if is_ours else yaml_events(text):
+            pass
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}", "fix the syntax there") from error
+    except Exception as error:  # a bad tagged scalar raises whatever its constructor trips over
+        raise InputError(where, f"not valid YAML: {error}", "fix the syntax") from error
