@@ -76,6 +76,9 @@ _QUOTES = " \t\"'`*"
 _KEY_END = re.compile(r"[\"']?\s*:(?=\s|\Z)")
 _MOST_LABELLED = 2000
 _LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
+_NUMBER = re.compile(r"[\d.]+")
+# Where a name that somebody put together falls apart: `Garage.Enter`, `int/float`, `500s`.
+_SEAM = re.compile(r"[./-]|(?<=\d)(?=[a-z])")
 _FACT = re.compile(
     r"""(?x)
     (?<![\w./-])(?:
@@ -293,13 +296,26 @@ def has_fact(text: str) -> bool:
 def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
     """Return paths, identifiers, numbers, versions and error codes that nobody gave the model."""
     exit_code = "" if request.exit_code is None else request.exit_code
-    given = f"{request.quotable}\n{request.instruction}\n{exit_code}"
+    given = f"{request.quotable}\n{request.instruction}\n{exit_code}".lower()
     found: dict[str, None] = {}
     for match in _FACT.finditer(text[:100_000]):
         # A key names a fact; it is none.
         if request.intent in (Intent.JSON, Intent.YAML) and _KEY_END.match(text, match.end()):
             continue
         fact = match.group().rstrip(".-")
-        if fact and fact not in given and not all(part in given for part in re.split(r":", fact)):
+        if fact and not all(_is_given(part, given) for part in fact.split(":")):
             found[fact] = None
     return tuple(found)
+
+
+def _is_given(fact: str, given: str) -> bool:
+    """Return True for what stands in a lower-case text, or is put together of names and words of it.
+
+    `Garage.Enter`, `int/float`, `500s` and `9.x` are; a path with a file name, and a number, have to stand there whole.
+    """
+    low = fact.lower()
+    if low in given:
+        return True
+    if _NUMBER.fullmatch(low) or ("/" in low and "." in low):
+        return False
+    return all(part in given for part in _SEAM.split(low) if part and part != "x")

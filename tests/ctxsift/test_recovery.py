@@ -276,6 +276,14 @@ def test_ungrounded_facts_are_listed() -> None:
     assert set(verdict.ungrounded) == {"src/b.py:9", "E4711", "12.5s", "v1.2.3", "load_all"}
 
 
+def test_a_name_put_together_of_known_ones_is_grounded() -> None:
+    raw = "garage.go: Enter and Free race; request took 500 ms, python 9.1.4, db in conf/db.yaml"
+    told = Request(raw, "Why?", Intent.SUMMARY)
+    assert not validate("Garage.Enter races with Garage.Free after 500ms on Python 9.x.", told).ungrounded
+    text = "Garage.Leave took 500.9 on 9.1.5, see src/db.yaml."
+    assert set(validate(text, told).ungrounded) == {"Garage.Leave", "500.9", "9.1.5", "src/db.yaml"}
+
+
 TOLD = Request(RAW, "What failed?", Intent.SUMMARY, "tox -e py313 -- tests/unit_all\ncat <<'EOF'\nmake x7\nEOF", 3417)
 
 
