@@ -12,6 +12,9 @@ from benchmark.typed_input import place_in
 from benchmark.whole_tokens import has_token
 from ctxsift.errors import InputError
 
+# More rules than this are fitted to answers that somebody has seen, and find right answers of others.
+MOST_MUST_NOT = 10
+
 
 def check_statements(case: Case, *, against_gold: bool = True) -> None:
     """Raise InputError, naming the place, for statements that cannot judge an answer, or that gold does not keep.
@@ -49,7 +52,9 @@ def gold_findings(case: Case) -> Iterator[str]:
 
 
 def statement_findings(case: Case) -> Iterator[str]:
-    """Yield what an author has probably forgotten in the statements of `case`."""
+    """Yield what an author has probably forgotten in the statements of `case`, or overdone."""
+    if len(case.must_not) > MOST_MUST_NOT:
+        yield f"{len(case.must_not)} must_not are more than {MOST_MUST_NOT}: keep those that wrong answers need"
     for anchor in case.anchors:
         if not any(anchor in term or term in anchor for term in _terms(case)):
             yield f"the anchor {anchor!r} is in no statement, so that nothing can be said with it"

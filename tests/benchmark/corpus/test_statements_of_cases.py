@@ -156,6 +156,13 @@ def test_a_pair_that_is_missing_is_found(case: Case) -> None:
     assert list(statement_findings(bound)) == []
 
 
+def test_check_counts_what_must_not_be_said(case: Case) -> None:
+    rules = tuple(replace(case.must_not[0], says=f"rule {n}") for n in range(11))
+    assert list(statement_findings(replace(case, must_not=rules[:10]))) == []
+    (problem,) = statement_findings(replace(case, must_not=rules))
+    assert "11 must_not are more than 10" in problem
+
+
 def test_findings_of_statements_are_findings_of_the_case(case: Case) -> None:
     found = replace(case, required_anchors=(*case.required_anchors, "tests/test_3.py"))
     assert any("is in no statement" in problem for problem in check_case(found))
