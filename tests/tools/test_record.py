@@ -203,6 +203,14 @@ def test_an_edit_may_come_on_stdin(fresh: Recorder) -> None:
     assert "+        # Nothing to pay.\n+        return 0\n" in fresh.done("edit", "-r", "Zero", "cart.py", text=marked)
 
 
+def test_a_message_within_a_turn_is_told(fresh: Recorder) -> None:
+    fresh.done("user", text="Begin.")
+    assert not fresh("read", "-r", "Look", "cart.py").stderr
+    fresh.done("user", text="Stop after this.")
+    assert "the user wrote before this step: Stop after this." in fresh("read", "-r", "Again", "cart.py").stderr
+    assert not fresh("read", "-r", "Once more", "cart.py").stderr
+
+
 def test_files_outside_the_recording_are_refused(fresh: Recorder) -> None:
     fresh.run("ln -s /etc/hostname link")
     for path in ("/etc/hostname", "../../../etc/hostname", "link"):

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,19 @@ def build_parser() -> Parser:
             metavar="FOLDER[:NAME]",
             help="a folder of this machine, seen as ~/NAME",
         )
+    _add_steps(added)
+    ending = added("finish", _finish, "write the session, the truth about its files and its provenance")
+    ending.add_argument("target", type=Path, metavar="FOLDER", help="to write to")
+    ending.add_argument("--split", choices=("dev", "test"), required=True, help="test: used for no tuning")
+    ending.add_argument("--licence", required=True, metavar="SPDX", help="of project and session, e.g. MIT")
+    ending.add_argument(
+        "--varies", action="append", default=[], metavar="PATTERN", help="files that hold times, so that replays differ"
+    )
+    return parser
+
+
+def _add_steps(added: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add what is a step of the session, or looks at them."""
     run = added("run", _run, "run a command with bash", steps=True)
     run.add_argument("--timeout", type=float, metavar="S", help="seconds; default: 120")
     run.add_argument("line", metavar="COMMAND", help="one argument, as bash -c takes it")
@@ -116,14 +129,6 @@ def build_parser() -> Parser:
     added("user", _user, "record a message of the user; it comes on stdin")
     added("status", _status, "print what was recorded so far")
     added("undo", _undo, "take back changes that no step made, or a last step that cannot be shown as it is")
-    ending = added("finish", _finish, "write the session, the truth about its files and its provenance")
-    ending.add_argument("target", type=Path, metavar="FOLDER", help="to write to")
-    ending.add_argument("--split", choices=("dev", "test"), required=True, help="test: used for no tuning")
-    ending.add_argument("--licence", required=True, metavar="SPDX", help="of project and session, e.g. MIT")
-    ending.add_argument(
-        "--varies", action="append", default=[], metavar="PATTERN", help="files that hold times, so that replays differ"
-    )
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -193,7 +198,12 @@ def _print(recording: Recording, step: Taken) -> int:
 
 def _call(options: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> int:
     with open_recording(_out(options)) as recording:
-        return _print(recording, recording.call(options.reason, tool, arguments))
+        before = [(step.source, step.tool) for step in recording.journal.steps[-2:]]
+        code = _print(recording, recording.call(options.reason, tool, arguments))
+        # A message that ends no turn is easily missed.
+        if len(before) == 2 and before[0][1] and before[1][0] == "user":
+            tell(f"the user wrote before this step: {recording.journal.steps[-2].message}")
+        return code
 
 
 def _run(options: argparse.Namespace) -> int:
