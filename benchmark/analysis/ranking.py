@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmark.analysis.comparison import Comparisons, beyond_chance
@@ -66,13 +66,24 @@ def rank_results(
     }
     corrected = holm([difference.p for difference in alone.values()])
     differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
-    places, tied = [1] * len(results), [False] * len(results)
-    for i, j in pairs:
+    ranks = ranks_of(len(results), differences)
+    scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
+    return Ranking(tuple(results), scores, ranks, differences)
+
+
+def ranks_of(count: int, differences: Mapping[tuple[int, int], Difference]) -> tuple[Rank, ...]:
+    """Return a rank for each of `count` rivals; those whose difference is missing or within chance tie.
+
+    Args:
+        count: of the rivals.
+        differences: (i, j), i < j -> score of j minus that of i, its p corrected for all pairs.
+
+    """
+    places, tied = [1] * count, [False] * count
+    for i, j in itertools.combinations(range(count), 2):
         difference = differences.get((i, j))
         if difference is None or not beyond_chance(difference):
             tied[i] = tied[j] = True
         else:
             places[i if difference.value > 0 else j] += 1
-    ranks = tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))
-    scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
-    return Ranking(tuple(results), scores, ranks, differences)
+    return tuple(Rank(place, tie) for place, tie in zip(places, tied, strict=True))

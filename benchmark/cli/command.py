@@ -62,6 +62,13 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
+def positive(text: str) -> int:
+    """Return a whole number from 1 on, as an option gives it. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+    return int(text)
+
+
 def run_command(
     parser: Parser,
     handler: Handler,

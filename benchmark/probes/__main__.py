@@ -7,18 +7,45 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.cli.command import EXIT_FAILED, EXIT_OK, Parser, command_parser, run_command
+import msgspec
+
+from benchmark.cli.command import (
+    EXIT_FAILED,
+    EXIT_OK,
+    Parser,
+    add_json,
+    command_parser,
+    positive,
+    print_json,
+    run_command,
+)
 from benchmark.probes.checking import Checked, check_probes
+from benchmark.probes.figures import boards
+from benchmark.probes.journal import Journal
 from benchmark.probes.loading import WrittenProbes, written_probes
+from benchmark.probes.model import Maker, ProbeFile
+from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
+from benchmark.probes.records import RESULT_FILE, ProbeResult
+from benchmark.probes.running import DEFAULT_METHODS, run_methods
+from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
-from ctxsift.terminal import one_line, show
+from ctxsift.files import write_atomically
+from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
+from ctxsift.terminal import one_line, show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.probes check                                    the probes of all recorded sessions
-  python -m benchmark.probes check ledgerline
-  python -m benchmark.probes check ledgerline --probes mine.yaml      a file of your own
+  python -m benchmark.probes run                                  every method by rules, over the recorded sessions
+  python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
+  python -m benchmark.probes report results/probes.json --markdown
+  python -m benchmark.probes generate ledgerline
+  python -m benchmark.probes check                                the probes of all recorded sessions
+  python -m benchmark.probes check ledgerline --probes mine.yaml  a file of your own
 """
+_RESULT = Path("results/probes.json")
+_RUN = "Measure what is left of recorded sessions after methods made them short. Goes on where a killed run ended."
+_REPORT = "Print the boards of a result."
+_GENERATE = "Print the probes that rules make of a recorded session, as JSON."
 _CHECK = "Find what is wrong with probes, before anything is measured with them."
 
 
@@ -31,13 +58,46 @@ def build_parser() -> Parser:
         exit_codes="0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
+    report = commands.add_parser("report", help="print what was measured", description=_REPORT)
+    report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
+    _add_forms(report)
+    report.set_defaults(run=_report)
+    generate = commands.add_parser("generate", help="print the probes that rules make", description=_GENERATE)
+    generate.add_argument("session", metavar="SESSION", help="a recorded session")
+    generate.set_defaults(run=_generate)
     check = commands.add_parser("check", help="find what is wrong with probes", description=_CHECK)
     check.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
-    check.add_argument(
-        "--probes", type=Path, metavar="FILE", help="probes of the one session; default: those beside it"
-    )
+    check.add_argument("--probes", type=Path, metavar="FILE", help="of that one session; default: its probes.yaml")
     check.set_defaults(run=_check)
     return parser
+
+
+def _add_run(run: Parser) -> None:
+    run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
+    run.add_argument(
+        "--methods", nargs="+", default=DEFAULT_METHODS, metavar="NAME", help="default: all without a model"
+    )
+    run.add_argument(
+        "--budget",
+        nargs="+",
+        type=positive,
+        default=[DEFAULT_BUDGET],
+        metavar="N",
+        help=f"tokens of a summary, of all its methods; default: {DEFAULT_BUDGET}",
+    )
+    run.add_argument(
+        "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
+    )
+    _add_forms(run)
+    run.set_defaults(run=_measure)
+
+
+def _add_forms(parser: Parser) -> None:
+    forms = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
+    add_json(forms)
+    forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    forms.add_argument("--csv", action="store_true", help="print one line a method and figure as CSV")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +108,43 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     code: int = options.run(options)
     return code
+
+
+def _measure(options: argparse.Namespace) -> int:
+    journal = options.output.with_name(f"{options.output.name}.journal")
+    progress = _Progress()
+    subjects = recorded_subjects(options.sessions)
+    result = run_methods(subjects, options.methods, options.budget, journal=journal, told=progress.tell)
+    write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
+    Journal(journal).remove()
+    progress.end()
+    _print(result, options)
+    tell(f"written: {options.output}")
+    return EXIT_OK
+
+
+def _report(options: argparse.Namespace) -> int:
+    _print(RESULT_FILE.read(options.result), options)
+    return EXIT_OK
+
+
+def _print(result: ProbeResult, options: argparse.Namespace) -> None:
+    found = list(boards(result))
+    if options.json:
+        print_json(boards_json(found))
+    elif options.csv:
+        show(boards_csv(found).rstrip("\n"))
+    elif options.markdown:
+        show(boards_markdown(result, found).rstrip("\n"))
+    else:
+        print_boards(result, found)
+
+
+def _generate(options: argparse.Namespace) -> int:
+    (subject,) = recorded_subjects([options.session])
+    made = ProbeFile(probes=tuple(probe for probe in subject.probes if probe.made_by is Maker.RULE))
+    print_json(msgspec.to_builtins(made))
+    return EXIT_OK
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -69,6 +166,22 @@ def _tell(written: WrittenProbes, found: Checked) -> None:
     for probe, at, index in found.leaks:
         show(one_line(f"  {probe}: kept steps say statements/{index} at cut {at + 1}; it does not count there"))
     show(f"  {counted(len(found.problems), 'problem')}, {counted(len(found.leaks), 'leak')} taken out")
+
+
+class _Progress:
+    """One line on a terminal that says what was done last."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def tell(self, text: str) -> None:
+        """Show what was done."""
+        if self._shown:
+            print(f"\r\x1b[2K{one_line(text)}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Remove the line."""
+        self.tell("")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmark.probes.judging import NOTHING, Place, RuleJudge, Said
-from benchmark.probes.model import Probe
+from benchmark.probes.model import Probe, sentence
+from benchmark.statements.judging import judge
 from benchmark.statements.model import Weight
 from ctxsift.sessions.compaction.cutting import SHARES, cuts_at_shares, first_of
 from ctxsift.sessions.compaction.records import Cut
@@ -66,17 +67,17 @@ def kept_texts(session: Session, cuts: Sequence[Cut], keep_last: int = DEFAULT_K
     return [each.text for each in compact_session(session, "drop", cuts, keep_last=keep_last)]
 
 
-def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], judge: RuleJudge) -> Iterator[Asking]:
+def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], rules: RuleJudge) -> Iterator[Asking]:
     """Yield each probe at each cut at which it is asked; those that ask for files are asked where any is gone.
 
     Args:
         probes: of the session.
         cuts: in their order.
         kept: the text of the kept steps at each.
-        judge: of these probes.
+        rules: the judge of these probes.
 
     """
-    leaked = [judge.judge(text) for text in kept]
+    leaked = [rules.judge(text) for text in kept]
     for probe in probes:
         first = None
         for at, cut in enumerate(cuts):
@@ -96,9 +97,17 @@ def is_gone(probe: Probe, cut: Cut) -> bool:
 def counted_of(probe: Probe, leaked: Said) -> Counted:
     """Return what of a probe counts beside kept steps that say `leaked`."""
     left = [(index, each.weight) for index, each in enumerate(probe.statements) if index not in leaked.statements]
+    okay = {index for index, weight in left if weight is Weight.OKAY}
     return Counted(
         frozenset(index for index, weight in left if weight is Weight.VITAL),
-        frozenset(index for index, weight in left if weight is Weight.OKAY),
+        frozenset(okay - told_by_question(probe)) if okay else frozenset(),
         frozenset(range(len(probe.must_not))) - leaked.must_not.keys(),
         frozenset(range(len(tuple(probe.names())))) - leaked.names.keys(),
     )
+
+
+def told_by_question(probe: Probe) -> frozenset[int]:
+    """Return the statements, by index, that the question of a probe says itself."""
+    # As a sentence of its own: a question says nothing.
+    told = judge(sentence(probe.question.replace("?", ".")), probe.statements)
+    return frozenset(index for index, found in enumerate(told.findings) if found.share == 1)

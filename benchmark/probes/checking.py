@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts
+from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts, told_by_question
 from benchmark.probes.judging import NOTHING, Place, RuleJudge
-from benchmark.probes.model import Maker, Probe, sentence
+from benchmark.probes.model import Maker, Probe
 from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import judge
 from benchmark.statements.lints import missing_terms, swappable, unkept
@@ -102,11 +102,8 @@ def _shape(probe: Probe) -> Iterator[str]:
     groups = [group for each in judged for group in each.groups]
     if (most := max(map(len, groups), default=0)) > _MOST_ALTERNATIVES:
         yield f"a group has {most} alternatives; keep to {_MOST_ALTERNATIVES}"
-    # As a sentence of its own: a question says nothing.
-    told = judge(sentence(probe.question.replace("?", ".")), probe.statements)
-    for statement, found in zip(probe.statements, told.findings, strict=True):
-        if found.share == 1:
-            yield f"the question itself says {statement.says!r}"
+    for index in sorted(told_by_question(probe)):
+        yield f"the question itself says {probe.statements[index].says!r}"
 
 
 def _gold(probe: Probe) -> Iterator[str]:

@@ -52,6 +52,15 @@ class WrittenProbes:
     probes: tuple[Probe, ...]
 
 
+def recorded_named(names: Sequence[str]) -> list[RecordedSession]:
+    """Return the recorded sessions of these names, or all; raises InputError for a name that none has."""
+    known = {recorded.name: recorded for recorded in recorded_sessions()}
+    for name in names:
+        if name not in known:
+            raise InputError(name, "there is no recorded session of that name", did_you_mean(name, known))
+    return [known[name] for name in names or known]
+
+
 def written_probes(names: Sequence[str] = (), path: Path | None = None) -> list[WrittenProbes]:
     """Return the written probes of the sessions that ship; none of a session that has no file.
 
@@ -63,13 +72,9 @@ def written_probes(names: Sequence[str] = (), path: Path | None = None) -> list[
         InputError: there is no session of a name, or a file is not one of probes.
 
     """
-    known = {recorded.name: recorded for recorded in recorded_sessions()}
-    for name in names:
-        if name not in known:
-            raise InputError(name, "there is no recorded session of that name", did_you_mean(name, known))
+    chosen = recorded_named(names)
     if path is not None and len(names) != 1:
         raise InputError("--probes", "asks about one session", "name that session, and no other")
-    chosen = [known[name] for name in names or known]
     files = [(recorded, path or recorded.folder / PROBES) for recorded in chosen]
     return [WrittenProbes(recorded, file, read_probes(file)) for recorded, file in files if path or exists(file)]
 

@@ -16,6 +16,7 @@ from benchmark.cli.command import (
     add_dataset,
     add_json,
     command_parser,
+    positive,
     print_json,
     run_command,
 )
@@ -70,7 +71,7 @@ def build_parser() -> Parser:
         help="DATA is a result: the lines that its answers selected are the chunks, and gold is the answer",
     )
     add_dataset(parser)
-    parser.add_argument("--k", type=_positive, metavar="K", help="count the first K chunks only; default: all")
+    parser.add_argument("--k", type=positive, metavar="K", help="count the first K chunks only; default: all")
     columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
     columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
     columns.add_argument(
@@ -108,9 +109,7 @@ def _add_judge(parser: Parser) -> None:
     judge.add_argument("--judge-backend", metavar="NAME", help="registered backend; default: llama.cpp, or the service")
     judge.add_argument("--remote", action="store_true", help="ask the configured service: the data goes to a provider")
     judge.add_argument("--env-file", type=Path, metavar="FILE", help="where the service's settings are read")
-    judge.add_argument(
-        "--repeats", type=_positive, default=1, metavar="N", help="judge each chunk N times; most decide"
-    )
+    judge.add_argument("--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times; most decide")
     judge.add_argument(
         "--replies", type=Path, metavar="FILE", help="keeps replies, which are not asked for again; default: DATA.judge"
     )
@@ -178,12 +177,6 @@ def _gate(found: Utilization, least: float | None) -> int:
     mean = "no row is defined" if found.spread is None else f"the mean {found.spread.mean:.3f} is below {least:g}"
     tell(f"failed: {mean}")
     return EXIT_FAILED
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
-    return int(text)
 
 
 def _ratio(text: str) -> float:

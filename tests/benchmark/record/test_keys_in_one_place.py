@@ -9,8 +9,12 @@ from pathlib import Path
 from benchmark.record.schema import schema_keys
 from tests.conftest import ROOT
 
-# What reads and writes the sessions of agents, and tables of other people, whose keys others have named.
-OTHER_FILES = ("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output", "benchmark/utilization/")
+# What reads and writes the sessions of agents, and tables of other people, whose keys others have named; and what has
+# results of its own, with words of its own.
+OTHER_FILES = (
+    *("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output"),
+    *("benchmark/utilization/", "benchmark/probes/"),
+)
 # Words that are values there, not keys: (file, word) -> what it is.
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",

@@ -1,0 +1,235 @@
+"""Results of probes as figures: averaged over the age of the evidence, with intervals that draw sessions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean
+
+import numpy as np
+
+from benchmark.analysis.ranking import Rank, ranks_of
+from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.records import AskedProbe, MeasuredMethod, ProbeResult
+from benchmark.probes.scoring import FULL, Criterion, Dimension
+from benchmark.record.base import Interval
+from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples
+
+Value = Callable[[AskedProbe], float | None]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval.
+
+    Attributes:
+        count: values it is the mean of.
+        interval: 95 %, by drawing sessions; None below five sessions.
+
+    """
+
+    value: float
+    count: int
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class _Aged:
+    """Values by session and age.
+
+    Attributes:
+        mean: over the ages of the mean at each age.
+        drawn: the same of each bootstrap sample of the sessions, shape (draws,); nan where a sample has no value.
+
+    """
+
+    mean: float
+    count: int
+    drawn: Floats
+
+    @classmethod
+    def of(cls, values: Sequence[tuple[str, int, float]], sessions: Sequence[str]) -> _Aged:
+        """Return the figure of values, each with its session and age; there is at least one."""
+        ages = 1 + max(age for _, age, _ in values)
+        sums, counts = np.zeros((len(sessions), ages)), np.zeros((len(sessions), ages))
+        for session, age, value in values:
+            row = sessions.index(session)
+            sums[row, age] += value
+            counts[row, age] += 1
+        draws = resamples(len(sessions))
+        with np.errstate(invalid="ignore"):
+            by_age = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
+            present = ~np.isnan(by_age)
+            drawn = np.where(present, by_age, 0).sum(axis=1) / present.sum(axis=1)
+            observed = sums.sum(axis=0) / counts.sum(axis=0)
+        return cls(float(np.nanmean(observed)), len(values), drawn)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method on the board of those who made its probes.
+
+    Attributes:
+        score: over all probes, 0 to 5.
+        rank: by score; who cannot be told apart ties.
+        types, dimensions, criteria: 0 to 5; what is missing is unscored.
+        overall: unweighted mean of the dimensions.
+        kept: by age from 0, the share of the full score, in [0, 1].
+        uptake: share of the probes that end with a contradiction; None where nothing could.
+        ratio: tokens of all steps by tokens of what is left, over all cuts.
+        seconds: mean of a cycle.
+        refused: cycles whose summary was not used.
+
+    """
+
+    method: str
+    budget: int | None
+    label: str
+    rank: Rank
+    score: Estimate
+    types: Mapping[ProbeType, Estimate]
+    dimensions: Mapping[Dimension, Estimate]
+    criteria: Mapping[Criterion, Estimate]
+    overall: Estimate
+    kept: tuple[float | None, ...]
+    uptake: float | None
+    ratio: float
+    seconds: float
+    refused: int
+
+
+@dataclass(frozen=True)
+class Board:
+    """Methods on the probes that one kind of maker wrote, best first.
+
+    Attributes:
+        probes: how many.
+        asked: how often, at all cuts.
+        ages: how many probes are asked at each age from 0.
+        differences: (label, label) -> score of the second minus that of the first, its p corrected for all pairs.
+
+    """
+
+    maker: Maker
+    probes: int
+    asked: int
+    ages: tuple[int, ...]
+    rows: tuple[Row, ...]
+    differences: Mapping[tuple[str, str], Difference]
+
+
+def boards(result: ProbeResult) -> Iterator[Board]:
+    """Yield a board for each kind of maker that has probes; those by hand first."""
+    for maker in Maker:
+        figures = [_Figures(method, maker, result) for method in result.methods]
+        if figures and figures[0].asked:
+            yield _board(maker, figures)
+
+
+def _board(maker: Maker, figures: Sequence[_Figures]) -> Board:
+    pairs = list(itertools.combinations(range(len(figures)), 2))
+    alone = {(i, j): figures[i].difference(figures[j]) for i, j in pairs}
+    corrected = holm([difference.p for difference in alone.values()])
+    differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
+    ranks = ranks_of(len(figures), differences)
+    rows = [each.row(rank) for each, rank in zip(figures, ranks, strict=True)]
+    asked = figures[0].asked
+    ages = [each.age for each in asked]
+    return Board(
+        maker,
+        len({(each.session, each.probe) for each in asked}),
+        len(asked),
+        tuple(ages.count(age) for age in range(1 + max(ages))),
+        tuple(sorted(rows, key=lambda row: (-row.score.value, row.label))),
+        {(figures[i].method.label, figures[j].method.label): found for (i, j), found in differences.items()},
+    )
+
+
+class _Figures:
+    """What is figured of one method."""
+
+    def __init__(self, method: MeasuredMethod, maker: Maker, result: ProbeResult) -> None:
+        self.method = method
+        self.asked = [each for each in method.asked if each.made_by is maker]
+        self._sessions = sorted({session.name for session in result.sessions})
+
+    def row(self, rank: Rank) -> Row:
+        """Return its row."""
+        method, contexts = self.method, self.method.contexts
+        uptake = [each.uptake for each in self.asked if each.uptake is not None]
+        return Row(
+            method.method,
+            method.budget,
+            method.label,
+            rank,
+            self._estimate(self._score),
+            dict(self._estimates((kind, self._of_type(kind)) for kind in ProbeType)),
+            {name: self._estimate(aged) for name, aged in self._dimensions.items()},
+            {name: self._estimate(aged) for name, aged in self._criteria.items()},
+            self._estimate(_mean_of(list(self._dimensions.values()))),
+            tuple(self._kept()),
+            fmean(uptake) if uptake else None,
+            sum(each.tokens_whole for each in contexts) / max(1, sum(each.tokens for each in contexts)),
+            fmean(each.seconds for each in contexts),
+            sum(each.refused for each in contexts),
+        )
+
+    def difference(self, other: _Figures) -> Difference:
+        """Return how far another method lies above this one, on the same questions."""
+        theirs = {(each.session, each.probe, each.at): each.score for each in other.asked}
+        gains = [
+            (each.session, each.age, theirs[each.session, each.probe, each.at] - each.score) for each in self.asked
+        ]
+        found = _Aged.of(gains, self._sessions)
+        return difference_of(found.mean, found.drawn[~np.isnan(found.drawn)], self._clusters)
+
+    @cached_property
+    def _clusters(self) -> Clusters:
+        return Clusters.of(each.session for each in self.asked)
+
+    @cached_property
+    def _score(self) -> _Aged:
+        found = self._aged(lambda each: each.score)
+        assert found is not None
+        return found
+
+    @cached_property
+    def _criteria(self) -> dict[Criterion, _Aged]:
+        found = ((name, self._aged(_reader(name))) for name in Criterion)
+        return {name: aged for name, aged in found if aged is not None}
+
+    @cached_property
+    def _dimensions(self) -> dict[Dimension, _Aged]:
+        parts = {name: [self._criteria[each] for each in name.criteria if each in self._criteria] for name in Dimension}
+        return {name: _mean_of(found) for name, found in parts.items() if found}
+
+    def _of_type(self, kind: ProbeType) -> _Aged | None:
+        return self._aged(lambda each: each.score if each.type is kind else None)
+
+    def _aged(self, value: Value) -> _Aged | None:
+        values = [(each.session, each.age, found) for each in self.asked if (found := value(each)) is not None]
+        return _Aged.of(values, self._sessions) if values else None
+
+    def _estimates(self, found: Iterable[tuple[ProbeType, _Aged | None]]) -> Iterator[tuple[ProbeType, Estimate]]:
+        yield from ((name, self._estimate(aged)) for name, aged in found if aged is not None)
+
+    def _estimate(self, aged: _Aged) -> Estimate:
+        drawn = aged.drawn[~np.isnan(aged.drawn)]
+        ends = interval_of(drawn, self._clusters)
+        return Estimate(aged.mean, aged.count, (ends.low, ends.high) if ends else None)
+
+    def _kept(self) -> Iterator[float | None]:
+        for age in range(1 + max(each.age for each in self.asked)):
+            scores = [each.score for each in self.asked if each.age == age]
+            yield fmean(scores) / FULL if scores else None
+
+
+def _reader(criterion: Criterion) -> Value:
+    return lambda each: each.criteria.get(criterion)
+
+
+def _mean_of(found: Sequence[_Aged]) -> _Aged:
+    drawn: Floats = np.nanmean(np.stack([each.drawn for each in found]), axis=0)
+    return _Aged(fmean(each.mean for each in found), sum(each.count for each in found), drawn)

@@ -1,0 +1,124 @@
+"""Questions for all files that were created, modified or deleted: git has the answer, and a context some of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from benchmark.probes.model import FileChange
+from benchmark.probes.passages import passages_of
+from benchmark.sessions.records import Changes, StepTruth
+from benchmark.whole_tokens import has_token
+
+# What a line says of the files that it names. Contexts hold calls and outputs as well as prose.
+_CHANGED: Mapping[FileChange, re.Pattern[str]] = {
+    FileChange.CREATED: re.compile(
+        r"(?i)\b(?:creat\w*|wrote|written|writ(?:e|es|ing)|add(?:s|ed|ing)?|new)\b|(?<!>)> ?\S"
+    ),
+    FileChange.MODIFIED: re.compile(
+        r"(?i)\b(?:modif\w+|chang\w+|edit\w*|updat\w+|rewr\w+|wrote|writ(?:e|es|ing|ten)|fix\w*|repair\w*|replac\w+|"
+        r"add(?:s|ed|ing)?|sed -i)\b|>> ?\S"
+    ),
+    FileChange.DELETED: re.compile(r"(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|es|ed|ing)|mv|rm)\b"),
+}
+# ... that nothing but a change of that kind is called.
+_CLAIMED: Mapping[FileChange, re.Pattern[str]] = {
+    FileChange.CREATED: re.compile(r"(?i)\b(?:created|new files?)\b"),
+    FileChange.MODIFIED: re.compile(r"(?i)\b(?:modified|edited|changed)\b"),
+    FileChange.DELETED: re.compile(r"(?i)\b(?:deleted|removed)\b"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileSet:
+    """A set of files that is asked for, and what a context has of it.
+
+    Attributes:
+        right: files that it says were changed so.
+        gold: how many were.
+        wrong: files that it says were and that were not.
+
+    """
+
+    right: int
+    gold: int
+    wrong: int
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, in [0, 1]; `gold` is above 0."""
+        return 2 * self.right / (self.gold + self.right + self.wrong)
+
+
+class FileJudge:
+    """Tells which files of a project a context says were changed, and how.
+
+    Args:
+        truth: what git says after each step.
+
+    """
+
+    def __init__(self, truth: Sequence[StepTruth]) -> None:
+        self._truth = {each.step_id: each.since_start for each in truth}
+        self._paths = sorted({path for each in truth for path in _paths(each.since_start)})
+        self._namesakes = Counter(_name(path) for path in self._paths)
+
+    def gold(self, change: FileChange, step: int, kept: str) -> frozenset[str]:
+        """Return the files that were changed so by a step, without those that the kept steps name."""
+        return frozenset(changed(self._truth[step], change)) - self.named(kept)
+
+    def named(self, text: str) -> frozenset[str]:
+        """Return the files that a text names at all."""
+        return frozenset(path for path in self._paths if has_token(text, _name(path)))
+
+    def judge(self, context: str, change: FileChange, step: int, kept: str) -> FileSet:
+        """Return what a context has of the files that were changed so by a step, without those the kept steps name.
+
+        Args:
+            context: what is left.
+            change: what is asked for.
+            step: the last one that counts.
+            kept: text of the kept steps.
+
+        """
+        leaked, truth = self.named(kept), self._truth[step]
+        gold = self.gold(change, step, kept)
+        lines = [line for passage in passages_of(context) for line in passage.split("\n")]
+        said = self._said(lines, _CHANGED[change]) - leaked
+        wrong = self._said(lines, _CLAIMED[change]) - leaked - gold - _excused(change, truth)
+        return FileSet(len(said & gold), len(gold), len(wrong))
+
+    def _said(self, lines: Iterable[str], words: re.Pattern[str]) -> frozenset[str]:
+        telling = [line for line in lines if words.search(line)]
+        return frozenset(path for path in self._paths if any(self._names(line, path) for line in telling))
+
+    def _names(self, line: str, path: str) -> bool:
+        """Return True if a line names a path: its name, and its folder where another file has that name, too."""
+        name = _name(path)
+        if name not in line or not has_token(line, name):
+            return False
+        return self._namesakes[name] == 1 or path.removesuffix(name).rstrip("/") in line
+
+
+def changed(changes: Changes, change: FileChange) -> Set[str]:
+    """Return the files of one kind; a rename is a deletion and a creation."""
+    if change is FileChange.CREATED:
+        return {*changes.created, *(new for _, new in changes.renamed)}
+    if change is FileChange.DELETED:
+        return {*changes.deleted, *(old for old, _ in changes.renamed)}
+    return set(changes.modified)
+
+
+def _excused(change: FileChange, truth: Changes) -> Set[str]:
+    """Return files of which one may say so as well: what was created was edited afterwards, as often as not."""
+    return changed(truth, FileChange.CREATED) if change is FileChange.MODIFIED else frozenset()
+
+
+def _paths(changes: Changes) -> Set[str]:
+    return {path for change in FileChange for path in changed(changes, change)}
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

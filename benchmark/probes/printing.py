@@ -1,0 +1,222 @@
+"""Boards of probes as tables: in a terminal, as Markdown, as CSV, as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.analysis.figures import Form
+from benchmark.cli.console import terminal
+from benchmark.probes.figures import Board, Estimate, Row
+from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.records import ProbeResult
+from benchmark.probes.references import PUBLISHED
+from benchmark.probes.scoring import Criterion, Dimension
+from benchmark.render.csv import harmless
+from benchmark.render.figures import MISSING, counted, form_text, interval_text
+from benchmark.render.markdown import markdown_table, plain_cell
+from benchmark.render.terminal import plain_table
+from ctxsift.terminal import one_line, show
+
+_POINTS, _SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
+CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
+_MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
+_SHORT: Mapping[Criterion, str] = {
+    Criterion.ACCURACY_FACTUAL: "factual",
+    Criterion.ACCURACY_TECHNICAL: "technical",
+    Criterion.CONTEXT_CONVERSATION_STATE: "state",
+    Criterion.CONTEXT_ARTIFACT_STATE: "files",
+    Criterion.ARTIFACT_FILES_CREATED: "created",
+    Criterion.ARTIFACT_FILES_MODIFIED: "modified",
+    Criterion.ARTIFACT_KEY_DETAILS: "details",
+    Criterion.COMPLETENESS_COVERAGE: "coverage",
+    Criterion.COMPLETENESS_DEPTH: "depth",
+    Criterion.CONTINUITY_WORK_STATE: "work",
+    Criterion.CONTINUITY_TODO_STATE: "to-do",
+    Criterion.CONTINUITY_REASONING: "reasoning",
+    Criterion.INSTRUCTION_FORMAT: "format",
+    Criterion.INSTRUCTION_CONSTRAINTS: "constraints",
+}
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """A table of a board, as text."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def print_boards(result: ProbeResult, boards: Sequence[Board]) -> None:
+    """Print every table of every board."""
+    console = terminal()
+    show(one_line(summary_of(result)))
+    for board in boards:
+        show(f"\n{one_line(heading_of(board))}")
+        for table in tables_of(board):
+            console.print(plain_table(table.header, table.rows, title=table.title))
+            if table.note:
+                show(one_line(table.note))
+
+
+def boards_markdown(result: ProbeResult, boards: Sequence[Board]) -> str:
+    """Return the same as Markdown."""
+    parts = ["# Probes", plain_cell(summary_of(result))]
+    for board in boards:
+        parts.append(f"## {plain_cell(heading_of(board))}")
+        for table in tables_of(board):
+            parts += [f"### {plain_cell(table.title)}", markdown_table(table.header, table.rows)]
+            parts += [plain_cell(table.note)] if table.note else []
+    return "\n\n".join(parts) + "\n"
+
+
+def summary_of(result: ProbeResult) -> str:
+    """Return what was measured, in a sentence or two."""
+    names = ", ".join(
+        f"{session.name}{'' if session.split == 'dev' else f' ({session.split})'}" for session in result.sessions
+    )
+    return (
+        f"{counted(len(result.sessions), 'session')}: {names}. Judge: {result.judge}. Where the kept steps say a "
+        f"statement as well, it does not count ({result.leaks} times)."
+    )
+
+
+def heading_of(board: Board) -> str:
+    """Return whose probes a board is about."""
+    return f"Probes {_MADE[board.maker]}: {board.probes}, asked {board.asked} times"
+
+
+def tables_of(board: Board) -> Iterator[BoardTable]:
+    """Yield the tables of a board."""
+    yield _by_type(board)
+    yield _by_age(board)
+    yield _by_dimension(board)
+    yield _by_criterion(board)
+
+
+def _by_type(board: Board) -> BoardTable:
+    uptake = any(row.uptake is not None for row in board.rows)
+    header = ["method", "rank", "score", *ProbeType, *(["uptake"] if uptake else []), "ratio", "s/cycle"]
+    rows = [
+        [
+            *_begin(row),
+            _points(row.score),
+            *(_points(row.types.get(kind), bare=True) for kind in ProbeType),
+            *([form_text(_SHARE, row.uptake)] if uptake else []),
+            form_text(_RATIO, row.ratio),
+            form_text(_SECONDS, row.seconds),
+        ]
+        for row in board.rows
+    ]
+    note = "0 to 5, averaged over the age of the evidence; ratio: all tokens by those left; = cannot be told apart."
+    if uptake:
+        note += " Uptake: probes that end with what is wrong."
+    return BoardTable("Is it still there? By type of probe", header, rows, note)
+
+
+def _by_age(board: Board) -> BoardTable:
+    header = ["method", "rank", *(f"age {age}" for age in range(len(board.ages)))]
+    rows = [[*_begin(row), *(form_text(_SHARE, share) for share in row.kept)] for row in board.rows]
+    asked = ", ".join(map(str, board.ages))
+    return BoardTable("Share kept, by cuts since the evidence went", header, rows, f"Asked: {asked} times.")
+
+
+def _by_dimension(board: Board) -> BoardTable:
+    header = ["method", "rank", "overall", *Dimension]
+    rows = [
+        [*_begin(row), _points(row.overall), *(_points(row.dimensions.get(name), bare=True) for name in Dimension)]
+        for row in board.rows
+    ]
+    rows += [
+        [
+            f"{published.method}, as published",
+            MISSING,
+            f"{form_text(_POINTS, published.overall)} (mean {form_text(_POINTS, published.mean)})",
+            *(form_text(_POINTS, published.dimensions[name]) for name in Dimension),
+        ]
+        for published in PUBLISHED
+    ]
+    note = (
+        "Dimensions follow from the same probes, and from each other. As published: answers of a model to other "
+        "probes, graded by a model; not comparable. The published overall is not the mean beside it."
+    )
+    return BoardTable("By dimension", header, rows, note)
+
+
+def _by_criterion(board: Board) -> BoardTable:
+    header = ["method", "rank", *(_SHORT[name] for name in Criterion)]
+    rows = [[*_begin(row), *(_points(row.criteria.get(name), bare=True) for name in Criterion)] for row in board.rows]
+    return BoardTable(
+        "By criterion", header, rows, f"{MISSING} unscored: rules cannot judge it, or nothing asks for it."
+    )
+
+
+def _begin(row: Row) -> list[str]:
+    return [row.label, f"{row.rank.place}{'=' if row.rank.tied else ''}"]
+
+
+def _points(found: Estimate | None, *, bare: bool = False) -> str:
+    if found is None:
+        return MISSING
+    return form_text(_POINTS, found.value) + ("" if bare else interval_text(_POINTS, found.interval))
+
+
+def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
+    """Yield name and value of each figure of a row."""
+    yield "score", row.score
+    yield from row.types.items()
+    yield "overall", row.overall
+    yield from row.dimensions.items()
+    yield from row.criteria.items()
+    for age, share in enumerate(row.kept):
+        if share is not None:
+            yield f"kept at age {age}", Estimate(share, 0)
+    if row.uptake is not None:
+        yield "uptake", Estimate(row.uptake, 0)
+    yield "ratio", Estimate(row.ratio, 0)
+    yield "seconds a cycle", Estimate(row.seconds, 0)
+    yield "refused cycles", Estimate(row.refused, 0)
+
+
+def boards_csv(boards: Iterable[Board]) -> str:
+    """Return one line a method and figure."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for board in boards:
+        for row in board.rows:
+            for name, found in _figures(row):
+                ends = found.interval or ("", "")
+                cells = (board.maker, row.rank.place, row.method, row.budget or "", name, found.value, *ends)
+                writer.writerow([harmless(cell) for cell in (*cells, found.count or "")])
+    return target.getvalue()
+
+
+def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
+    """Return the boards as JSON values."""
+    return [
+        {
+            "probes": board.probes,
+            "made_by": board.maker,
+            "asked": board.asked,
+            "asked_by_age": board.ages,
+            "rows": [
+                {
+                    "rank": row.rank.place,
+                    "tied": row.rank.tied,
+                    "method": row.method,
+                    "budget": row.budget,
+                    "figures": {
+                        name: {"value": found.value, "interval": found.interval} for name, found in _figures(row)
+                    },
+                }
+                for row in board.rows
+            ],
+        }
+        for board in boards
+    ]

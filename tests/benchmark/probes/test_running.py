@@ -1,0 +1,156 @@
+"""Methods over a recorded session: the same figures every time, whatever methods are called, and after a kill."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from benchmark.probes.__main__ import main
+from benchmark.probes.figures import Board, boards
+from benchmark.probes.judging import RuleJudge, Said
+from benchmark.probes.measuring import ORACLE, Subject, measure
+from benchmark.probes.records import RESULT_FILE, ProbeResult
+from benchmark.probes.running import DEFAULT_METHODS, run_methods
+from benchmark.probes.subjects import recorded_subjects
+from ctxsift.sessions.compaction.controls import Text
+from tests.conftest import ROOT
+from tests.support.depth import depth
+from tests.support.processes import default_signals
+
+SESSION = "parcelgrid"
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return recorded_subjects([SESSION])[0]
+
+
+@pytest.fixture(scope="module")
+def result(subject: Subject) -> ProbeResult:
+    return run_methods([subject], DEFAULT_METHODS)
+
+
+def figures(result: ProbeResult) -> dict[str, Any]:
+    """Return all that does not depend on the clock, by method."""
+    return {each.label: msgspec.to_builtins(each.asked) for each in result.methods}
+
+
+def board_of(result: ProbeResult) -> Board:
+    return list(boards(result))[-1]
+
+
+def test_the_ends_of_the_scale(result: ProbeResult) -> None:
+    rows = {row.method: row for row in board_of(result).rows}
+    assert rows[ORACLE].score.value == rows[ORACLE].overall.value == 5
+    assert rows["everything"].score.value >= 4.8
+    assert rows["drop"].score.value == rows["drop"].overall.value == 0
+
+
+def test_again_in_another_order(subject: Subject, result: ProbeResult) -> None:
+    others = random.Random(1).sample(DEFAULT_METHODS, len(DEFAULT_METHODS))
+    again = run_methods(recorded_subjects([SESSION]), others)
+    assert figures(again) == figures(result)
+    assert [row.score for row in board_of(again).rows] == [row.score for row in board_of(result).rows]
+
+
+def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    judge = RuleJudge.judge
+
+    def noted(self: RuleJudge, context: str) -> dict[str, Said]:
+        seen.append(context)
+        return judge(self, context)
+
+    monkeypatch.setattr(RuleJudge, "judge", noted)
+    ours = measure(subject, "text", 2000)
+    theirs = measure(subject, "best-of-all", 2000, made=Text())
+    half = len(seen) // 2
+    assert half == len(subject.cuts)
+    assert [text.encode() for text in seen[:half]] == [text.encode() for text in seen[half:]]
+    assert ours.asked == theirs.asked
+
+
+def test_unscored_is_no_zero(result: ProbeResult) -> None:
+    row = board_of(result).rows[0]
+    assert "instruction_format" not in row.criteria
+    assert row.dimensions["instruction"].value == row.criteria["instruction_constraints"].value  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment(tmp_path: Path, result: ProbeResult) -> None:
+    path, drawn = tmp_path / "r.json", random.Random(7)
+    command = [sys.executable, "-m", "benchmark.probes", "run", SESSION, "-o", str(path), "--json"]
+    for _ in range(depth(3, 10)):
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals
+        )
+        time.sleep(drawn.uniform(0.3, 3))
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=100)
+    assert json.loads(done.stdout)
+    assert figures(RESULT_FILE.read(path)) == figures(result)
+    assert not path.with_name("r.json.journal").exists()
+
+
+def test_what_was_measured_is_not_measured_again(
+    tmp_path: Path, subject: Subject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tmp_path / "journal"
+    run_methods([subject], ["drop", "text"], journal=journal)
+    with journal.open("ab") as file:
+        file.write(b'{"key": "torn')
+    measured: list[str] = []
+
+    def noted(subject: Subject, method: str, budget: int) -> Any:
+        measured.append(method)
+        return measure(subject, method, budget)
+
+    monkeypatch.setattr("benchmark.probes.running.measure", noted)
+    again = run_methods([subject], ["drop", "text", "user"], journal=journal)
+    run_methods([subject], ["user"], journal=journal)
+    assert measured == ["user"]
+    assert figures(again).items() <= figures(result).items()
+
+
+def test_a_result_is_printed_in_every_form(
+    tmp_path: Path, result: ProbeResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
+    shown = {}
+    for form in ("--json", "--csv", "--markdown", ""):
+        assert main(["report", str(path), *([form] if form else [])]) == 0
+        shown[form] = capsys.readouterr().out
+    (board,) = json.loads(shown["--json"])
+    assert board["rows"][0]["figures"]["score"]["value"] == 5
+    assert f"rule,1,{ORACLE},,score,5.0,,," in shown["--csv"]
+    assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
+    assert "Share kept, by cuts since the evidence went" in shown[""]
+
+
+def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What rules make passes the check that files of people pass; only leaks and mirror images are nobody's fault."""
+    assert main(["generate", SESSION]) == 0
+    path = tmp_path / "made.json"
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    main(["check", SESSION, "--probes", str(path)])
+    problems = [line for line in capsys.readouterr().out.splitlines() if line.startswith(str(path))]
+    assert [line for line in problems if "swapped" not in line and "never asked" not in line] == []
+
+
+def test_wrong_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", SESSION, "--methods", "anchord", "-o", str(tmp_path / "r.json")]) == 2
+    assert main(["report", str(tmp_path / "none.json")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert "did you mean anchored" in told[0]
+    assert "no such file" in told[1]
