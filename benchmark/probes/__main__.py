@@ -24,19 +24,24 @@ from benchmark.probes.figures import boards
 from benchmark.probes.journal import Journal
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.model import Maker, ProbeFile
+from benchmark.probes.own import lost_by_methods, own_subjects
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
+from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.records import RESULT_FILE, ProbeResult
 from benchmark.probes.running import DEFAULT_METHODS, run_methods
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
-from ctxsift.files import write_atomically
-from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
+from ctxsift.files import read_text, write_atomically
+from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, DEFAULT_KEEP_LAST
+from ctxsift.sessions.finding import newest_session
 from ctxsift.terminal import one_line, show, tell
 
 _EXAMPLES = """\
   python -m benchmark.probes run                                  every method by rules, over the recorded sessions
   python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
+  python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
+  python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes report results/probes.json --markdown
   python -m benchmark.probes generate ledgerline
   python -m benchmark.probes check                                the probes of all recorded sessions
@@ -44,6 +49,7 @@ _EXAMPLES = """\
 """
 _RESULT = Path("results/probes.json")
 _RUN = "Measure what is left of recorded sessions after methods made them short. Goes on where a killed run ended."
+_OWN = "Say what each compaction without a model would lose of your own sessions. Nothing leaves this machine."
 _REPORT = "Print the boards of a result."
 _GENERATE = "Print the probes that rules make of a recorded session, as JSON."
 _CHECK = "Find what is wrong with probes, before anything is measured with them."
@@ -59,6 +65,7 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
+    _add_own(commands.add_parser("own", help="what compaction would lose of your sessions", description=_OWN))
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
     _add_forms(report)
@@ -93,6 +100,19 @@ def _add_run(run: Parser) -> None:
     run.set_defaults(run=_measure)
 
 
+def _add_own(own: Parser) -> None:
+    own.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the newest session of this folder")
+    own.add_argument("--compacted", type=Path, metavar="FILE", help="a summary of it that was made elsewhere, as text")
+    own.add_argument(
+        "--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=f"tokens of a summary; {DEFAULT_BUDGET}"
+    )
+    own.add_argument(
+        "--keep-last", type=positive, default=DEFAULT_KEEP_LAST, metavar="N", help=f"tokens kept; {DEFAULT_KEEP_LAST}"
+    )
+    add_json(own)
+    own.set_defaults(run=_own)
+
+
 def _add_forms(parser: Parser) -> None:
     forms = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(forms)
@@ -120,6 +140,26 @@ def _measure(options: argparse.Namespace) -> int:
     progress.end()
     _print(result, options)
     tell(f"written: {options.output}")
+    return EXIT_OK
+
+
+def _own(options: argparse.Namespace) -> int:
+    files = options.files
+    if not files:
+        newest = newest_session(Path.cwd())
+        tell(f"reading {newest.path} ({newest.agent})")
+        files = [newest.path]
+    if options.compacted and len(files) > 1:
+        raise InputError("--compacted", f"is a summary of one session, {len(files)} are named", "name that one")
+    summary = read_text(options.compacted, "name a file of text", most_mb=4) if options.compacted else None
+    progress = _Progress()
+    subjects = own_subjects(files, options.keep_last, at_end=summary is not None)
+    rows = list(lost_by_methods(subjects, options.budget, summary, progress.tell))
+    progress.end()
+    if options.json:
+        print_json(lost_json(rows))
+    else:
+        print_lost(subjects, rows)
     return EXIT_OK
 
 

@@ -14,8 +14,10 @@ from benchmark.statements.judging import finding
 from benchmark.statements.model import Statement
 from benchmark.statements.phrases import places_of
 from benchmark.statements.text import Kind, Token, read, tokens_of
+from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks, sentences_of
 from ctxsift.sessions.compaction.records import Cut
+from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST
 from ctxsift.sessions.records import Session, Step, ToolCall
 
 # Probes of each type; what is more is thinned out evenly, so that all of the session is asked about.
@@ -34,15 +36,23 @@ _PATHS = ("path", "file_path", "filePath", "notebook_path")
 _CHANGE_WORDS = ("created", "written", "wrote", "write", "added", "new", "modified", "changed", "edit", "updated")
 
 
-def generated(session: Session, *, knows_files: bool = False) -> tuple[Probe, ...]:
+def generated(
+    session: Session,
+    *,
+    knows_files: bool = False,
+    keep_last: int = DEFAULT_KEEP_LAST,
+    shares: Sequence[float] = SHARES,
+) -> tuple[Probe, ...]:
     """Return the probes that rules make of a session.
 
     Args:
         session: as it was read.
         knows_files: git tells which files were changed, so that one can ask for all of them.
+        keep_last: tokens of the steps that stay at a cut.
+        shares: of the tokens at which it is cut.
 
     """
-    cuts = probe_cuts(session)
+    cuts = probe_cuts(session, keep_last, shares)
     if not cuts:
         return ()
     gone = [step for step in session.steps if step.step_id < cuts[-1].first_kept]

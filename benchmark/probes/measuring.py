@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from benchmark.probes.asking import Asking, askings, kept_texts, probe_cuts
+from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts
 from benchmark.probes.file_sets import FileJudge, FileSet
 from benchmark.probes.judging import NOTHING, RuleJudge, Said
 from benchmark.probes.model import Probe
@@ -17,6 +17,7 @@ from benchmark.probes.records import AskedProbe, LeftContext, ProbedSession
 from benchmark.probes.scoring import criteria_of, score_of
 from benchmark.sessions.records import StepTruth
 from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
 from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
@@ -32,6 +33,7 @@ class Subject:
     Attributes:
         name: unique in a run.
         split: `dev`, `test`, or `own`.
+        keep_last, shares: where it is cut; see `probe_cuts`.
         truth: what git says of the files after each step; empty where that is not known.
 
     """
@@ -42,11 +44,12 @@ class Subject:
     probes: tuple[Probe, ...]
     truth: tuple[StepTruth, ...] = ()
     keep_last: int = DEFAULT_KEEP_LAST
+    shares: tuple[float, ...] = SHARES
 
     @cached_property
     def cuts(self) -> list[Cut]:
         """Where it is cut, whatever the method."""
-        return probe_cuts(self.session, self.keep_last)
+        return probe_cuts(self.session, self.keep_last, self.shares)
 
     @cached_property
     def kept(self) -> list[str]:
@@ -72,18 +75,18 @@ class Subject:
     @cached_property
     def leaks(self) -> int:
         """How many statements, at all cuts, the kept steps say as well."""
-        counted = {(asking.probe.probe_id, asking.at): asking.counted for asking in self.asked}
+        said = [self.rules.judge(text) for text in self.kept]
         return sum(
-            len(probe.statements) - len(here.vital) - len(here.okay)
+            len(said[at].get(probe.probe_id, NOTHING).statements)
             for probe in self.probes
-            for at in range(len(self.cuts))
-            if (here := counted.get((probe.probe_id, at))) is not None
+            for at, cut in enumerate(self.cuts)
+            if is_gone(probe, cut)
         )
 
     @cached_property
     def sha256(self) -> str:
         """Of steps, probes, and how much is kept."""
-        whole = (self.session.steps, self.probes, self.truth, self.keep_last)
+        whole = (self.session.steps, self.probes, self.truth, self.keep_last, self.shares)
         return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()
 
     @property

@@ -10,6 +10,8 @@ from benchmark.probes.model import sentence
 # In characters. What a statement may say across sentences stands in one passage.
 _MOST_PASSAGE, _MOST_LINE = 1_500, 4_000
 _ARROW = re.compile(r"\s*(?:[-=]+>|→|⇒|➜)\s*")
+# Between objects of a list, and what stands around values, in JSON.
+_OBJECTS, _MARKS = re.compile(r"\}\s*,\s*\{"), re.compile(r'(?<!\w)["{}\[\]]+|["{}\[\]]+(?!\w)')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
 _STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
@@ -20,7 +22,8 @@ def passages_of(text: str) -> list[str]:
     """Return the passages of a context.
 
     A heading, or a line that ends in a colon, is joined into the list below it, a tool into the line of its arguments
-    below; arrows become words; each line ends as a sentence. A passage begins at a step or a heading.
+    below; arrows become words, JSON becomes prose; each line ends as a sentence. A passage begins at a step or a
+    heading.
     """
     found: list[list[str]] = [[]]
     size = 0
@@ -59,13 +62,21 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
                 joined, lead = (f"{lead} {content}" if call_argument(content) else content), ""
             if content.endswith(":"):
                 lead = content.rstrip(":")
-            for piece in _pieces(_ARROW.sub(" to ", joined)):
+            for piece in _pieces(_ARROW.sub(" to ", _without_json(joined))):
                 yield sentence(piece), False
 
 
 def call_argument(line: str) -> bool:
     """Return True if a line gives a path to a call."""
     return line.startswith(("path:", "file_path:"))
+
+
+def _without_json(line: str) -> str:
+    """Return a line with its JSON as prose: what is quoted stands by itself, each object is a sentence."""
+    if '":' not in line:
+        return line
+    line = _OBJECTS.sub(". ", line).replace("\\n", ". ").replace('":', ": ")
+    return _MARKS.sub(" ", line)
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -110,14 +110,11 @@ def chosen(options: argparse.Namespace) -> Path:
     from pathlib import Path
 
     from ctxsift.cli.passing import note
-    from ctxsift.sessions.finding import sessions_of
+    from ctxsift.sessions.finding import newest_session
 
     if options.file is not None:
         return Path(options.file)
-    newest = next(sessions_of(Path.cwd()), None)
-    if newest is None:
-        problem = "has no session of Claude Code or Codex"
-        raise InputError("this folder", problem, "name a FILE; `ctxsift session list` shows those of all folders")
+    newest = newest_session(Path.cwd())
     note(f"reading {newest.path} ({newest.agent})")
     return newest.path
 

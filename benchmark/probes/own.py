@@ -1,0 +1,129 @@
+"""Sessions of one's own: what would a compaction have lost? Probes by rule, every method by rules, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmark.probes.generating import generated
+from benchmark.probes.measuring import ORACLE, MethodResult, Subject, measure
+from benchmark.probes.model import ProbeType
+from benchmark.probes.records import AskedProbe
+from benchmark.probes.running import DEFAULT_METHODS
+from benchmark.probes.scoring import FULL
+from ctxsift.errors import InputError
+from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.cutting import SHARES
+from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
+from ctxsift.sessions.reading import read_session
+
+GIVEN = "given"
+_AT_END = (1.0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a method lost of one's own sessions.
+
+    Attributes:
+        method: its name; the summary that was given is called `given`.
+        asked, lost: probes of each type over all cuts, and how many of them are answered by less than half.
+        tokens: of what it left after the last cut of each session.
+        examples: (session, step, text) of what is lost at the last cut.
+
+    """
+
+    method: str
+    asked: dict[ProbeType, int]
+    lost: dict[ProbeType, int]
+    tokens: int
+    examples: tuple[tuple[str, int, str], ...]
+
+    @property
+    def share(self) -> float:
+        """Share of all that was asked that is lost, in [0, 1]."""
+        return sum(self.lost.values()) / max(1, sum(self.asked.values()))
+
+
+def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list[Subject]:
+    """Return sessions with the probes that rules make of them.
+
+    Args:
+        paths: their files.
+        keep_last: tokens of the steps that stay.
+        at_end: cut them once, at their end.
+
+    Raises:
+        InputError: a file is no session, or so short that nothing would go or that rules find nothing to ask.
+
+    """
+    found = []
+    for path in paths:
+        session = read_session(path)
+        shares = _AT_END if at_end else SHARES
+        probes = generated(session, keep_last=keep_last, shares=shares)
+        subject = Subject(str(path), "own", session, probes, keep_last=keep_last, shares=shares)
+        if not subject.cuts:
+            raise InputError(str(path), f"all of it is kept within {keep_last:,} tokens", "lower --keep-last")
+        if not subject.asked:
+            raise InputError(str(path), "rules find nothing to ask about what is gone", "name a longer session")
+        found.append(subject)
+    return found
+
+
+def lost_by_methods(
+    subjects: Sequence[Subject], budget: int, summary: str | None = None, told: Callable[[str], None] = lambda _: None
+) -> Iterator[Lost]:
+    """Yield what each method by rules loses, the least lost first.
+
+    Args:
+        subjects: at least one.
+        budget: tokens of a summary.
+        summary: one that was made elsewhere, of the one session; None for none.
+        told: called with each method that is done.
+
+    """
+    recorded = any(subject.session.compactions for subject in subjects)
+    names = [name for name in DEFAULT_METHODS if name != ORACLE] + ([RECORDED] if recorded else [])
+    results: dict[str, list[MethodResult]] = {name: [] for name in names}
+    for subject in subjects:
+        for name in names:
+            told(f"{subject.name}: {name}")
+            results[name].append(measure(subject, name, budget))
+        if summary is not None:
+            results[GIVEN] = [measure(subject, GIVEN, budget, made=Given(summary))]
+    yield from sorted(
+        (_lost(name, subjects, made) for name, made in results.items()), key=lambda each: (each.share, each.tokens)
+    )
+
+
+def shown_examples(rows: Sequence[Lost]) -> Lost:
+    """Return the row whose losses are shown: the summary that was given, else the product's own method."""
+    by_name = {row.method: row for row in rows}
+    return by_name.get(GIVEN) or by_name[DEFAULT_METHOD]
+
+
+def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult]) -> Lost:
+    asked = [each for result in made for each in result.asked]
+    lost = [each for each in asked if each.score < FULL / 2]
+    return Lost(
+        name,
+        {kind: _of_type(asked, kind) for kind in ProbeType},
+        {kind: _of_type(lost, kind) for kind in ProbeType},
+        sum(result.contexts[-1].tokens for result in made),
+        tuple(example for subject in subjects for example in _examples(subject, lost)),
+    )
+
+
+def _of_type(asked: Sequence[AskedProbe], kind: ProbeType) -> int:
+    return sum(each.type is kind for each in asked)
+
+
+def _examples(subject: Subject, lost: Sequence[AskedProbe]) -> Iterator[tuple[str, int, str]]:
+    probes = {probe.probe_id: probe for probe in subject.probes}
+    last = len(subject.cuts) - 1
+    for each in lost:
+        if each.session == subject.name and each.at == last:
+            probe = probes[each.probe]
+            yield subject.name, probe.evidence[-1], " ".join(statement.says for statement in probe.statements)
