@@ -10,6 +10,8 @@ from ctxsift.sessions.artifacts.paths import below, parents, pattern, shown
 from ctxsift.sessions.artifacts.records import Action, FileEntry, FileState, Limits, Touch
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same, token_of
 
+_MOST_FOLDERS = 50
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -23,6 +25,8 @@ class Ledger:
     seen: dict[str, None] = field(default_factory=dict)
     # Folders and patterns whose listing was complete: a path in them that was not listed is not there.
     listed: dict[tuple[str, str, bool], frozenset[str]] = field(default_factory=dict)
+    # What git held in a folder before the session changed anything there.
+    tracked: dict[str, frozenset[str]] = field(default_factory=dict)
     # Folders that the session made, or made sure of; of them those that were not there before.
     made_folders: set[str] = field(default_factory=set)
     new_folders: set[str] = field(default_factory=set)
@@ -108,6 +112,13 @@ class Ledger:
         for path in paths:
             self.see(path)
         self._listing((folder, glob, deep), frozenset([*paths, *(others or [])]))
+
+    def list_tracked(self, folder: str, paths: list[str]) -> None:
+        """Take down all that git holds in a folder: what it does not hold is not there, as far as work goes."""
+        self.list_all(folder, paths)
+        changed = any(file.changed and below(path, folder) for path, file in self.files.items())
+        if not changed and len(self.tracked) < _MOST_FOLDERS:
+            self.tracked.setdefault(folder, frozenset(paths))
 
     def remember_search(self, words: tuple[str, ...], paths: list[str]) -> None:
         """Keep the names that a search printed: the next command may work on them."""
@@ -276,7 +287,10 @@ class Ledger:
         if file is None:
             came = self._brought(path) if there or path in self.seen else None
             file = came or self._new(path)
-        if there:
+        if there and any(below(path, folder) and path not in held for folder, held in self.tracked.items()):
+            # A branch, a patch or a program has brought it.
+            file.came()
+        elif there:
             file.was_there()
         return file
 

@@ -16,6 +16,11 @@ from ctxsift.sessions.artifacts.versions import Before
 _ALREADY = re.compile(r"^ (create|delete) mode \d+ (.+)$", re.MULTILINE)
 _RENAMED = re.compile(r"^ rename (.+) \(\d+%\)$", re.MULTILINE)
 _TOLD = re.compile(r"Updated (\d+) paths? from")
+_LEFT_OUT = re.compile(r"truncated|left out|omitted|\[\d+ more|more (?:lines|results)", re.IGNORECASE)
+_COUNT = re.compile(r"\s*\d+ (\S+)")
+_NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
+# Fewer lines in order may be anything.
+_FEWEST_NAMES = 4
 _WITH_VALUE = frozenset({
     "-m", "-F", "-C", "-c", "--message", "--file", "--author", "--date", "--source",
     "-s", "--fixup", "--squash", "-b", "-B", "--reuse-message",
@@ -317,15 +322,60 @@ def _untracked(call: GitCall, path: str) -> None:
 
 def _list(call: GitCall) -> None:
     run = call.run
-    if run.printing != 1 or call.options or len(call.words) > 1:
+    if call.options or len(call.words) > 1:
         return
-    paths = [run.path(line) for line in run.output.split("\n") if line.strip() and line.strip() != "(no output)"]
-    if call.invocation.after:
-        for path in paths:
-            if re.search(r"\.\w{1,12}$", path):
-                run.ledger.see(path)
-        return
-    run.ledger.list_all(call.resolved(call.words)[0] if call.words else run.folder, paths)
+    folder = call.resolved(call.words)[0] if call.words else run.folder
+    if names := _names(call):
+        run.ledger.list_tracked(folder, [run.path(name) for name in names])
+    elif run.printing == 1 and call.invocation.after:
+        for line in run.output.split("\n"):
+            if re.search(r"\.\w{1,12}$", line):
+                run.ledger.see(run.path(line))
+
+
+def _names(call: GitCall) -> list[str]:
+    """Return the names that `git ls-files` printed; none where they may not be all, or cannot be told from the rest."""
+    output, after = call.run.output, call.invocation.after
+    limits = [_limit(words) for words in after if words[:1] == ("head",)]
+    passing = all(words[:1] in (("head",), ("sort",), ("cat",), ("xargs",)) for words in after)
+    if _LEFT_OUT.search(output) or not passing:
+        return []
+    lines = [line for line in output.split("\n") if line.strip() and line.strip() != "(no output)"]
+    # `wc -l $(git ls-files)` is one that prints, too.
+    counted = _counted(lines)
+    alone = call.run.printing == 1 and not counted
+    names = lines if alone else max(_longest_in_order(lines), counted, key=len)
+    whole = all(limit is not None and len(names) < limit for limit in limits)
+    return names if whole and (alone or len(names) >= _FEWEST_NAMES) else []
+
+
+def _limit(words: tuple[str, ...]) -> int | None:
+    number = "".join(words[1:]).removeprefix("-n").removeprefix("-")
+    return int(number) if number.isdecimal() and len(number) < 7 else 10 if not words[1:] else None
+
+
+def _counted(lines: list[str]) -> list[str]:
+    """Return the names in what `wc` printed of several files; it ends with their total."""
+    names: list[str] = []
+    for line in lines:
+        match = _COUNT.fullmatch(line)
+        if match and match[1] == "total" and len(names) > 1:
+            return names
+        names = [*names, match[1]] if match else []
+    return []
+
+
+def _longest_in_order(lines: list[str]) -> list[str]:
+    """Return the longest run of lines that are names in the order in which git prints them."""
+    best: list[str] = []
+    run: list[str] = []
+    for line in [*lines, " "]:
+        if _NAME.fullmatch(line) and (not run or line > run[-1]):
+            run.append(line)
+            continue
+        best = max(best, run, key=len)
+        run = [line] if _NAME.fullmatch(line) else []
+    return best
 
 
 def _look(call: GitCall) -> None:

@@ -66,6 +66,12 @@ class Tracked:
             self.before = Before.THERE
             self.work = self.staged = self.head = self.start
 
+    def came(self) -> None:
+        """Learn from a look or an edit that it is there, though it was not when the session began."""
+        if not self.changed and self.before is not Before.THERE and self.work in (None, self.start):
+            self.before = Before.MISSING
+            self.work = self.staged = self.head = Version(f"came as {self.path}")
+
     def tracked(self) -> bool:
         """Return True if git is known to hold it; a file of unknown origin is held once it is added or committed."""
         held = [version for version in (self.staged, self.head) if version is not None]

@@ -11,7 +11,7 @@ from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState,
 from ctxsift.sessions.records import JsonValue, Source, Step, ToolCall, ToolResult
 
 _FOLDER = "/home/me/tool"
-_LISTING = "a.txt\nb.txt\nlib/one.py\nlib/two.py\nlib/deep/three.py\nnotes.md\n"
+_LISTING = "a.txt\nb.txt\nlib/one.py\nlib/two.py\nlib/deep/three.py\nn.ipynb\nnotes.md\n"
 _STATE = {state.value: state for state in FileState}
 
 
@@ -474,3 +474,40 @@ def test_no_command_line_costs_more_than_it_should(command: str) -> None:
     found = index(shell(command, "\n" * 100_000, None), tool("read", path="notes.md"))
     assert states(found)["notes.md"] == "read"
     assert time.process_time() - began < 5
+
+
+_HELD = "Makefile\nREADME.md\nsrc/app.py\nsrc/cart.py\ntests/test_cart.py"
+_SIZES = "  12 Makefile\n   3 README.md\n 140 src/app.py\n  70 src/cart.py\n   9 tests/test_cart.py\n 234 total"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "expected"),
+    [
+        ("git log --oneline; git ls-files; ls -la", f"1a2b3c4 Begin\n{_HELD}\ntotal 8\ndrwxr-xr-x 2 me", "created"),
+        ("git status -s; wc -l $(git ls-files)", _SIZES, "created"),
+        ("git ls-files | xargs wc -l", _SIZES, "created"),
+        ("git ls-files | head -100; date", f"{_HELD}\nTue Nov 24", "created"),
+        # What was listed is there.
+        ("date; git ls-files", f"Tue Nov 24\nREADME.md\nsrc/a.py\nsrc/b.py\nsrc/new.py\ntests/x.py", "modified"),
+        # These may not be all.
+        ("date; git ls-files | head -5", f"Tue Nov 24\n{_HELD}", "written"),
+        ("date; git ls-files | grep -v new", f"Tue Nov 24\n{_HELD}", "written"),
+        ("date; git ls-files", f"Tue Nov 24\n{_HELD}\n[120 characters left out]", "written"),
+        ("wc -l $(git ls-files '*.md')", "  3 README.md\n  4 docs.md\n  7 total", "written"),
+    ],
+)
+def test_what_git_holds_is_told_beside_other_output(command: str, output: str, expected: str) -> None:
+    found = ArtifactIndex(_FOLDER)
+    calls = (shell(command, output), tool("Write", file_path="src/new.py", content="x"))
+    for number, (name, arguments, printed, code) in enumerate(calls):
+        result = ToolResult("c", printed, code, bool(code))
+        calls_made = (ToolCall("c", name, arguments),)
+        found.add(Step(number, Source.AGENT, "", calls=calls_made, results=(result,), folder=_FOLDER))
+    assert states(found.artifacts())["src/new.py"] == expected
+
+
+def test_what_a_patch_or_a_branch_brought_was_not_there_before() -> None:
+    brought = shell("git checkout -q rle && git am 0001.patch", "Applying: Run lengths")
+    edited = tool("Edit", file_path="src/rle.c", old_string="a", new_string="b")
+    assert states(index(brought, edited)) == {"src/rle.c": "created"}
+    assert states(index(brought, tool("Read", file_path="src/rle.c"))) == {"src/rle.c": "read"}
