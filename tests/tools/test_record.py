@@ -201,6 +201,8 @@ def test_an_edit_that_fails_is_a_step(fresh: Recorder, old: str, told: str) -> N
 def test_an_edit_may_come_on_stdin(fresh: Recorder) -> None:
     marked = "<<<<<<< OLD\n        return None\n=======\n        # Nothing to pay.\n        return 0\n>>>>>>> NEW\n"
     assert "+        # Nothing to pay.\n+        return 0\n" in fresh.done("edit", "-r", "Zero", "cart.py", text=marked)
+    twice = fresh("edit", "-r", "Two places", "cart.py", text=marked * 2)
+    assert (twice.returncode, "or more than one" in twice.stderr) == (2, True)
 
 
 def test_a_message_within_a_turn_is_told(fresh: Recorder) -> None:

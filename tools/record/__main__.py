@@ -50,6 +50,8 @@ input
 """
 _LINES = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})")
 _EDIT = re.compile(r"<<<<<<< OLD\n(.*?)=======\n(.*?)>>>>>>> NEW\n?", re.DOTALL)
+_MARK = re.compile(r"^(?:<<<<<<< OLD|=======|>>>>>>> NEW)$", re.MULTILINE)
+_MARKS = 3
 
 
 def build_parser() -> Parser:
@@ -232,10 +234,12 @@ def _edit(options: argparse.Namespace) -> int:
         raise InputError("--old, --new", "one is missing", "give both, or neither and the texts on stdin")
     old, new = options.old, options.new
     if old is None:
-        found = _EDIT.fullmatch(_stdin())
-        if not found:
-            hint = "write <<<<<<< OLD, the old lines, =======, the new lines, >>>>>>> NEW"
-            raise InputError("stdin", "holds no old and new text between marks", hint)
+        given = _stdin()
+        found = _EDIT.fullmatch(given)
+        # A second block would become part of the first one's new text.
+        if not found or len(_MARK.findall(given)) != _MARKS:
+            hint = "write <<<<<<< OLD, the old lines, =======, the new lines, >>>>>>> NEW, once each"
+            raise InputError("stdin", "holds no old and new text between marks, or more than one", hint)
         old, new = found[1], found[2]
     return _call(options, "edit", {"path": options.file, "old_text": old, "new_text": new})
 
