@@ -31,6 +31,10 @@ _CLAIMED: Mapping[FileChange, re.Pattern[str]] = {
 }
 
 
+_PATH = re.compile(r"[\w.~@+/-]+")
+_LISTED = re.compile(r"\bin (\S+): (\S.*)")
+
+
 @dataclass(frozen=True, slots=True)
 class FileSet:
     """A set of files that is asked for, and what a context has of it.
@@ -57,10 +61,12 @@ class FileJudge:
 
     Args:
         truth: what git says after each step.
+        folder: of the project, absolute.
 
     """
 
-    def __init__(self, truth: Sequence[StepTruth]) -> None:
+    def __init__(self, truth: Sequence[StepTruth], folder: str) -> None:
+        self._folder = f"{folder.rstrip('/')}/"
         self._truth = {each.step_id: each.since_start for each in truth}
         self._paths = sorted({path for each in truth for path in _paths(each.since_start)})
         self._namesakes = Counter(_name(path) for path in self._paths)
@@ -91,15 +97,31 @@ class FileJudge:
         return FileSet(len(said & gold), len(gold), len(wrong))
 
     def _said(self, lines: Iterable[str], words: re.Pattern[str]) -> frozenset[str]:
-        telling = [line for line in lines if words.search(line)]
+        telling = [_spelt_out(line) for line in lines if words.search(line)]
         return frozenset(path for path in self._paths if any(self._names(line, path) for line in telling))
 
     def _names(self, line: str, path: str) -> bool:
-        """Return True if a line names a path: its name, and its folder where another file has that name, too."""
+        """Return True if a line names a path: whole, or by its end where no other file of the project ends so.
+
+        A copy elsewhere (`/tmp/old/src/a.py`) is another file.
+        """
         name = _name(path)
-        if name not in line or not has_token(line, name):
+        if name not in line:
             return False
-        return self._namesakes[name] == 1 or path.removesuffix(name).rstrip("/") in line
+        ends = {path[at:] for at in range(len(path)) if at == 0 or path[at - 1] == "/"}
+        if self._namesakes[name] > 1:
+            ends.discard(name)
+        found = (each.removeprefix(self._folder).removeprefix("./").rstrip(".") for each in _PATH.findall(line))
+        return any(each in ends for each in found)
+
+
+def _spelt_out(line: str) -> str:
+    """Return a line in which files that are listed with their folder (`in src: a.py, b.py`) have their whole paths."""
+    listed = _LISTED.search(line)
+    if not listed:
+        return line
+    paths = (f"{listed[1].rstrip('/')}/{name.strip()}" for name in listed[2].rstrip(".").split(","))
+    return line[: listed.start()] + ", ".join(paths)
 
 
 def changed(changes: Changes, change: FileChange) -> Set[str]:

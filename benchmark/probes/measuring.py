@@ -64,7 +64,7 @@ class Subject:
     @cached_property
     def files(self) -> FileJudge:
         """Of its files."""
-        return FileJudge(self.truth)
+        return FileJudge(self.truth, self.session.head.folder)
 
     @cached_property
     def asked(self) -> list[Asking]:

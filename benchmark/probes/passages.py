@@ -76,7 +76,7 @@ def _without_json(line: str) -> str:
     if '":' not in line:
         return line
     line = _OBJECTS.sub(". ", line).replace("\\n", ". ").replace('":', ": ")
-    return _MARKS.sub(" ", line)
+    return " ".join(_MARKS.sub(" ", line).split())
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -1,0 +1,93 @@
+"""Figures of probes: means over ages, differences on the same questions, intervals that draw sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.probes.figures import Board, boards
+from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.records import AskedProbe, LeftContext, MeasuredMethod, ProbedSession, ProbeResult
+from benchmark.probes.scoring import Criterion, Dimension
+
+
+def asked(session: str, age: int, score: float, *, probe: str = "p", maker: Maker = Maker.HAND) -> AskedProbe:
+    criteria = {Criterion.ACCURACY_FACTUAL: score, Criterion.COMPLETENESS_COVERAGE: 5.0}
+    return AskedProbe(
+        session=session,
+        probe=probe,
+        type=ProbeType.RECALL,
+        made_by=maker,
+        at=age,
+        age=age,
+        score=score,
+        criteria=criteria,
+        uptake=score < 1,
+    )
+
+
+def result(methods: dict[str, list[AskedProbe]]) -> ProbeResult:
+    names = sorted({each.session for found in methods.values() for each in found})
+    return ProbeResult(
+        timestamp="20261125T030000Z",
+        judge="rules, version 1",
+        keep_last=4000,
+        leaks=0,
+        sessions=[
+            ProbedSession(name=name, split="dev", sha256="0" * 64, steps=9, cuts=[4, 9], probes={}) for name in names
+        ],
+        methods=[
+            MeasuredMethod(
+                method=name,
+                budget=2000,
+                contexts=[LeftContext(session="a", at=0, tokens=50, tokens_whole=200, seconds=2)],
+                asked=found,
+            )
+            for name, found in methods.items()
+        ],
+    )
+
+
+def only_board(found: ProbeResult) -> Board:
+    (board,) = boards(found)
+    return board
+
+
+def test_every_age_weighs_the_same() -> None:
+    """Three probes are asked once, one of them again: who keeps the end alone gets a half, not three quarters."""
+    young = [asked("a", 0, 5, probe=name) for name in "pqr"]
+    (row,) = only_board(result({"end": [*young, asked("a", 1, 0)]})).rows
+    assert row.score.value == 2.5
+    assert row.kept == (1.0, 0.0)
+    assert row.types[ProbeType.RECALL].value == 2.5
+    assert row.uptake == 0.25
+    assert (row.ratio, row.seconds) == (4, 2)
+
+
+def test_dimensions_are_means_of_what_is_scored() -> None:
+    (row,) = only_board(result({"m": [asked("a", 0, 3)]})).rows
+    assert {name: found.value for name, found in row.dimensions.items()} == {
+        Dimension.ACCURACY: 3,
+        Dimension.COMPLETENESS: 5,
+    }
+    assert row.overall.value == 4
+
+
+@pytest.mark.parametrize(("sessions", "tied"), [("abcd", True), ("abcdefgh", False)])
+def test_ranks_need_sessions(sessions: str, tied: bool) -> None:
+    good = [asked(name, 0, 4 + number % 2) for number, name in enumerate(sessions)]
+    bad = [asked(name, 0, number % 2) for number, name in enumerate(sessions)]
+    board = only_board(result({"bad": bad, "good": good}))
+    first, second = board.rows
+    assert (first.method, first.rank.tied, second.rank.place) == ("good", tied, 1 if tied else 2)
+    assert board.differences["bad 2k", "good 2k"].value == 4
+    assert (first.score.interval is None) is tied
+    if first.score.interval:
+        assert first.score.interval[0] < 4.5 < first.score.interval[1]
+
+
+def test_makers_have_boards_of_their_own() -> None:
+    mixed = [asked("a", 0, 5), asked("a", 0, 0, probe="q", maker=Maker.RULE)]
+    assert [(board.maker, board.rows[0].score.value) for board in boards(result({"m": mixed}))] == [
+        (Maker.HAND, 5),
+        (Maker.RULE, 0),
+    ]

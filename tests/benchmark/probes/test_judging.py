@@ -1,0 +1,143 @@
+"""What a context says of probes, and what it is worth."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from benchmark.probes.asking import Asking, counted_of
+from benchmark.probes.file_sets import FileJudge, FileSet
+from benchmark.probes.judging import NOTHING, RuleJudge, Said
+from benchmark.probes.model import FileChange, Probe
+from benchmark.probes.passages import passages_of
+from benchmark.probes.scoring import Criterion, criteria_of, score_of
+from benchmark.sessions.records import Changes, StepTruth
+
+LIMIT = {
+    "id": "limit",
+    "type": "recall",
+    "question": "What is the limit in codes.toml?",
+    "evidence": [4],
+    "tags": ["technical"],
+    "statements": [
+        {"says": "the limit is 25 percent", "names": ["MAX_PERCENT"], "terms": [["25 percent"]]},
+        {"says": "it is written in codes.toml", "weight": "okay", "names": ["codes.toml"]},
+        {"says": "it was the owner's wish", "weight": "okay", "terms": [["wish", "wanted"]]},
+    ],
+    "must_not": [
+        {"says": "the limit is 30 percent", "terms": [["limit", "MAX"], ["30 percent"]]},
+        {"says": "the limit is 50 percent", "terms": [["limit", "MAX"], ["50 percent"]]},
+    ],
+}
+
+
+def asking(probe: Probe, kept: Said = NOTHING) -> Asking:
+    return Asking(probe, at=0, age=0, counted=counted_of(probe, kept))
+
+
+@pytest.fixture
+def probe() -> Probe:
+    return msgspec.convert(LIMIT, Probe)
+
+
+def judged(probe: Probe, context: str, kept: str = "") -> tuple[float, dict[Criterion, float]]:
+    judge = RuleJudge([probe])
+    here = asking(probe, judge.judge(kept).get("limit", NOTHING))
+    said = judge.judge(context).get("limit", NOTHING)
+    return score_of(here, said, None), criteria_of(here, said, None)
+
+
+@pytest.mark.parametrize(
+    ("context", "score"),
+    [
+        ("", 0),
+        ("## State\n- MAX_PERCENT: 25 percent", 5),
+        ("MAX_PERCENT is there.\nIt is 25 percent.", 0),
+        # What stands last holds.
+        ("The limit is 30 percent.\nMAX_PERCENT is 25 percent now.", 5),
+        ("MAX_PERCENT is 25 percent.\nThe limit is 30 percent again.", 5 * 0.3),
+        ("MAX_PERCENT is 25 percent.\nThe limit is 30 percent, no, the limit is 50 percent.", 5 * 0.3 * 0.6),
+    ],
+)
+def test_score(probe: Probe, context: str, score: float) -> None:
+    assert judged(probe, context)[0] == pytest.approx(score)
+
+
+def test_criteria(probe: Probe) -> None:
+    _, found = judged(probe, "MAX_PERCENT is 25 percent.\nThe limit is 30 percent again.")
+    assert found == {
+        Criterion.ACCURACY_FACTUAL: pytest.approx(1.5),
+        Criterion.ACCURACY_TECHNICAL: pytest.approx(1.5),
+        Criterion.COMPLETENESS_COVERAGE: 5,
+        # The file stands in the question: only the wish counts.
+        Criterion.COMPLETENESS_DEPTH: 0,
+        Criterion.ARTIFACT_KEY_DETAILS: 5,
+    }
+    assert judged(probe, "The owner wanted it.")[1][Criterion.COMPLETENESS_DEPTH] == 5
+
+
+def test_what_kept_steps_say_does_not_count(probe: Probe) -> None:
+    kept = RuleJudge([probe]).judge("MAX_PERCENT is 25 percent.\nOnce the limit was 30 percent.")["limit"]
+    counted = asking(probe, kept).counted
+    assert (counted.vital, counted.must_not, counted.names) == (set(), {1}, set())
+    assert counted.okay == {2}
+
+
+def test_passages() -> None:
+    context = """\
+# Next steps
+- dates
+- release:
+  - tag it
+
+[agent, step 4]
+> edit
+path: src/a.py
+a → b
+todos: [{"content":"load codes","status":"done"},{"content":"admin page","status":"open"}]
+"""
+    assert passages_of(context) == [
+        "Next steps.\nNext steps: dates.\nrelease:.\nrelease: tag it.",
+        "edit path: src/a.py.\na to b.\n"
+        "todos: content: load codes , status: done . content: admin page , status: open.",
+    ]
+
+
+FILES = FileJudge(
+    [
+        StepTruth(
+            step_id=9,
+            seconds=0,
+            tree="",
+            since_start=Changes(
+                created=("src/new.py", "src/kept.py"),
+                modified=("src/a.py", "lib/a.py"),
+                deleted=("old.py",),
+                renamed=(("x.py", "y.py"),),
+            ),
+            since_previous=Changes(),
+        )
+    ],
+    "/home/dev/shop",
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "context", "found"),
+    [
+        (FileChange.CREATED, "", FileSet(0, 2, 0)),
+        (FileChange.CREATED, "- created in src: new.py\n- created in /tmp/src: a.py, y.py", FileSet(1, 2, 0)),
+        (FileChange.CREATED, "I created /home/dev/shop/y.py and src/a.py.", FileSet(1, 2, 1)),
+        (FileChange.MODIFIED, "- modified in src: a.py, new.py", FileSet(1, 2, 0)),
+        # There are two of that name.
+        (FileChange.MODIFIED, "a.py was edited", FileSet(0, 2, 0)),
+        (FileChange.MODIFIED, "read in src: a.py", FileSet(0, 2, 0)),
+        (FileChange.DELETED, "rm old.py; git mv x.py y.py; removed src/a.py", FileSet(2, 2, 2)),
+    ],
+)
+def test_all_files_of_a_kind(change: FileChange, context: str, found: FileSet) -> None:
+    assert FILES.judge(context, change, 9, kept="see kept.py") == found
+
+
+def test_f1() -> None:
+    assert FileSet(right=2, gold=4, wrong=1).f1 == pytest.approx(2 * (2 / 3 * 2 / 4) / (2 / 3 + 2 / 4))
