@@ -28,7 +28,8 @@ from benchmark.probes.own import lost_by_methods, own_subjects
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
 from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.records import RESULT_FILE, ProbeResult
-from benchmark.probes.running import DEFAULT_METHODS, run_methods
+from benchmark.probes.running import run_scenarios
+from benchmark.probes.scenarios import DEFAULT_SCENARIOS, read_scenarios, scenarios_of
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
@@ -82,16 +83,16 @@ def build_parser() -> Parser:
 
 def _add_run(run: Parser) -> None:
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
-    run.add_argument(
-        "--methods", nargs="+", default=DEFAULT_METHODS, metavar="NAME", help="default: all without a model"
-    )
+    what = f"methods with their budgets; default: {DEFAULT_SCENARIOS}"
+    run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
+    run.add_argument("--methods", nargs="+", metavar="NAME", help="these in their place")
     run.add_argument(
         "--budget",
         nargs="+",
         type=positive,
         default=[DEFAULT_BUDGET],
         metavar="N",
-        help=f"tokens of a summary, of all its methods; default: {DEFAULT_BUDGET}",
+        help=f"tokens of a summary, with --methods; default: {DEFAULT_BUDGET}",
     )
     run.add_argument(
         "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
@@ -133,8 +134,12 @@ def _run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
+    if options.methods is None:
+        scenarios = read_scenarios(options.scenarios)
+    else:
+        scenarios = scenarios_of(options.methods, options.budget)
     subjects = recorded_subjects(options.sessions)
-    result = run_methods(subjects, options.methods, options.budget, journal=journal, told=progress.tell)
+    result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
     write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
     Journal(journal).remove()
     progress.end()

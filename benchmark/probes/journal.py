@@ -32,7 +32,6 @@ class JournalEntry(Record, frozen=True, kw_only=True):
     """
 
     key: Sha256
-    takes_budget: bool
     contexts: list[LeftContext]
     asked: list[AskedProbe]
 

@@ -126,7 +126,6 @@ class MethodResult:
 
     contexts: list[LeftContext]
     asked: list[AskedProbe]
-    takes_budget: bool
 
 
 def measure(subject: Subject, method: str, budget: int, made: Method | None = None) -> MethodResult:
@@ -150,7 +149,6 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
     return MethodResult(
         [_left(subject, at, each) for at, each in enumerate(compacted)],
         [asked for at, each in enumerate(compacted) for asked in judged(subject, at, each.text)],
-        any(each.budget is not None for each in compacted),
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.probes.generating import generated
-from benchmark.probes.measuring import ORACLE, MethodResult, Subject, measure
+from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.model import ProbeType
 from benchmark.probes.records import AskedProbe
-from benchmark.probes.running import DEFAULT_METHODS
+from benchmark.probes.scenarios import RULE_BASED
 from benchmark.probes.scoring import FULL
 from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import Given
@@ -85,7 +85,7 @@ def lost_by_methods(
 
     """
     recorded = any(subject.session.compactions for subject in subjects)
-    names = [name for name in DEFAULT_METHODS if name != ORACLE] + ([RECORDED] if recorded else [])
+    names = [*RULE_BASED, *([RECORDED] if recorded else [])]
     results: dict[str, list[MethodResult]] = {name: [] for name in names}
     for subject in subjects:
         for name in names:

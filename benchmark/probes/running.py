@@ -8,23 +8,15 @@ from pathlib import Path
 
 from benchmark.probes.journal import Journal, JournalEntry, key_of
 from benchmark.probes.judging import JUDGE_VERSION
-from benchmark.probes.measuring import ORACLE, MethodResult, Subject, measure
+from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.records import MeasuredMethod, ProbeResult
-from ctxsift.sessions.compaction.methods import INDEX, METHODS
+from benchmark.probes.scenarios import ProbeScenario
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 
-# Every method by rules, with and without the index, and every control.
-DEFAULT_METHODS = (
-    *(f"{name}{index}" for name in ("anchored", "regenerative", "opaque", "drop") for index in (INDEX, "")),
-    *(name for name in METHODS if name not in ("anchored", "regenerative", "opaque", "drop")),
-    ORACLE,
-)
 
-
-def run_methods(
+def run_scenarios(
     subjects: Sequence[Subject],
-    methods: Sequence[str],
-    budgets: Sequence[int] = (DEFAULT_BUDGET,),
+    scenarios: Sequence[ProbeScenario],
     *,
     journal: Path | None = None,
     told: Callable[[str], None] = lambda _: None,
@@ -33,8 +25,7 @@ def run_methods(
 
     Args:
         subjects: the sessions with their probes; at least one.
-        methods: names; a method that takes no budget is measured once.
-        budgets: tokens of a summary.
+        scenarios: methods with their budgets.
         journal: file that a killed run goes on from; none when None.
         told: called with each session and method that is done.
 
@@ -44,15 +35,11 @@ def run_methods(
 
     """
     written = Journal(journal) if journal else None
-    found: dict[tuple[str, int | None], list[MethodResult]] = {}
+    found: dict[ProbeScenario, list[MethodResult]] = {scenario: [] for scenario in scenarios}
     for number, subject in enumerate(subjects, 1):
-        for method in methods:
-            for budget in budgets:
-                made = _measured(subject, method, budget, written)
-                found.setdefault((method, budget if made.takes_budget else None), []).append(made)
-                told(f"session {number} of {len(subjects)}, {subject.name}: {method}")
-                if not made.takes_budget:
-                    break
+        for scenario in scenarios:
+            found[scenario].append(_measured(subject, scenario, written))
+            told(f"session {number} of {len(subjects)}, {subject.name}: {scenario.method}")
     return ProbeResult(
         timestamp=datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ"),
         judge=f"rules, version {JUDGE_VERSION}",
@@ -61,23 +48,24 @@ def run_methods(
         sessions=[subject.record for subject in subjects],
         methods=[
             MeasuredMethod(
-                method=method,
-                budget=budget,
+                method=scenario.method,
+                budget=scenario.budget,
                 contexts=[each for part in parts for each in part.contexts],
                 asked=[each for part in parts for each in part.asked],
             )
-            for (method, budget), parts in found.items()
+            for scenario, parts in found.items()
         ],
     )
 
 
-def _measured(subject: Subject, method: str, budget: int, journal: Journal | None) -> MethodResult:
+def _measured(subject: Subject, scenario: ProbeScenario, journal: Journal | None) -> MethodResult:
+    method, budget = scenario.method, scenario.budget or DEFAULT_BUDGET
     if journal is None:
         return measure(subject, method, budget)
     key = key_of(f"{subject.name} {subject.sha256}", method, budget)
     entry = journal.get(key)
     if entry is None:
         made = measure(subject, method, budget)
-        entry = JournalEntry(key=key, takes_budget=made.takes_budget, contexts=made.contexts, asked=made.asked)
+        entry = JournalEntry(key=key, contexts=made.contexts, asked=made.asked)
         journal.put(entry)
-    return MethodResult(entry.contexts, entry.asked, entry.takes_budget)
+    return MethodResult(entry.contexts, entry.asked)

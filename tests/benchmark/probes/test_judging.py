@@ -79,7 +79,7 @@ def test_criteria(probe: Probe) -> None:
 def test_what_kept_steps_say_does_not_count(probe: Probe) -> None:
     kept = RuleJudge([probe]).judge("MAX_PERCENT is 25 percent.\nOnce the limit was 30 percent.")["limit"]
     counted = asking(probe, kept).counted
-    assert (counted.vital, counted.must_not, counted.names) == (set(), {1}, set())
+    assert (counted.vital, counted.must_not, counted.names) == (frozenset(), frozenset({1}), frozenset())
     assert counted.okay == {2}
 
 

@@ -19,7 +19,8 @@ from benchmark.probes.figures import Board, boards
 from benchmark.probes.judging import RuleJudge, Said
 from benchmark.probes.measuring import ORACLE, Subject, measure
 from benchmark.probes.records import RESULT_FILE, ProbeResult
-from benchmark.probes.running import DEFAULT_METHODS, run_methods
+from benchmark.probes.running import run_scenarios
+from benchmark.probes.scenarios import RULE_BASED, read_scenarios, scenarios_of
 from benchmark.probes.subjects import recorded_subjects
 from ctxsift.sessions.compaction.controls import Text
 from tests.conftest import ROOT
@@ -27,6 +28,7 @@ from tests.support.depth import depth
 from tests.support.processes import default_signals
 
 SESSION = "parcelgrid"
+SCENARIOS = read_scenarios(ROOT / "probes.json")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def subject() -> Subject:
 
 @pytest.fixture(scope="module")
 def result(subject: Subject) -> ProbeResult:
-    return run_methods([subject], DEFAULT_METHODS)
+    return run_scenarios([subject], SCENARIOS)
 
 
 def figures(result: ProbeResult) -> dict[str, Any]:
@@ -56,8 +58,8 @@ def test_the_ends_of_the_scale(result: ProbeResult) -> None:
 
 
 def test_again_in_another_order(subject: Subject, result: ProbeResult) -> None:
-    others = random.Random(1).sample(DEFAULT_METHODS, len(DEFAULT_METHODS))
-    again = run_methods(recorded_subjects([SESSION]), others)
+    others = random.Random(1).sample(SCENARIOS, len(SCENARIOS))
+    again = run_scenarios(recorded_subjects([SESSION]), others)
     assert figures(again) == figures(result)
     assert [row.score for row in board_of(again).rows] == [row.score for row in board_of(result).rows]
 
@@ -106,7 +108,7 @@ def test_what_was_measured_is_not_measured_again(
     tmp_path: Path, subject: Subject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = tmp_path / "journal"
-    run_methods([subject], ["drop", "text"], journal=journal)
+    run_scenarios([subject], scenarios_of(["drop", "text"], [2000]), journal=journal)
     with journal.open("ab") as file:
         file.write(b'{"key": "torn')
     measured: list[str] = []
@@ -116,8 +118,8 @@ def test_what_was_measured_is_not_measured_again(
         return measure(subject, method, budget)
 
     monkeypatch.setattr("benchmark.probes.running.measure", noted)
-    again = run_methods([subject], ["drop", "text", "user"], journal=journal)
-    run_methods([subject], ["user"], journal=journal)
+    again = run_scenarios([subject], scenarios_of(["drop", "text", "user"], [2000]), journal=journal)
+    run_scenarios([subject], scenarios_of(["user"], [2000]), journal=journal)
     assert measured == ["user"]
     assert figures(again).items() <= figures(result).items()
 
@@ -146,6 +148,27 @@ def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[
     main(["check", SESSION, "--probes", str(path)])
     problems = [line for line in capsys.readouterr().out.splitlines() if line.startswith(str(path))]
     assert [line for line in problems if "swapped" not in line and "never asked" not in line] == []
+
+
+def test_the_scenarios_that_ship_are_all_methods_by_rules() -> None:
+    assert set(SCENARIOS) == set(scenarios_of([*RULE_BASED, ORACLE], [2000]))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('{"method": "mask", "budget": 5}', "/scenarios/0/budget: mask takes none; leave it out"),
+        ('{"method": "last"}', "/scenarios/0/budget: last needs one; write 2000"),
+        ('{"method": "lst"}', "/scenarios/0/method: there is no method 'lst'; did you mean last"),
+        ('{"method": "mask", "enabled": false}', "/scenarios: none is enabled"),
+        ('{"methods": "mask"}', "/scenarios/0/methods: unknown field; did you mean method"),
+    ],
+)
+def test_wrong_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str, told: str) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(f'{{"scenarios": [{row}]}}', encoding="utf-8")
+    assert main(["run", SESSION, "--scenarios", str(path), "-o", str(tmp_path / "r.json")]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_wrong_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
