@@ -128,6 +128,23 @@ def boards(result: ProbeResult) -> Iterator[Board]:
             yield _board(maker, figures)
 
 
+def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Dimension | None = None) -> Difference:
+    """Return how far one method lies above another on the same questions, 0 to 5.
+
+    Args:
+        result: of a run.
+        maker: whose probes.
+        label: of the method; see `MeasuredMethod.label`.
+        over: label of the other one.
+        dimension: of the rubric; the score over all probes when None.
+
+    """
+    by_label = {method.label: _Figures(method, maker, result) for method in result.methods}
+    if dimension is None:
+        return by_label[over].difference(by_label[label])
+    return by_label[over].difference_in(dimension, by_label[label])
+
+
 def _board(maker: Maker, figures: Sequence[_Figures]) -> Board:
     pairs = list(itertools.combinations(range(len(figures)), 2))
     alone = {(i, j): figures[i].difference(figures[j]) for i, j in pairs}
@@ -178,12 +195,26 @@ class _Figures:
 
     def difference(self, other: _Figures) -> Difference:
         """Return how far another method lies above this one, on the same questions."""
-        theirs = {(each.session, each.probe, each.at): each.score for each in other.asked}
+        found = self._gain(other, lambda each: each.score)
+        assert found is not None
+        return self._difference(found)
+
+    def difference_in(self, dimension: Dimension, other: _Figures) -> Difference:
+        """Return the same in one dimension; it has criteria that are scored."""
+        gains = (self._gain(other, _reader(criterion)) for criterion in dimension.criteria)
+        return self._difference(_mean_of([gain for gain in gains if gain is not None]))
+
+    def _gain(self, other: _Figures, value: Value) -> _Aged | None:
+        theirs = {(each.session, each.probe, each.at): value(each) for each in other.asked}
         gains = [
-            (each.session, each.age, theirs[each.session, each.probe, each.at] - each.score) for each in self.asked
+            (each.session, each.age, more - less)
+            for each in self.asked
+            if (less := value(each)) is not None and (more := theirs[each.session, each.probe, each.at]) is not None
         ]
-        found = _Aged.of(gains, self._sessions)
-        return difference_of(found.mean, found.drawn[~np.isnan(found.drawn)], self._clusters)
+        return _Aged.of(gains, self._sessions) if gains else None
+
+    def _difference(self, gain: _Aged) -> Difference:
+        return difference_of(gain.mean, gain.drawn[~np.isnan(gain.drawn)], self._clusters)
 
     @cached_property
     def _clusters(self) -> Clusters:

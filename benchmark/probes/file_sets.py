@@ -110,7 +110,7 @@ class FileJudge:
             return False
         ends = {path[at:] for at in range(len(path)) if at == 0 or path[at - 1] == "/"}
         if self._namesakes[name] > 1:
-            ends.discard(name)
+            ends = ends - {name} | {path}
         found = (each.removeprefix(self._folder).removeprefix("./").rstrip(".") for each in _PATH.findall(line))
         return any(each in ends for each in found)
 

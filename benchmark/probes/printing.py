@@ -23,7 +23,7 @@ from ctxsift.terminal import one_line, show
 
 _POINTS, _SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
-_MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
+MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
 _SHORT: Mapping[Criterion, str] = {
     Criterion.ACCURACY_FACTUAL: "factual",
     Criterion.ACCURACY_TECHNICAL: "technical",
@@ -88,7 +88,7 @@ def summary_of(result: ProbeResult) -> str:
 
 def heading_of(board: Board) -> str:
     """Return whose probes a board is about."""
-    return f"Probes {_MADE[board.maker]}: {board.probes}, asked {board.asked} times"
+    return f"Probes {MADE[board.maker]}: {board.probes}, asked {board.asked} times"
 
 
 def tables_of(board: Board) -> Iterator[BoardTable]:

@@ -29,10 +29,16 @@ from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
 from tests.support.corpus_tables import blind_table, card, clusters_text, summary_text
+from tests.support.probes_table import bars_table, probed, probes_table
 from tests.support.results import blind_answers
 from tests.support.validity_table import validity_table
 
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "scoring.md", ROOT / "benchmark" / "corpus" / "README.md")
+DOCUMENTS = (
+    ROOT / "README.md",
+    ROOT / "docs" / "probes.md",
+    ROOT / "docs" / "scoring.md",
+    ROOT / "benchmark" / "corpus" / "README.md",
+)
 _BLOCK = re.compile(
     r"(?P<begin><!-- (?P<name>[\w ]+): make tables -->\n).*?(?P<end><!-- end of (?P=name) -->\n)", re.DOTALL
 )
@@ -97,6 +103,8 @@ def texts(figures: Figures) -> dict[str, str]:
         "board table": board_table(figures.controls),
         "control table": control_table(figures.controls),
         "validity table": validity_table(figures.validity),
+        "probes table": probes_table(probed()),
+        "probes bars": bars_table(probed()),
         "corpus in short": summary_text(cases),
         "corpus card": card(cases, figures.embedder.count_tokens),
         "blind table": blind_table(cases, figures.blind),

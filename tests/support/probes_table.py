@@ -1,0 +1,118 @@
+"""What the methods that ship leave of the sessions that ship, as the tables of README and docs/probes.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from benchmark.analysis.figures import Form
+from benchmark.probes.figures import Estimate, boards, lift
+from benchmark.probes.measuring import ORACLE
+from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.printing import MADE
+from benchmark.probes.records import ProbeResult
+from benchmark.probes.running import run_scenarios
+from benchmark.probes.scenarios import read_scenarios
+from benchmark.probes.scoring import FULL, Dimension
+from benchmark.probes.subjects import recorded_subjects
+from benchmark.render.figures import MISSING, counted, form_text, interval_text
+from benchmark.render.markdown import markdown_table
+from benchmark.statistics import Difference, Interval
+from tests.conftest import ROOT
+
+_POINTS, _RATIO = Form(2), Form(1, suffix="x")
+_BUDGET = "2k"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a figure has to reach.
+
+    Attributes:
+        measured: the figure, with its interval.
+        met: it does.
+
+    """
+
+    says: str
+    measured: str
+    met: bool
+
+
+@cache
+def probed() -> ProbeResult:
+    """Measure them, once in a process."""
+    return run_scenarios(recorded_subjects(), read_scenarios(ROOT / "probes.json"))
+
+
+def probes_table(result: ProbeResult) -> str:
+    """Return the methods, best first: by type of probe for those by hand (by rule, where there are none)."""
+    found = {board.maker: board for board in boards(result)}
+    main, by_rule = found.get(Maker.HAND, found[Maker.RULE]), found[Maker.RULE]
+    beside = {row.label: row.score for row in by_rule.rows} if main is not by_rule else {}
+    rows = [
+        [
+            row.label,
+            _points(row.score),
+            *(_points(row.types.get(kind)) for kind in ProbeType),
+            *([_points(beside[row.label])] if beside else []),
+            form_text(_RATIO, row.ratio),
+        ]
+        for row in main.rows
+    ]
+    sessions = counted(len(result.sessions), "session")
+    told = [f"{counted(main.probes, 'probe')} {MADE[main.maker]} over {sessions}, asked {main.asked} times"]
+    if beside:
+        told.append(f"{by_rule.probes} {MADE[Maker.RULE]}, asked {by_rule.asked} times")
+    header = ["method", "score", *ProbeType, *(["by rule"] if beside else []), "ratio"]
+    return f"{'; '.join(told)}. 0 to 5.\n\n{markdown_table(header, rows)}"
+
+
+def bars_table(result: ProbeResult) -> str:
+    """Return what has to hold, and whether it does."""
+    rows = [[bar.says, bar.measured, "met" if bar.met else "**missed**"] for bar in bars(result)]
+    # The last column has marks of its own.
+    return "\n".join(["| bar | measured | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def bars(result: ProbeResult) -> Iterator[Bar]:
+    """Yield them, for the probes written by hand; for those by rule, where there are none by hand."""
+    board = next(boards(result))
+    score = {row.method: row.score for row in board.rows}
+    yield _ends("everything that is gone, as its own summary: at least 4.8", score["everything"], 4.8)
+    yield _ends("right answers as the summary: 5", score[ORACLE], FULL)
+    drop = score["drop"]
+    yield Bar("nothing as the summary: 0", _with_interval(drop), drop.value == 0)
+    for name in ("anchored", "regenerative", "opaque", "drop"):
+        index = lift(result, board.maker, f"{name}+index {_BUDGET}", f"{name} {_BUDGET}", Dimension.ARTIFACT)
+        yield _lifts(f"the index lifts `{name}` in the artifact dimension by at least 1.0", index, 1.0)
+    for suffix in ("", "+index"):
+        above = lift(result, board.maker, f"anchored{suffix} {_BUDGET}", f"opaque{suffix} {_BUDGET}")
+        yield _lifts(f"`anchored{suffix}` is above `opaque{suffix}` by at least 1.0", above, 1.0)
+        above = lift(result, board.maker, f"anchored{suffix} {_BUDGET}", f"text-cut {_BUDGET}")
+        says = f"`anchored{suffix}` keeps a share that is larger than that of `text-cut` by at least .1"
+        yield _lifts(says, _scaled(above), 0.1)
+
+
+def _ends(says: str, found: Estimate, least: float) -> Bar:
+    return Bar(says, _with_interval(found), found.value >= least)
+
+
+def _lifts(says: str, found: Difference, least: float) -> Bar:
+    ends = (found.interval.low, found.interval.high) if found.interval else None
+    form = Form(2, signed=True)
+    return Bar(says, form_text(form, found.value) + interval_text(form, ends), found.value >= least)
+
+
+def _scaled(found: Difference) -> Difference:
+    ends = found.interval and Interval(found.interval.low / FULL, found.interval.high / FULL)
+    return Difference(found.value / FULL, ends, found.p)
+
+
+def _with_interval(found: Estimate) -> str:
+    return form_text(_POINTS, found.value) + interval_text(_POINTS, found.interval)
+
+
+def _points(found: Estimate | None) -> str:
+    return MISSING if found is None else form_text(_POINTS, found.value)
