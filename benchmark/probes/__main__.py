@@ -11,7 +11,9 @@ import msgspec
 
 from benchmark.cli.command import (
     EXIT_FAILED,
+    EXIT_INTERRUPTED,
     EXIT_OK,
+    EXIT_USAGE,
     Parser,
     add_json,
     command_parser,
@@ -25,7 +27,7 @@ from benchmark.probes.journal import Journal
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import lost_by_methods, own_subjects
-from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
+from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
 from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.records import RESULT_FILE, ProbeResult
 from benchmark.probes.running import run_scenarios
@@ -44,6 +46,7 @@ _EXAMPLES = """\
   python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
   python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes report results/probes.json --markdown
+  python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
   python -m benchmark.probes generate ledgerline
   python -m benchmark.probes check                                the probes of all recorded sessions
   python -m benchmark.probes check ledgerline --probes mine.yaml  a file of your own
@@ -62,13 +65,14 @@ def build_parser() -> Parser:
         "probes",
         "Ask what is left of a session after it was made short.",
         examples=_EXAMPLES,
-        exit_codes="0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input",
+        exit_codes="0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
     _add_own(commands.add_parser("own", help="what compaction would lose of your sessions", description=_OWN))
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
+    report.add_argument("--method", metavar="NAME", help="its probes one by one, as the tables name it: anchored 2k")
     _add_forms(report)
     report.set_defaults(run=_report)
     generate = commands.add_parser("generate", help="print the probes that rules make", description=_GENERATE)
@@ -123,7 +127,11 @@ def _add_forms(parser: Parser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command(build_parser(), _run, argv)
+    return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
+
+
+def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
+    return f"{error.filename}: cannot be written ({error.strerror or error}); name another file with -o", EXIT_USAGE
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -139,7 +147,12 @@ def _measure(options: argparse.Namespace) -> int:
     else:
         scenarios = scenarios_of(options.methods, options.budget)
     subjects = recorded_subjects(options.sessions)
-    result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
+    try:
+        result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
+    except KeyboardInterrupt:
+        progress.end()
+        tell("interrupted; the same command goes on from here")
+        return EXIT_INTERRUPTED
     write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
     Journal(journal).remove()
     progress.end()
@@ -169,7 +182,11 @@ def _own(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    _print(RESULT_FILE.read(options.result), options)
+    result = RESULT_FILE.read(options.result)
+    if options.method is not None:
+        print_method(result, options.method)
+    else:
+        _print(result, options)
     return EXIT_OK
 
 

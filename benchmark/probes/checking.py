@@ -134,7 +134,7 @@ def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[s
             yield f"never asked: step {max(probe.evidence)} is kept until step {probe.until} makes the answer wrong"
     passages = passages_of(text_of(by_id[number] for number in probe.evidence))
     for index, statement in enumerate(probe.statements):
-        if statement.weight is Weight.VITAL and not _says(passages, statement):
+        if not _says(passages, statement):
             yield f"statements/{index}: no step of the evidence says {statement.says!r}{_missing(passages, statement)}"
 
 

@@ -12,13 +12,14 @@ from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.records import ProbeResult
+from benchmark.probes.records import AskedProbe, ProbeResult
 from benchmark.probes.references import PUBLISHED
-from benchmark.probes.scoring import Criterion, Dimension
+from benchmark.probes.scoring import FULL, Criterion, Dimension
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import plain_table
+from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
 _POINTS, _SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
@@ -62,6 +63,33 @@ def print_boards(result: ProbeResult, boards: Sequence[Board]) -> None:
             console.print(plain_table(table.header, table.rows, title=table.title))
             if table.note:
                 show(one_line(table.note))
+
+
+def print_method(result: ProbeResult, name: str) -> None:
+    """Print each probe that a method does not answer in full at some cut, with its score at each age.
+
+    Raises:
+        InputError: the method was not measured.
+
+    """
+    labels = {method.label: method for method in result.methods}
+    if name not in labels:
+        raise InputError(name, "was not measured", did_you_mean(name, labels))
+    by_probe: dict[tuple[str, str], list[AskedProbe]] = {}
+    for each in labels[name].asked:
+        by_probe.setdefault((each.session, each.probe), []).append(each)
+    rows = [
+        [
+            *(session, probe, found[0].type, found[0].made_by),
+            ", ".join(form_text(_POINTS, each.score) + ("!" if each.uptake else "") for each in found),
+        ]
+        for (session, probe), found in sorted(by_probe.items())
+        if min(each.score for each in found) < FULL
+    ]
+    title = f"{name}: {len(rows)} of {len(by_probe)} probes are not answered in full"
+    terminal().print(plain_table(["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title))
+    if any("!" in row[-1] for row in rows):
+        show("! what stands last is wrong")
 
 
 def boards_markdown(result: ProbeResult, boards: Sequence[Board]) -> str:

@@ -138,6 +138,10 @@ def test_a_result_is_printed_in_every_form(
     assert f"rule,1,{ORACLE},,score,5.0,,," in shown["--csv"]
     assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
     assert "Share kept, by cuts since the evidence went" in shown[""]
+    assert main(["report", str(path), "--method", "drop 2k"]) == 0
+    assert "rule-constraint-" in capsys.readouterr().out
+    assert main(["report", str(path), "--method", "drop"]) == 2
+    assert "did you mean drop 2k" in capsys.readouterr().err
 
 
 def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
