@@ -26,7 +26,7 @@ from benchmark.probes.figures import boards
 from benchmark.probes.journal import Journal
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.model import Maker, ProbeFile
-from benchmark.probes.own import lost_by_methods, own_subjects
+from benchmark.probes.own import invented_names, lost_by_methods, own_subjects
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
 from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.records import RESULT_FILE, ProbeResult
@@ -177,7 +177,7 @@ def _own(options: argparse.Namespace) -> int:
     if options.json:
         print_json(lost_json(rows))
     else:
-        print_lost(subjects, rows)
+        print_lost(subjects, rows, [] if summary is None else invented_names(subjects[0], summary))
     return EXIT_OK
 
 

@@ -111,8 +111,7 @@ class _Maker:
         until: int | None = None,
     ) -> Iterator[Probe]:
         passage = read("\n".join(passages_of(text)))
-        names = [token.text for token in passage.tokens if token.kind is Kind.NAME and _NAME.search(token.text)]
-        names = sorted(dict.fromkeys(names), key=lambda name: -len(name))[:_ASKED_NAMES]
+        names = sorted(hard_names(passage.tokens), key=lambda name: -len(name))[:_ASKED_NAMES]
         words = self._rarest([each for each in passage.tokens if each.kind is Kind.WORD and each.says_something])
         terms = [(term,) for word in words for term in (word, f"!{word}") if places_of(passage, (term,))]
         terms = terms[: _ASKED_WORDS - min(len(names), 1)]
@@ -141,6 +140,11 @@ _QUESTIONS = {
     ProbeType.RECALL: "What was found out by step {step}?",
     ProbeType.CONTINUATION: "What was left to do after step {step}?",
 }
+
+
+def hard_names(tokens: Iterable[Token]) -> list[str]:
+    """Return identifiers, paths and versions among tokens, each once."""
+    return list(dict.fromkeys(each.text for each in tokens if each.kind is Kind.NAME and _NAME.search(each.text)))
 
 
 def _sentences(line: Line) -> Iterator[Line]:

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.generating import generated
+from benchmark.probes.generating import generated, hard_names
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.model import ProbeType
 from benchmark.probes.records import AskedProbe
 from benchmark.probes.scenarios import RULE_BASED
 from benchmark.probes.scoring import FULL
+from benchmark.statements.text import tokens_of
 from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
+from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.reading import read_session
 
 GIVEN = "given"
@@ -96,6 +98,12 @@ def lost_by_methods(
     yield from sorted(
         (_lost(name, subjects, made) for name, made in results.items()), key=lambda each: (each.share, each.tokens)
     )
+
+
+def invented_names(subject: Subject, summary: str) -> list[str]:
+    """Return the identifiers, paths and versions of a summary that stand nowhere in its session."""
+    history = text_of(subject.session.steps)
+    return [name for name in hard_names(tokens_of(summary)) if name not in history]
 
 
 def shown_examples(rows: Sequence[Lost]) -> Lost:

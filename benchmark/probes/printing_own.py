@@ -19,8 +19,8 @@ _SHARE = Form(0, 100, suffix="%")
 _EXAMPLES = 8
 
 
-def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost]) -> None:
-    """Print the table, and some of what is lost."""
+def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequence[str] = ()) -> None:
+    """Print the table, some of what is lost, and what a summary has of its own."""
     asked = sum(len(subject.asked) for subject in subjects)
     cuts = sum(len(subject.cuts) for subject in subjects)
     names = ", ".join(subject.name for subject in subjects)
@@ -34,6 +34,9 @@ def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost]) -> None:
     show("Lost of asked. Rules ask for sentences with their names and rarest words: other words for the same are lost.")
     if any(row.method == RECORDED for row in rows):
         show(f"{RECORDED}: the summaries in the file; nothing before the first of them.")
+    if invented:
+        names = ", ".join(invented[:_EXAMPLES]) + (", ..." if len(invented) > _EXAMPLES else "")
+        show(one_line(f"{counted(len(invented), 'name')} in the given summary that the session does not have: {names}"))
     shown = shown_examples(rows)
     if shown.examples:
         show(f"\nlost at the end by {shown.method}, {min(len(shown.examples), _EXAMPLES)} of {len(shown.examples)}:")

@@ -169,10 +169,13 @@ def session_rows(unit_s: float) -> Iterator[Row]:
         seconds, peak = spent(folder, "ctxsift", "session", "stats", "session.jsonl")
         recorded = str(DEFAULT_SESSIONS / "ledgerline" / SESSION)
         compacting, memory = spent(folder, "ctxsift", "compact", recorded, "--threshold", "20000", "-o", "short.md")
+        asking, most = spent(folder, "benchmark.probes", "own", recorded)
     yield Row(f"stats of a session of {_SESSION_MB} MB", 3.0, seconds / unit_s)
     yield Row("... its memory", 75, peak, "MB")
     yield Row("compacting a session of 105,000 tokens in seven cycles", 2.0, compacting / unit_s)
     yield Row("... its memory", 75, memory, "MB")
+    yield Row("what 15 methods would lose of it", 10.5, asking / unit_s)
+    yield Row("... its memory", 75, most, "MB")
 
     def redact(unit: str) -> None:
         Redactor().text(unit * (_MEGABYTE // len(unit)))

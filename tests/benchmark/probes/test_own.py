@@ -44,6 +44,13 @@ def test_a_summary_made_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert any("src/legacy/" in text for text in lost)
 
 
+def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("Codes are in `codes.toml` and `src/vouchers.py`.\n", encoding="utf-8")
+    assert main(["own", str(SESSION), *SMALL, "--compacted", str(summary)]) == 0
+    assert "1 name in the given summary that the session does not have: src/vouchers.py" in capsys.readouterr().out
+
+
 def test_what_cannot_be_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["own", str(SESSION)]) == 0
     assert main(["own", str(SESSION), "--keep-last", "100000"]) == 2
