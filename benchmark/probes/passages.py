@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -18,7 +19,8 @@ _STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
 _CALL = re.compile(r"> (\S+)")
 
 
-def passages_of(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8)
+def passages_of(text: str) -> tuple[str, ...]:
     """Return the passages of a context.
 
     A heading, or a line that ends in a colon, is joined into the list below it, a tool into the line of its arguments
@@ -34,7 +36,7 @@ def passages_of(text: str) -> list[str]:
         if line:
             found[-1].append(line)
             size += len(line)
-    return ["\n".join(lines) for lines in found if lines]
+    return tuple("\n".join(lines) for lines in found if lines)
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

@@ -96,11 +96,11 @@ path: src/a.py
 a → b
 todos: [{"content":"load codes","status":"done"},{"content":"admin page","status":"open"}]
 """
-    assert passages_of(context) == [
+    assert passages_of(context) == (
         "Next steps.\nNext steps: dates.\nrelease:.\nrelease: tag it.",
         "edit path: src/a.py.\na to b.\n"
         "todos: content: load codes , status: done . content: admin page , status: open.",
-    ]
+    )
 
 
 FILES = FileJudge(
