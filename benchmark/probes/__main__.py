@@ -29,7 +29,7 @@ from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import invented_names, lost_by_methods, own_subjects
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
 from benchmark.probes.printing_own import lost_json, print_lost
-from benchmark.probes.records import RESULT_FILE, ProbeResult
+from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import DEFAULT_SCENARIOS, read_scenarios, scenarios_of
 from benchmark.probes.subjects import recorded_subjects
@@ -182,7 +182,7 @@ def _own(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    result = RESULT_FILE.read(options.result)
+    result = read_result(options.result)
     if options.method is not None:
         print_method(result, options.method)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -10,9 +11,13 @@ from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.scoring import Criterion
 from benchmark.record.base import Record, Seconds, Sha256, Timestamp
 from benchmark.record.record_file import RecordFile
+from ctxsift.errors import InputError
 
 RESULT_VERSION = 1
+_DAMAGED = "the file is damaged; run it again"
 Points = Annotated[float, msgspec.Meta(ge=0, le=5)]
+# More cuts than any session has.
+_Cut = Annotated[int, msgspec.Meta(ge=0, le=999)]
 _Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -32,8 +37,8 @@ class AskedProbe(Record, frozen=True, kw_only=True):
     probe: str
     type: ProbeType
     made_by: Maker
-    at: _Whole
-    age: _Whole
+    at: _Cut
+    age: _Cut
     score: Points
     criteria: dict[Criterion, Points]
     uptake: bool | None = None
@@ -51,7 +56,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
     """
 
     session: str
-    at: _Whole
+    at: _Cut
     tokens: _Whole
     tokens_whole: _Whole
     seconds: Seconds
@@ -114,3 +119,28 @@ class ProbeResult(Record, frozen=True, kw_only=True):
 
 
 RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=64)
+
+
+def read_result(path: Path) -> ProbeResult:
+    """Return a result from a file.
+
+    Raises:
+        InputError: it is none, or its parts do not go together.
+
+    """
+    result = RESULT_FILE.read(path)
+    names = {session.name for session in result.sessions}
+    first = None
+    for number, method in enumerate(result.methods):
+        where = f"{path}: /methods/{number}"
+        asked = [(each.session, each.probe, each.at) for each in method.asked]
+        first = set(asked) if first is None else first
+        if not method.contexts:
+            raise InputError(f"{where}/contexts", "is empty", _DAMAGED)
+        if len(asked) != len(first) or set(asked) != first:
+            raise InputError(f"{where}/asked", "is not what the first method was asked", _DAMAGED)
+        if strange := {session for session, _, _ in asked} - names:
+            raise InputError(f"{where}/asked", f"{min(strange)!r} is none of the sessions", _DAMAGED)
+    if len({method.label for method in result.methods}) < len(result.methods):
+        raise InputError(f"{path}: /methods", "has a method twice", _DAMAGED)
+    return result

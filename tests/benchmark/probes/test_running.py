@@ -144,6 +144,36 @@ def test_a_result_is_printed_in_every_form(
     assert "did you mean drop 2k" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("methods", 1, "contexts"), [], "/methods/1/contexts: is empty"),
+        (("methods", 1, "asked"), [], "/methods/1/asked: is not what the first method was asked"),
+        (("sessions",), [], "/methods/0/asked: 'parcelgrid' is none of the sessions"),
+        (("methods", 1, "method"), "anchored+index", "/methods: has a method twice"),
+        (("methods", 0, "asked", 0, "age"), 10**12, "/methods/0/asked/0/age: expected int <= 999"),
+        (("methods", 0, "asked", 0, "score"), 6, "/methods/0/asked/0/score: expected float <= 5.0"),
+    ],
+)
+def test_damaged_results(
+    tmp_path: Path,
+    result: ProbeResult,
+    capsys: pytest.CaptureFixture[str],
+    place: tuple[str | int, ...],
+    value: object,
+    told: str,
+) -> None:
+    document = json.loads(RESULT_FILE.text(result, "r.json"))
+    inner: Any = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["report", str(path)]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What rules make passes the check that files of people pass; only leaks and mirror images are nobody's fault."""
     assert main(["generate", SESSION]) == 0
