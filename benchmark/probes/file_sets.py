@@ -15,13 +15,13 @@ from benchmark.whole_tokens import has_token
 # What a line says of the files that it names. Contexts hold calls and outputs as well as prose.
 _CHANGED: Mapping[FileChange, re.Pattern[str]] = {
     FileChange.CREATED: re.compile(
-        r"(?i)\b(?:creat\w*|wrote|written|writ(?:e|es|ing)|add(?:s|ed|ing)?|new)\b|(?<!>)> ?\S"
+        r"(?i)\b(?:creat\w*|wrote|writ(?:e|es|ing|ten)|write_text|add(?:s|ed|ing)?|new)\b|(?<!>)> ?\S|^A\s"
     ),
     FileChange.MODIFIED: re.compile(
-        r"(?i)\b(?:modif\w+|chang\w+|edit\w*|updat\w+|rewr\w+|wrote|writ(?:e|es|ing|ten)|fix\w*|repair\w*|replac\w+|"
-        r"add(?:s|ed|ing)?|sed -i)\b|>> ?\S"
+        r"(?i)\b(?:modif\w+|chang\w+|edit\w*|updat\w+|rewr\w+|wrote|writ(?:e|es|ing|ten)|write_text|fix\w*|repair\w*|"
+        r"replac\w+|add(?:s|ed|ing)?|sed -i)\b|>> ?\S|\| +\d+ [+-]|^M\s"
     ),
-    FileChange.DELETED: re.compile(r"(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|es|ed|ing)|mv|rm)\b"),
+    FileChange.DELETED: re.compile(r"(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|es|ed|ing)|mv|rm)\b|^[DR]\s"),
 }
 # ... that nothing but a change of that kind is called.
 _CLAIMED: Mapping[FileChange, re.Pattern[str]] = {

@@ -15,7 +15,7 @@ from benchmark.statements.model import Statement
 from benchmark.statements.phrases import places_of
 from benchmark.statements.text import Kind, Token, read, tokens_of
 from ctxsift.sessions.compaction.cutting import SHARES
-from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks, sentences_of
+from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks
 from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST
 from ctxsift.sessions.records import Session, Step, ToolCall
@@ -29,6 +29,7 @@ _ORDER = re.compile(
 )
 _REASON = re.compile(r"(?i)\b(?:because|instead of|rather than|not taken|not proposed|turned out)\b")
 _LEFT = re.compile(r"(?i)\b(?:open|left to do|not done|next|todo|to do|remaining|later|not yet|not started)\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _FOUND = re.compile(r"\d")
 _NAME = re.compile(r"[_/.\d]|[a-z][A-Z]|\(\)")
 _WRITES = ("content", "new_text", "new_string", "new_str", "newText", "file_text", "edits", "patch", "input")
@@ -150,7 +151,7 @@ def hard_names(tokens: Iterable[Token]) -> list[str]:
 def _sentences(line: Line) -> Iterator[Line]:
     """Yield the sentences of a line, each as one of its own; only what ends a turn of the agent, and the user's."""
     if line.by_user or line.is_report:
-        for number, text in enumerate(sentences_of(line.text)):
+        for number, text in enumerate(_SENTENCE_END.split(line.text)):
             yield dataclasses.replace(line, text=text, place=100 * line.place + number)
 
 
