@@ -23,6 +23,7 @@ from tests.conftest import ROOT
 
 _POINTS, _RATIO = Form(2), Form(1, suffix="x")
 _BUDGET = "2k"
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def bars(result: ProbeResult) -> Iterator[Bar]:
 
 
 def _ends(says: str, found: Estimate, least: float) -> Bar:
-    return Bar(says, _with_interval(found), found.value >= least)
+    return Bar(says, _with_interval(found), found.value > least - _ROUNDING)
 
 
 def _lifts(says: str, found: Difference, least: float) -> Bar:
