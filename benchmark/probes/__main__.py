@@ -121,6 +121,7 @@ def _add_own(own: Parser) -> None:
 def _add_forms(parser: Parser) -> None:
     forms = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(forms)
+    forms.add_argument("--all", action="store_true", help="print every table: ages, dimensions, criteria")
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     forms.add_argument("--csv", action="store_true", help="print one line a method and figure as CSV")
 
@@ -199,7 +200,7 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
     elif options.markdown:
         show(boards_markdown(result, found).rstrip("\n"))
     else:
-        print_boards(result, found)
+        print_boards(result, found, whole=options.all)
 
 
 def _generate(options: argparse.Namespace) -> int:

