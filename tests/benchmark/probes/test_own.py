@@ -60,3 +60,14 @@ def test_what_cannot_be_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "all of it is kept within 100,000 tokens; lower --keep-last" in told[0]
     assert "is a summary of one session, 2 are named" in told[1]
     assert "no such file" in told[2]
+
+
+def test_the_page_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "probes.md").read_text(encoding="utf-8")
+    told = page.partition("$ python -m benchmark.probes own docs/examples/session.json --keep-last 60 --budget 400\n")[
+        2
+    ]
+    assert main(["own", "docs/examples/session.json", *SMALL]) == 0
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert shown == told.partition("\n```")[0].splitlines()
