@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ctxsift.sessions.compaction.lines import Line, sentences_of
 from ctxsift.sessions.compaction.records import Entry
-from ctxsift.sessions.compaction.weights import NEXT, TASK, names_in
+from ctxsift.sessions.compaction.weights import names_in
 
 _WORD = r"[\w/-]+(?:\.\w+)*"
 _KEY = rf"(?P<key>[A-Za-z]{_WORD}(?: {_WORD}){{0,3}}?)"
@@ -56,11 +56,6 @@ _TAKEN_BACK = re.compile(
     r"|\bnever ?mind\b|\b(?:i|i've|i have) (?:undid|undone|reverted)\b",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(
-    r"\W*(?:no\b(?!\s+(?:problem|worries|need))|nope\b|nah\b|wrong\b|that'?s (?:wrong|horrible|bad|not)\b"
-    r"|not like that)",
-    re.IGNORECASE,
-)
 _SHORTEST_REST = 12
 _PLAIN = re.compile(r"[a-z]+\Z|[A-Z][a-z]*\Z|\d\Z")
 
@@ -95,8 +90,7 @@ def _folded(key: str) -> str:
 def taken_back(lines: Sequence[Line]) -> set[int]:
     """Return the messages of a span that the user took back, by their numbers.
 
-    "Revert that" takes back what came since the user's message before, that message included. "No, ..." takes back what
-    the agent said since then.
+    "Revert that" takes back what came since the user's message before, that message included.
     """
     messages: dict[int, list[Line]] = {}
     for line in lines:
@@ -111,8 +105,6 @@ def taken_back(lines: Sequence[Line]) -> set[int]:
         text = " ".join(line.text for line in own)
         if _TAKEN_BACK.search(text):
             gone.update(each.message for each in since)
-        elif _REFUSED.match(text):
-            gone.update(each.message for each in since if not each.by_user)
         since = [first]
     return gone
 
@@ -128,7 +120,6 @@ def current(entries: Sequence[Entry], new: int) -> list[Entry]:
         new: how many of the last ones are new; earlier ones have had their effect.
 
     """
-    entries = _with_latest_plan(entries, new)
     given: dict[str, int] = {}
     retired: dict[str, int] = {}
     for at in range(len(entries) - new, len(entries)):
@@ -144,18 +135,6 @@ def current(entries: Sequence[Entry], new: int) -> list[Entry]:
         else:
             left.append(dataclasses.replace(entry, weight=entry.weight / 2) if old_names else entry)
     return left
-
-
-def _with_latest_plan(entries: Sequence[Entry], new: int) -> Sequence[Entry]:
-    """Return entries with no weight for next steps that the agent named before its last message with some."""
-    planned = [entry.step_id for entry in entries[len(entries) - new :] if _is_plan(entry)]
-    last = max(planned, default=0)
-    gone = [_is_plan(entry) and entry.step_id < last for entry in entries]
-    return [dataclasses.replace(entry, weight=0.0) if old else entry for entry, old in zip(entries, gone, strict=True)]
-
-
-def _is_plan(entry: Entry) -> bool:
-    return entry.section == NEXT and not entry.by_user and entry.keys != (TASK,)
 
 
 def _without(entry: Entry, keys: set[str], names: set[str]) -> Entry | None:

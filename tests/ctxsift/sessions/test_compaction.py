@@ -234,19 +234,6 @@ def test_open_tasks_of_the_last_list_take_the_place_of_earlier_ones() -> None:
     assert "read the importer" not in last.summary_text
 
 
-def test_the_agents_latest_plan_takes_the_place_of_earlier_ones() -> None:
-    session = said(
-        "Write the importer for the old files, please. " * 8,
-        "The reader is done.\n\nNext steps:\n- write the parser for the header\n- write the tests",
-        "Go on.",
-        "The parser is done.\n\nNext steps:\n- write the tests for both",
-        "Go on.",
-    )
-    text = summary_of(session)
-    assert "write the tests for both" in text
-    assert "write the parser for the header" not in text
-
-
 def test_a_result_that_is_not_smaller_is_refused_and_the_span_waits() -> None:
     session = said(
         "Rename `a_b` to `c_d`.", "Done: `c_d`.", "Now " + "explain this in full detail, please. " * 60, "I did."
