@@ -71,7 +71,8 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
     problems: list[Problem] = []
     for number, probe in enumerate(probes):
         mine = [asking for asking in asked if asking.probe is probe]
-        found = [*_shape(probe), *_gold(probe), *_evidence(probe, session, cuts), *_history(mine, rules, whole, cuts)]
+        found = [*_shape(probe), *_gold(probe), *_evidence(probe, session, cuts)]
+        found += [*_history(mine, rules, whole, cuts), *_nowhere(probe, rules, whole)]
         if not mine and any(is_gone(probe, cut) for cut in cuts):
             found.append("never asked: the kept steps say every vital statement; ask for what they do not repeat")
         problems += [Problem(f"{place_in(where, 'probes', number)} ({probe.probe_id})", text) for text in found]
@@ -134,7 +135,7 @@ def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[s
             yield f"never asked: step {max(probe.evidence)} is kept until step {probe.until} makes the answer wrong"
     passages = passages_of(text_of(by_id[number] for number in probe.evidence))
     for index, statement in enumerate(probe.statements):
-        if not _says(passages, statement):
+        if statement.weight is Weight.VITAL and not _says(passages, statement):
             yield f"statements/{index}: no step of the evidence says {statement.says!r}{_missing(passages, statement)}"
 
 
@@ -161,6 +162,14 @@ def _history(mine: Sequence[Asking], rules: RuleJudge, whole: Sequence[str], cut
                 f"{_sentence_at(whole[asking.at], last)!r}; narrow the terms, or say `until` where the answer changes"
             )
             return
+
+
+def _nowhere(probe: Probe, rules: RuleJudge, whole: Sequence[str]) -> Iterator[str]:
+    """Yield statements that are nice to have, and that nobody can have."""
+    said = rules.judge(whole[-1]).get(probe.probe_id, NOTHING) if whole else NOTHING
+    for index, statement in enumerate(probe.statements):
+        if statement.weight is Weight.OKAY and index not in said.statements:
+            yield f"statements/{index}: the whole history does not say {statement.says!r}"
 
 
 def _sentence_at(context: str, place: Place) -> str:

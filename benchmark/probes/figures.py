@@ -123,7 +123,7 @@ class Board:
 def boards(result: ProbeResult) -> Iterator[Board]:
     """Yield a board for each kind of maker that has probes; those by hand first."""
     for maker in Maker:
-        figures = [_Figures(method, maker, result) for method in result.methods]
+        figures = [_Figures(method, maker) for method in result.methods]
         if figures and figures[0].asked:
             yield _board(maker, figures)
 
@@ -139,7 +139,7 @@ def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Di
         dimension: of the rubric; the score over all probes when None.
 
     """
-    by_label = {method.label: _Figures(method, maker, result) for method in result.methods}
+    by_label = {method.label: _Figures(method, maker) for method in result.methods}
     if dimension is None:
         return by_label[over].difference(by_label[label])
     return by_label[over].difference_in(dimension, by_label[label])
@@ -167,10 +167,11 @@ def _board(maker: Maker, figures: Sequence[_Figures]) -> Board:
 class _Figures:
     """What is figured of one method."""
 
-    def __init__(self, method: MeasuredMethod, maker: Maker, result: ProbeResult) -> None:
+    def __init__(self, method: MeasuredMethod, maker: Maker) -> None:
         self.method = method
         self.asked = [each for each in method.asked if each.made_by is maker]
-        self._sessions = sorted({session.name for session in result.sessions})
+        # Those that are drawn: a session without such probes says nothing of them.
+        self._sessions = sorted({each.session for each in self.asked})
 
     def row(self, rank: Rank) -> Row:
         """Return its row."""
@@ -262,5 +263,8 @@ def _reader(criterion: Criterion) -> Value:
 
 
 def _mean_of(found: Sequence[_Aged]) -> _Aged:
-    drawn: Floats = np.nanmean(np.stack([each.drawn for each in found]), axis=0)
+    rows = np.stack([each.drawn for each in found])
+    present = ~np.isnan(rows)
+    with np.errstate(invalid="ignore"):
+        drawn: Floats = np.where(present, rows, 0).sum(axis=0) / present.sum(axis=0)
     return _Aged(fmean(each.mean for each in found), sum(each.count for each in found), drawn)

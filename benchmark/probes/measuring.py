@@ -110,9 +110,10 @@ class Subject:
 
     def gold_at(self, at: int) -> str:
         """Return right answers to all that is asked at a cut, as text."""
-        return "\n".join(self._gold(asking) for asking in self.asked if asking.at == at)
+        return "\n".join(self.gold_of(asking) for asking in self.asked if asking.at == at)
 
-    def _gold(self, asking: Asking) -> str:
+    def gold_of(self, asking: Asking) -> str:
+        """Return a right answer to a probe at its cut, as text."""
         change = asking.probe.files
         if change is None:
             return asking.probe.gold
@@ -146,10 +147,21 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
     compacted = list(
         compact_session(subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made)
     )
+    answered = answered_rightly(subject) if method == ORACLE else None
     return MethodResult(
         [_left(subject, at, each) for at, each in enumerate(compacted)],
-        [asked for at, each in enumerate(compacted) for asked in judged(subject, at, each.text)],
+        answered or [asked for at, each in enumerate(compacted) for asked in judged(subject, at, each.text)],
     )
+
+
+def answered_rightly(subject: Subject) -> list[AskedProbe]:
+    """Return what each probe finds in its own right answer: what others ask for may contradict it by chance."""
+    found = []
+    for asking in subject.asked:
+        gold = subject.gold_of(asking)
+        said = subject.rules.judge(gold).get(asking.probe.probe_id, NOTHING)
+        found.append(_asked(subject, asking, said, gold))
+    return found
 
 
 def judged(subject: Subject, at: int, context: str) -> Iterator[AskedProbe]:
