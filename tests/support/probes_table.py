@@ -62,7 +62,9 @@ def probes_table(result: ProbeResult) -> str:
         ]
         for row in main.rows
     ]
-    sessions = counted(len(result.sessions), "session")
+    asked_of = {each.session for each in result.methods[0].asked if each.made_by is main.maker}
+    whole = len(asked_of) == len(result.sessions)
+    sessions = counted(len(asked_of), "session") if whole else f"{len(asked_of)} of {len(result.sessions)} sessions"
     told = [f"{counted(main.probes, 'probe')} {MADE[main.maker]} over {sessions}, asked {main.asked} times"]
     if beside:
         told.append(f"{by_rule.probes} {MADE[Maker.RULE]}, asked {by_rule.asked} times")
