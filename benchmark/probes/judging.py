@@ -15,7 +15,7 @@ from benchmark.statements.text import Text, read
 from benchmark.whole_tokens import has_token
 
 # Raised when the same context may come to another verdict.
-JUDGE_VERSION = "1"
+JUDGE_VERSION = "2"
 # A place in a context: passage and sentence.
 Place = tuple[int, int]
 
@@ -90,7 +90,7 @@ class RuleJudge:
         return {probe: _said(found) for probe, found in hits.items()}
 
     def _hits(self, passage: str) -> Iterator[_Hit]:
-        text = read(passage)
+        text = read(passage, is_terse=True)
         for probe in self._probes:
             for index, statement in enumerate(probe.statements):
                 if all(_may_stand(text, group) for group in statement.groups):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from benchmark.probes.model import sentence
 
@@ -15,6 +15,7 @@ _ARROW = re.compile(r"\s*(?:[-=]+>|→|⇒|➜)\s*")
 _OBJECTS, _MARKS = re.compile(r"\}\s*,\s*\{"), re.compile(r'(?<!\w)["{}\[\]]+|["{}\[\]]+(?!\w)')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
+_HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s*\d+\t")
 _STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
 _CALL = re.compile(r"> (\S+)")
 
@@ -24,8 +25,8 @@ def passages_of(text: str) -> tuple[str, ...]:
     """Return the passages of a context.
 
     A heading, or a line that ends in a colon, is joined into the list below it, a tool into the line of its arguments
-    below; arrows become words, JSON becomes prose; each line ends as a sentence. A passage begins at a step or a
-    heading.
+    below; arrows become words, JSON becomes prose; each line ends as a sentence; what a diff removes is left out. A
+    passage begins at a step or a heading.
     """
     found: list[list[str]] = [[]]
     size = 0
@@ -42,7 +43,7 @@ def passages_of(text: str) -> tuple[str, ...]:
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield lines as sentences, and whether a passage begins there."""
     lead = ""
-    for raw in text.split("\n"):
+    for raw in _without_removed(text.split("\n")):
         line = raw.strip()
         if not line:
             continue
@@ -66,6 +67,22 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
                 lead = content.rstrip(":")
             for piece in _pieces(_ARROW.sub(" to ", _without_json(joined))):
                 yield sentence(piece), False
+
+
+def _without_removed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines without those that a diff removes: they were so, and are no more."""
+    in_hunk = False
+    for raw in lines:
+        # Some tools number the lines of what they print.
+        body = _NUMBER.sub("", raw)
+        if _HUNK.match(body):
+            in_hunk = True
+            continue
+        in_hunk = in_hunk and body[:1] in (" ", "+", "-", "\\")
+        if not in_hunk:
+            yield raw
+        elif body[:1] not in ("-", "\\"):
+            yield body[1:]
 
 
 def call_argument(line: str) -> bool:

@@ -91,12 +91,14 @@ class Text:
 
     Attributes:
         bounds: index of the first token of each sentence, and one past the last token.
+        is_terse: it is written in brief, so that a tally says something: "CPU: bill 7.22 s, gaps 4.99 s".
 
     """
 
     text: str
     tokens: tuple[Token, ...]
     bounds: tuple[int, ...]
+    is_terse: bool = False
 
     @cached_property
     def by_norm(self) -> dict[str, list[int]]:
@@ -114,7 +116,10 @@ class Text:
     @cached_property
     def lists(self) -> frozenset[int]:
         """Indexes of the sentences that only list things; they say nothing."""
-        return frozenset(i for i, (a, b) in enumerate(self.sentences) if is_list(self.tokens[a:b]))
+        lists = frozenset(i for i, (a, b) in enumerate(self.sentences) if is_list(self.tokens[a:b]))
+        if not self.is_terse:
+            return lists
+        return frozenset(i for i in lists if not _is_tally(self.tokens[slice(*self.sentences[i])]))
 
     @property
     def sentences(self) -> list[tuple[int, int]]:
@@ -165,8 +170,14 @@ class Text:
         )
 
 
-def read(text: str) -> Text:
-    """Return `text` as tokens and sentences; what is beyond 8,000 characters is not read."""
+def read(text: str, *, is_terse: bool = False) -> Text:
+    """Return `text` as tokens and sentences; what is beyond 8,000 characters is not read.
+
+    Args:
+        text: of a person or a model.
+        is_terse: it is written in brief; see Text.
+
+    """
     text = text[:MAX_CHARS]
     tokens: list[Token] = []
     bounds = [0]
@@ -177,7 +188,7 @@ def read(text: str) -> Text:
         tokens += tokens_of(text, start, end)
         if len(tokens) > bounds[-1]:
             bounds.append(len(tokens))
-    return Text(text, tuple(tokens), tuple(bounds))
+    return Text(text, tuple(tokens), tuple(bounds), is_terse)
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -274,6 +285,16 @@ def _is_said(item: Sequence[Token]) -> bool:
     tally = any((a.norm == ":" or b.is_verb) and Kind.NUMBER in (a.kind, b.kind) for a, b in pairs)
     named = any(token.kind in (Kind.NAME, Kind.NUMBER) and token.text != "=" for token in item)
     return tally or (named and any(token.text in _GETS for token in item))
+
+
+def _is_tally(tokens: Sequence[Token]) -> bool:
+    """Return True if each of several items is something with a number; raw output has no commas."""
+    items = [[token for token in item if token.kind is not Kind.STOP] for item in _items(tokens)]
+    return len(items) > 1 and all(
+        any(char.isdigit() for token in item for char in token.text)
+        and any(token.kind in (Kind.WORD, Kind.PART) and token.says_something for token in item)
+        for item in items
+    )
 
 
 def _is_introduced(tokens: Sequence[Token]) -> bool:

@@ -103,6 +103,28 @@ todos: [{"content":"load codes","status":"done"},{"content":"admin page","status
     )
 
 
+def test_what_a_diff_removes_is_not_said() -> None:
+    diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-at most 1 MiB\n+at most 2 MiB\n kept\n\n- a bullet\n"
+    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(diff.splitlines(), 1))
+    assert passages_of(diff) == ("--- a/x.\n+++ b/x.\nat most 2 MiB.\nkept.\na bullet.",)
+    assert "1 MiB" not in passages_of(numbered)[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("CPU: bill 7.22 s, gaps 4.99 s, peaks 8.45 s.", True),
+        ("bill 7.22 s; gaps 4.99 s; peaks 8.45 s; series 1.00 s", True),
+        ("bill, gaps, peaks, series, tariff, demand, report, year", False),
+        ("0.09s 1.95% 62.26% 0.53s 11.50% bill gaps peaks series", False),
+    ],
+)
+def test_a_tally_says_something_and_a_list_does_not(line: str, said: bool) -> None:
+    times = LIMIT | {"statements": [{"says": "bill and gaps are timed", "terms": [["bill"], ["gaps"]]}]}
+    found = RuleJudge([msgspec.convert(times, Probe)]).judge(line).get("limit", NOTHING)
+    assert bool(found.statements) is said
+
+
 FILES = FileJudge(
     [
         StepTruth(
