@@ -168,7 +168,7 @@ def _known_norms(statements: tuple[Statement, ...], known: str) -> frozenset[str
     sources = [known]
     for each in statements:
         groups = (*each.groups, *(group for pair in each.pairs for group in pair))
-        sources += [each.says, *(term.lstrip("=!") for group in groups for term in group)]
+        sources += [each.says, *(term.lstrip("=!~") for group in groups for term in group)]
     words = re.findall(r"[^\W\d_]+", " ".join(sources))
     return frozenset(map(norm_of, words))
 

@@ -11,9 +11,10 @@ import msgspec
 from benchmark.statements.judging import judge, unsaid_terms
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight
 from benchmark.statements.text import Kind, tokens_of
+from benchmark.statements.vocabulary import FAMILIES
 from benchmark.typed_input import place_in
 from benchmark.whole_tokens import has_token
-from ctxsift.errors import InputError
+from ctxsift.errors import InputError, did_you_mean
 
 # Of statements and must_not together, as JSON: twice what any packaged case has. Judging takes time by its square.
 MOST_BYTES = 20_000
@@ -21,6 +22,7 @@ MOST_BYTES = 20_000
 _LEAST_LOSS = 0.1
 # In a token that is neither a word nor a number.
 _IDENTIFIER = re.compile(r"[_/.:\d]")
+_FAMILY = re.compile(r"~[a-z]+")
 # What may stand between two names of one list: commas, conjunctions, other names.
 _BETWEEN = r"[\s,]+|and\b|or\b|nor\b|[^\s,]*[\d_/.:-][^\s,]*"
 
@@ -38,17 +40,19 @@ def refuse_misshapen(statements: Sequence[Statement], must_not: Sequence[MustNot
         if not statement.groups and not statement.pairs:
             problem = "has neither names nor terms nor pairs"
             raise InputError(place_in(there, index), problem, "say what has to be found")
-        _refuse_identifiers(statement.terms, place_in(there, index))
+        _refuse_terms(statement.terms, place_in(there, index))
     for index, rule in enumerate(must_not):
         place = place_in(where, "must_not", index)
         if not rule.groups:
             raise InputError(place, "has neither names nor terms", "say what must not be found")
-        _refuse_identifiers(rule.terms, place)
+        _refuse_terms(rule.terms, place)
 
 
-def _refuse_identifiers(terms: Sequence[Alternatives], where: str) -> None:
-    """Raise InputError for an identifier among words."""
+def _refuse_terms(terms: Sequence[Alternatives], where: str) -> None:
+    """Raise InputError for an identifier among words, or a family that there is not."""
     for place, term in ((place, term) for place, group in enumerate(terms) for term in group):
+        if _FAMILY.fullmatch(term) and term not in FAMILIES:
+            raise InputError(place_in(where, "terms", place), f"{term!r} is no family", did_you_mean(term, FAMILIES))
         if any(token.kind is Kind.NAME and _IDENTIFIER.search(token.text) for token in tokens_of(term.lstrip("!="))):
             raise InputError(place_in(where, "terms", place), f"{term!r} has an identifier", "put it under names")
 

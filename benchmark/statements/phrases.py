@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from benchmark.statements.model import Alternatives
 from benchmark.statements.text import Kind, Text, Token, tokens_of
-from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS, NO_WORDS
+from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, FAMILIES, NEGATORS, NO_WORDS
 from benchmark.whole_tokens import token_spans
 
 _MOST_GAP = 2
@@ -78,7 +78,7 @@ def _without_negation(tokens: list[Token]) -> tuple[list[Token], bool]:
 
 @functools.lru_cache(maxsize=65536)
 def _phrases(group: Alternatives) -> tuple[Phrase, ...]:
-    return tuple(map(phrase_of, group))
+    return tuple(phrase_of(phrase) for term in group for phrase in FAMILIES.get(term, (term,)))
 
 
 def places_of(text: Text, group: Alternatives) -> list[Place]:

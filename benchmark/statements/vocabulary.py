@@ -86,6 +86,34 @@ _EQUIVALENT_WORDS = (
     "gb gigabyte",
 )
 
+# A term `~missing` stands for all phrases of that family; `!find` is "find" under a negation.
+_FAMILY_ROWS = {
+    "conflict": (
+        "conflict|clash|incompatible|contradict|inconsistent|exclude|mismatch|!match|disagree|differ|"
+        "!satisfy|!fit|irreconcilable|rule out|collide|!agree|odds|!reconcile|!overlap|!compatible"
+    ),
+    "failed": (
+        "fail|failure|break|crash|abort|die|stop|error|go wrong|went wrong|red|trip|choke|collapse|!pass|"
+        "!succeed|!work|!complete|!finish|give up|quit|blow up|fault|stumble"
+    ),
+    "missing": (
+        "missing|miss|absent|lack|!find|!exist|nonexistent|non-existent|unavailable|!available|gone|"
+        "nowhere|not there|not present|no such|!contain|!include|!have|!see|!list|left out|omit|not among|"
+        "unknown|unrecognised|undefined|undeclared|unresolved|!resolve|!define|!declare|!provide|!supply|"
+        "!locate|forget"
+    ),
+    "passed": (
+        "pass|succeed|green|go through|complete|finish|fine|clean|ok|okay|!fail|no failure|0 failures|"
+        "no errors|without errors|all well|in order|work|nothing fail|none fail|come through|sound"
+    ),
+    "required": ("need|require|demand|want|expect|ask|depend|insist|call for|rely|must have"),
+    "skipped": (
+        "skip|!run|!execute|leave out|left out|ignore|never ran|omit|exclude|pass over|!start|!test|!build|"
+        "!attempt|!reach"
+    ),
+}
+FAMILIES = {f"~{name}": tuple(row.split("|")) for name, row in _FAMILY_ROWS.items()}
+
 
 @functools.lru_cache(maxsize=16384)
 def _stem(word: str) -> str:

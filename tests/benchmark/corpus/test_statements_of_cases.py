@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,8 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
             changed(1, terms=[["closed", "db_session is gone"]]),
             "/statements/1/terms/0: 'db_session is gone' has an identifier",
         ),
+        (changed(1, terms=[["closed", "~mising"]]), "/statements/1/terms/0: '~mising' is no family"),
+        (changed(1, terms=[["closed", "~mising"]]), "did you mean ~missing"),
         (changed(1, names=[], terms=[]), "/statements/1: has neither names nor terms nor pairs"),
         (changed(0, within="page"), "/statements/0/within: 'page' is unknown"),
         (changed(0, terms=[["skipped", "left out"]]), "/statements/0: gold does not say it"),
@@ -156,11 +159,33 @@ def test_a_pair_that_is_missing_is_found(case: Case) -> None:
     assert list(statement_findings(bound)) == []
 
 
-def test_check_counts_what_must_not_be_said(case: Case) -> None:
-    rules = tuple(replace(case.must_not[0], says=f"rule {n}") for n in range(11))
-    assert list(statement_findings(replace(case, must_not=rules[:10]))) == []
-    (problem,) = statement_findings(replace(case, must_not=rules))
-    assert "11 must_not are more than 10" in problem
+def rules(count: int) -> dict[str, Any]:
+    return {"must_not": tuple(MustNot(f"rule {n}", terms=(("never opened",),)) for n in range(count))}
+
+
+def vital(count: int) -> dict[str, Any]:
+    said = tuple(Statement(f"it fails, {n}", names=("test_refund", "db-session")) for n in range(count))
+    bound = Statement("who is what", pairs=((("test_refund",), ("fail",)), (("db-session",), ("closed",))))
+    return {"statements": (*said, bound)}
+
+
+def alternatives(count: int) -> dict[str, Any]:
+    group = ("fail", *(f"word {chr(97 + n)}" for n in range(count - 1)))
+    return {"statements": (Statement("it fails", names=("test_refund", "db-session"), terms=(group,)),)}
+
+
+@pytest.mark.parametrize(
+    ("parts", "most", "problem"),
+    [
+        (rules, 10, "11 must_not are more than 10"),
+        (vital, 4, "5 vital statements are more than 4"),
+        (alternatives, 12, "'it fails' has a group of 13 alternatives, more than 12"),
+    ],
+)
+def test_check_holds_the_limits(case: Case, parts: Callable[[int], dict[str, Any]], most: int, problem: str) -> None:
+    assert list(statement_findings(replace(case, **parts(most)))) == []
+    (found,) = statement_findings(replace(case, **parts(most + 1)))
+    assert problem in found
 
 
 def test_findings_of_statements_are_findings_of_the_case(case: Case) -> None:

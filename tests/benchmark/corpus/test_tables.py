@@ -47,6 +47,7 @@ MISSED = {
         "wrong answers, mean",
         "wrong answers above 0.70, share",
         "AUC, right against wrong",
+        "pairs of a case with the right one ahead, share",
         "false reasons above 0.70, share",
     )
 }

@@ -151,6 +151,20 @@ def test_a_name_is_found_to_the_letter_in_any_of_its_spellings() -> None:
     assert quality("No doubt: not web-1, web-2 failed.", statement) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("leaflet could not be found.", 1.0),
+        ("There is no such module as leaflet.", 1.0),
+        ("leaflet is absent.", 1.0),
+        ("leaflet is not missing.", 0.0),
+        ("leaflet can be found.", 0.0),
+    ],
+)
+def test_a_family_stands_for_all_its_phrases(answer: str, said: float) -> None:
+    assert quality(answer, Statement("leaflet is missing", names=("leaflet",), terms=(("~missing",),))) == said
+
+
 def test_a_reason_in_words_that_nothing_knows_costs() -> None:
     broke = Statement("a.py broke because its cache was stale", names=("a.py",), terms=(("fail", "break"),))
     known = "a.py fails: it reads an old entry of the cache."
