@@ -17,14 +17,17 @@ from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSp
 from ctxsift.backends.baselines_extractor import extract
 from ctxsift.backends.baselines_shapes import Field, Row, requested_fields, shaped, wants_many
 from ctxsift.backends.registry import BASELINES as BASELINES_NAME
+from ctxsift.contracts import Kind, contract_of
 from ctxsift.errors import BackendError, LoadError, did_you_mean
 from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request
+from ctxsift.relevance import nearest_lines
 
-BASELINES_VERSION = "2"
+BASELINES_VERSION = "3"
 _OK = "ok"
 _LINES = 20
-_PICKED_LINES = 5
+_PICKED_LINES, _TOLD_LINES = 5, 6
+_EDGES = " \t-*|>=#~^.,;:"
 _ERROR_LINE = re.compile(r"error|fail|fatal|exception|panic|cannot|denied", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_]\w+|\d+")
 
@@ -103,6 +106,19 @@ def by_tf_idf(lines: Sequence[str], instruction: str) -> list[int]:
     return sorted(range(len(lines)), key=lambda i: (-nearness(i), i))
 
 
+def told_lines(request: Request) -> str:
+    """Tell the six lines nearest to the instruction, a sentence each; where values are wanted, do as `extractor`."""
+    prose = contract_of(request.intent).kind is Kind.PLAIN or request.intent is Intent.BULLET_LIST
+    best = nearest_lines(request.raw_input.splitlines(), request.instruction)[:_TOLD_LINES] if prose else []
+    lines = dict.fromkeys(line.text.strip(_EDGES) for line in sorted(best, key=lambda line: line.place) if line.weight)
+    told = [f"It says that {line}." for line in lines if line]
+    if not told:
+        return extract(request)
+    if request.intent is Intent.BULLET_LIST:
+        return shaped(request.intent, (), [{"": sentence} for sentence in told])
+    return " ".join(told)
+
+
 BASELINES: dict[str, Callable[[Request], str]] = {
     "empty": empty,
     "ok": ok,
@@ -115,6 +131,7 @@ BASELINES: dict[str, Callable[[Request], str]] = {
     "last-error-line": last_error_line,
     "tf-idf": tf_idf,
     "extractor": extract,
+    "told-lines": told_lines,
 }
 # Those that look at no instruction.
 BLIND = frozenset({"empty", "ok", "echo", "first-20-lines", "last-20-lines", "error-lines", "last-error-line"})

@@ -16,6 +16,7 @@ from benchmark.scoring.formats import matches_pattern
 from benchmark.scoring.instruction import check_rules, count_sentences, in_order
 from benchmark.scoring.prose_facts import contradictions, negated_otherwise, negations, numbers, same_company
 from benchmark.scoring.quality import score_quality
+from benchmark.scoring.said import own_words
 from benchmark.whole_tokens import has_token
 from ctxsift.compression import examine
 from ctxsift.contracts import Kind, contract_of
@@ -454,3 +455,26 @@ def test_an_anchor_in_other_letters_is_missing() -> None:
         "ErrNoRows",
         "src/app.py:7",
     ]
+
+
+def test_quotes_strung_together_keep_little(corpus: Corpus, embedder: Embedder) -> None:
+    """Whatever is put between them, and however the lines are cut."""
+    case = next(case for case in corpus.cases if case.case_id == "postgres-lock-queue-recall")
+    gold = case.expected_output
+    lines = [line.split("] ", 1)[-1] for line in case.raw_input.splitlines() if len(line.split()) > 12][:8]
+    quoted = " ".join(f"It says that {line}." for line in lines)
+    long = own_words(f"{gold} {quoted}", gold, case)
+    assert long.score < 0.6
+    assert "strings quotes of the output together" in long.reasons
+    assert own_words(f"{gold} Nothing else in that log is of any importance here.", gold, case).score == 1.0
+    assert own_words(" ".join(quoted.split()[:20]), gold, case).score == 1.0
+
+
+def test_a_bullet_more_that_says_nothing_right_costs(corpus: Corpus, embedder: Embedder) -> None:
+    case = next(case for case in corpus.cases if case.case_id == "ansible-host-status-bullets")
+    gold = case.expected_output
+    once, twice = (scores(gold + "\n- the disk was full and was replaced" * n, case, embedder) for n in (1, 2))
+    assert twice.figure("quality") < once.figure("quality") < 0.81
+    *others, last = gold.splitlines()
+    wrapped = "\n".join([*others, last.replace(" because ", "\n  because ", 1)])
+    assert scores(wrapped, case, embedder).figure("quality") > 0.99

@@ -102,6 +102,17 @@ def test_the_extractor_copies_lines_and_tells_facts() -> None:
     assert "src/oven.rs:40:9" in prose
 
 
+def test_lines_near_the_question_are_told_in_sentences() -> None:
+    raw = "start\n* oven 3: door open\nunrelated\noven 4: lamp broken.\n"
+    asked = "Which oven has an open door or a broken lamp?"
+    told = "It says that oven 3: door open. It says that oven 4: lamp broken."
+    assert baseline_answer("told-lines", Request(raw, asked, Intent.SUMMARY)) == told
+    bullets = baseline_answer("told-lines", Request(raw, asked, Intent.BULLET_LIST))
+    assert bullets.splitlines() == [f"- {part}." for part in told.rstrip(".").split(". ")]
+    value = Request(LOG, "The full commit hash, please.", Intent.EXACT_FORMAT)
+    assert baseline_answer("told-lines", value) == baseline_answer("extractor", value)
+
+
 HOSTILE = {
     "nothing": "",
     "blank": "\n \n\t\n",
@@ -130,7 +141,7 @@ def test_any_input_gets_an_answer_that_is_the_same_each_time_and_in_shape(raw_in
         request = Request(raw_input, instruction, intent)
         text = baseline_answer(name, request)
         assert text == baseline_answer(name, request), where
-        if name in ("shaped-ok", "extractor"):
+        if name in ("shaped-ok", "extractor", "told-lines"):
             assert text.strip(), where
             readable = intent not in (Intent.JSON, Intent.YAML, Intent.TABLE) or parse_payload(intent, text) is not None
             assert readable, where
