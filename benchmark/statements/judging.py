@@ -14,7 +14,7 @@ from benchmark.statements.text import Text, read
 from benchmark.statements.vocabulary import norm_of
 
 # What a first contradiction leaves of the quality, and each further one.
-_FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
+_FIRST_LEAVES, _NEXT_LEAVES = 0.2, 0.6
 _MOST_CONTRADICTIONS = 6
 # What a strange reason leaves: one of at least so many words, of which less than this share is known.
 _STRANGE_LEAVES, _FEWEST_WORDS, _KNOWN_FROM = 0.7, 3, 0.5

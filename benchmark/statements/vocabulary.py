@@ -103,8 +103,8 @@ _FAMILY_ROWS = {
         "!locate|forget"
     ),
     "passed": (
-        "pass|succeed|green|go through|complete|finish|fine|clean|ok|okay|!fail|no failure|0 failures|"
-        "no errors|without errors|all well|in order|work|nothing fail|none fail|come through|sound"
+        "pass|succeed|green|go through|complete|finish|!fail|no failure|0 failures|"
+        "no errors|without errors|all well|in order|nothing fail|none fail|come through|sound"
     ),
     "required": ("need|require|demand|want|expect|ask|depend|insist|call for|rely|must have"),
     "skipped": (
