@@ -16,8 +16,8 @@ from ctxsift.errors import InputError
 from ctxsift.files import read_text
 
 DEFAULT_ANSWERS = Path(__file__).parents[2] / "tests" / "data" / "validity"
-# The first of its kind that splits the 36 cases in half.
-_SALT = "second3:"
+# Folders of later answers beside the first set, and whether scorer and statements had seen them.
+_LATER = {"fresh": Half.TUNED, "second": Half.TUNED, "third": Half.HELD_OUT}
 RIGHT, STUFFING, IRRELEVANT = "right", "stuffing", "irrelevant"
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -59,18 +59,13 @@ class AnswerSet:
 
     Attributes:
         cases: of the first set.
-        later: of the folders `fresh` and `second` beside it; the second one is split.
+        later: of the folders beside it, with the half that they count for.
 
     """
 
     cases: tuple[CaseAnswers, ...]
     later: tuple[tuple[CaseAnswers, Half], ...]
     sha256: str
-
-
-def half_of(case_id: str) -> Half:
-    """Return on which side of the split of the second set a case is, by a hash of its id."""
-    return Half.HELD_OUT if hashlib.sha256(f"{_SALT}{case_id}".encode()).digest()[0] % 2 else Half.TUNED
 
 
 def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
@@ -85,8 +80,9 @@ def read_answers(folder: Path = DEFAULT_ANSWERS) -> AnswerSet:
         raise InputError(str(folder), "has no answers (*.yaml)", "give --answers a folder of them")
     digest = hashlib.sha256()
     cases = _read(files, digest)
-    fresh, second = (_read(sorted((folder / name).glob("*.yaml")), digest) for name in ("fresh", "second"))
-    later = [(each, Half.TUNED) for each in fresh] + [(each, half_of(each.case_id)) for each in second]
+    later = [
+        (each, half) for name, half in _LATER.items() for each in _read(sorted((folder / name).glob("*.yaml")), digest)
+    ]
     return AnswerSet(cases, tuple(later), digest.hexdigest())
 
 

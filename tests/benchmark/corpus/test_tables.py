@@ -39,7 +39,7 @@ def test_the_easy_tier_has_to_be_read_too() -> None:
 
 
 # Bars that are missed, and stay on the board until they are met; docs/scoring.md tells why.
-MISSED = {
+MISSED = {(Half.TUNED, "false reasons above 0.70, share")} | {
     (Half.HELD_OUT, measure)
     for measure in (
         "right answers, mean",
