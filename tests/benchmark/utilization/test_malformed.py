@@ -58,7 +58,7 @@ MALFORMED: list[tuple[str, bytes, str]] = [
     ("a.jsonl", GOOD.replace(b"[1, 0]", b"[]"), "labels: is empty"),
     ("a.jsonl", GOOD.replace(b"[1, 0]", b"1"), "labels: is a number, not a list"),
     ("a.jsonl.gz", b"no gzip at all", "cannot be read"),
-    ("a.jsonl.gz", gzip.compress(GOOD)[:-9], "cannot be read"),
+    ("a.jsonl.gz", gzip.compress(GOOD, mtime=0)[:-9], "cannot be read"),
     ("a.csv", b"", "a.csv: has no rows"),
     ("a.csv", HEADER, "a.csv: has no rows"),
     ("a.csv", b"question,question\n1,2\n", "header: names the column 'question' twice"),
