@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from benchmark.whole_tokens import token_spans
 _MOST_GAP = 2
 # How far before a word its negator may stand, in words.
 _NEGATED_WITHIN = 4
-_CAPITALS = re.compile(r"[A-Z]{2,}")
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +56,7 @@ def phrase_of(source: str) -> Phrase:
         tokens, negated = _without_negation(tokens)
     if not tokens:
         return Phrase(((source.strip(), True),))
-    names = [token.kind is Kind.NAME or bool(_CAPITALS.fullmatch(token.text)) for token in tokens]
+    names = [token.kind is Kind.NAME for token in tokens]
     parts = tuple((token.text if name else token.norm, name) for token, name in zip(tokens, names, strict=True))
     plain = not any(names) and all(token.kind in (Kind.WORD, Kind.PART) for token in tokens)
     return Phrase(parts, negated, predicate=plain or tokens[0].is_verb)
