@@ -240,7 +240,7 @@ def boards_csv(boards: Iterable[Board]) -> str:
 
 
 def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
-    """Return the boards as JSON values."""
+    """Return the boards as JSON values, with the difference of each two methods on the same questions."""
     return [
         {
             "probes": board.probes,
@@ -258,6 +258,16 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                     },
                 }
                 for row in board.rows
+            ],
+            "differences": [
+                {
+                    "method": label,
+                    "over": over,
+                    "value": found.value,
+                    "interval": (found.interval.low, found.interval.high) if found.interval else None,
+                    "p": found.p,
+                }
+                for (over, label), found in board.differences.items()
             ],
         }
         for board in boards

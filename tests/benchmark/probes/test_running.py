@@ -135,6 +135,9 @@ def test_a_result_is_printed_in_every_form(
         shown[form] = capsys.readouterr().out
     (board,) = json.loads(shown["--json"])
     assert board["rows"][0]["figures"]["score"]["value"] == 5
+    rows = {row["method"]: row["figures"]["score"]["value"] for row in board["rows"]}
+    (above,) = [each for each in board["differences"] if {each["method"], each["over"]} == {"user", "mask"}]
+    assert abs(above["value"]) == pytest.approx(rows["mask"] - rows["user"])
     assert f"rule,1,{ORACLE},,score,5.0,,," in shown["--csv"]
     assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
     assert "Share kept, by cuts since the evidence went" in shown["--all"]
