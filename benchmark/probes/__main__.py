@@ -223,6 +223,8 @@ def _check(options: argparse.Namespace) -> int:
 def _tell(written: WrittenProbes, found: Checked) -> None:
     for problem in found.problems:
         show(one_line(f"{problem.where}: {problem.text}"))
+    for hint in found.hints:
+        show(one_line(f"hint: {hint.where}: {hint.text}"))
     cuts = ", ".join(f"{cut.after_step} (kept from {cut.first_kept})" for cut in found.cuts)
     asked = sum(map(len, found.asked.values()))
     show(f"{written.recorded.name}: {counted(len(found.asked), 'probe')}, asked {asked} times; cuts after steps {cuts}")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts, told_by_question
 from benchmark.probes.judging import NOTHING, Place, RuleJudge
-from benchmark.probes.model import Maker, Probe
+from benchmark.probes.model import Maker, Probe, sentence
 from benchmark.probes.passages import passages_of
-from benchmark.statements.judging import judge
+from benchmark.statements.judging import judge, violations
 from benchmark.statements.lints import missing_terms, swappable, unkept
 from benchmark.statements.model import MustNot, Statement, Weight
-from benchmark.statements.text import read
+from benchmark.statements.text import read, tokens_of
+from benchmark.statements.vocabulary import AUXILIARIES
 from benchmark.typed_input import place_in
 from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import compact_session
@@ -43,6 +44,8 @@ class Checked:
     """What a check of the probes of a session found.
 
     Attributes:
+        problems: to be mended.
+        hints: what may be worth a look.
         cuts: at which they are asked.
         asked: probe by id -> the cuts at which it is, counted from 0.
         leaks: (probe by id, cut, statement by index) that the kept steps say, so that it does not count there.
@@ -50,6 +53,7 @@ class Checked:
     """
 
     problems: tuple[Problem, ...]
+    hints: tuple[Problem, ...]
     cuts: tuple[Cut, ...]
     asked: dict[str, tuple[int, ...]]
     leaks: tuple[tuple[str, int, int], ...]
@@ -69,13 +73,16 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
     whole = [each.text for each in compact_session(session, "everything", cuts)]
     asked = list(askings(probes, cuts, kept, rules))
     problems: list[Problem] = []
+    hints: list[Problem] = []
     for number, probe in enumerate(probes):
         mine = [asking for asking in asked if asking.probe is probe]
         found = [*_shape(probe), *_gold(probe), *_evidence(probe, session, cuts)]
         found += [*_history(mine, rules, whole, cuts), *_nowhere(probe, rules, whole)]
         if not mine and any(is_gone(probe, cut) for cut in cuts):
             found.append("never asked: the kept steps say every vital statement; ask for what they do not repeat")
-        problems += [Problem(f"{place_in(where, 'probes', number)} ({probe.probe_id})", text) for text in found]
+        there = f"{place_in(where, 'probes', number)} ({probe.probe_id})"
+        problems += [Problem(there, text) for text in found]
+        hints += [Problem(there, text) for text in _hints(probe)]
     leaks = [
         (probe.probe_id, at, index)
         for at, text in enumerate(kept)
@@ -85,7 +92,7 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
         for index in sorted(said.get(probe.probe_id, NOTHING).statements)
     ]
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
-    return Checked(tuple(problems), tuple(cuts), where_asked, tuple(leaks))
+    return Checked(tuple(problems), tuple(hints), tuple(cuts), where_asked, tuple(leaks))
 
 
 def _shape(probe: Probe) -> Iterator[str]:
@@ -120,6 +127,16 @@ def _gold(probe: Probe) -> Iterator[str]:
 
     for ours, theirs in swappable(probe.gold, names, probe.statements, quality):
         yield f"with {ours!r} and {theirs!r} swapped the answer is as good: bind them in pairs"
+
+
+def _hints(probe: Probe) -> Iterator[str]:
+    """Yield what a rule of a probe probably misses; none of it makes the probe wrong."""
+    for index, rule in enumerate(probe.must_not):
+        if not list(violations(read(sentence(rule.says)), rule)):
+            yield f"must_not/{index}: `says` does not break it: {rule.says!r}; it may miss that, too"
+        for unless in rule.unless:
+            if all(token.norm in AUXILIARIES for token in tokens_of(unless)):
+                yield f"must_not/{index}: unless {unless!r} excuses nearly every sentence; say more"
 
 
 def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[str]:
