@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from benchmark.probes.model import FileChange
@@ -56,6 +56,15 @@ class FileSet:
         return 2 * self.right / (self.gold + self.right + self.wrong)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a line says of a file: how it may have been changed, and how it says outright that it was."""
+
+    path: str
+    changed: frozenset[FileChange]
+    claimed: frozenset[FileChange]
+
+
 class FileJudge:
     """Tells which files of a project a context says were changed, and how.
 
@@ -67,6 +76,7 @@ class FileJudge:
 
     def __init__(self, truth: Sequence[StepTruth], folder: str) -> None:
         self._folder = f"{folder.rstrip('/')}/"
+        self._known: dict[str, tuple[_Told, ...]] = {}
         self._truth = {each.step_id: each.since_start for each in truth}
         self._paths = sorted({path for each in truth for path in _paths(each.since_start)})
         self._namesakes = Counter(_name(path) for path in self._paths)
@@ -90,15 +100,26 @@ class FileJudge:
 
         """
         leaked, truth = self.named(kept), self._truth[step]
-        gold = self.gold(change, step, kept)
-        lines = [line for passage in passages_of(context) for line in passage.split("\n")]
-        said = self._said(lines, _CHANGED[change]) - leaked
-        wrong = self._said(lines, _CLAIMED[change]) - leaked - gold - _excused(change, truth)
+        gold = frozenset(changed(truth, change)) - leaked
+        told = [each for passage in passages_of(context) for each in self._told(passage)]
+        said = {each.path for each in told if change in each.changed} - leaked
+        wrong = {each.path for each in told if change in each.claimed} - leaked - gold - _excused(change, truth)
         return FileSet(len(said & gold), len(gold), len(wrong))
 
-    def _said(self, lines: Iterable[str], words: re.Pattern[str]) -> frozenset[str]:
-        telling = [_spelt_out(line) for line in lines if words.search(line)]
-        return frozenset(path for path in self._paths if any(self._names(line, path) for line in telling))
+    def _told(self, passage: str) -> tuple[_Told, ...]:
+        """Return what a passage says of each file; it is looked through once, however many contexts have it."""
+        if passage not in self._known:
+            here = [path for path in self._paths if _name(path) in passage]
+            self._known[passage] = tuple(self._read(passage, here)) if here else ()
+        return self._known[passage]
+
+    def _read(self, passage: str, paths: Sequence[str]) -> Iterator[_Told]:
+        for line in passage.split("\n"):
+            found = frozenset(change for change, words in _CHANGED.items() if words.search(line))
+            claimed = frozenset(change for change, words in _CLAIMED.items() if words.search(line))
+            if found or claimed:
+                whole = _spelt_out(line)
+                yield from (_Told(path, found, claimed) for path in paths if self._names(whole, path))
 
     def _names(self, line: str, path: str) -> bool:
         """Return True if a line names a path: whole, or by its end where no other file of the project ends so.

@@ -91,7 +91,7 @@ def test_unscored_is_no_zero(result: ProbeResult) -> None:
 def test_killed_at_any_moment(tmp_path: Path, result: ProbeResult) -> None:
     path, drawn = tmp_path / "r.json", random.Random(7)
     command = [sys.executable, "-m", "benchmark.probes", "run", SESSION, "-o", str(path), "--json"]
-    for _ in range(depth(3, 10)):
+    for _ in range(depth(2, 10)):
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals
         )
