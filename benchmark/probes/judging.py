@@ -11,11 +11,14 @@ from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import finding, violations
 from benchmark.statements.model import Alternatives
 from benchmark.statements.phrases import phrase_of
-from benchmark.statements.text import Text, read
+from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.whole_tokens import has_token
 
 # Raised when the same context may come to another verdict.
-JUDGE_VERSION = "2"
+JUDGE_VERSION = "3"
+# What says a statement has this share of its words in its sentences; or in its passage this one of them and of its
+# question's.
+_OWN_WORDS, _ALL_WORDS = 0.5, 0.37
 # A place in a context: passage and sentence.
 Place = tuple[int, int]
 
@@ -25,8 +28,8 @@ class Said:
     """What a context says of one probe, each by its index, with the last place where it stands.
 
     Attributes:
-        statements: said whole or in part.
-        shares: how much of each is said, in (0, 1].
+        statements: whose terms meet somewhere.
+        shares: how much of each is said, in (0, 1], where something is about it as well.
         must_not: rules that it breaks.
         crossed: statements whose values it gives to the wrong names.
         names: see `Probe.names`.
@@ -55,7 +58,7 @@ class _Hit:
     """Something of a probe in a passage.
 
     Attributes:
-        share: of a statement, how much of it is said.
+        share: of a statement, how much of it is said; 0 where its terms meet and nothing else is about it.
 
     """
 
@@ -77,6 +80,14 @@ class RuleJudge:
     def __init__(self, probes: Iterable[Probe]) -> None:
         self._probes = tuple(probe for probe in probes if probe.files is None)
         self._names = {probe.probe_id: tuple(probe.names()) for probe in self._probes}
+        # Of each statement, its own words, and those of its question as well.
+        self._about = {
+            probe.probe_id: [
+                (own := _words(tokens_of(statement.says)), own | _words(tokens_of(probe.question)))
+                for statement in probe.statements
+            ]
+            for probe in self._probes
+        }
         self._known: dict[str, tuple[_Hit, ...]] = {}
 
     def judge(self, context: str) -> dict[str, Said]:
@@ -89,6 +100,14 @@ class RuleJudge:
                 hits.setdefault(hit.probe, []).append((number, hit))
         return {probe: _said(found) for probe, found in hits.items()}
 
+    def _is_about(self, text: Text, sentences: Iterable[int], probe: Probe, index: int) -> bool:
+        """Return True if what says a statement is about it: terms meet by chance in code and lists of commands."""
+        own, all_of_it = self._about[probe.probe_id][index]
+        said = _words(token for at in sentences for token in text.tokens[slice(*text.sentences[at])])
+        if len(own & said) >= _OWN_WORDS * len(own):
+            return True
+        return len(all_of_it & _words(text.tokens)) >= _ALL_WORDS * len(all_of_it)
+
     def _hits(self, passage: str) -> Iterator[_Hit]:
         text = read(passage, is_terse=True)
         for probe in self._probes:
@@ -97,7 +116,8 @@ class RuleJudge:
                     found = finding(text, statement)
                     if found.share or found.contradiction:
                         kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
-                        yield _Hit(probe.probe_id, kind, index, max(found.sentences, default=0), found.share)
+                        share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
+                        yield _Hit(probe.probe_id, kind, index, max(found.sentences, default=0), share)
             for index, rule in enumerate(probe.must_not):
                 if all(_may_stand(text, group) for group in rule.groups):
                     for at in violations(text, rule):
@@ -105,6 +125,12 @@ class RuleJudge:
             for index, spellings in enumerate(self._names[probe.probe_id]):
                 if any(has_token(passage, spelling) for spelling in spellings):
                     yield _Hit(probe.probe_id, _Kind.NAME, index, 0)
+
+
+def _words(tokens: Iterable[Token]) -> frozenset[str]:
+    """Return what tokens tell: names without their folders, numbers, and words that do not only bind others."""
+    telling = (token for token in tokens if token.says_something or token.kind in (Kind.NAME, Kind.NUMBER))
+    return frozenset(token.norm.rpartition("/")[2] or token.norm for token in telling)
 
 
 def _may_stand(text: Text, group: Alternatives) -> bool:
@@ -122,6 +148,6 @@ def _said(found: Sequence[tuple[int, _Hit]]) -> Said:
     for number, hit in found:
         here = places[hit.kind]
         here[hit.index] = max((number, hit.sentence), here.get(hit.index, (-1, -1)))
-        if hit.kind is _Kind.STATEMENT:
+        if hit.kind is _Kind.STATEMENT and hit.share:
             shares[hit.index] = max(hit.share, shares.get(hit.index, 0.0))
     return Said(places[_Kind.STATEMENT], shares, places[_Kind.MUST_NOT], places[_Kind.CROSSED], places[_Kind.NAME])

@@ -63,6 +63,17 @@ def test_score(probe: Probe, context: str, score: float) -> None:
     assert judged(probe, context)[0] == pytest.approx(score)
 
 
+def test_terms_that_meet_by_chance_say_nothing() -> None:
+    cliff = LIMIT | {
+        "question": "Insert became a binary search. What does Add do now?",
+        "statements": [{"says": "up to 32 points are inserted one by one", "terms": [["32", "fewPoints"]]}],
+    }
+    probe = msgspec.convert(cliff, Probe)
+    assert judged(probe, "32 func main() { os.Exit(run(os.Args[1:])) }")[0] == 0
+    assert judged(probe, "Of few points, up to 32, each is inserted by itself, one by one.")[0] == 5
+    assert judged(probe, "Add sorts; Insert is a binary search.\nBelow fewPoints it goes one by one.")[0] == 5
+
+
 def test_criteria(probe: Probe) -> None:
     _, found = judged(probe, "MAX_PERCENT is 25 percent.\nThe limit is 30 percent again.")
     assert found == {
