@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
+from rich.status import Status
 
 from benchmark.cli.command import (
     EXIT_FAILED,
@@ -36,6 +38,7 @@ from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
 from ctxsift.files import read_text, write_atomically
+from ctxsift.rich_text import plain_text
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, DEFAULT_KEEP_LAST
 from ctxsift.sessions.finding import newest_session
 from ctxsift.terminal import one_line, show, tell
@@ -234,19 +237,22 @@ def _tell(written: WrittenProbes, found: Checked) -> None:
 
 
 class _Progress:
-    """One line on a terminal that says what was done last."""
+    """A line on a terminal that says what was done last."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._status = Status("", console=console) if console.is_terminal else None
 
     def tell(self, text: str) -> None:
         """Show what was done."""
-        if self._shown:
-            print(f"\r\x1b[2K{one_line(text)}", end="", file=sys.stderr, flush=True)
+        if self._status is not None:
+            self._status.update(plain_text(text))
+            self._status.start()
 
     def end(self) -> None:
         """Remove the line."""
-        self.tell("")
+        if self._status is not None:
+            self._status.stop()
 
 
 if __name__ == "__main__":

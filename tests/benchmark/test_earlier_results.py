@@ -117,6 +117,10 @@ def test_rescoring_gives_the_same_figures(tmp_path: Path, capsys: pytest.Capture
         assert after["schema_version"] == 3
         # Younger figures.
         assert after["summary"].pop("rightly_held_back_count") <= after["summary"].pop("held_back_count")
+        # A younger baseline.
+        assert (
+            after["summary"]["reference"]["controls"].pop("told-lines") < after["summary"]["reference"]["floor_score"]
+        )
         assert after["summary"] == nearly(was["summary"])
         assert after["breakdowns"] == nearly(was["breakdowns"])
         scores = {c["case_id"]: [c["case_score"], c["raw_view"]["case_score"]] for c in after["cases"] if "output" in c}
