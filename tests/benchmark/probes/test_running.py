@@ -72,6 +72,8 @@ def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPa
         seen.append(context)
         return judge(self, context)
 
+    # Which probes are asked, the judge tells by the kept steps, once for all methods.
+    assert subject.asked
     monkeypatch.setattr(RuleJudge, "judge", noted)
     ours = measure(subject, "text", 2000)
     theirs = measure(subject, "best-of-all", 2000, made=Text())
