@@ -64,6 +64,20 @@ def read_bytes(path: Path, hint: str, *, most_mb: float) -> bytes:
     return content
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Write a line to the end of a file that is there; it is on disk on return. Raises OSError.
+
+    A last line that somebody who was killed left without its end is ended first.
+    """
+    with open_regular(path, write=True) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
 @contextlib.contextmanager
 def reading(path: Path, hint: str) -> Iterator[BinaryIO]:
     """Open a regular file for reading; what goes wrong with it until it is closed becomes an InputError.

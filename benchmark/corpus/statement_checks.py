@@ -7,15 +7,11 @@ from collections.abc import Iterator
 
 from benchmark.cases import Case
 from benchmark.scoring.said import is_prose, verdict_on
-from benchmark.statements.lints import refuse_misshapen, swappable, unkept
-from benchmark.statements.model import Weight
+from benchmark.statements.lints import MOST_VITAL, beyond_limits, refuse_misshapen, swappable, unkept
 from benchmark.typed_input import place_in
 from benchmark.whole_tokens import has_token
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
-
-# More than this is fitted to answers that somebody has seen. Four vital statements, or one for each bullet or anchor.
-_MOST_ALTERNATIVES, _MOST_MUST_NOT, _MOST_VITAL = 12, 10, 4
 
 
 def check_statements(case: Case, *, against_gold: bool = True) -> None:
@@ -55,7 +51,9 @@ def gold_findings(case: Case) -> Iterator[str]:
 
 def statement_findings(case: Case) -> Iterator[str]:
     """Yield what an author has probably forgotten in the statements of `case`, or overdone."""
-    yield from _beyond_limits(case)
+    # One vital statement for each bullet or anchor is not too many.
+    bullets = len(case.expected_output.splitlines()) if case.intent is Intent.BULLET_LIST else 0
+    yield from beyond_limits(case.statements, case.must_not, most_vital=max(MOST_VITAL, bullets, len(case.anchors)))
     for anchor in case.anchors:
         if not any(anchor in term or term in anchor for term in _terms(case)):
             yield f"the anchor {anchor!r} is in no statement, so that nothing can be said with it"
@@ -63,24 +61,6 @@ def statement_findings(case: Case) -> Iterator[str]:
     names = [anchor for anchor in case.anchors if has_token(gold, anchor)]
     for ours, theirs in swappable(gold, names, case.statements, lambda text: _quality(text, case)):
         yield f"gold with {ours!r} and {theirs!r} swapped is as good: bind them in pairs or in an order"
-
-
-def _beyond_limits(case: Case) -> Iterator[str]:
-    if len(case.must_not) > _MOST_MUST_NOT:
-        yield f"{len(case.must_not)} must_not are more than {_MOST_MUST_NOT}: keep those that wrong answers need"
-    # Pairs bind what the others say.
-    vital = sum(each.weight is Weight.VITAL and bool(each.groups) for each in case.statements)
-    bullets = len(case.expected_output.splitlines()) if case.intent is Intent.BULLET_LIST else 0
-    most = max(_MOST_VITAL, bullets, len(case.anchors))
-    if vital > most:
-        yield f"{vital} vital statements are more than {most}: mark what an answer can do without as okay"
-    groups = [(each.says, group) for each in case.statements for group in each.groups]
-    groups += [(rule.says, group) for rule in case.must_not for group in rule.groups]
-    groups += [(each.says, side) for each in case.statements for pair in each.pairs for side in pair]
-    for says, group in groups:
-        if len(group) > _MOST_ALTERNATIVES:
-            hint = "name a family (~missing), or ask for less"
-            yield f"{says!r} has a group of {len(group)} alternatives, more than {_MOST_ALTERNATIVES}: {hint}"
 
 
 def _terms(case: Case) -> Iterator[str]:

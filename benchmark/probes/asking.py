@@ -77,16 +77,28 @@ def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], r
         rules: the judge of these probes.
 
     """
-    leaked = [rules.judge(text) for text in kept]
+    said = [rules.judge(text) for text in kept]
     for probe in probes:
         first = None
         for at, cut in enumerate(cuts):
             if not is_gone(probe, cut):
                 continue
             first = at if first is None else first
-            counted = counted_of(probe, leaked[at].get(probe.probe_id, NOTHING))
+            counted = counted_of(probe, said[at].get(probe.probe_id, NOTHING))
             if counted.vital or probe.files is not None:
                 yield Asking(probe, at, at - first, counted)
+
+
+def leaked(
+    probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], rules: RuleJudge
+) -> Iterator[tuple[str, int, int]]:
+    """Yield probe by id, cut and statement by index where the kept steps say what is asked for; as for `askings`."""
+    for at, (cut, text) in enumerate(zip(cuts, kept, strict=True)):
+        said = rules.judge(text)
+        for probe in probes:
+            if is_gone(probe, cut):
+                found = said.get(probe.probe_id, NOTHING).statements
+                yield from ((probe.probe_id, at, index) for index in sorted(found))
 
 
 def is_gone(probe: Probe, cut: Cut) -> bool:

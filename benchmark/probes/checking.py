@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts, told_by_question
+from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, leaked, probe_cuts, told_by_question
 from benchmark.probes.judging import NOTHING, Place, RuleJudge
 from benchmark.probes.model import Maker, Probe, sentence
 from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import judge, violations
-from benchmark.statements.lints import missing_terms, swappable, unkept
-from benchmark.statements.model import MustNot, Statement, Weight
+from benchmark.statements.lints import beyond_limits, missing_terms, swappable, unkept
+from benchmark.statements.model import Statement, Weight
 from benchmark.statements.text import read, tokens_of
 from benchmark.statements.vocabulary import AUXILIARIES
 from benchmark.typed_input import place_in
@@ -21,7 +21,6 @@ from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.records import Session
 
 FEWEST_MUST_NOT = 3
-_MOST_VITAL, _MOST_ALTERNATIVES, _MOST_MUST_NOT = 4, 12, 10
 _MOST_SHOWN = 160
 
 
@@ -83,33 +82,18 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
         there = f"{place_in(where, 'probes', number)} ({probe.probe_id})"
         problems += [Problem(there, text) for text in found]
         hints += [Problem(there, text) for text in _hints(probe)]
-    leaks = [
-        (probe.probe_id, at, index)
-        for at, text in enumerate(kept)
-        for said in (rules.judge(text),)
-        for probe in probes
-        if is_gone(probe, cuts[at])
-        for index in sorted(said.get(probe.probe_id, NOTHING).statements)
-    ]
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
-    return Checked(tuple(problems), tuple(hints), tuple(cuts), where_asked, tuple(leaks))
+    leaks = tuple(leaked(probes, cuts, kept, rules))
+    return Checked(tuple(problems), tuple(hints), tuple(cuts), where_asked, leaks)
 
 
 def _shape(probe: Probe) -> Iterator[str]:
     if probe.files is not None:
         return
-    vital = sum(statement.weight is Weight.VITAL for statement in probe.statements)
-    if vital > _MOST_VITAL:
-        yield f"{vital} vital statements; keep to {_MOST_VITAL}, and make the others okay"
-    if len(probe.must_not) > _MOST_MUST_NOT:
-        yield f"{len(probe.must_not)} must_not; keep to {_MOST_MUST_NOT}"
+    yield from beyond_limits(probe.statements, probe.must_not)
     if probe.made_by is Maker.HAND and len(probe.must_not) < FEWEST_MUST_NOT:
         fewer = f"{len(probe.must_not)} must_not; write at least {FEWEST_MUST_NOT}"
         yield f"{fewer}: values that were superseded, neighbours, what was rejected"
-    judged: tuple[Statement | MustNot, ...] = (*probe.statements, *probe.must_not)
-    groups = [group for each in judged for group in each.groups]
-    if (most := max(map(len, groups), default=0)) > _MOST_ALTERNATIVES:
-        yield f"a group has {most} alternatives; keep to {_MOST_ALTERNATIVES}"
     for index in sorted(told_by_question(probe)):
         yield f"the question itself says {probe.statements[index].says!r}"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from benchmark.probes.model import FileChange
 from benchmark.probes.passages import passages_of
+from benchmark.sessions.agreement import by_git
 from benchmark.sessions.records import Changes, StepTruth
 from benchmark.whole_tokens import has_token
 
@@ -83,7 +84,7 @@ class FileJudge:
 
     def gold(self, change: FileChange, step: int, kept: str) -> frozenset[str]:
         """Return the files that were changed so by a step, without those that the kept steps name."""
-        return frozenset(changed(self._truth[step], change)) - self.named(kept)
+        return frozenset(by_git(self._truth[step])[change]) - self.named(kept)
 
     def named(self, text: str) -> frozenset[str]:
         """Return the files that a text names at all."""
@@ -100,7 +101,7 @@ class FileJudge:
 
         """
         leaked, truth = self.named(kept), self._truth[step]
-        gold = frozenset(changed(truth, change)) - leaked
+        gold = frozenset(by_git(truth)[change]) - leaked
         told = [each for passage in passages_of(context) for each in self._told(passage)]
         said = {each.path for each in told if change in each.changed} - leaked
         wrong = {each.path for each in told if change in each.claimed} - leaked - gold - _excused(change, truth)
@@ -145,22 +146,13 @@ def _spelt_out(line: str) -> str:
     return line[: listed.start()] + ", ".join(paths)
 
 
-def changed(changes: Changes, change: FileChange) -> Set[str]:
-    """Return the files of one kind; a rename is a deletion and a creation."""
-    if change is FileChange.CREATED:
-        return {*changes.created, *(new for _, new in changes.renamed)}
-    if change is FileChange.DELETED:
-        return {*changes.deleted, *(old for old, _ in changes.renamed)}
-    return set(changes.modified)
-
-
 def _excused(change: FileChange, truth: Changes) -> Set[str]:
     """Return files of which one may say so as well: what was created was edited afterwards, as often as not."""
-    return changed(truth, FileChange.CREATED) if change is FileChange.MODIFIED else frozenset()
+    return by_git(truth)[FileChange.CREATED] if change is FileChange.MODIFIED else frozenset()
 
 
 def _paths(changes: Changes) -> Set[str]:
-    return {path for change in FileChange for path in changed(changes, change)}
+    return set().union(*by_git(changes).values())
 
 
 def _name(path: str) -> str:

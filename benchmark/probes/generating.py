@@ -29,6 +29,7 @@ _ORDER = re.compile(
 )
 _REASON = re.compile(r"(?i)\b(?:because|instead of|rather than|not taken|not proposed|turned out)\b")
 _LEFT = re.compile(r"(?i)\b(?:open|left to do|not done|next|todo|to do|remaining|later|not yet|not started)\b")
+# Where no blank follows, names go on: `bill.Run`.
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _FOUND = re.compile(r"\d")
 _NAME = re.compile(r"[_/.\d]|[a-z][A-Z]|\(\)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ import msgspec
 from benchmark.probes.judging import JUDGE_VERSION
 from benchmark.probes.records import AskedProbe, LeftContext
 from benchmark.record.base import Record, Sha256, from_json, to_json
-from ctxsift.files import open_regular, read_bytes
+from ctxsift.files import append_line, read_bytes
 from ctxsift.sessions import records
 from ctxsift.strict_json import decode
 
@@ -51,7 +50,6 @@ class Journal:
         self._path = path
         self._known: dict[str, JournalEntry] = {}
         content = read_bytes(path, "remove it", most_mb=_MOST_MB) if path.exists() else b""
-        self._torn = bool(content) and not content.endswith(b"\n")
         for line in content.splitlines():
             try:
                 entry: JournalEntry = from_json(JournalEntry, decode(line))
@@ -67,13 +65,7 @@ class Journal:
         """Write an entry down. Raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch()
-        with open_regular(self._path, write=True) as file:
-            file.seek(0, os.SEEK_END)
-            line = json.dumps(to_json(entry)).encode() + b"\n"
-            file.write(b"\n" + line if self._torn else line)
-            file.flush()
-            os.fsync(file.fileno())
-        self._torn = False
+        append_line(self._path, json.dumps(to_json(entry)).encode())
         self._known[entry.key] = entry
 
     def remove(self) -> None:

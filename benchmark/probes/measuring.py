@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, probe_cuts
+from benchmark.probes.asking import Asking, askings, kept_texts, leaked, probe_cuts
 from benchmark.probes.file_sets import FileJudge, FileSet
 from benchmark.probes.judging import NOTHING, RuleJudge, Said
 from benchmark.probes.model import Probe
@@ -75,13 +75,7 @@ class Subject:
     @cached_property
     def leaks(self) -> int:
         """How many statements, at all cuts, the kept steps say as well."""
-        said = [self.rules.judge(text) for text in self.kept]
-        return sum(
-            len(said[at].get(probe.probe_id, NOTHING).statements)
-            for probe in self.probes
-            for at, cut in enumerate(self.cuts)
-            if is_gone(probe, cut)
-        )
+        return sum(1 for _ in leaked(self.probes, self.cuts, self.kept, self.rules))
 
     @cached_property
     def sha256(self) -> str:

@@ -11,7 +11,7 @@ from benchmark.probes.judging import Said
 from benchmark.probes.model import FileChange, ProbeType, Tag
 
 FULL = 5.0
-# What a first contradiction leaves, and each further one; as in benchmark.statements.
+# What a first contradiction leaves, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
 
 

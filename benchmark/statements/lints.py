@@ -18,6 +18,8 @@ from ctxsift.errors import InputError, did_you_mean
 
 # Of statements and must_not together, as JSON: twice what any packaged case has. Judging takes time by its square.
 MOST_BYTES = 20_000
+# More than this is fitted to answers that somebody has seen.
+_MOST_ALTERNATIVES, _MOST_MUST_NOT, MOST_VITAL = 12, 10, 4
 # Gold with two names swapped has to lose at least this much of its quality.
 _LEAST_LOSS = 0.1
 # In a token that is neither a word nor a number.
@@ -46,6 +48,25 @@ def refuse_misshapen(statements: Sequence[Statement], must_not: Sequence[MustNot
         if not rule.groups:
             raise InputError(place, "has neither names nor terms", "say what must not be found")
         _refuse_terms(rule.terms, place)
+
+
+def beyond_limits(
+    statements: Sequence[Statement], must_not: Sequence[MustNot], *, most_vital: int = MOST_VITAL
+) -> Iterator[str]:
+    """Yield which limits statements are beyond, and what to do."""
+    if len(must_not) > _MOST_MUST_NOT:
+        yield f"{len(must_not)} must_not are more than {_MOST_MUST_NOT}: keep those that wrong answers need"
+    # Pairs bind what the others say.
+    vital = sum(each.weight is Weight.VITAL and bool(each.groups) for each in statements)
+    if vital > most_vital:
+        yield f"{vital} vital statements are more than {most_vital}: mark what an answer can do without as okay"
+    judged: tuple[Statement | MustNot, ...] = (*statements, *must_not)
+    groups = [(each.says, group) for each in judged for group in each.groups]
+    groups += [(each.says, side) for each in statements for pair in each.pairs for side in pair]
+    for says, group in groups:
+        if len(group) > _MOST_ALTERNATIVES:
+            hint = "name a family (~missing), or ask for less"
+            yield f"{says!r} has a group of {len(group)} alternatives, more than {_MOST_ALTERNATIVES}: {hint}"
 
 
 def _refuse_terms(terms: Sequence[Alternatives], where: str) -> None:

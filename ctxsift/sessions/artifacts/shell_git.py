@@ -10,13 +10,12 @@ from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.records import Action
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import git_apply
-from ctxsift.sessions.artifacts.shell_verdicts import MADE, UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, Status
 from ctxsift.sessions.artifacts.versions import Before
 
 _ALREADY = re.compile(r"^ (create|delete) mode \d+ (.+)$", re.MULTILINE)
 _RENAMED = re.compile(r"^ rename (.+) \(\d+%\)$", re.MULTILINE)
 _TOLD = re.compile(r"Updated (\d+) paths? from")
-_LEFT_OUT = re.compile(r"truncated|left out|omitted|\[\d+ more|more (?:lines|results)", re.IGNORECASE)
 _COUNT = re.compile(r"\s*\d+ (\S+)")
 _NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
 # Fewer lines in order may be anything.
@@ -338,7 +337,7 @@ def _names(call: GitCall) -> list[str]:
     output, after = call.run.output, call.invocation.after
     limits = [_limit(words) for words in after if words[:1] == ("head",)]
     passing = all(words[:1] in (("head",), ("sort",), ("cat",), ("xargs",)) for words in after)
-    if _LEFT_OUT.search(output) or not passing:
+    if LEFT_OUT.search(output) or not passing:
         return []
     lines = [line for line in output.split("\n") if line.strip() and line.strip() != "(no output)"]
     # `wc -l $(git ls-files)` is one that prints, too.

@@ -6,11 +6,10 @@ import re
 
 from ctxsift.sessions.artifacts.paths import below, resolve
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, Status
 
 _MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
 _MOST_MATCHED, _MOST_LINE = 200, 1000
-_CUT = re.compile(r"truncated|\[\d+ more|more (?:lines|results|matches)|results? limit", re.IGNORECASE)
 _LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[@+.]?\s+\d+\s.*?\s(?:\d{1,2}:\d\d|\d{4})\s(.+)")
 _PLAIN_FIND = {"-name", "-iname", "-type", "f", "-print", "-maxdepth", "-not", "!", "-path", "-o", "(", ")"}
 _SEARCH_VALUES = frozenset({
@@ -33,7 +32,10 @@ def _whole(run: ShellRun, invocation: Invocation) -> bool:
     """Return True if all that a listing found stands in the output."""
     sorting = all(words and words[0] in ("sort", "cat") for words in invocation.after)
     return (
-        sorting and invocation.status is not Status.FAILED and run.printing == 1 and not _CUT.search(run.output[-300:])
+        sorting
+        and invocation.status is not Status.FAILED
+        and run.printing == 1
+        and not LEFT_OUT.search(run.output[-300:])
     )
 
 

@@ -27,6 +27,10 @@ _OUTSPOKEN_GIT = frozenset(
 )
 _GIT_REFUSES = re.compile(r"^(?:fatal|error): |^CONFLICT ", re.MULTILINE)
 _NO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit|\bhook\b")
+# An output that says so is not whole.
+LEFT_OUT = re.compile(
+    r"truncated|left out|omitted|\[\d+ more|more (?:lines|results|matches)|results? limit", re.IGNORECASE
+)
 # What git prints of a commit: branch, revision, subject.
 MADE = re.compile(r"^\[(\S+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$", re.MULTILINE)
 

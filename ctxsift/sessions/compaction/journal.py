@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import msgspec
 from ctxsift import strict_json
 from ctxsift.backends.base import Generation, Limits
 from ctxsift.errors import InputError
-from ctxsift.files import open_regular, read_bytes
+from ctxsift.files import append_line, read_bytes
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION
 
@@ -54,7 +53,6 @@ class Journal:
         self._answers: dict[str, Generation] = {}
         self._scores: dict[str, list[float]] = {}
         content = read_bytes(path, "name another file", most_mb=_MOST_MB) if path.exists() else b""
-        self._torn = bool(content) and not content.endswith(b"\n")
         first, *rest = content.split(b"\n")
         if content and (not self._is_head(first)):
             raise InputError(str(path), "is no journal of compaction", "name another file with --journal")
@@ -100,17 +98,11 @@ class Journal:
     def _append(self, entry: Mapping[str, Any]) -> None:
         if self.loss is not None:
             return
-        head = "" if self._begun else json.dumps({"format": _FORMAT}) + "\n"
-        line = ("\n" if self._torn else "") + head + json.dumps(entry) + "\n"
         try:
             if not self._begun:
                 self.path.touch()
-            with open_regular(self.path, write=True) as file:
-                file.seek(0, os.SEEK_END)
-                file.write(line.encode())
-                file.flush()
-                os.fsync(file.fileno())
+                append_line(self.path, json.dumps({"format": _FORMAT}).encode())
+                self._begun = True
+            append_line(self.path, json.dumps(entry).encode())
         except OSError as error:
             self.loss = error
-            return
-        self._begun, self._torn = True, False
