@@ -18,7 +18,7 @@ from benchmark.probes.scoring import FULL, Criterion, Dimension
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from benchmark.statistics import MIN_CLUSTERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
@@ -61,7 +61,7 @@ def print_boards(result: ProbeResult, boards: Sequence[Board], *, whole: bool = 
     for board in boards if whole else boards[:1]:
         show(f"\n{one_line(heading_of(board))}")
         for table in tables_of(board) if whole else [_by_type(board, boards[1:])]:
-            console.print(plain_table(table.header, table.rows, title=table.title))
+            print_table(console, table.header, table.rows, title=table.title)
             if table.note:
                 show(one_line(table.note))
     if boards and not whole:
@@ -90,7 +90,7 @@ def print_method(result: ProbeResult, name: str) -> None:
         if min(each.score for each in found) < FULL
     ]
     title = f"{name}: {len(rows)} of {len(by_probe)} probes are not answered in full"
-    terminal().print(plain_table(["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title))
+    print_table(terminal(), ["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title)
     if any("!" in row[-1] for row in rows):
         show("! what stands last is wrong")
 

@@ -11,7 +11,7 @@ from benchmark.probes.measuring import Subject
 from benchmark.probes.model import ProbeType
 from benchmark.probes.own import Lost, shown_examples
 from benchmark.render.figures import MISSING, counted, form_text
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from ctxsift.sessions.compaction.methods import RECORDED
 from ctxsift.terminal import one_line, show
 
@@ -30,7 +30,7 @@ def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequ
         [row.method, form_text(_SHARE, row.share), *(_cell(row, kind) for kind in ProbeType), f"{row.tokens:,}"]
         for row in rows
     ]
-    terminal().print(plain_table(header, table, title="What would a compaction have lost?"))
+    print_table(terminal(), header, table, title="What would a compaction have lost?")
     show("Lost of asked. Rules ask for sentences with their names and rarest words: other words for the same are lost.")
     if any(row.method == RECORDED for row in rows):
         show(f"{RECORDED}: the summaries in the file; nothing before the first of them.")

@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 
 from benchmark.analysis.items import FEWEST_RESULTS, Item
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
 _TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "")
@@ -19,7 +19,7 @@ _MOST_WINNERS = 2
 
 def print_items(console: Console, items: Sequence[Item]) -> None:
     """Print a row for each case, then what they come to."""
-    console.print(plain_table(_TITLES, [_row(item) for item in items], title="Cases, the least telling first"))
+    print_table(console, _TITLES, [_row(item) for item in items], title="Cases, the least telling first")
     remarks = Counter(remark for item in items for remark in item.remarks)
     moved = sum(item.labelled not in (None, item.measured) for item in items)
     parts = [f"{count} {remark}" for remark, count in sorted(remarks.items())]

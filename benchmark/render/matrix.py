@@ -10,13 +10,13 @@ from benchmark.analysis.ranking import Ranking
 from benchmark.render.figures import MISSING, rank_text, signed
 from benchmark.render.markdown import markdown_list, markdown_table
 from benchmark.render.notes import comparison_notes, notes_together
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
 
 def print_matrix(console: Console, board: Leaderboard, ranking: Ranking, measure: Measure) -> None:
     """Print the differences of the results of `ranking`, which are those of the rows of the board."""
-    console.print(plain_table(_titles(ranking, measure), _rows(board, ranking)))
+    print_table(console, _titles(ranking, measure), _rows(board, ranking))
     for note in _notes(board, ranking, measure):
         console.print(plain_text(f"* {note}"), soft_wrap=True)
 

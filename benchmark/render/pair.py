@@ -13,7 +13,7 @@ from benchmark.record.summary import Dimension
 from benchmark.render.figures import MISSING, counted, signed
 from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
 from benchmark.render.notes import comparison_notes
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from benchmark.statistics import Difference
 from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
@@ -53,9 +53,9 @@ def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> N
         console.print(plain_text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
     for line in _sentences(comparison):
         console.print(plain_text(line), soft_wrap=True)
-    console.print(plain_table(_FIGURE_TITLES, _figure_rows(comparison)))
+    print_table(console, _FIGURE_TITLES, _figure_rows(comparison))
     if comparison.intents:
-        console.print(plain_table(_INTENT_TITLES, _intent_rows(comparison)))
+        print_table(console, _INTENT_TITLES, _intent_rows(comparison))
     for title, cases in _flips(comparison):
         console.print(plain_text(title))
         for case, a, b in _scores(comparison, cases[:_SHOWN_FLIPS]):

@@ -12,7 +12,7 @@ from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
 from benchmark.record.summary import Summary
 from benchmark.render.figures import form_text
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
 _SHOWN_MOVES = 10
@@ -31,7 +31,7 @@ def print_rescored(console: Console, done: Sequence[Rescored]) -> None:
         ]
         for label, rescored in zip(names, done, strict=True)
     ]
-    console.print(plain_table(titles, rows, title="Rescored (final scores before -> after)"))
+    print_table(console, titles, rows, title="Rescored (final scores before -> after)")
     for label, rescored in zip(names, done, strict=True):
         for move in rescored.moves[:_SHOWN_MOVES]:
             scores = f"{form_text(_CASE_SCORE, move.before)} -> {form_text(_CASE_SCORE, move.after)}"

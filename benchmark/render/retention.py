@@ -17,7 +17,7 @@ from benchmark.record.base import Interval
 from benchmark.render.csv import harmless
 from benchmark.render.figures import board_title, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_list, markdown_table
-from benchmark.render.terminal import plain_table
+from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
 TITLE = "What is kept of the output, most saved first"
@@ -68,7 +68,7 @@ def print_retention(console: Console, boards: Sequence[RetentionBoard]) -> None:
         title = f"{board_title(board.board)}: {TITLE[0].lower()}{TITLE[1:]}" if len(boards) > 1 else TITLE
         columns = filled_columns(board)
         rows = [[_name(row), *(_cell(column, row) for column in columns)] for row in board.rows]
-        console.print(plain_table(["result", *(column.title for column in columns)], rows, title=title))
+        print_table(console, ["result", *(column.title for column in columns)], rows, title=title)
         for note in retention_notes(board):
             console.print(plain_text(f"* {note}"), soft_wrap=True)
 

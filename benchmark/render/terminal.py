@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table
 
 from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboards
@@ -25,6 +25,8 @@ from benchmark.render.notes import notes, notes_together, reference_notes
 from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
+# In characters; wider columns are folded.
+_MOST = 36
 _TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"
 
 
@@ -58,14 +60,31 @@ def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None
         console.print(plain_text(marks, style="dim"), soft_wrap=True)
 
 
-def plain_table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None) -> Table:
-    """Return a table of texts: the first column and those without a title to the left, figures to the right."""
-    table = Table(title=title)
-    for number, head in enumerate(titles):
-        table.add_column(head, justify="left" if number == 0 or not head else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(plain_text, row))
-    return table
+def print_table(
+    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None
+) -> None:
+    """Print a table of texts; where it does not fit, as several with the first column in each.
+
+    The first column, of names, and those without a title stand to the left, figures to the right.
+    """
+    names, *columns = zip(titles, *rows, strict=True)
+    while columns:
+        width = _width(names) + 1
+        fitting = sum((width := width + _width(column)) <= console.width for column in columns)
+        shown, columns = [names, *columns[: max(fitting, 1)]], columns[max(fitting, 1) :]
+        table = Table(title=title)
+        for number, column in enumerate(shown):
+            justify: JustifyMethod = "left" if number == 0 or not column[0] else "right"
+            table.add_column(column[0], justify=justify, overflow="fold", no_wrap=_width(column) < _MOST)
+        for cells in list(zip(*shown, strict=True))[1:]:
+            table.add_row(*map(plain_text, cells))
+        console.print(table)
+        title = None
+
+
+def _width(column: Sequence[str]) -> int:
+    """Return how wide a column is, a border and two blanks included, as far as it is not folded."""
+    return min(3 + max(map(len, column)), _MOST)
 
 
 def _table(board: Leaderboard, title: str) -> Table:
@@ -85,8 +104,12 @@ def _print_lines(console: Console, board: Leaderboard, title: str) -> None:
     console.print(plain_text(title, style="italic"))
     for row in board.entries:
         console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="dim" if is_reference(row) else "bold"))
-        cells = [(column.title, entry_text(column, row)) for column in board.columns]
-        # A no-break space keeps a figure beside its title.
-        pairs = [f"{title} {cell}".replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
-        text = plain_text("   ".join(pairs), style="dim" if is_reference(row) else "")
-        console.print(Padding(text, (0, 0, 0, 6)))
+        cells = ((column.title, entry_text(column, row)) for column in board.columns)
+        _print_pairs(console, cells, indent=6, style="dim" if is_reference(row) else "")
+
+
+def _print_pairs(console: Console, cells: Iterable[tuple[str, str]], *, indent: int, style: str = "") -> None:
+    # A no-break space keeps a figure beside its title; rich breaks there, too.
+    pairs = [f"{title} {cell}".strip().replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
+    for line in wrap("   ".join(pairs), console.width - indent, break_on_hyphens=False):
+        console.print(plain_text(" " * indent + line.replace("\u00a0", " "), style=style))

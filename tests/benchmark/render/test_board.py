@@ -33,7 +33,7 @@ from benchmark.render.figures import (
 )
 from benchmark.render.markdown import leaderboards_markdown, plain_cell, scenario_markdown
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
-from benchmark.render.terminal import print_leaderboards
+from benchmark.render.terminal import print_leaderboards, print_table
 from benchmark.scoring import Embedder
 from ctxsift.recovery import STEPS, Step
 from tests.conftest import ROOT
@@ -134,7 +134,7 @@ def test_terminal_and_markdown_show_the_same_cells(board: Leaderboard, width: in
 
 @pytest.mark.parametrize("width", [200, 80])
 def test_reference_rows_are_on_every_board(board: Leaderboard, width: int) -> None:
-    lines = shown(board, width).replace("\u00a0", " ").splitlines()
+    lines = shown(board, width).splitlines()
     page = leaderboards_markdown([board])
     assert [row.name for row in board.references.rows] == ["gold", "last-20-lines", "error-lines"]
     for row in board.references.rows:
@@ -324,3 +324,12 @@ def test_files_that_tell_nothing_of_statements_get_no_mark(board: Leaderboard) -
 def test_nothing_is_noted_where_every_case_in_prose_has_statements(worded: StoredResult) -> None:
     record = replace(worded.record, cases=[c for c in worded.record.cases if c.question.case_id != WITHOUT])
     assert wording_notes(stored(Path("all.json"), record)) == []
+
+
+@pytest.mark.parametrize(("width", "parts"), [(80, 1), (40, 2), (30, 3)])
+def test_a_table_that_is_too_wide_stands_in_parts(width: int, parts: int) -> None:
+    console = Console(width=width, record=True, file=io.StringIO())
+    print_table(console, ["method", "score", "kept at the end", "ratio"], [["anchored", "3.1", "56%", "9.2x"]])
+    lines = console.export_text().splitlines()
+    heads = [line for line in lines if "method" in line]
+    assert (len(heads), max(map(len, lines)) <= width) == (parts, True), lines
