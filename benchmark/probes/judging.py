@@ -9,8 +9,7 @@ from enum import Enum, auto
 from benchmark.probes.model import Probe
 from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import finding, violations
-from benchmark.statements.model import Alternatives
-from benchmark.statements.phrases import phrase_of
+from benchmark.statements.phrases import may_be_said
 from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.whole_tokens import has_token
 
@@ -112,14 +111,14 @@ class RuleJudge:
         text = read(passage, is_terse=True)
         for probe in self._probes:
             for index, statement in enumerate(probe.statements):
-                if all(_may_stand(text, group) for group in statement.groups):
+                if all(may_be_said(text, group) for group in statement.groups):
                     found = finding(text, statement)
                     if found.share or found.contradiction:
                         kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
                         share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
                         yield _Hit(probe.probe_id, kind, index, max(found.sentences, default=0), share)
             for index, rule in enumerate(probe.must_not):
-                if all(_may_stand(text, group) for group in rule.groups):
+                if all(may_be_said(text, group) for group in rule.groups):
                     for at in violations(text, rule):
                         yield _Hit(probe.probe_id, _Kind.MUST_NOT, index, at)
             for index, spellings in enumerate(self._names[probe.probe_id]):
@@ -131,15 +130,6 @@ def _words(tokens: Iterable[Token]) -> frozenset[str]:
     """Return what tokens tell: names without their folders, numbers, and words that do not only bind others."""
     telling = (token for token in tokens if token.says_something or token.kind in (Kind.NAME, Kind.NUMBER))
     return frozenset(token.norm.rpartition("/")[2] or token.norm for token in telling)
-
-
-def _may_stand(text: Text, group: Alternatives) -> bool:
-    """Return False if no alternative of a group can be in a text; that is known before anything is looked for."""
-    for term in group:
-        norm, name = phrase_of(term).parts[0]
-        if norm in text.by_norm or (name and norm[1:] in text.text):
-            return True
-    return False
 
 
 def _said(found: Sequence[tuple[int, _Hit]]) -> Said:

@@ -6,6 +6,7 @@ import functools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from benchmark.statements.model import Alternatives
 from benchmark.statements.text import Kind, Text, Token, tokens_of
@@ -40,6 +41,12 @@ class Phrase:
     parts: tuple[tuple[str, bool], ...]
     under_negation: bool = False
     predicate: bool = False
+
+    @cached_property
+    def needle(self) -> str:
+        """What every text holds that has its first name: more blanks may follow, and a capital begin a sentence."""
+        words = self.parts[0][0].split(maxsplit=1)
+        return words[0][1:] if words else ""
 
 
 @functools.lru_cache(maxsize=65536)
@@ -84,9 +91,20 @@ def places_of(text: Text, group: Alternatives) -> list[Place]:
     return sorted(
         place
         for phrase in _phrases(group)
+        if _may_begin(text, phrase)
         for place in find(text, phrase)
         if not phrase.predicate or place.negated == phrase.under_negation
     )
+
+
+def may_be_said(text: Text, group: Alternatives) -> bool:
+    """Return False if no alternative can be in a text; that is known before anything is looked for."""
+    return any(_may_begin(text, phrase) for phrase in _phrases(group))
+
+
+def _may_begin(text: Text, phrase: Phrase) -> bool:
+    norm, name = phrase.parts[0]
+    return phrase.needle in text.text if name else norm in text.by_norm
 
 
 def find(text: Text, phrase: Phrase) -> Iterator[Place]:

@@ -121,7 +121,7 @@ class Text:
             return lists
         return frozenset(i for i in lists if not _is_tally(self.tokens[slice(*self.sentences[i])]))
 
-    @property
+    @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """Ranges of tokens."""
         return list(itertools.pairwise(self.bounds))
