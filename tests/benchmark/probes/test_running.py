@@ -135,7 +135,8 @@ def test_a_result_is_printed_in_every_form(
     for form in ("--json", "--csv", "--markdown", "--all", ""):
         assert main(["report", str(path), *([form] if form else [])]) == 0
         shown[form] = capsys.readouterr().out
-    (board,) = json.loads(shown["--json"])
+    by_hand, board = json.loads(shown["--json"])
+    assert (by_hand["made_by"], board["made_by"]) == ("hand", "rule")
     assert board["rows"][0]["figures"]["score"]["value"] == 5
     rows = {row["method"]: row["figures"]["score"]["value"] for row in board["rows"]}
     (above,) = [each for each in board["differences"] if {each["method"], each["over"]} == {"user", "mask"}]
@@ -215,6 +216,8 @@ def test_wrong_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str], row
 def test_wrong_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", SESSION, "--methods", "anchord", "-o", str(tmp_path / "r.json")]) == 2
     assert main(["report", str(tmp_path / "none.json")]) == 2
+    assert main(["run", SESSION, "--budget", "1000", "-o", str(tmp_path / "r.json")]) == 2
     told = capsys.readouterr().err.splitlines()
     assert "did you mean anchored" in told[0]
     assert "no such file" in told[1]
+    assert "goes with --methods" in told[2]
