@@ -97,7 +97,6 @@ def _add_run(run: Parser) -> None:
         "--budget",
         nargs="+",
         type=positive,
-        default=[DEFAULT_BUDGET],
         metavar="N",
         help=f"tokens of a summary, with --methods; default: {DEFAULT_BUDGET}",
     )
@@ -146,10 +145,12 @@ def _run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
-    if options.methods is None:
-        scenarios = read_scenarios(options.scenarios)
+    if options.methods is not None:
+        scenarios = scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET])
+    elif options.budget is not None:
+        raise InputError("--budget", "goes with --methods", f"name them, or write budgets into {options.scenarios}")
     else:
-        scenarios = scenarios_of(options.methods, options.budget)
+        scenarios = read_scenarios(options.scenarios)
     subjects = recorded_subjects(options.sessions)
     try:
         result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
@@ -226,8 +227,6 @@ def _check(options: argparse.Namespace) -> int:
 def _tell(written: WrittenProbes, found: Checked) -> None:
     for problem in found.problems:
         show(one_line(f"{problem.where}: {problem.text}"))
-    for hint in found.hints:
-        show(one_line(f"hint: {hint.where}: {hint.text}"))
     cuts = ", ".join(f"{cut.after_step} (kept from {cut.first_kept})" for cut in found.cuts)
     asked = sum(map(len, found.asked.values()))
     show(f"{written.recorded.name}: {counted(len(found.asked), 'probe')}, asked {asked} times; cuts after steps {cuts}")

@@ -44,7 +44,6 @@ class Checked:
 
     Attributes:
         problems: to be mended.
-        hints: what may be worth a look.
         cuts: at which they are asked.
         asked: probe by id -> the cuts at which it is, counted from 0.
         leaks: (probe by id, cut, statement by index) that the kept steps say, so that it does not count there.
@@ -52,7 +51,6 @@ class Checked:
     """
 
     problems: tuple[Problem, ...]
-    hints: tuple[Problem, ...]
     cuts: tuple[Cut, ...]
     asked: dict[str, tuple[int, ...]]
     leaks: tuple[tuple[str, int, int], ...]
@@ -71,20 +69,19 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
     kept = kept_texts(session, cuts)
     whole = [each.text for each in compact_session(session, "everything", cuts)]
     asked = list(askings(probes, cuts, kept, rules))
+    steps = [(step.step_id, text_of([step])) for step in session.steps]
     problems: list[Problem] = []
-    hints: list[Problem] = []
     for number, probe in enumerate(probes):
         mine = [asking for asking in asked if asking.probe is probe]
-        found = [*_shape(probe), *_gold(probe), *_evidence(probe, session, cuts)]
-        found += [*_history(mine, rules, whole, cuts), *_nowhere(probe, rules, whole)]
+        found = [*_shape(probe), *_gold(probe), *_wrong(probe), *_evidence(probe, session, cuts, rules)]
+        found += [*_before(probe, steps, rules), *_history(mine, rules, whole, cuts), *_nowhere(probe, rules, whole)]
         if not mine and any(is_gone(probe, cut) for cut in cuts):
             found.append("never asked: the kept steps say every vital statement; ask for what they do not repeat")
         there = f"{place_in(where, 'probes', number)} ({probe.probe_id})"
         problems += [Problem(there, text) for text in found]
-        hints += [Problem(there, text) for text in _hints(probe)]
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
     leaks = tuple(leaked(probes, cuts, kept, rules))
-    return Checked(tuple(problems), tuple(hints), tuple(cuts), where_asked, leaks)
+    return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
 
 
 def _shape(probe: Probe) -> Iterator[str]:
@@ -113,17 +110,17 @@ def _gold(probe: Probe) -> Iterator[str]:
         yield f"with {ours!r} and {theirs!r} swapped the answer is as good: bind them in pairs"
 
 
-def _hints(probe: Probe) -> Iterator[str]:
-    """Yield what a rule of a probe probably misses; none of it makes the probe wrong."""
+def _wrong(probe: Probe) -> Iterator[str]:
+    """Yield what the rules against wrong answers miss, or excuse."""
     for index, rule in enumerate(probe.must_not):
         if not list(violations(read(sentence(rule.says)), rule)):
-            yield f"must_not/{index}: `says` does not break it: {rule.says!r}; it may miss that, too"
+            yield f"must_not/{index}: `says` does not break it: {rule.says!r}; no other wording will, either"
         for unless in rule.unless:
             if all(token.norm in AUXILIARIES for token in tokens_of(unless)):
                 yield f"must_not/{index}: unless {unless!r} excuses nearly every sentence; say more"
 
 
-def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[str]:
+def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut], rules: RuleJudge) -> Iterator[str]:
     by_id = {step.step_id: step for step in session.steps}
     if missing := [number for number in probe.evidence if number not in by_id]:
         yield f"evidence: the session has no step {missing[0]}; its last one is {session.steps[-1].step_id}"
@@ -134,14 +131,41 @@ def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut]) -> Iterator[s
             yield f"never asked: step {max(probe.evidence)} is kept to the end"
         else:
             yield f"never asked: step {max(probe.evidence)} is kept until step {probe.until} makes the answer wrong"
-    passages = passages_of(text_of(by_id[number] for number in probe.evidence))
+    text = text_of(by_id[number] for number in probe.evidence)
+    said = rules.judge(text).get(probe.probe_id, NOTHING)
     for index, statement in enumerate(probe.statements):
-        if statement.weight is Weight.VITAL and not _says(passages, statement):
-            yield f"statements/{index}: no step of the evidence says {statement.says!r}{_missing(passages, statement)}"
+        if statement.weight is not Weight.VITAL or said.shares.get(index) == 1:
+            continue
+        told = f"statements/{index}: no step of the evidence says {statement.says!r}"
+        if index in said.statements:
+            yield f"{told}: its terms are there, but too few words of `says`; use those of the session"
+        else:
+            yield f"{told}{_missing(passages_of(text), statement)}"
 
 
-def _says(passages: Sequence[str], statement: Statement) -> bool:
-    return any(judge(passage, (statement,)).findings[0].share == 1 for passage in passages)
+def _before(probe: Probe, steps: Sequence[tuple[int, str]], rules: RuleJudge) -> Iterator[str]:
+    """Yield vital statements that are read where nobody could know them yet: their terms meet by chance elsewhere, too.
+
+    Args:
+        probe: with evidence that the session has.
+        steps: ids and texts, in their order.
+        rules: the judge of the probes.
+
+    """
+    if probe.made_by is Maker.RULE:
+        # Rules take a sentence wherever it stands; people repeat themselves.
+        return
+    open_yet = {index for index, each in enumerate(probe.statements) if each.weight is Weight.VITAL}
+    for step_id, text in steps:
+        if step_id >= min(probe.evidence) or not open_yet:
+            return
+        said = rules.judge(text).get(probe.probe_id, NOTHING)
+        for index in sorted(open_yet & {index for index, share in said.shares.items() if share == 1}):
+            open_yet.remove(index)
+            yield (
+                f"statements/{index}: step {step_id} says {probe.statements[index].says!r} before the evidence does: "
+                f"{_sentence_at(text, said.statements[index])!r}; ask for more, or name that step in `evidence`"
+            )
 
 
 def _missing(passages: Sequence[str], statement: Statement) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -14,10 +15,12 @@ from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.whole_tokens import has_token
 
 # Raised when the same context may come to another verdict.
-JUDGE_VERSION = "3"
+JUDGE_VERSION = "4"
 # What says a statement has this share of its words in its sentences; or in its passage this one of them and of its
 # question's.
 _OWN_WORDS, _ALL_WORDS = 0.5, 0.37
+# What follows a file: `plan.rb:17`.
+_LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 # A place in a context: passage and sentence.
 Place = tuple[int, int]
 
@@ -127,9 +130,9 @@ class RuleJudge:
 
 
 def _words(tokens: Iterable[Token]) -> frozenset[str]:
-    """Return what tokens tell: names without their folders, numbers, and words that do not only bind others."""
+    """Return what tokens tell: names without folder and line, numbers, and words that do not only bind others."""
     telling = (token for token in tokens if token.says_something or token.kind in (Kind.NAME, Kind.NUMBER))
-    return frozenset(token.norm.rpartition("/")[2] or token.norm for token in telling)
+    return frozenset(_LINE.sub("", token.norm.rpartition("/")[2]) or token.norm for token in telling)
 
 
 def _said(found: Sequence[tuple[int, _Hit]]) -> Said:

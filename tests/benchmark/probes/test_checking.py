@@ -35,6 +35,9 @@ def test_the_worked_example_is_sound(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("What does share() do with half a cent?", "Is it half up?", "the question itself says"),
         ("unless: [installed nowhere]", "unless: [installed here]", "installed nowhere near the'"),
         ("terms: [[half down]]", "terms: [[half up]]", "says what it must not: it rounds half down"),
+        ("- says: it rounds half down", "- says: it rounds badly", "must_not/1: `says` does not break it"),
+        ("unless: [installed nowhere]", "unless: [installed nowhere, was]", "must_not/1: unless 'was' excuses nearly"),
+        ("evidence: [98]", "evidence: [240]", "step 98 says 'locale.atof needs"),
         ("terms: [[truncate, cut off, cut the rest off]]", "terms: [[a.py]]", "'a.py' has an identifier"),
     ],
 )
@@ -45,21 +48,6 @@ def test_each_fault_is_named(
     code, shown = check(tmp_path, capsys, worked_example().replace(right, wrong))
     assert code
     assert told in shown
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "told"),
-    [
-        ("- says: it rounds half down", "- says: it rounds badly", "must_not/1: `says` does not break it"),
-        ("unless: [installed nowhere]", "unless: [installed nowhere, was]", "must_not/1: unless 'was' excuses nearly"),
-    ],
-)
-def test_hints_are_no_problems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, wrong: str, told: str
-) -> None:
-    assert right in worked_example()
-    code, shown = check(tmp_path, capsys, worked_example().replace(right, wrong))
-    assert (code, told in shown) == (0, True), shown
 
 
 def test_too_few_must_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
