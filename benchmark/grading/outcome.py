@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from benchmark.cases import Case
@@ -132,5 +133,6 @@ def _scored(view: View, case: Case, embedder: Embedder) -> ScoredView:
         missing_tokens=list(scores.missing),
         thought_density=validation.thought.density,
         thought_markers=validation.thought.markers,
+        thought_spans=[(span.start, span.end) for span in validation.thought.spans] or UNSET,
         reasons={name: list(part.reasons) for name, part in scores.parts.items() if part.reasons},
     )

@@ -17,6 +17,8 @@ class ScoredView(Record, frozen=True, kw_only=True):
 
     Attributes:
         output_tokens: length of the text, by the scorer's tokenizer; None in published files.
+        thought_spans: start and end of leaked thought in the text, in characters; unset where there is none, or in
+            files that are older.
         reasons: component -> what is missing from 1, for a person.
 
     """
@@ -35,6 +37,7 @@ class ScoredView(Record, frozen=True, kw_only=True):
     missing_tokens: list[str] = []
     thought_density: Ratio = field(name="thought_leakage_density", default=0.0)
     thought_markers: Count = field(name="thought_marker_count", default=0)
+    thought_spans: list[tuple[Count, Count]] | UnsetType = UNSET
     reasons: dict[str, list[str]] = {}
 
     @property

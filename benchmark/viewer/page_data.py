@@ -225,7 +225,12 @@ def _spans(case: Answered) -> tuple[list[Span], list[Span]]:
 
     def thought(view: ScoredView) -> list[Span]:
         # Where nothing was found when the view was scored, nothing is looked for.
-        return thought_spans(view.output, request) if view.thought_markers else []
+        if not view.thought_markers:
+            return []
+        if isinstance(view.thought_spans, msgspec.UnsetType):
+            return thought_spans(view.output, request)
+        size = len(view.output)
+        return [Span(start, min(end, size)) for start, end in view.thought_spans if start < min(end, size)]
 
     removed = removed_spans(case.raw.output, case.recovered.output, case.recovery_steps)
     return thought(case.recovered), [*removed, *thought(case.raw)]

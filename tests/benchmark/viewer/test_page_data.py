@@ -551,3 +551,26 @@ def test_libraries_in_the_page_are_those_that_are_named() -> None:
     for file in sorted(folder.glob("*.js")):
         assert f"| {file.name} |" in named
         assert hashlib.sha256(file.read_bytes()).hexdigest() in named, file.name
+
+
+def test_leaked_thought_is_marked_where_it_was_when_the_answer_was_scored(results_tree: Path) -> None:
+    """Older files do not tell where it is; then it is found again."""
+
+    def marked(change: Callable[[dict[str, Any]], None]) -> list[list[AnswerSpan]]:
+        views = 0
+        record = altered(results_tree, "x")
+        for row in record["cases"]:
+            for view in (row, row.get("raw_view", {})):
+                if view.get("thought_marker_count"):
+                    views += 1
+                    assert view["thought_spans"]
+                    change(view)
+        assert views
+        gathered = gather([as_result(Path("x.json"), record)])
+        answers = [asked.answers[gathered.shown[0].key] for asked in gathered.asked]
+        return [view.spans for answer in answers for view in (answer.raw, answer.recovered) if view.spans]
+
+    as_scored = marked(lambda _: None)
+    assert as_scored == marked(lambda view: view.pop("thought_spans"))
+    # A file may tell anything.
+    assert marked(lambda view: view.update(thought_spans=[[5, 2], [0, 10**9], [10**8, 10**9]])) != as_scored
