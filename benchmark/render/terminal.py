@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
 from rich.console import Console, JustifyMethod
@@ -27,6 +27,8 @@ from ctxsift.terminal import one_line
 
 # In characters; wider columns are folded.
 _MOST = 36
+# Of the figures of a row, where rows are lines.
+_INDENT = 6
 _TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"
 
 
@@ -104,12 +106,9 @@ def _print_lines(console: Console, board: Leaderboard, title: str) -> None:
     console.print(plain_text(title, style="italic"))
     for row in board.entries:
         console.print(plain_text(f"{rank_text(row):>4}  {marked(row)}", style="dim" if is_reference(row) else "bold"))
-        cells = ((column.title, entry_text(column, row)) for column in board.columns)
-        _print_pairs(console, cells, indent=6, style="dim" if is_reference(row) else "")
-
-
-def _print_pairs(console: Console, cells: Iterable[tuple[str, str]], *, indent: int, style: str = "") -> None:
-    # A no-break space keeps a figure beside its title; rich breaks there, too.
-    pairs = [f"{title} {cell}".strip().replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
-    for line in wrap("   ".join(pairs), console.width - indent, break_on_hyphens=False):
-        console.print(plain_text(" " * indent + line.replace("\u00a0", " "), style=style))
+        cells = [(column.title, entry_text(column, row)) for column in board.columns]
+        # A no-break space keeps a figure beside its title, until lines are broken; rich would break there, too.
+        pairs = [f"{title} {cell}".replace(" ", "\u00a0") for title, cell in cells if cell != MISSING]
+        for line in wrap("   ".join(pairs), console.width - _INDENT, break_on_hyphens=False):
+            text = " " * _INDENT + line.replace("\u00a0", " ")
+            console.print(plain_text(text, style="dim" if is_reference(row) else ""))
