@@ -30,7 +30,7 @@ from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, compact_session
 from ctxsift.terminal import show
 from tests.conftest import ROOT
 
-SEED, COUNT = 77, 120
+SEED, COUNT = 78, 120
 _MOST_CHARACTERS = 2_400
 _WORD = re.compile(r"[^\W_]+")
 
