@@ -44,11 +44,11 @@ class ReferenceScores:
 
     Args:
         embedder: for what is not known.
-        shipped: take what is known of the packaged cases. Raises InputError, when first asked, if the file is damaged.
+        shipped: file of what is known; None measures everything. A damaged one raises InputError when it is asked.
 
     """
 
-    def __init__(self, embedder: Embedder, *, shipped: bool = True) -> None:
+    def __init__(self, embedder: Embedder, *, shipped: Path | None = SHIPPED) -> None:
         self.embedder = embedder
         self._shipped = shipped
         self._case_scores: dict[tuple[str, str, bool], float] = {}
@@ -56,10 +56,11 @@ class ReferenceScores:
     def scores(self, cases: Sequence[Case], *, recovery_enabled: bool = True) -> dict[str, list[float]]:
         """Return for gold and each baseline the recovered case scores of `cases`, in their order."""
         names = (GOLD, *BASELINES)
-        if self._shipped and recovery_enabled:
+        if self._shipped is not None and recovery_enabled:
+            known = _known(self._shipped)
             for case in cases:
-                if (GOLD, case.case_id, True) not in self._case_scores and (known := _known().get(digest_of(case))):
-                    self._case_scores |= {(name, case.case_id, True): known.get(name, 0.0) for name in names}
+                if (GOLD, case.case_id, True) not in self._case_scores and (found := known.get(digest_of(case))):
+                    self._case_scores |= {(name, case.case_id, True): found.get(name, 0.0) for name in names}
         return {name: [self._score(name, case, recovery_enabled) for case in cases] for name in names}
 
     def _score(self, name: str, case: Case, recovery_enabled: bool) -> float:
@@ -76,8 +77,8 @@ def digest_of(case: Case) -> str:
     return hashlib.sha256(repr(dataclasses.replace(case, where="")).encode()).hexdigest()[:16]
 
 
-def shipped_text(cases: Sequence[Case], scores: Mapping[str, Sequence[float]]) -> str:
-    """Return the file of shipped scores; floats are rounded, so that machines agree.
+def shipped_scores(cases: Sequence[Case], scores: Mapping[str, Sequence[float]]) -> ShippedScores:
+    """Return what is to ship; floats are rounded, so that machines agree.
 
     Args:
         cases: of the packaged corpus.
@@ -88,14 +89,23 @@ def shipped_text(cases: Sequence[Case], scores: Mapping[str, Sequence[float]]) -
         digest_of(case): {name: round(each[number], 6) for name, each in scores.items() if each[number]}
         for number, case in enumerate(cases)
     }
-    shipped = ShippedScores(versions=_VERSIONS, cases=by_case)
+    return ShippedScores(versions=_VERSIONS, cases=by_case)
+
+
+def shipped_text(shipped: ShippedScores) -> str:
+    """Return the file of it."""
     return msgspec.json.format(msgspec.json.encode(shipped), indent=1).decode() + "\n"
 
 
-@functools.cache
-def _known() -> Mapping[str, Mapping[str, float]]:
+def read_shipped(path: Path = SHIPPED) -> ShippedScores:
+    """Return what a file holds. Raises InputError when it is not one."""
     try:
-        shipped = msgspec.json.decode(read_bytes(SHIPPED, _HINT, most_mb=4), type=ShippedScores)
+        return msgspec.json.decode(read_bytes(path, _HINT, most_mb=4), type=ShippedScores)
     except msgspec.DecodeError as error:
-        raise InputError(str(SHIPPED), f"are no reference scores ({error})", _HINT) from error
+        raise InputError(str(path), f"are no reference scores ({error})", _HINT) from error
+
+
+@functools.cache
+def _known(path: Path) -> Mapping[str, Mapping[str, float]]:
+    shipped = read_shipped(path)
     return shipped.cases if shipped.versions == _VERSIONS else {}

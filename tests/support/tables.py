@@ -9,14 +9,22 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from benchmark.cases import EASY_TIER, Case
 from benchmark.corpus import load_corpus
-from benchmark.grading.baselines import GOLD, SHIPPED, ReferenceScores, shipped_text
+from benchmark.grading.baselines import (
+    GOLD,
+    SHIPPED,
+    ReferenceScores,
+    ShippedScores,
+    read_shipped,
+    shipped_scores,
+    shipped_text,
+)
 from benchmark.record.validity import MEASURED, Validity, read_validity, validity_text
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.said import is_prose
@@ -57,7 +65,7 @@ class Figures:
         controls: final scores of gold and the baselines, best first.
         easy_controls: the same on the easy tier.
         blind: case scores of blind readers, by case.
-        references: case scores of gold and the baselines, by name.
+        shipped: case scores of gold and the baselines.
 
     """
 
@@ -67,14 +75,14 @@ class Figures:
     easy_controls: dict[str, float]
     validity: Validity
     blind: dict[str, float]
-    references: dict[str, list[float]]
+    shipped: ShippedScores
 
 
 @cache
 def measured() -> Figures:
     """Measure all of them, once in a process."""
     corpus, embedder = load_corpus(), Embedder()
-    references = ReferenceScores(embedder, shipped=False)
+    references = ReferenceScores(embedder, shipped=None)
     return Figures(
         cases=corpus.cases,
         embedder=embedder,
@@ -82,7 +90,7 @@ def measured() -> Figures:
         easy_controls=control_scores([case for case in corpus.cases if EASY_TIER in case.tags], references),
         validity=measure(corpus, read_answers(), embedder, references),
         blind=blind_scores(corpus.cases, embedder),
-        references=references.scores(corpus.cases),
+        shipped=shipped_scores(corpus.cases, references.scores(corpus.cases)),
     )
 
 
@@ -134,13 +142,13 @@ def stale(figures: Figures) -> Iterator[str]:
         text = document.read_text(encoding="utf-8")
         yield from _other(document, _lines(text), _lines(renewed(text, found)))
     yield from _other(MEASURED, list(_told(read_validity())), list(_told(figures.validity)))
-    shipped = ReferenceScores(figures.embedder).scores(figures.cases)
-    yield from _other(SHIPPED, list(_scored(figures.cases, shipped)), list(_scored(figures.cases, figures.references)))
+    yield from _other(SHIPPED, list(_scored(read_shipped())), list(_scored(figures.shipped)))
 
 
-def _scored(cases: Sequence[Case], scores: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    for name, each in scores.items():
-        yield from (f"{name}, {case.case_id}: {score:.3f}" for case, score in zip(cases, each, strict=True))
+def _scored(shipped: ShippedScores) -> Iterator[str]:
+    yield f"versions {shipped.versions}"
+    for digest, scores in shipped.cases.items():
+        yield from (f"case {digest}, {name}: {score:.3f}" for name, score in scores.items())
 
 
 def _other(file: Path, told: Sequence[str], known: Sequence[str]) -> Iterator[str]:
@@ -184,7 +192,7 @@ def main() -> int:
     found = texts(figures)
     files: dict[Path, str] = {document: renewed(document.read_text(encoding="utf-8"), found) for document in DOCUMENTS}
     files[MEASURED] = validity_text(figures.validity)
-    files[SHIPPED] = shipped_text(figures.cases, figures.references)
+    files[SHIPPED] = shipped_text(figures.shipped)
     for file, text in files.items():
         if file.read_text(encoding="utf-8") != text:
             write_atomically(file, text)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from benchmark.cases import Corpus
 from benchmark.grading import baselines
-from benchmark.grading.baselines import ReferenceScores, shipped_text
-from benchmark.scoring import SCORER_VERSION, Embedder
+from benchmark.grading.baselines import ReferenceScores, shipped_scores, shipped_text
+from benchmark.scoring import Embedder
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec, RequestBackend
 from ctxsift.backends.baselines import BASELINES, BaselinesBackend, baseline_answer
 from ctxsift.backends.registry import create_backend
@@ -32,7 +33,7 @@ def test_a_run_pays_for_the_cases_it_has(corpus: Corpus, embedder: Embedder, mon
         return baseline_answer(name, request)
 
     monkeypatch.setattr(baselines, "baseline_answer", counted)
-    references = ReferenceScores(embedder, shipped=False)
+    references = ReferenceScores(embedder, shipped=None)
     for _ in range(2):
         assert {len(values) for values in references.scores(corpus.cases[:3]).values()} == {3}
     assert answered == [name for name in BASELINES for _ in range(3)]
@@ -48,26 +49,20 @@ def test_a_run_pays_for_the_cases_it_has(corpus: Corpus, embedder: Embedder, mon
 
 
 @pytest.mark.parametrize("content", ["{", '{"versions": ["6"], "cases": {}}'])
-def test_scores_that_ship_and_are_damaged(
-    corpus: Corpus, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str
-) -> None:
+def test_scores_that_ship_and_are_damaged(corpus: Corpus, embedder: Embedder, tmp_path: Path, content: str) -> None:
     file = tmp_path / "reference_scores.json"
     file.write_text(content, encoding="utf-8")
-    monkeypatch.setattr(baselines, "SHIPPED", file)
-    monkeypatch.setattr(baselines, "_known", baselines._known.__wrapped__)
     with pytest.raises(InputError, match="are no reference scores"):
-        ReferenceScores(embedder).scores(corpus.cases[:1])
+        ReferenceScores(embedder, shipped=file).scores(corpus.cases[:1])
 
 
-def test_scores_of_another_scorer_are_of_no_use(
-    corpus: Corpus, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    file = tmp_path / "reference_scores.json"
+def test_scores_of_another_scorer_are_of_no_use(corpus: Corpus, embedder: Embedder, tmp_path: Path) -> None:
     case = corpus.cases[0]
-    file.write_text(shipped_text([case], {"gold": [0.5]}).replace(f'"{SCORER_VERSION}"', '"0"', 1), encoding="utf-8")
-    monkeypatch.setattr(baselines, "SHIPPED", file)
-    monkeypatch.setattr(baselines, "_known", baselines._known.__wrapped__)
-    assert ReferenceScores(embedder).scores([case])["gold"] == [1.0]
+    wrong = shipped_scores([case], {"gold": [0.5]})
+    for versions, score in ((wrong.versions, 0.5), (("0", "0", "0"), 1.0)):
+        file = tmp_path / f"{score}.json"
+        file.write_text(shipped_text(replace(wrong, versions=versions)), encoding="utf-8")
+        assert ReferenceScores(embedder, shipped=file).scores([case])["gold"] == [score]
 
 
 def test_the_phase_runs_all_of_them_by_the_path_of_every_answer(runner: Run, tmp_path: Path) -> None:
