@@ -6,6 +6,7 @@ piece of work before each budget, and limits are scaled by it, so that a busy or
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import json
@@ -157,72 +158,60 @@ def load_all() -> float:
     return spent
 
 
+@functools.cache
 def measured_by(module: str) -> dict[str, float]:
-    """Return what a module of this package measured in a process of its own."""
+    """Return what a module of this package measured in a process of its own, once."""
     done = subprocess.run([sys.executable, "-m", f"tests.perf.{module}"], capture_output=True, text=True, check=True)
     told: dict[str, float] = json.loads(done.stdout)
     return told
 
 
+def _of(module: str, figure: str, *, times: float = 1.0) -> Callable[[], float]:
+    return lambda: times * measured_by(module)[figure]
+
+
+def _slower_than_bare() -> float:
+    service = measured_by("remote")
+    return service["wall_s"] / service["bare_s"]
+
+
+def budgets(corpus: Corpus) -> tuple[Budget, ...]:
+    """Return all budgets, in the order in which they are measured."""
+    views, clock = answers(corpus), "s of the clock"
+    rescored = f"rescoring {len(views) // 2:,} answers, recovery and validation included"
+    drawn = f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard"
+    return (
+        Budget(f"scoring {len(views):,} stored views, embeddings included", 5.0, lambda: score_all(corpus, views)),
+        Budget(rescored, 10.0, lambda: rescore_all(corpus, views)),
+        Budget(drawn, 3.0, lambda: bootstrap_all(corpus)),
+        Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
+        Budget("start-up: listing scenarios", 0.5, _of("runner", "list_s"), clock),
+        Budget("... a run of one case, from the command to the report", 3.0, _of("runner", "one_s"), clock),
+        Budget("what the runner adds to a case", 20.0, _of("runner", "case_s", times=1000), "ms of the clock"),
+        Budget("resuming a run: a case that is there already", 15.0, _of("runner", "resumed_case_s", times=1000), "ms"),
+        Budget("memory of the runner over 280 cases", 300, _of("runner", "peak_bytes", times=1e-6), "MB", 300),
+        Budget("280 answers of a service in 200 ms each, 16 in flight", 1.3, _slower_than_bare, "x bare client", 1.0),
+        Budget("... memory of the runner meanwhile", 300, _of("remote", "peak_bytes", times=1e-6), "MB", 300),
+        Budget("page of 28 results x 280 cases, the whole command", 5.0, _of("viewer", "build_s"), clock),
+        Budget("report of 28 results x 280 cases, the whole command", 2.5, _of("viewer", "report_s"), clock),
+        Budget("stats of a session of 20 MB, the whole command", 2.0, _of("sessions", "stats_s"), clock),
+        Budget("... memory over 500 MB of JSON Lines", 200, _of("sessions", "peak_bytes", times=1e-6), "MB", 200),
+        Budget("size of the page", 4.0, _of("viewer", "bytes", times=1e-6), "MB", 4.0),
+        Budget("... until the leaderboard answers", 0.6, _of("viewer", "board_s"), clock),
+        Budget("... opening a case", 0.1, _of("viewer", "case_s"), clock),
+        Budget("page of 300 results, until the leaderboard answers", 2.0, _of("viewer", "many_s"), clock),
+    )
+
+
 def main() -> int:
     """Measure every budget and print the table; return 1 when one is broken."""
-    corpus = load_corpus()
-    views = answers(corpus)
-    service: dict[str, float] = {}
-    page: dict[str, float] = {}
-    runner: dict[str, float] = {}
-    sessions: dict[str, float] = {}
-
-    def slower_than_bare() -> float:
-        service.update(measured_by("remote"))
-        return service["wall_s"] / service["bare_s"]
-
-    def list_scenarios() -> float:
-        runner.update(measured_by("runner"))
-        return runner["list_s"]
-
-    def read_session() -> float:
-        sessions.update(measured_by("sessions"))
-        return sessions["stats_s"]
-
-    def build_page() -> float:
-        page.update(measured_by("viewer"))
-        return page["build_s"]
-
-    budgets = (
-        Budget(f"scoring {len(views):,} stored views, embeddings included", 5.0, lambda: score_all(corpus, views)),
-        Budget(
-            f"rescoring {len(views) // 2:,} answers, recovery and validation included",
-            10.0,
-            lambda: rescore_all(corpus, views),
-        ),
-        Budget(
-            f"bootstrap of {SCENARIOS} results: intervals, breakdowns, leaderboard", 3.0, lambda: bootstrap_all(corpus)
-        ),
-        Budget(f"loading {len(corpus.cases)} cases", 0.25, load_all),
-        Budget("start-up: listing scenarios", 0.5, list_scenarios, "s of the clock"),
-        Budget("... a run of one case, from the command to the report", 3.0, lambda: runner["one_s"], "s of the clock"),
-        Budget("what the runner adds to a case", 20.0, lambda: 1000 * runner["case_s"], "ms of the clock"),
-        Budget("resuming a run: a case that is there already", 15.0, lambda: 1000 * runner["resumed_case_s"], "ms"),
-        Budget("memory of the runner over 280 cases", 300, lambda: runner["peak_bytes"] / 1e6, "MB", 300),
-        Budget("280 answers of a service in 200 ms each, 16 in flight", 1.3, slower_than_bare, "x bare client", 1.0),
-        Budget("... memory of the runner meanwhile", 300, lambda: service["peak_bytes"] / 1e6, "MB", 300),
-        Budget("page of 28 results x 280 cases, the whole command", 5.0, build_page, "s of the clock"),
-        Budget("report of 28 results x 280 cases, the whole command", 2.5, lambda: page["report_s"], "s of the clock"),
-        Budget("stats of a session of 20 MB, the whole command", 2.0, read_session, "s of the clock"),
-        Budget("... memory over 500 MB of JSON Lines", 200, lambda: sessions["peak_bytes"] / 1e6, "MB", 200),
-        Budget("size of the page", 4.0, lambda: page["bytes"] / 1e6, "MB", 4.0),
-        Budget("... until the leaderboard answers", 0.6, lambda: page["board_s"], "s of the clock"),
-        Budget("... opening a case", 0.1, lambda: page["case_s"], "s of the clock"),
-        Budget("page of 300 results, until the leaderboard answers", 2.0, lambda: page["many_s"], "s of the clock"),
-    )
     table = Table(
         title="Budgets: s is CPU seconds on one core; limits are scaled to what this machine is worth right now"
     )
     for title in ("what", "measured", "machine", "limit", "", "used", ""):
         table.add_column(title, justify="left" if title in ("what", "") else "right")
     broken = 0
-    for budget in budgets:
+    for budget in budgets(load_corpus()):
         before = probe()
         measured = budget.work()
         factor = max(1.0, (before + probe()) / 2 / PROBE_S)
@@ -232,6 +221,7 @@ def main() -> int:
         table.add_row(budget.name, *cells, "broken" if used > 1 else "kept")
     console = Console(width=140)
     console.print(table)
+    service, page = measured_by("remote"), measured_by("viewer")
     ideal = service["wall_s"] / service["ideal_s"]
     console.print(
         f"280 answers: {service['wall_s']:.2f} s, x {ideal:.3f} of 280/16 x 0.2 s; a client that only sends and reads "
