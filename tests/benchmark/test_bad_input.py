@@ -64,7 +64,7 @@ def test_matrix_of_another_shape(runner: Run, tmp_path: Path, document: Any, exp
         ({"track": "cpus"}, "/scenarios/0/track: 'cpus' is unknown; did you mean cpu, gpu?"),
         ({"device": "cuda"}, "/scenarios/0/device: 'cuda' does not go with track cpu; write 'cpu'"),
         ({"track": "gpu", "gguf_filename": None}, "/scenarios/0/device: 'cpu' does not go with track gpu"),
-        ({"gguf_filename": None}, "/scenarios/0/gguf_filename: required field is missing"),
+        ({"gguf_filename": None, "model": "owner/name"}, "/scenarios/0/gguf_filename: required field is missing"),
         ({"track": "remote", "device": "remote"}, "/scenarios/0/gguf_filename: does not go with track remote"),
         ({"name": "../x"}, "/scenarios/0/name: '../x' is not a safe file name"),
         ({"name": "a/b"}, "/scenarios/0/name: 'a/b' is not a safe file name"),

