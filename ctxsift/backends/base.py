@@ -46,6 +46,8 @@ class ModelOptions:
         dataset: the corpus whose gold the oracle gives.
         use_extra_bufts: let llama.cpp repack weights for this CPU.
         threads: None for one a physical core.
+        yields: write with fewer threads while other processes keep cores busy, which is faster then. It may change an
+            answer (llama.cpp shares out attention by thread), so what is compared or resumed goes without.
         allow_provider: of LiteLLM, that may call other hosts than the configured one; beside those of the settings.
         program: what answers in place of a model.
 
@@ -59,6 +61,7 @@ class ModelOptions:
     dataset: str | None = None
     use_extra_bufts: bool = True
     threads: int | None = None
+    yields: bool = False
     allow_provider: tuple[str, ...] = ()
     program: Program | None = None
 
@@ -193,6 +196,7 @@ class Generation:
         control_tokens: what of `text` the model's own vocabulary marks as control, where no table of ours lists it.
         reasoning_tags: what opens and closes reasoning by the model's own template, likewise.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
+        threads: fewest threads that wrote a token of it, where they yield to other processes (ModelOptions); else None.
         chars_cut: characters of text and reasoning that were not kept; see `kept`.
         fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
         remarks: of a program, what it did beside answering, e.g. `left processes behind`.
@@ -213,6 +217,7 @@ class Generation:
     reasoning_tokens: Count | None = None
     cost_usd: Annotated[float, Meta(ge=0, le=MOST_COST_USD)] | None = None
     gpu_peak_bytes: Count | None = None
+    threads: Count | None = None
     control_tokens: tuple[str, ...] = ()
     reasoning_tags: tuple[tuple[str, str], ...] = ()
     chars_cut: Count = 0

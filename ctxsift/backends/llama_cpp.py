@@ -29,6 +29,7 @@ from ctxsift.backends.likelihood import by_llama_cpp, measured, require_room, sp
 from ctxsift.backends.llama_worker import LlamaWorkerBackend, short_spins
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
 from ctxsift.backends.registry import GGUF
+from ctxsift.backends.room import Room
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.marks import MODEL_TOKENS
@@ -64,6 +65,8 @@ class LlamaCppBackend:
         self._llm: Any = None
         self._template: ChatTemplate | None = None
         self._model = ""
+        self._most_threads = 1
+        self._room: Room | None = None
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load `spec.path`; see Backend."""
@@ -74,6 +77,7 @@ class LlamaCppBackend:
             raise LoadError(f"{_NOT_INSTALLED} ({error})") from error
         extra_buffers = spec.options.use_extra_bufts
         threads = spec.options.threads or physical_cores()
+        self._most_threads, self._room = threads, Room(threads) if spec.options.yields else None
         self._llm = _open(llama_cpp, spec, threads=threads, extra_buffers=extra_buffers)
         metadata = self._llm.metadata
         architecture = metadata.get("general.architecture", "")
@@ -101,6 +105,7 @@ class LlamaCppBackend:
                 use_extra_bufts=extra_buffers,
                 loop_rule=LOOP_RULE_VERSION,
                 thinking_switches=thinking_switches(self._template.template),
+                **({"yields": True} if spec.options.yields else {}),
             ),
         )
 
@@ -120,12 +125,14 @@ class LlamaCppBackend:
         loop = LoopDetector()
         answer: list[int] = []
         finish: FinishReason = "length"
+        fewest = self._most_threads
         started = time.perf_counter()
         for token in llm.generate(prompt, **sampling):
             if llama_cpp.llama_vocab_is_eog(vocabulary, token):
                 finish = "stop"
                 break
             answer.append(token)
+            fewest = min(fewest, self._fit_threads())
             if loop.push(token):
                 finish = "loop"
                 break
@@ -149,6 +156,7 @@ class LlamaCppBackend:
             begins_in_reasoning=opens_reasoning(written, tags),
             control_tokens=MODEL_TOKENS.unlisted(map(self._token_text, control)),
             reasoning_tags=tags,
+            threads=fewest if self._room else None,
         )
 
     def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
@@ -170,6 +178,15 @@ class LlamaCppBackend:
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the token ids the model is given for these messages."""
         return self._tokens(self._prompt(messages))
+
+    def _fit_threads(self) -> int:
+        """Let as many threads write the next token as the machine has room for, and return how many."""
+        if self._room is None:
+            return self._most_threads
+        threads = self._room.threads()
+        # Prompts are read by all threads: beside a busy process, that is as fast as with fewer.
+        self._llm._ctx.set_n_threads(threads, self._most_threads)
+        return threads
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         assert self._template is not None

@@ -13,8 +13,9 @@ import shutil
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, cast
 
 import msgspec
 
@@ -229,7 +230,7 @@ def _wrong(model: PackagedModel, part: Part, path: Path) -> WeightsError:
 def sha256_of(path: Path) -> str:
     """Return the hash of a file, in hexadecimal. Raises OSError."""
     with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(cast(BufferedReader, file), "sha256").hexdigest()
 
 
 def _require_room(folder: Path, model: PackagedModel, needed: int) -> None:

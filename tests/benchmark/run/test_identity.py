@@ -94,6 +94,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "dataset": "for gold only, whose LoadInfo has the corpus hash as its version",
         "use_extra_bufts": "tells in the settings of LoadInfo",
         "threads": BY_LOAD,
+        "yields": "tells in the settings of LoadInfo; no run sets it",
         "allow_provider": "whether a service is asked, not what",
         "program": BY_PROGRAM,
     },

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmark.cases import Corpus
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelOptions, ModelSpec
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
 from ctxsift.backends.weights import Weights, find_weights
 from ctxsift.compression import generate
@@ -119,6 +120,23 @@ def test_a_model_without_a_template_gets_a_named_fallback(smollm_weights: Weight
     generation = ask(backend)
     assert "[INST]" not in generation.text
     backend.close()
+
+
+def test_threads_yield_to_busy_processes_only_where_that_is_asked_for(smollm_weights: Weights) -> None:
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(psutil.cpu_count() or 1)]
+    try:
+        for yields in (False, True):
+            backend = LlamaWorkerBackend(generate_timeout_s=300)
+            options = ModelOptions(threads=2, yields=yields)
+            info = backend.load(ModelSpec("smollm", str(smollm_weights.path), context_tokens=512, options=options))
+            assert info.threads == 2
+            assert ("yields" in info.settings) is yields
+            assert ask(backend, tokens=24).threads == (1 if yields else None)
+            backend.close()
+    finally:
+        for each in spinning:
+            each.kill()
+            each.wait()
 
 
 def test_damaged_weights_are_one_line(smollm_weights: Weights, tmp_path: Path) -> None:
