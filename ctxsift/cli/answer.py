@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ctxsift.cli.compress_json import AnswerIs, Printed, as_json, with_answer
 from ctxsift.cli.model import Answered, Model
-from ctxsift.cli.parser import DEFAULT_MODEL
-from ctxsift.cli.passing import give_back, note, problem_with, told, write
+from ctxsift.cli.passing import give_back, note, problem_with, told, write, write_text
 from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.compression import Failure
 from ctxsift.contracts import Kind, contract_of
@@ -35,7 +34,6 @@ _FAILED = {
     Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
     Failure.PROGRAM_FAILED: "the program failed",
 }
-_PACKAGED = f"{DEFAULT_MODEL} is too small for most questions: name a better model with --model or CTXSIFT_MODEL"
 
 
 def answer(
@@ -58,8 +56,6 @@ def answer(
     recovered = answered.result.recovered
     against = objections(recovered.text, request, recovered.validation)
     if (why := _why_not(answered, against)) is not None:
-        if model.is_packaged:
-            why = f"{why} ({_PACKAGED})"
         return _fall_back(options, request, source, why, answered)
     if against.unfounded:
         shown = printable(", ".join(against.unfounded), limit=200)
@@ -121,6 +117,4 @@ def _print(
             printed = with_answer(printed, answered.result, answered.load, answered.chars_cut)
         write(as_json(printed))
         return
-    # A terminal would obey escape sequences that a model made up; a pipe gets the answer as it is.
-    shown = printable(text, limit=len(text)) if os.isatty(1) else text
-    write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
+    write_text(text)

