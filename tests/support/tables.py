@@ -37,12 +37,14 @@ from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
 from tests.support.corpus_tables import blind_table, card, clusters_text, summary_text
+from tests.support.models_table import models_texts
 from tests.support.probes_table import bars_table, probed, probes_table
 from tests.support.results import blind_answers
 from tests.support.validity_table import validity_table
 
 DOCUMENTS = (
     ROOT / "README.md",
+    ROOT / "docs" / "models.md",
     ROOT / "docs" / "probes.md",
     ROOT / "docs" / "scoring.md",
     ROOT / "benchmark" / "corpus" / "README.md",
@@ -116,6 +118,7 @@ def texts(figures: Figures) -> dict[str, str]:
         "validity table": validity_table(figures.validity),
         "probes table": probes_table(probed()),
         "probes bars": bars_table(probed()),
+        **models_texts(),
         "corpus in short": summary_text(cases),
         "corpus card": card(cases, figures.embedder.count_tokens),
         "blind table": blind_table(cases, figures.blind),
