@@ -15,9 +15,10 @@ from benchmark.statements.model import Statement
 from benchmark.statements.phrases import places_of
 from benchmark.statements.text import Kind, Token, read, tokens_of
 from ctxsift.sessions.compaction.cutting import SHARES
-from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks
+from ctxsift.sessions.compaction.lines import Line, lines_of
 from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST
+from ctxsift.sessions.compaction.tasks import open_tasks
 from ctxsift.sessions.records import Session, Step, ToolCall
 
 # Probes of each type; what is more is thinned out evenly, so that all of the session is asked about.
@@ -92,11 +93,10 @@ class _Maker:
         """Yield at each cut what the last report or to-do list before it calls open; asked at that cut alone."""
         for cut in cuts:
             until = cut.after_step + 1
-            tasks = open_tasks(step for step in steps if step.step_id < cut.first_kept)
-            listed, left = tasks or (0, ())
-            for number, task in enumerate(left[:3]):
+            tasks = open_tasks(step for step in steps if step.step_id < cut.first_kept) or ()
+            for number, task in enumerate(tasks[:3]):
                 where = f"{cut.after_step}-todo-{number}"
-                yield from self._of_text(ProbeType.CONTINUATION, task, listed, where, (Tag.TODO,), until)
+                yield from self._of_text(ProbeType.CONTINUATION, task.text, task.step_id, where, (Tag.TODO,), until)
             told = [line for line in lines if line.is_report and line.step_id < cut.first_kept]
             last = [line for line in told if line.step_id == told[-1].step_id]
             for line in [line for line in last if _LEFT.search(f"{line.lead} {line.text}")][:3]:

@@ -10,17 +10,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from ctxsift.sessions.compaction.choosing import choose
-from ctxsift.sessions.compaction.entries import entries_from, entry_of
+from ctxsift.sessions.compaction.choosing import choose, listed_within
+from ctxsift.sessions.compaction.entries import entries_from, entry_of, with_open_tasks
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
-from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE, TASK
+from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE
 
 _EMPTY = "(none)"
 # The user's orders own a third of the budget, and of that the first task a third.
 _USER_SHARE, _TASK_SHARE = 1 / 3, 1 / 3
+# Open tasks of a to-do list own as much.
+_LISTED_SHARE = 1 / 3
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*:?\s*\Z|\*\*(.+?):?\*\*:?\s*\Z")
 
 
@@ -42,11 +44,12 @@ def entries_before(cycle: Cycle) -> tuple[Entry, ...]:
 
 
 def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
-    """Return the previous summary with new entries merged into it, section by section, within the budget."""
-    previous = entries_before(cycle)
-    if any(entry.keys == (TASK,) for entry in new):
-        previous = tuple(entry for entry in previous if entry.keys != (TASK,))
-    return _fitted(current([*previous, *new], len(new)), cycle.budget)
+    """Return the previous summary with new entries merged into it, section by section, within the budget.
+
+    What is open of the to-do list follows from the previous summary and the span, whoever made the new entries.
+    """
+    previous, listed = with_open_tasks(entries_before(cycle), cycle.span)
+    return _fitted([*current([*previous, *new], len(new)), *listed], cycle.budget)
 
 
 def entries_of(text: str) -> Iterator[Entry]:
@@ -86,10 +89,12 @@ def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
         places.extend(candidates[at] for at in found)
         return tokens - sum(tokens_in(entries[candidates[at]].text) + 2 for at in found)
 
+    places.extend(listed_within(entries, int(room * _LISTED_SHARE)))
+    for_listed = sum(tokens_in(entries[at].text) + 2 for at in places)
     for_user = int(room * _USER_SHARE)
     for_task = int(for_user * _TASK_SHARE)
     left = for_user - for_task + add((at for at, entry in enumerate(entries) if entry.is_task), for_task)
-    left = room - for_user + add((at for at, entry in enumerate(entries) if entry.by_user), left)
+    left = room - for_user - for_listed + add((at for at, entry in enumerate(entries) if entry.by_user), left)
     left = add((at for at, entry in enumerate(entries) if not entry.by_user), left)
     add(range(len(entries)), left)
     return [entries[at] for at in sorted(places)]

@@ -52,6 +52,20 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
     return chosen
 
 
+def listed_within(entries: Sequence[Entry], tokens: int) -> list[int]:
+    """Return the places of the open tasks of a to-do list, in its order, as far as `tokens` tokens reach.
+
+    Tasks of one list share words, and each of them is open all the same.
+    """
+    chosen: list[int] = []
+    for at, entry in enumerate(entries):
+        cost = tokens_in(entry.text) + 2
+        if entry.is_listed and cost <= tokens:
+            chosen.append(at)
+            tokens -= cost
+    return chosen
+
+
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text that can tell it from others, each once, in small letters."""
     return tuple(dict.fromkeys(word.casefold() for word in _WORD.findall(text)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ctxsift.sessions.compaction.lines import Line, lines_of, open_tasks
+from ctxsift.sessions.compaction.lines import Line, lines_of
 from ctxsift.sessions.compaction.records import Entry
 from ctxsift.sessions.compaction.superseding import keys_in, taken_back
-from ctxsift.sessions.compaction.weights import INTENT, NEXT, TASK, names_in, section_of, weight_of
+from ctxsift.sessions.compaction.tasks import open_tasks, task_of
+from ctxsift.sessions.compaction.weights import INTENT, NEXT, names_in, section_of, weight_of
 from ctxsift.sessions.records import Step
 
 # What an open task of a list weighs.
@@ -18,7 +19,7 @@ _FIRST_LINES, _FIRST_GAIN = 12, 3.0
 
 
 def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[Entry]:
-    """Yield each line of user and agent in a span as an entry, then the tasks of its last to-do list that are open.
+    """Yield each line of user and agent in a span as an entry.
 
     Args:
         span: steps in their order.
@@ -36,8 +37,6 @@ def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[E
             gain = _FIRST_GAIN * max(0.0, 1 - line.place / _FIRST_LINES)
             entry = dataclasses.replace(entry, section=INTENT, weight=entry.weight + gain, is_task=True)
         yield entry
-    if listed := open_tasks(span):
-        yield from (Entry(NEXT, text, _WEIGHT_OF_TASK, listed[0], keys=(TASK,)) for text in listed[1])
 
 
 def entry_of(line: Line) -> Entry:
@@ -52,3 +51,17 @@ def entry_of(line: Line) -> Entry:
         keys=keys_in(line.text, line.lead),
         names=names_in(line.text),
     )
+
+
+def with_open_tasks(entries: Iterable[Entry], span: Iterable[Step]) -> tuple[list[Entry], list[Entry]]:
+    """Return entries without those that are open tasks, and these as a span leaves them."""
+    entries = list(entries)
+    others = [entry for entry in entries if not entry.is_listed]
+    listed = [entry for entry in entries if entry.is_listed]
+    tasks = open_tasks(span, [task_of(entry.text, entry.step_id) for entry in listed])
+    return others, listed if tasks is None else [listed_entry(task.shown, task.step_id) for task in tasks]
+
+
+def listed_entry(text: str, step_id: int = 0) -> Entry:
+    """Return an open task of a to-do list as an entry."""
+    return Entry(NEXT, text, _WEIGHT_OF_TASK, step_id, is_listed=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ctxsift.sessions.records import JsonValue, Source, Step, StepEnding
+from ctxsift.sessions.records import Source, Step, StepEnding
 
 # What is longer is parted at the ends of its sentences; a sentence that is too long is cut. What a user says in one
 # breath belongs together.
@@ -18,7 +18,6 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*(?=[^*]+\*\*:?\s*\Z))")
 _RULE = re.compile(r"[\s|:=_*~-]*\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|(?<=[a-z`)][.!?])(?=[A-Z])")
 _MARKUP = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
-_DONE = frozenset({"completed", "done", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +98,3 @@ def _pieces(text: str, longest: int) -> Iterator[str]:
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a line; what follows a semicolon counts as one."""
     return _SENTENCE_END.split(text)
-
-
-def open_tasks(span: Iterable[Step]) -> tuple[int, tuple[str, ...]] | None:
-    """Return the step of the last to-do list of a span, and what of it is still open; None where there is no list."""
-    found: tuple[int, tuple[str, ...]] | None = None
-    for step in span:
-        for call in step.calls:
-            for key in ("todos", "plan", "newTodos"):
-                listed = call.arguments.get(key)
-                if isinstance(listed, list) and listed and all(isinstance(each, dict) for each in listed):
-                    found = (step.step_id, tuple(_open(listed)))
-    return found
-
-
-def _open(listed: list[JsonValue]) -> Iterator[str]:
-    for each in listed:
-        assert isinstance(each, dict)
-        text = each.get("content") or each.get("step") or each.get("text")
-        if isinstance(text, str) and text.strip() and str(each.get("status", "")).lower() not in _DONE:
-            yield " ".join(text.split())[:MOST_CHARACTERS]

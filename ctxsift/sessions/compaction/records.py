@@ -36,6 +36,7 @@ class Entry:
         step_id: where it was said; 0 where that is not known.
         by_user: it is the user's.
         is_task: it is of the first message of the user, which stays.
+        is_listed: it is an open task of a to-do list; only what happens to that list makes it go.
         lead: what introduced it: a heading, or a line that ends in a colon.
         keys: what it gives a value to; a later entry with one of these keys takes its place.
         names: names and numbers in it, which a later line can declare to be out of date.
@@ -48,6 +49,7 @@ class Entry:
     step_id: int = 0
     by_user: bool = False
     is_task: bool = False
+    is_listed: bool = False
     lead: str = ""
     keys: tuple[str, ...] = ()
     names: tuple[str, ...] = ()

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxsift.sessions.compaction.choosing import choose
-from ctxsift.sessions.compaction.entries import entries_from, entry_of
+from ctxsift.sessions.compaction.choosing import choose, listed_within
+from ctxsift.sessions.compaction.entries import entries_from, entry_of, listed_entry, with_open_tasks
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
 
 _HEADING = "## Summary"
-_USER = "User: "
+_USER, _OPEN = "User: ", "To do: "
+# What open tasks of a to-do list may take at most before all else.
+_LISTED_SHARE = 1 / 3
 
 
 class Regenerative:
@@ -28,10 +30,11 @@ class Regenerative:
     def compact(self, cycle: Cycle) -> Summary:
         """Return a new summary."""
         new = list(entries_from(cycle.span))
-        entries = current([*_said_before(cycle.previous.text), *new], len(new))
+        before, listed = with_open_tasks(_said_before(cycle.previous.text), cycle.span)
+        entries = [*current([*before, *new], len(new)), *listed]
         room = cycle.budget - tokens_in(_HEADING) - 1
         while True:
-            chosen = [entries[at] for at in sorted(choose(entries, room))]
+            chosen = _chosen(entries, room)
             text = _text(chosen)
             over = tokens_in(text) - cycle.budget
             if over <= 0 or not chosen:
@@ -39,15 +42,26 @@ class Regenerative:
             room -= over
 
 
+def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
+    first = listed_within(entries, int(room * _LISTED_SHARE))
+    left = [at for at in range(len(entries)) if at not in first]
+    taken = sum(tokens_in(entries[at].text) + 2 for at in first)
+    found = choose([entries[at] for at in left], room - taken, [entries[at].text for at in first])
+    return [entries[at] for at in sorted((*first, *(left[at] for at in found)))]
+
+
 def _said_before(text: str) -> Iterator[Entry]:
     for place, raw in enumerate(text.splitlines()):
         line, _, is_heading = without_marks(raw)
-        if line and not is_heading:
+        if line.startswith(_OPEN):
+            yield listed_entry(line.removeprefix(_OPEN))
+        elif line and not is_heading:
             by_user = line.startswith(_USER)
             yield entry_of(Line(line.removeprefix(_USER), 0, by_user, not by_user, False, "", 0, place))
 
 
 def _text(entries: Sequence[Entry]) -> str:
     told = (f"{entry.lead}: {entry.text}" if entry.lead else entry.text for entry in entries)
-    lines = (f"- {_USER if entry.by_user else ''}{text}" for entry, text in zip(entries, told, strict=True))
+    marks = (_OPEN if entry.is_listed else _USER if entry.by_user else "" for entry in entries)
+    lines = (f"- {mark}{text}" for mark, text in zip(marks, told, strict=True))
     return "\n".join((_HEADING, *lines))

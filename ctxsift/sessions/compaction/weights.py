@@ -11,8 +11,6 @@ from ctxsift.sessions.compaction.lines import Line
 
 INTENT, CONSTRAINTS, DECISIONS = "Intent", "Constraints", "Decisions"
 ERRORS, STATE, NEXT = "Errors and fixes", "State", "Next steps"
-# The key of what stands on a to-do list: a new list takes the place of the old one.
-TASK = "open task"
 SECTIONS = (INTENT, CONSTRAINTS, DECISIONS, ERRORS, STATE, NEXT)
 
 
