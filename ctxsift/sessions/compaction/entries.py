@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ctxsift.sessions.compaction.lines import Line, lines_of
 from ctxsift.sessions.compaction.records import Entry
-from ctxsift.sessions.compaction.superseding import keys_in, taken_back
+from ctxsift.sessions.compaction.superseding import taken_back
 from ctxsift.sessions.compaction.tasks import open_tasks, task_of
+from ctxsift.sessions.compaction.values import keys_in
 from ctxsift.sessions.compaction.weights import INTENT, NEXT, names_in, section_of, weight_of
 from ctxsift.sessions.records import Step
 

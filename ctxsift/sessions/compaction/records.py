@@ -26,6 +26,22 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """What a value is given to.
+
+    Attributes:
+        name: what the value is called: `port`, `limit`.
+        subject: words that tell which thing has it, as they are compared; empty where the line does not say.
+        announced: the line says that something changes.
+
+    """
+
+    name: str
+    subject: tuple[str, ...] = ()
+    announced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A line of a summary that is kept from cycle to cycle.
 
@@ -38,7 +54,7 @@ class Entry:
         is_task: it is of the first message of the user, which stays.
         is_listed: it is an open task of a to-do list; only what happens to that list makes it go.
         lead: what introduced it: a heading, or a line that ends in a colon.
-        keys: what it gives a value to; a later entry with one of these keys takes its place.
+        keys: what it gives a value to; a later entry that gives one to the same takes its place.
         names: names and numbers in it, which a later line can declare to be out of date.
 
     """
@@ -51,7 +67,7 @@ class Entry:
     is_task: bool = False
     is_listed: bool = False
     lead: str = ""
-    keys: tuple[str, ...] = ()
+    keys: tuple[Key, ...] = ()
     names: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What a line makes out of date: values given anew by their key, names that give way to others, orders taken back."""
+"""What a line makes out of date: values of one thing given anew, names that give way to others, orders taken back."""
 
 from __future__ import annotations
 
@@ -7,44 +7,14 @@ import re
 from collections.abc import Sequence
 
 from ctxsift.sessions.compaction.lines import Line, sentences_of
-from ctxsift.sessions.compaction.records import Entry
-from ctxsift.sessions.compaction.weights import names_in
+from ctxsift.sessions.compaction.records import Entry, Key
+from ctxsift.sessions.compaction.values import clauses_of, folded, gives_way, keys_by_sentence, keys_in, scope_around
+from ctxsift.sessions.compaction.weights import ORDER, names_in
 
-_WORD = r"[\w/-]+(?:\.\w+)*"
-_KEY = rf"(?P<key>[A-Za-z]{_WORD}(?: {_WORD}){{0,3}}?)"
-_VALUE = r"(?P<value>`[^`]{1,60}`|\"[^\"]{1,60}\"|[^\s,;()]*\d[^\s,;()]*|[\w.-]*[/._#-][\w./#-]+)"
-_NUMBER = r"(?P<value>#?\d[\w.:%]*)"
-# "Part 7" names a part; "25 percent" can only be a value.
-_MEASURED = r"(?:#[0-9a-f]{3,8}\b|\d[\d.]* ?(?:%|percent|[mn]?s\b|seconds?|minutes?|hours?|days?|[kKMG]i?B\b|px\b))"
-_IS = r"(?:is|are|was|stays|becomes|should be|must be|to be|has to be|will be)(?: now| set to| at| called| named)?"
-_SET = (
-    r"(?:set|change[ds]?|changing|bump(?:ed)?|raised?|lower(?:ed)?|increased?|reduced?|updated?|switch(?:ed)?|ma[dk]e)"
-)
-_LABELLED = re.compile(rf"{_KEY}\s*[=:]\s*{_VALUE}(?:[\s,.;(]|\Z)", re.IGNORECASE)
-_GIVEN = (
-    re.compile(rf"(?:\bthe |\A|[,;:] |\ba |\bour ){_KEY} {_IS} {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\b{_SET} (?:the )?{_KEY} (?:from \S+ )?(?:to|=) {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\b{_SET} (?:the )?{_KEY} `?{_MEASURED}", re.IGNORECASE),
-    re.compile(rf"\buse {_VALUE} (?:for|as) (?:the )?{_KEY}(?:[,.;]|\Z)", re.IGNORECASE),
-    re.compile(
-        rf"\b(?:on|at|to|use|with|from) (?:the |a )?(?P<key>port|version|release|level) {_NUMBER}", re.IGNORECASE
-    ),
-    re.compile(rf"\b(?:a|the|with|has) (?P<key>[A-Za-z-]+) of {_NUMBER}", re.IGNORECASE),
-    re.compile(r"\b\d+ (?P<key>(?:tests?|checks?|errors?|warnings?) ?(?:pass|fail|remain|left|)\b)", re.IGNORECASE),
-)
-# Words that do not tell which thing has the value.
-_FILLERS = frozenset({"the", "a", "our", "new", "default", "current", "now", "and", "but", "yes", "so", "then"})
-_ANY_THING = frozenset(
-    {
-        *("it", "this", "that", "which", "what", "there", "here", "thing", "location", "file", "files", "path", "name"),
-        *("note", "error", "status", "output", "result", "line", "lines", "step", "example", "fix", "test", "tests"),
-        *("type", "usage", "command", "option", "reason", "problem", "issue", "bug", "cause", "key", "goal", "gap"),
-        *("todo", "import", "class", "function", "method", "value"),
-    }
-)
 _OUT = (
     r"(?:instead of|rather than|no longer(?: uses?)?|in place of|not|replac(?:es?|ed|ing)|dropp?(?:ed|ing)?"
-    r"|(?:changed|switched|moved|renamed|went|bumped|raised|lowered|reduced|increased|updated) (?:[\w ]{1,30} )?from)"
+    r"|(?:changed|switched|moved|renamed|went|bumped|raised|lowered|reduced|increased|updated)"
+    r" (?:(?P<what>[\w ]{1,30}) )?from)"
 )
 _OLD = r"(?P<old>`[^`]{1,80}`|[^\s,;()]+)"
 _RETIRED = re.compile(rf"\b{_OUT}(?: the| a)? {_OLD}", re.IGNORECASE)
@@ -56,35 +26,30 @@ _TAKEN_BACK = re.compile(
     r"|\bnever ?mind\b|\b(?:i|i've|i have) (?:undid|undone|reverted)\b",
     re.IGNORECASE,
 )
-_SHORTEST_REST = 12
+_SHORTEST_REST, _FEWEST_WORDS = 12, 3
+_CONJUNCTION = re.compile(r"\A(?:and|but|while|whereas|so)\s+", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|there|this|that|these|those)\b", re.IGNORECASE)
 _PLAIN = re.compile(r"[a-z]+\Z|[A-Z][a-z]*\Z|\d\Z")
 
 
-def keys_in(text: str, lead: str = "") -> tuple[str, ...]:
-    """Return what a line gives a value to, in small letters: `port` for `set the port to 8081`.
-
-    Args:
-        text: the line.
-        lead: what it stands under; a label names a thing of that (`timeout: 30` under `Upload`).
-
-    """
-    found = [match["key"] for part in sentences_of(text) for pattern in _GIVEN for match in pattern.finditer(part)]
-    if label := _LABELLED.match(text):
-        found.append(f"{lead} {label['key']}" if lead else label["key"])
-    folded = (_folded(key) for key in found)
-    return tuple(dict.fromkeys(key for key in folded if key and key.split()[-1] not in _ANY_THING))
+def retired_in(text: str) -> dict[str, tuple[str, ...]]:
+    """Return names that a line says gave way to others, each with what it says that for; plain words are none."""
+    found: dict[str, tuple[str, ...]] = {}
+    for sentence in sentences_of(text):
+        for pattern in (_RETIRED, _RENAMED, _ARROW):
+            for match in pattern.finditer(sentence):
+                name = match["old"].strip("`.,:;'\"*")
+                if len(name) > 1 and not _PLAIN.match(name):
+                    found[name] = () if pattern is not _RETIRED else _held_for(sentence, match, name)
+    return found
 
 
-def retired_in(text: str) -> tuple[str, ...]:
-    """Return names that a line says gave way to others; plain words are none."""
-    found = [match["old"] for pattern in (_RETIRED, _RENAMED, _ARROW) for match in pattern.finditer(text)]
-    names = (each.strip("`.,:;'\"*") for each in found)
-    return tuple(dict.fromkeys(name for name in names if len(name) > 1 and not _PLAIN.match(name)))
-
-
-def _folded(key: str) -> str:
-    words = key.casefold().replace("`", "").split()
-    return " ".join(word for word in words if word not in _FILLERS)
+def _held_for(sentence: str, match: re.Match[str], name: str) -> tuple[str, ...]:
+    """Return the things that a name gives way for: those of `in web/` and `for the tests`, what a number is of."""
+    scope = scope_around(sentence, match.start(), match.end())
+    if name.strip("#%").replace(".", "").isdigit():
+        scope = (*scope, *(folded(word) for word in (match["what"] or "").split() if len(word) > 3))
+    return scope
 
 
 def taken_back(lines: Sequence[Line]) -> set[int]:
@@ -112,39 +77,104 @@ def taken_back(lines: Sequence[Line]) -> set[int]:
 def current(entries: Sequence[Entry], new: int) -> list[Entry]:
     """Return entries without what a later new one puts out of date.
 
-    Gone is a sentence that gives a value to a key to which a new entry gives one; and, if it holds a name that a new
-    entry retires, a sentence of the user or one that gives a value. Other lines with such a name weigh half.
+    Gone is a sentence that gives a value to something to which a new entry gives one; and, if it holds a name that a
+    new entry retires, a sentence of the user or one that gives a value. Other lines with such a name weigh half.
 
     Args:
         entries: in the order in which they were said.
         new: how many of the last ones are new; earlier ones have had their effect.
 
     """
-    given: dict[str, int] = {}
-    retired: dict[str, int] = {}
+    gone = _given_anew(entries, new)
+    retired: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for at in range(len(entries) - new, len(entries)):
-        given |= dict.fromkeys(entries[at].keys, at)
-        retired |= dict.fromkeys(retired_in(entries[at].text), at)
+        for name, scope in retired_in(entries[at].text).items():
+            retired.setdefault(name, []).append((at, scope))
     left = []
     for at, entry in enumerate(entries):
-        old_keys = {key for key in entry.keys if given.get(key, -1) > at}
-        old_names = {name for name in entry.names if retired.get(name, -1) > at}
-        if old_keys or (old_names and (entry.by_user or entry.keys)):
-            rest = _without(entry, old_keys, old_names)
+        old_names = {
+            name
+            for name in entry.names
+            if any(by > at and _holds_for(scope, entry) for by, scope in retired.get(name, ()))
+        }
+        if gone[at] or (old_names and (entry.by_user or entry.keys)):
+            rest = _without(entry, gone[at], old_names)
             left += [rest] if rest else []
         else:
             left.append(dataclasses.replace(entry, weight=entry.weight / 2) if old_names else entry)
     return left
 
 
-def _without(entry: Entry, keys: set[str], names: set[str]) -> Entry | None:
-    """Return an entry without the sentences that are out of date; None where no other is left."""
-    sentences = [
-        sentence
-        for sentence in sentences_of(entry.text)
-        if keys.isdisjoint(keys_in(sentence, entry.lead)) and names.isdisjoint(names_in(sentence))
-    ]
-    text = " ".join(sentences)
-    if len(sentences) == len(sentences_of(entry.text)) or len(text) < _SHORTEST_REST:
+def _given_anew(entries: Sequence[Entry], new: int) -> list[set[Key]]:
+    """Return the keys of each entry to which a later new one gives another value.
+
+    Where the new one does not tell things of that name apart, it is about the last of them that was spoken of.
+    """
+    gone: list[set[Key]] = [set() for _ in entries]
+    held: dict[str, list[tuple[int, Key]]] = {}
+    for at, entry in enumerate(entries):
+        for key in entry.keys if at >= len(entries) - new else ():
+            before = held.get(key.name, [])
+            same = [each for _, each in before if gives_way(each, key)]
+            replaced = [each for each in before if same and _is_of(each[1], same[-1], key)]
+            for place, old in replaced:
+                gone[place].add(old)
+            held[key.name] = [each for each in before if each not in replaced]
+        for key in entry.keys:
+            held.setdefault(key.name, []).append((at, key))
+    return gone
+
+
+def _is_of(old: Key, last: Key, new: Key) -> bool:
+    return gives_way(old, new) and set(old.subject) <= set(last.subject)
+
+
+def _holds_for(scope: Sequence[str], entry: Entry) -> bool:
+    words = {folded(word) for part in re.findall(r"[\w./-]+", entry.text) for word in (part, *part.split("/"))}
+    return not scope or not words.isdisjoint(scope)
+
+
+def _without(entry: Entry, keys: set[Key], names: set[str]) -> Entry | None:
+    """Return an entry without the sentences that are out of date; None where no other is left.
+
+    What is left is told with what it is about. It stays whole where it points to a sentence with an old name.
+    """
+    sentences = list(keys_by_sentence(entry.text, entry.lead))
+    left = [_still_true(sentence, given, keys, names) for sentence, given in sentences]
+    text = " ".join(sentence for sentence in left if sentence)
+    if left == [sentence for sentence, _ in sentences] or len(text) < _SHORTEST_REST:
         return None
-    return dataclasses.replace(entry, text=text, keys=keys_in(text, entry.lead), names=names_in(text))
+    lead = entry.lead
+    in_part = any(0 < len(rest) < len(whole) for rest, (whole, _) in zip(left, sentences, strict=True))
+    if not lead and (_POINTS_BACK.search(text) or (in_part and not keys_in(text))):
+        # What is left points to what only the sentence before it named.
+        replaced = next((key for key in entry.keys if key in keys), None)
+        if replaced is None:
+            return dataclasses.replace(entry, weight=entry.weight / 2)
+        lead = " ".join((*replaced.subject, replaced.name))
+    return dataclasses.replace(entry, text=text, lead=lead, keys=keys_in(text, entry.lead), names=names_in(text))
+
+
+def _still_true(sentence: str, given: tuple[Key, ...], keys: set[Key], names: set[str]) -> str:
+    """Return what of a sentence is not out of date.
+
+    Clauses go that give an old value or speak of it; others stay if they give one, too, order something or name it.
+    """
+    if not names.isdisjoint(names_in(sentence)):
+        return ""
+    if keys.isdisjoint(given):
+        return sentence
+    old = {(key.name, key.subject) for key in keys}
+    clauses = [(clause, {(key.name, key.subject) for key in keys_in(clause)}) for clause in clauses_of(sentence)]
+    gone = {name for clause, own in clauses if not old.isdisjoint(own) for name in names_in(clause)}
+    if not gone:
+        return ""
+    kept = [
+        clause
+        for clause, own in clauses
+        if old.isdisjoint(own)
+        and gone.isdisjoint(names_in(clause))
+        and (own or (len(clause.split()) >= _FEWEST_WORDS and (ORDER.search(clause) or names_in(clause))))
+    ]
+    text = _CONJUNCTION.sub("", "".join(kept)).rstrip(" ,;:")
+    return text[:1].upper() + text[1:]
