@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ctxsift.sessions.records import Source, Step, StepEnding
+from ctxsift.sessions.speakers import words_of
 
 # What is longer is parted at the ends of its sentences; a sentence that is too long is cut. What a user says in one
 # breath belongs together.
@@ -45,14 +46,15 @@ class Line:
 
 
 def lines_of(span: Iterable[Step]) -> Iterator[Line]:
-    """Yield the lines of all that user and agent said in a span; what the system says is not among them."""
+    """Yield the lines of all that user and agent said in a span; what a program says is not among them."""
     for number, step in enumerate(span):
-        if step.source is Source.SYSTEM or not step.message.strip():
+        message = words_of(step)
+        if step.source is Source.SYSTEM or not message.strip():
             continue
         by_user = step.source is Source.USER
         # A message without a call ends a turn; what was aborted reports nothing.
         report = not by_user and not step.calls and step.ending is StepEnding.COMPLETE
-        for place, (text, lead, in_code) in enumerate(_parts(step.message, _LONG_BY_USER if by_user else _LONG)):
+        for place, (text, lead, in_code) in enumerate(_parts(message, _LONG_BY_USER if by_user else _LONG)):
             yield Line(text, step.step_id, by_user, report, in_code, lead, number, place)
 
 

@@ -24,6 +24,7 @@ from ctxsift.sessions.records import (
     ToolResult,
     Usage,
 )
+from ctxsift.sessions.speakers import is_by_program
 
 # How many steps may begin before one leaves: when all its calls are answered, and at the latest.
 _HELD, _HELD_AT_MOST = 8, 64
@@ -117,7 +118,12 @@ class Line:
         self._ids: set[str] = set()
 
     def begin(self, source: Source, message: str = "", timestamp: JsonValue = None, *, name: str = "") -> Turn:
-        """Begin a step. A `name` lets `named` find it again."""
+        """Begin a step. A message in the user's name that only a program wrote is the system's.
+
+        A `name` lets `named` find the step again.
+        """
+        if source is Source.USER and is_by_program(message):
+            source = Source.SYSTEM
         self.number += 1
         turn = Turn(self.number, source, timestamp if isinstance(timestamp, str) else None, name, [message])
         self._held.append(turn)

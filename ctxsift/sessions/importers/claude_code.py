@@ -42,6 +42,11 @@ def is_sidechain(record: dict[str, JsonValue]) -> bool:
     return record.get("isSidechain") is True or bool(text(record.get("parent_tool_use_id")))
 
 
+def _is_of_human(origin: JsonValue) -> bool:
+    """Return False where the origin of a message is told, and is a task, a teammate or another program."""
+    return mapping(origin).get("kind", "human") == "human"
+
+
 class ClaudeCode(Importer):
     """Reads what stands in `~/.claude/projects`, and what `claude --output-format stream-json` prints."""
 
@@ -134,11 +139,10 @@ class ClaudeCode(Importer):
                 self.compact(summary=said)
             return
         if said:
-            interrupted = said.startswith(_INTERRUPTED)
-            source = Source.SYSTEM if interrupted or record.get("isMeta") is True else Source.USER
-            if interrupted and (last := line.last_of_agent()) is not None:
+            if said.startswith(_INTERRUPTED) and (last := line.last_of_agent()) is not None:
                 last.ending = StepEnding.ABORTED
-            turn = line.begin(source, said, record.get("timestamp"))
+            by_program = record.get("isMeta") is True or not _is_of_human(record.get("origin"))
+            turn = line.begin(Source.SYSTEM if by_program else Source.USER, said, record.get("timestamp"))
             turn.folder = text(record.get("cwd")) or None
             self._note(record, line, turn)
         elif answered is not None:

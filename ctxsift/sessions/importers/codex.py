@@ -17,8 +17,6 @@ _CALLS = frozenset(
 )
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"})
 _COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summary"})
-# What the program says in the name of the user.
-_BY_PROGRAM = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>")
 # The program's own lines above a command's output say it.
 _EXIT_CODE = re.compile(r"(?:^|\n)(?:Exit code: |Process exited with code )(-?\d{1,10})\n")
 _OUTPUT, _HEAD_OF_OUTPUT = "Output:\n", 400
@@ -117,8 +115,7 @@ class Codex(Importer):
         role = text(item.get("role"))
         if kind == "message" and role != "assistant":
             said = text_of(item.get("content"), self.skip)
-            by_user = role == "user" and not said.lstrip().startswith(_BY_PROGRAM)
-            turn = self.main.begin(Source.USER if by_user else Source.SYSTEM, said, when)
+            turn = self.main.begin(Source.USER if role == "user" else Source.SYSTEM, said, when)
             turn.folder = self._folder or None
             self._turn = None
         elif kind == "message":
