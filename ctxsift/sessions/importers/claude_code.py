@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Recent, Turn
@@ -22,6 +23,10 @@ from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
 
 _SPOKEN = ("user", "assistant")
 _IDS = ("uuid", "sessionId", "session_id", "parentUuid")
+# A removal from the queue that gave a prompt to the agent; earlier versions give no reason.
+_ABSORBED = ("", "absorbed_mid_turn")
+_MOST_QUEUED = 100
+_IMAGE = re.compile(r"\[[Ii]mage\b[^\]\n]*\]")
 _INTERRUPTED = "[Request interrupted by user"
 # A failed command begins its output with this.
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
@@ -47,6 +52,14 @@ def _is_of_human(origin: JsonValue) -> bool:
     return mapping(origin).get("kind", "human") == "human"
 
 
+def _take(among: deque[str], said: str) -> bool:
+    """Take a prompt out of those that are known; return False where it is not among them. Images are not compared."""
+    found = next((each for each in among if _IMAGE.sub("", each).split() == _IMAGE.sub("", said).split()), None)
+    if found is not None:
+        among.remove(found)
+    return found is not None
+
+
 class ClaudeCode(Importer):
     """Reads what stands in `~/.claude/projects`, and what `claude --output-format stream-json` prints."""
 
@@ -57,6 +70,10 @@ class ClaudeCode(Importer):
         self._steps = Recent()
         self._whole_file_is_side = False
         self._sides: dict[str, str] = {}
+        # Prompts that wait in the queue, and those that its removals and attachments told of, each without the other.
+        self._waiting: deque[str] = deque(maxlen=_MOST_QUEUED)
+        self._removed: deque[str] = deque(maxlen=_MOST_QUEUED)
+        self._attached: deque[str] = deque(maxlen=_MOST_QUEUED)
 
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
@@ -98,6 +115,10 @@ class ClaudeCode(Importer):
             self.know(title=text(value.get("summary")))
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             self._boundary(value)
+        elif kind == "queue-operation":
+            self._queue(value)
+        elif kind == "attachment" and mapping(value.get("attachment")).get("type") == "queued_command":
+            self._queued(value, self._line_of(value))
         else:
             subtype = text(value.get("subtype"))
             self.skip(f"record {kind or 'without a type'}{f' / {subtype}' if subtype else ''}")
@@ -122,6 +143,34 @@ class ClaudeCode(Importer):
         known = (self._steps.get(text(uuid)) for uuid in uuids)
         self.compact(first_kept_step=next(filter(None, known), None), tokens_before=whole(tokens))
 
+    def _queue(self, record: dict[str, JsonValue]) -> None:
+        """Follow the queue of what is typed while the agent works; what it took from there is a step of the user."""
+        operation, content = text(record.get("operation")), text_of(record.get("content"), self.skip)
+        if operation == "enqueue":
+            self._waiting.append(content)
+        elif operation == "popAll":
+            self._waiting.clear()
+        else:
+            said = content or (self._waiting[0] if self._waiting else "")
+            _take(self._waiting, said)
+            absorbed = operation == "remove" and text(record.get("reason")) in _ABSORBED
+            if said and absorbed and not _take(self._attached, said):
+                self._removed.append(said)
+                self._begin(record, self.main, said)
+
+    def _queued(self, record: dict[str, JsonValue], line: Line) -> None:
+        attachment = mapping(record.get("attachment"))
+        said = text_of(attachment.get("prompt"), self.skip)
+        if said and not _take(self._removed, said):
+            self._attached.append(said)
+            by_program = attachment.get("commandMode") == "task-notification" or attachment.get("isMeta") is True
+            self._begin(record, line, said, by_program=by_program or not _is_of_human(attachment.get("origin")))
+
+    def _begin(self, record: dict[str, JsonValue], line: Line, said: str, *, by_program: bool = False) -> None:
+        turn = line.begin(Source.SYSTEM if by_program else Source.USER, said, record.get("timestamp"))
+        turn.folder = text(record.get("cwd")) or None
+        self._note(record, line, turn)
+
     def _user(self, record: dict[str, JsonValue], line: Line) -> None:
         message = record.get("message")
         content = mapping(message).get("content") if isinstance(message, dict) else message
@@ -142,9 +191,7 @@ class ClaudeCode(Importer):
             if said.startswith(_INTERRUPTED) and (last := line.last_of_agent()) is not None:
                 last.ending = StepEnding.ABORTED
             by_program = record.get("isMeta") is True or not _is_of_human(record.get("origin"))
-            turn = line.begin(Source.SYSTEM if by_program else Source.USER, said, record.get("timestamp"))
-            turn.folder = text(record.get("cwd")) or None
-            self._note(record, line, turn)
+            self._begin(record, line, said, by_program=by_program)
         elif answered is not None:
             self._note(record, line, answered)
         elif not any(mapping(block).get("type") == "tool_result" for block in blocks):

@@ -33,6 +33,12 @@ def claude(kind: str, content: Any, second: int = 0, **fields: Any) -> dict[str,
     return base | {"type": kind, "uuid": f"u-{second}", "timestamp": time_at(second), "message": message} | fields
 
 
+def queued(prompt: Any, **fields: Any) -> dict[str, Any]:
+    """Return an attachment of Claude Code: a prompt that was typed while the agent worked."""
+    attachment = {"type": "queued_command", "commandMode": "prompt", "prompt": prompt} | fields
+    return {"type": "attachment", "uuid": "a", "sessionId": "s-1", "timestamp": time_at(4), "attachment": attachment}
+
+
 def said(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxsift.sessions.records import Compaction, Source, StepEnding, Usage
-from tests.ctxsift.sessions.samples import CLAUDE, claude, lines, read, result, said, use
+from tests.ctxsift.sessions.samples import CLAUDE, claude, lines, queued, read, result, said, time_at, use
 
 
 def test_blocks_of_one_message_are_one_step(tmp_path: Path) -> None:
@@ -177,3 +177,58 @@ def test_printed_streams_are_read_as_well(tmp_path: Path) -> None:
     )
     assert (session.head.session_id, [step.message for step in session.steps]) == ("s-9", ["Hi"])
     assert [each.head.session_id for each in session.subagents] == ["t"]
+
+
+def queue(operation: str, content: str | None = None, **fields: Any) -> dict[str, Any]:
+    record = {"type": "queue-operation", "operation": operation, "sessionId": "s-1", "timestamp": time_at(3)} | fields
+    return record if content is None else record | {"content": content}
+
+
+ORDER = "Never touch the till."
+NOTICE = "<task-notification>\n<summary>never mind</summary>\n</task-notification>"
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        ([queue("enqueue", ORDER), queue("remove"), queued(ORDER)], [("user", ORDER)]),
+        (
+            [queue("enqueue", ORDER), queued(ORDER), queue("remove", ORDER, reason="absorbed_mid_turn")],
+            [("user", ORDER)],
+        ),
+        ([queued(ORDER)], [("user", ORDER)]),
+        ([queue("enqueue", ORDER), queue("remove")], [("user", ORDER)]),
+        ([queue("remove", ORDER, reason="absorbed_mid_turn")], [("user", ORDER)]),
+        (
+            [queue("enqueue", "a b"), queue("enqueue", ORDER), queue("remove", ORDER), queue("remove")],
+            [("user", ORDER), ("user", "a b")],
+        ),
+        ([queue("enqueue", ORDER), queue("dequeue"), claude("user", ORDER, 5)], [("user", ORDER)]),
+        (
+            [queue("enqueue", ORDER), queue("popAll", ORDER), claude("user", "Never, never", 5)],
+            [("user", "Never, never")],
+        ),
+        ([queue("enqueue", ORDER), queue("remove", ORDER, reason="cancelled")], []),
+        ([queue("enqueue", ORDER)], []),
+        ([queued([said(ORDER), {"type": "image"}]), queue("remove", ORDER)], [("user", f"{ORDER}\n[image]")]),
+        ([queued(ORDER), queued(ORDER)], [("user", ORDER)] * 2),
+        ([queued(NOTICE, commandMode="task-notification"), queue("remove", NOTICE)], [("system", NOTICE)]),
+        ([queued("Never stop", origin={"kind": "peer"})], [("system", "Never stop")]),
+        ([queued("Only a", origin={"kind": "human"})], [("user", "Only a")]),
+        ([queued(None), queued({"odd": 1}), queue("odd"), queue("remove", None)], []),
+    ],
+)
+def test_what_is_typed_while_the_agent_works(
+    tmp_path: Path, records: list[dict[str, Any]], told: list[tuple[str, str]]
+) -> None:
+    before = [claude("user", "Go", 1), claude("assistant", [use("t1", "Bash")], 2, message={"id": "m1"})]
+    after = [claude("user", [result("t1", "out")], 6), claude("assistant", "Done.", 7, message={"id": "m2"})]
+    session = read(tmp_path, lines(*before, *records, *after))
+    assert [(step.source, step.message) for step in session.steps[2:-1]] == told
+    assert session.steps[1].results[0].text == "out"
+    assert not any("queue" in kind or "attachment" in kind for kind in session.skipped)
+
+
+def test_other_attachments_are_counted(tmp_path: Path) -> None:
+    other = {"type": "attachment", "sessionId": "s-1", "attachment": {"type": "todo_reminder", "content": []}}
+    assert read(tmp_path, lines(claude("user", "Go", 1), other)).skipped == {"record attachment": 1}
