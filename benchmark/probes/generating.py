@@ -63,7 +63,7 @@ def generated(
     rarity = Counter(token.norm for line in lines for token in {t.norm: t for t in tokens_of(line.text)}.values())
     made = _Maker(rarity)
     told = [
-        *made.of_lines(ProbeType.CONSTRAINT, lines, lambda line: line.by_user and bool(_ORDER.search(line.text))),
+        *made.of_lines(ProbeType.CONSTRAINT, lines, _is_order),
         *made.of_lines(ProbeType.DECISION, lines, lambda line: bool(_REASON.search(line.text))),
         *made.of_lines(ProbeType.RECALL, lines, lambda line: line.is_report and bool(_FOUND.search(line.text))),
         *made.of_work(session.steps, lines, cuts),
@@ -156,8 +156,13 @@ def _sentences(line: Line) -> Iterator[Line]:
             yield dataclasses.replace(line, text=text, place=100 * line.place + number)
 
 
+def _is_order(line: Line) -> bool:
+    return line.by_user and (line.is_reply or bool(_ORDER.search(line.text)))
+
+
 def _is_prose(line: Line) -> bool:
-    words = len(line.text.split())
+    # A short answer says enough below its question.
+    words = len(f"{line.lead if line.is_reply else ''} {line.text}".split())
     return not line.in_code and _FEWEST_WORDS <= words <= _MOST_WORDS and not line.text.endswith("?")
 
 

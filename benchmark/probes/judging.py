@@ -15,7 +15,7 @@ from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.whole_tokens import has_token
 
 # Raised when the same context may come to another verdict.
-JUDGE_VERSION = "4"
+JUDGE_VERSION = "5"
 # What says a statement has this share of its words in its sentences; or in its passage this one of them and of its
 # question's.
 _OWN_WORDS, _ALL_WORDS = 0.5, 0.37

@@ -13,6 +13,8 @@ _MOST_PASSAGE, _MOST_LINE = 1_500, 4_000
 _ARROW = re.compile(r"\s*(?:[-=]+>|→|⇒|➜)\s*")
 # Between objects of a list, and what stands around values, in JSON.
 _OBJECTS, _MARKS = re.compile(r"\}\s*,\s*\{"), re.compile(r'(?<!\w)["{}\[\]]+|["{}\[\]]+(?!\w)')
+# What stands around and between words where a program passes on what the user typed or answered.
+_PASSED_ON = re.compile(r'</?[a-z]+(?:[-_][a-z]+)+>|(?<=\?")=(?=")')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
 _HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s*\d+\t")
@@ -65,7 +67,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
                 joined, lead = (f"{lead} {content}" if call_argument(content) else content), ""
             if content.endswith(":"):
                 lead = content.rstrip(":")
-            for piece in _pieces(_ARROW.sub(" to ", _without_json(joined))):
+            for piece in _pieces(_ARROW.sub(" to ", _PASSED_ON.sub(" ", _without_json(joined)))):
                 yield sentence(piece), False
 
 

@@ -30,7 +30,8 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
 
     """
     covered = {word for text in said for word in words_of(text)}
-    words = [words_of(entry.text) for entry in entries]
+    # A "yes" says nothing without what it stands under.
+    words = [words_of(entry.text) or words_of(entry.lead) for entry in entries]
     costs = [tokens_in(entry.text) + 2 for entry in entries]
     heap = [(-_gain(entry, words[at], covered, costs[at]), at) for at, entry in enumerate(entries) if entry.weight > 0]
     heapq.heapify(heap)

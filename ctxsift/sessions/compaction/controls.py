@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from ctxsift.sessions.compaction.lines import utterances
 from ctxsift.sessions.compaction.records import Cycle, Summary
 from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 from ctxsift.sessions.records import Compaction, JsonValue, Source, Step
-from ctxsift.sessions.speakers import words_of
 
 # Of an argument that is masked, this much stays.
 _SHOWN_OF_ARGUMENT = 200
@@ -79,9 +79,10 @@ class Text:
     def compact(self, cycle: Cycle) -> Summary:
         """Return the text of all steps that are gone."""
         said = "\n".join(
-            f"{step.source}: {message}"
+            f"{source}: {message}"
             for step in cycle.span
-            if step.source in self._sources and (message := words_of(step).strip())
+            for source, message in utterances(step)
+            if source in self._sources
         )
         text = _joined(cycle.previous.text, said, "\n")
         return Summary(_end(text, cycle.budget) if self.takes_budget else text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ctxsift.sessions.records import Source, Step, StepEnding
+from ctxsift.sessions.replies import replies_in
 from ctxsift.sessions.speakers import words_of
 
 # What is longer is parted at the ends of its sentences; a sentence that is too long is cut. What a user says in one
@@ -31,7 +32,9 @@ class Line:
         by_user: the user said it.
         is_report: it stands in a message that ended the agent's turn.
         in_code: it stands in a fence.
-        message: which message of the span it is of, counted from 0; `place` is where in it.
+        message: which message of the span it is of, counted from 0.
+        place: where in what is said in its step.
+        is_reply: the user answers with it to what the agent asked or wanted to do.
 
     """
 
@@ -43,22 +46,37 @@ class Line:
     lead: str
     message: int
     place: int
+    is_reply: bool = False
 
 
 def lines_of(span: Iterable[Step]) -> Iterator[Line]:
-    """Yield the lines of all that user and agent said in a span; what a program says is not among them."""
-    for number, step in enumerate(span):
-        message = words_of(step)
-        if step.source is Source.SYSTEM or not message.strip():
-            continue
-        by_user = step.source is Source.USER
+    """Yield the lines of all that user and agent said in a span; what a program says is not among them.
+
+    What the user says in results of a step's calls is a message of its own.
+    """
+    number = 0
+    for step in span:
         # A message without a call ends a turn; what was aborted reports nothing.
-        report = not by_user and not step.calls and step.ending is StepEnding.COMPLETE
-        for place, (text, lead, in_code) in enumerate(_parts(message, _LONG_BY_USER if by_user else _LONG)):
-            yield Line(text, step.step_id, by_user, report, in_code, lead, number, place)
+        report = step.source is Source.AGENT and not step.calls and step.ending is StepEnding.COMPLETE
+        place = 0
+        for source, message in utterances(step):
+            by_user = source is Source.USER
+            is_reply = by_user and step.source is Source.AGENT
+            longest_lead = MOST_CHARACTERS if is_reply else _LONGEST_LEAD
+            for text, lead, in_code in _parts(message, _LONG_BY_USER if by_user else _LONG, longest_lead):
+                yield Line(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply)
+                place += 1
+            number += 1
 
 
-def _parts(message: str, longest: int) -> Iterator[tuple[str, str, bool]]:
+def utterances(step: Step) -> Iterator[tuple[Source, str]]:
+    """Yield what user or agent say in a step: its message, then the user's words in results of its calls."""
+    if step.source is not Source.SYSTEM and (message := words_of(step).strip()):
+        yield step.source, message
+    yield from ((Source.USER, reply) for reply in replies_in(step))
+
+
+def _parts(message: str, longest: int, longest_lead: int) -> Iterator[tuple[str, str, bool]]:
     in_code, lead = False, ""
     for raw in message.splitlines():
         if _FENCE.match(raw):
@@ -67,7 +85,7 @@ def _parts(message: str, longest: int) -> Iterator[tuple[str, str, bool]]:
         text, is_bullet, is_heading = without_marks(raw)
         if not text or _RULE.match(text):
             continue
-        if is_heading or (text.endswith(":") and len(text) <= _LONGEST_LEAD and not in_code):
+        if is_heading or (text.endswith(":") and len(text) <= longest_lead and not in_code):
             lead = text.rstrip(": ")
             continue
         if not is_bullet and not in_code and not raw.startswith((" ", "\t")):

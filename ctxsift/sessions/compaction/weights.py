@@ -122,7 +122,7 @@ def section_of(line: Line) -> str:
     """Return the heading that a line belongs under."""
     text = f"{line.lead}: {line.text}" if line.lead else line.text
     if line.by_user:
-        return CONSTRAINTS if BAN.search(line.text) else INTENT
+        return CONSTRAINTS if line.is_reply or BAN.search(line.text) else INTENT
     if NEXT_CUE.search(line.lead) or (not line.is_report and NEXT_CUE.search(text)):
         return NEXT
     if REASON.search(text):
@@ -140,7 +140,7 @@ def weight_of(line: Line) -> float:
     words, names = len(_WORD.findall(text)), len(names_in(text))
     weight = 1.0 + 0.4 * min(names, 5)
     if line.by_user:
-        weight += 1.0 + (1.5 if ORDER.search(text) else 0.0) + (0.5 if BAN.search(text) else 0.0)
+        weight += 1.0 + (1.5 if line.is_reply or ORDER.search(text) else 0.0) + (0.5 if BAN.search(text) else 0.0)
     elif line.is_report:
         weight += 1.5
     weight += sum(gain for cue, gain in _GAINS if cue.search(text))
