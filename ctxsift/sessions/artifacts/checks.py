@@ -21,6 +21,7 @@ _TEST, _LINT, _TYPES, _BUILD = CheckKind.TEST, CheckKind.LINT, CheckKind.TYPES, 
 _PROGRAMS: dict[str, CheckKind] = {
     "pytest": _TEST, "py.test": _TEST, "tox": _TEST, "nox": _TEST, "unittest": _TEST, "jest": _TEST, "vitest": _TEST,
     "mocha": _TEST, "ava": _TEST, "rspec": _TEST, "phpunit": _TEST, "ctest": _TEST, "bats": _TEST, "nosetests": _TEST,
+    "prove": _TEST,
     "eslint": _LINT, "flake8": _LINT, "pylint": _LINT, "stylelint": _LINT, "shellcheck": _LINT, "rubocop": _LINT,
     "golangci-lint": _LINT, "pre-commit": _LINT, "hadolint": _LINT, "oxlint": _LINT, "markdownlint": _LINT,
     "mypy": _TYPES, "pyright": _TYPES, "tsc": _TYPES, "tsgo": _TYPES, "vue-tsc": _TYPES, "basedpyright": _TYPES,
@@ -39,6 +40,7 @@ _SUBCOMMANDS: dict[str, dict[str, CheckKind]] = {
     "make": {"": _BUILD, "all": _BUILD, "build": _BUILD, "test": _TEST, "tests": _TEST, "lint": _LINT},
     "ruff": {"check": _LINT}, "biome": {"check": _LINT, "lint": _LINT, "ci": _LINT}, "playwright": {"test": _TEST},
     "vite": {"build": _BUILD}, "next": {"build": _BUILD, "lint": _LINT}, "webpack": {"": _BUILD},
+    "xcodebuild": {"test": _TEST, "build": _BUILD}, "terraform": {"validate": _LINT}, "rails": {"test": _TEST},
     "docker": {"build": _BUILD}, "cmake": {"--build": _BUILD}, "ninja": {"": _BUILD}, "turbo": {},
     "npm": {"test": _TEST, "t": _TEST}, "yarn": {}, "pnpm": {"test": _TEST}, "bun": {"test": _TEST},
 }  # fmt: skip
@@ -94,6 +96,11 @@ def kind_of(words: list[str]) -> CheckKind | None:
         return None if name == "tsc" and "--init" in rest else _PROGRAMS[name]
     if name in ("npm", "yarn", "pnpm", "bun", "turbo") and (kind := _script(name, rest)):
         return kind
+    if name in ("yarn", "pnpm") and rest and rest[0] in _PROGRAMS:
+        return _PROGRAMS[rest[0]]
+    if name in ("node", "ruby"):
+        named = any(re.search(r"_(?:test|spec)\.rb$|/test_\w+\.rb$", word) for word in rest)
+        return _TEST if (name == "ruby" and named) or (name == "node" and "--test" in rest) else None
     if name in ("black", "isort", "prettier") or (name == "ruff" and rest[:1] == ["format"]):
         return _LINT if {"--check", "-c", "--check-only", "-l", "--list-different"} & set(rest) else None
     if name not in _SUBCOMMANDS:
@@ -102,7 +109,7 @@ def kind_of(words: list[str]) -> CheckKind | None:
     plain = [word for word in rest if not word.startswith("-") and "=" not in word]
     if name == "cmake":
         return found.get(rest[0]) if rest else None
-    if name in ("make", "mvn", "gradle"):
+    if name in ("make", "mvn", "gradle", "xcodebuild"):
         if name == "make" and plain[:1] == ["check"]:
             return CheckKind.CHECK
         return next((found[word] for word in plain if word in found), None) if plain else found.get("")

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.checks import bare, kind_of
-from ctxsift.sessions.artifacts.outcomes import fails, key_line, passes
+from ctxsift.sessions.artifacts.outcomes import key_line
 from ctxsift.sessions.artifacts.records import Check, CheckKind, CheckRun, CheckState, Commit, FailedCommand, Limits
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.verdicts import fails, nothing_ran, verdict
 
 # Exit code 1 of these is an answer: nothing found, not equal, not there.
 _ANSWERS = frozenset(
@@ -17,8 +18,6 @@ _ANSWERS = frozenset(
     | {"which", "type", "command", "pgrep", "pkill"}
 )
 _STOPPED_CODES = frozenset({124, 130, 137, 143})
-_ERROR_WORD = re.compile(r"error|fail|\bTS\d|✗|✘|×|panic|warn", re.IGNORECASE)
-_PASS_WORD = re.compile(r"pass|ok\b|success|tests?\b|total", re.IGNORECASE)
 _BANNER = re.compile(r"^> \S+@\S+ (\S+)$", re.MULTILINE)
 _HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILINE)
 
@@ -104,44 +103,28 @@ def check_of(invocation: Invocation) -> tuple[str, CheckKind] | None:
     return (" ".join(words), kind) if kind else None
 
 
-def outcome(run: ShellRun, invocation: Invocation, *, alone: bool) -> tuple[CheckState, str]:
-    """Return how a check ended and why; `alone`: the output of its command line can be nobody else's."""
+def outcome(
+    run: ShellRun, invocation: Invocation, kind: CheckKind, said: frozenset[str], *, alone: bool
+) -> tuple[CheckState, str]:
+    """Return how a check ended and why.
+
+    Args:
+        run: the command line.
+        invocation: the check in it.
+        kind: what kind of check it is.
+        said: lines that the command line itself printed; they tell nothing of the check.
+        alone: the rest of the output can be nobody else's.
+
+    """
+    output = "\n".join(line for line in run.output.split("\n") if line.strip() not in said) if said else run.output
     if invocation.status is Status.PASSED:
-        return CheckState.PASSED, ""
+        idle = alone and kind is CheckKind.TEST and nothing_ran(output)
+        return (CheckState.NOT_SHOWN if idle else CheckState.PASSED), ""
     if invocation.code in _STOPPED_CODES:
         return CheckState.ABORTED, ""
     if invocation.status is Status.FAILED:
         return CheckState.FAILED, key_line(run.output)
-    if not alone:
-        return CheckState.NOT_SHOWN, ""
-    return _by_text(run.output, invocation.after)
-
-
-def _by_text(output: str, after: tuple[tuple[str, ...], ...]) -> tuple[CheckState, str]:
-    """Return what the output tells of a check whose exit code is hidden; `after` are the filters behind it."""
-    searches = [words for words in after if words and words[0] in ("grep", "egrep", "rg")]
-    turned = [words for words in searches if any(word.startswith("-") and "v" in word for word in words)]
-    sought = " ".join(word for words in searches for word in words[1:] if not word.startswith("-"))
-    counted = bool(after) and (after[-1][:1] == ("wc",) or any(_counts(words) for words in searches))
-    if counted:
-        number = re.findall(r"^\s*(\d+)\s*$", output, re.MULTILINE)
-        if not number or not _ERROR_WORD.search(sought) or turned:
-            return CheckState.NOT_SHOWN, ""
-        if int(number[-1]):
-            return CheckState.FAILED, f"{number[-1]} lines match {sought!r}"
-        only = len(searches) == 1 and not _PASS_WORD.search(sought)
-        return (CheckState.PASSED if only else CheckState.NOT_SHOWN), ""
-    if fails(output):
-        return CheckState.FAILED, key_line(output)
-    if searches and not turned and _ERROR_WORD.search(sought) and not _PASS_WORD.search(sought):
-        line = key_line(output)
-        if re.search(r"\berror\b|\bfail", line, re.IGNORECASE) and not re.search(r"\b0 (?:errors|fail)", line):
-            return CheckState.FAILED, line
-    return (CheckState.PASSED if passes(output) else CheckState.NOT_SHOWN), ""
-
-
-def _counts(words: tuple[str, ...]) -> bool:
-    return any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--count", word) for word in words)
+    return verdict(output, kind, invocation.after) if alone else (CheckState.NOT_SHOWN, "")
 
 
 def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckState]]:
@@ -154,7 +137,7 @@ def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckS
     scripts = _BANNER.findall(output)[:1]
     for script in scripts:
         if kind := kind_of(["npm", "run", script]):
-            state = CheckState.PASSED if made else CheckState.FAILED if fails(output) else CheckState.NOT_SHOWN
+            state = CheckState.PASSED if made else CheckState.FAILED if fails(output, kind) else CheckState.NOT_SHOWN
             found.append((f"npm run {script}", kind, state))
     for name, told in _HOOK.findall(output):
         kind = kind_of(name.split()[:1]) or CheckKind.LINT

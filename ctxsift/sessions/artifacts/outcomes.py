@@ -90,7 +90,7 @@ def body(text: str) -> str:
 
 # Which line of an output tells why it failed: the first class that has one; of tracebacks the last line.
 _NOISE = re.compile(
-    r"npm (?:error|ERR!)|^\s*(?:at |\^|~)|\b0 (?:errors?|failed|failures)\b|^\s*[-=━_#*]+\s*$|^\[\d+ more"
+    r"npm (?:error|ERR!)|^\s*(?:at |\^|~|[✓✔√] |ok \d)|\b0 (?:errors?|failed|failures)\b|^\s*[-=━_#*]+\s*$|^\[\d+ more"
 )
 _CLASSES = tuple(
     re.compile(each)
@@ -98,8 +98,8 @@ _CLASSES = tuple(
         r"error TS\d+|error\[E?\d*\]|: (?:fatal )?error:? |^E\s{2,}\w|^(?:panic|fatal|FATAL)\b[: ]"
         r"|[\w)]:\d+(?::\d+)?:? (?:error|Error)\b",
         r"^\s*(?:\w+\.)*\w*(?:Error|Exception)\b(?: \[\w+\])?:|^(?:error|ERROR|Error)\b[: ]|AssertionError",
-        r"command not found|No such file or directory|Permission denied|Cannot find module|not a git repository"
-        r"|No module named|ENOENT|EACCES",
+        r"command not found|: not found$|No such file or directory|Permission denied|Cannot find module"
+        r"|not a git repository|No module named|ENOENT|EACCES",
         r"^\S+:\d+:\d+ lint/\S+",
         r"^\s*(?:FAILED|FAIL|--- FAIL:|not ok|✗|✘|×|✖)\s?\S|^\s*\d+ (?:failed|failing)|\b[1-9]\d* (?:failed|errors?)\b"
         r"|Could not|would reformat|have NOT been applied",
@@ -127,38 +127,15 @@ def key_line(text: str) -> str:
     return next((line for line in reversed(lines) if line != "(no output)"), "")
 
 
-_FAILS = re.compile(
-    r"error TS\d+|^=*[ \t]*.*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+|^FAILED[ (]|^[ \t]*FAIL\s+\S|^--- FAIL|^FAIL\b"
-    r"|npm (?:ERR!|error)\s+(?:command (?:failed|sh )|code|Lifecycle|Test failed)"
-    r"|\bFound [1-9]\d* (?:errors?|warnings? and)"
-    r"|^error(?:\[E\d+\])?: (?:could not compile|test failed)|BUILD FAILED|FAILURE: Build failed"
-    r"|Tests?:?\s+[1-9]\d* failed|Test Files\s+[1-9]\d* failed|\b[1-9]\d* (?:failing|failures)\b"
-    r"|[1-9]\d* problems?\b.*\([1-9]"
-    r"|\bERROR collecting|^make(?:\[\d+\])?: \*\*\*|ERR_PNPM|error Command failed|[1-9]\d* files? would be reformatted"
-    r"|[Ee]xit(?:ed with)? (?:code|status):? [1-9]|\bFailed to compile|Build failed|ELIFECYCLE|^E\s{2,}\w"
-    r"|test result: FAILED|× Some errors were emitted|INTERNALERROR|SyntaxError: |ModuleNotFoundError: ",
-    re.MULTILINE,
-)
-_PASSES = re.compile(
-    r"^=*[ \t]*(?:\d+ \w+, )*[1-9]\d* passed\b.* in [\d.]+|^OK(?: \(.*\))?$|Success: no issues found|All checks passed!"
-    r"|^[ \t]*Tests:?\s+(?:\d+ skipped[,|] )?[1-9]\d* passed|test result: ok\.|^ok\s+\S+\s+[\d.(]|BUILD SUCCESS"
-    r"|[Cc]ompiled successfully|✓ built in|^[ \t]*[1-9]\d* passing\b|All matched files use Prettier|[Bb]uild succeeded"
-    r"|\b0 errors, 0 warnings|\bFound 0 errors|^[ \t]*Finished `?\w+`? "
-    r"|files? (?:would be )?left unchanged\.|no issues found",
-    re.MULTILINE,
-)
+def blamed_line(text: str) -> str:
+    """Return the first line in which a program says that it cannot go on; empty where there is none."""
+    for wanted in _CLASSES[:3]:
+        for line in text.split("\n"):
+            if wanted.search(line) and not _NOISE.search(line):
+                return line
+    return ""
 
 
-def fails(text: str) -> bool:
-    """Return True if an output shows that a test, lint, type check or build failed."""
-    return bool(_FAILS.search(_short(text)))
-
-
-def passes(text: str) -> bool:
-    """Return True if an output shows the summary of a check that passed, and nothing that failed."""
-    return bool(_PASSES.search(_short(text))) and not fails(text)
-
-
-def _short(text: str) -> str:
-    """Return a text without its longest lines: no summary stands in them, and patterns are slow on them."""
+def without_longest(text: str) -> str:
+    """Return a text without the ends of its longest lines: no summary stands there, and patterns are slow on them."""
     return "\n".join(line[:2000] for line in text.split("\n"))

@@ -38,6 +38,7 @@ class ShellCalls:
     log: CommandLog
     _checks: list[tuple[Invocation, str, str, CheckKind]] = field(default_factory=list)
     _crashed: bool = False
+    _said: list[str] = field(default_factory=list)
 
     def read(self, command: str, text: str, ended: tuple[Ending, int | None], folder: str) -> str:
         """Take down one command line with its output; return the folder that it ended in."""
@@ -45,10 +46,10 @@ class ShellCalls:
         output = clean(body(text)[:_MOST_OUTPUT])
         if (match := _WINDOW.match(command)) and self._window(match[1], match[2], output, folder):
             return folder
-        self._checks, self._crashed = [], False
+        self._checks, self._crashed, self._said = [], False, []
         run = ShellRun(self.ledger, self.repository, self._handle, folder, Printed(output))
         run.walk(command, code if ending is Ending.RUN else None)
-        failed = self._judge_checks(run, aborted=ending is Ending.ABORTED)
+        failed = self._judge_checks(run, command, aborted=ending is Ending.ABORTED)
         if ending is Ending.RUN:
             self._judge(run, command, code, failed)
         return run.folder
@@ -56,6 +57,8 @@ class ShellCalls:
     def _handle(self, run: ShellRun, invocation: Invocation) -> None:
         if check := check_of(invocation):
             self._checks.append((invocation, run.folder, *check))
+        elif invocation.name in ("echo", "printf"):
+            self._said.append(" ".join(invocation.words[1:]).strip())
         if invocation.name == "git":
             made = run_git(run, invocation)
             for revision, branch, subject in made:
@@ -83,11 +86,14 @@ class ShellCalls:
     def _folder(self, folder: str) -> str:
         return shown(folder, self.ledger.folder) if folder != self.ledger.folder else "."
 
-    def _judge_checks(self, run: ShellRun, *, aborted: bool) -> bool:
+    def _judge_checks(self, run: ShellRun, command_line: str, *, aborted: bool) -> bool:
         """Take down the checks of a command line; return True if one failed although the exit code hides it."""
         hidden = False
         for invocation, folder, command, kind in self._checks:
-            state, line = outcome(run, invocation, alone=len(self._checks) == 1)
+            # `npm test && echo OK` says OK of the test; behind a pipe or `;` it says so in any case.
+            unasked = bool(invocation.after) or "&&" not in command_line
+            said = frozenset(self._said if unasked else ())
+            state, line = outcome(run, invocation, kind, said, alone=len(self._checks) == 1)
             if aborted and state in (CheckState.NOT_SHOWN, CheckState.PASSED):
                 state, line = CheckState.ABORTED, ""
             hidden |= state is CheckState.FAILED

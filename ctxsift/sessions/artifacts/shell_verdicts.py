@@ -12,7 +12,10 @@ from ctxsift.sessions.artifacts.shell_words import plain_text
 # Stands for what only the shell knew; a word with it names no path.
 UNKNOWN = "\0"
 _MOST_LINES, _MOST_WORDS = 20_000, 500
-_COMPLAINT = re.compile(r"(?:[\w./-]*sh(?:\[\d+\])?: (?:line \d+: )?)?(?:\d+: )?([\w.+-]+)(?::\d+)?: (.+)")
+_COMPLAINT = re.compile(
+    r"(?:[\w./-]*sh(?:\[\d+\])?: (?:line \d+: )?)?(?:\d+: )?([\w.+-]+)(?::\d+)?:"
+    r" (?!Nothing to be done|'.+' is up to date)(.+)"
+)
 # Commands that say so when they fail; one that is silent has succeeded.
 _OUTSPOKEN = frozenset({
     "cd", "pushd", "popd", "mkdir", "rmdir", "cp", "mv", "rm", "ln", "touch", "cat", "head",
