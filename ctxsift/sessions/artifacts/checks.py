@@ -10,7 +10,7 @@ from ctxsift.sessions.artifacts.records import CheckKind
 _WRAPPERS = {
     "sudo": "", "time": "", "nice": "-n", "nohup": "", "command": "", "exec": "", "env": "-u", "timeout": "-s -k",
     "npx": "-p --package", "bunx": "", "xvfb-run": "-s", "stdbuf": "", "cross-env": "", "dotenv": "-e -f",
-    "gtimeout": "-s -k", "caffeinate": "-t", "unbuffer": "",
+    "gtimeout": "-s -k", "caffeinate": "-t", "unbuffer": "", "nyc": "", "c8": "",
 }  # fmt: skip
 _RUNNERS = {
     ("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run"),
@@ -66,6 +66,10 @@ def bare(words: list[str]) -> list[str]:
                 words = words[1:]
         elif len(words) > 1 and (name, words[1]) in _RUNNERS:
             words = _after_options(words[2:], ["--with", "--extra", "--group", "-p", "--python", "-n", "--name"])
+        elif words[:2] == ["coverage", "run"] and (module := _module(words[1:])):
+            words = module
+        elif name == "php" and len(words) > 1 and words[1].rpartition("/")[2] in _PROGRAMS:
+            words = words[1:]
         elif re.fullmatch(r"(?:python|pypy)[\d.]*", name) and (module := _module(words)):
             words = module
         else:
@@ -98,6 +102,8 @@ def kind_of(words: list[str]) -> CheckKind | None:
         return kind
     if name in ("yarn", "pnpm") and rest and rest[0] in _PROGRAMS:
         return _PROGRAMS[rest[0]]
+    if name.startswith("python") and [word.rpartition("/")[2] for word in rest[:2]] == ["manage.py", "test"]:
+        return _TEST
     if name in ("node", "ruby"):
         named = any(re.search(r"_(?:test|spec)\.rb$|/test_\w+\.rb$", word) for word in rest)
         return _TEST if (name == "ruby" and named) or (name == "node" and "--test" in rest) else None

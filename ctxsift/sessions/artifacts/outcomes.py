@@ -29,6 +29,7 @@ _REFUSED = re.compile(
 )
 # Ends of outputs are where programs and wrappers say how they ended.
 _END = 400
+_MOST_TRIED = 200_000
 
 
 class Ending(Enum):
@@ -99,7 +100,7 @@ _CLASSES = tuple(
         r"|[\w)]:\d+(?::\d+)?:? (?:error|Error)\b",
         r"^\s*(?:\w+\.)*\w*(?:Error|Exception)\b(?: \[\w+\])?:|^(?:error|ERROR|Error)\b[: ]|AssertionError",
         r"command not found|: not found$|No such file or directory|Permission denied|Cannot find module"
-        r"|not a git repository|No module named|ENOENT|EACCES",
+        r"|not a git repository|^\w+: (?:cannot|can't|could not|unable to) |No module named|ENOENT|EACCES",
         r"^\S+:\d+:\d+ lint/\S+",
         r"^\s*(?:FAILED|FAIL|--- FAIL:|not ok|✗|✘|×|✖)\s?\S|^\s*\d+ (?:failed|failing)|\b[1-9]\d* (?:failed|errors?)\b"
         r"|Could not|would reformat|have NOT been applied",
@@ -136,6 +137,8 @@ def blamed_line(text: str) -> str:
     return ""
 
 
-def without_longest(text: str) -> str:
-    """Return a text without the ends of its longest lines: no summary stands there, and patterns are slow on them."""
+def ends(text: str) -> str:
+    """Return what patterns are tried on: both ends of a text, of its lines 2,000 characters; they are slow on more."""
+    if len(text) > _MOST_TRIED:
+        text = text[: _MOST_TRIED // 4] + "\n" + text[-_MOST_TRIED * 3 // 4 :]
     return "\n".join(line[:2000] for line in text.split("\n"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ctxsift.sessions.artifacts.outcomes import blamed_line, key_line, without_longest
+from ctxsift.sessions.artifacts.outcomes import blamed_line, ends, key_line
 from ctxsift.sessions.artifacts.records import CheckKind, CheckState
 
 # What summaries count. The first class that fits names a word.
 _CLASSES = {
-    "fault": r"fail(?:ed|ing|ures?|s)?|err(?:ors?\b|or\(s\)|ored)|crash(?:ed|es)|cancell?ed|broken|timed out",
+    "fault": r"fail(?:ed|ing|ures?|s)?|err(?:ors?\b|or\(s\)|ored)|crash(?:ed|es)|cancell?ed|broken|timed out"
+    r"|interrupted|invalid|aborted|did not run|(?:uncaught )?exceptions?|rejections?",
     "good": r"pass(?:ed|ing|es)?|succeeded|success(?:ful)?|ok|xfailed",
     "idle": r"skip(?:ped|s)?|pending|pendings|ignored|todo|disabled|excluded|incomplete|omissions|omitted|not run",
     "total": r"(?:total )?tests?(?: cases?| run| completed)?|doctests?|propert(?:y|ies)|examples?|specs?|scenarios?"
@@ -33,13 +34,14 @@ _COUNT = re.compile(
 )
 _LABEL = (
     r"(?:tests?|test files|test suites|suites|errors|executed(?: \d+ of(?: \d+)?)?|found|ran|all|test summary|snapshots"
-    r"|summary ?\[[^\]]*\]|totals?|test run with|vitest caught|test result|result|ok|failed|passed|skipped|info|error"
+    r"|summary ?\[[^\]]*\]|totals?|test run with|(?:\w+ [\d.]+ )?compiled with"
+    r"|vitest caught|test result|result|ok|failed|passed|skipped|info|error"
     r"|warn(?:ing)?|\d+% tests passed)(?!\w)"
 )
 # A line that is a summary begins with a count; names of tests and logs hold numbers as well.
 _SUMMARY = re.compile(
     rf"[\W_ℹ]*(?:{_LABEL}[\W_]*){{0,3}}(?:{_BEFORE}|{_BEHIND})"
-    r"(?=\W*$|\s*[,;|()\[.:=]|\s+(?:\d|(?:in|of|out|with|and|during|after|across)\b))",
+    r"(?=\W*$|\s*[,;|()\[.:=]|\s+(?:\d|(?:in|of|out|with|and|to|during|after|across)\b))",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\d")
@@ -47,25 +49,28 @@ _PASS_MARK = re.compile(r"^\s*(?:[✓✔√]|ok \d|PASS\b|--- PASS)")
 
 _FAILED = re.compile(
     r"^[ \t]*(?:FAILED|FAIL|--- FAIL|FAILURES|ERRORS)(?=[\s!:(|]|$)(?!\W*0\b)|^[ \t]*Failed(?:!| tests?:)"
-    r"|\*\* \w+ FAILED \*\*|\bBUILD FAIL(?:ED|URE)\b|^> Task .* FAILED$|FAILURE: Build failed"
+    r"|\*\* \w+ FAILED \*\*|\bBUILD FAIL(?:ED|URE)\b|^(?![ \t]*[✓✔√]).*\bFAILED[ \t]*(?:\[ *\d+%\])?$"
     r"|\bBuild (?:FAILED|failed)\b|Test Run Failed|tests? FAILED\b|[Ss]uite failed to run|Some tests failed"
     r"|evaluation failed|FAIL code \d"
     r"|^Result: FAIL|test result: FAILED|^Bail out!|\*\*\*(?:Failed|Timeout|Exception|Not Run)|\b[1-9]\d* of \d+ failed"
-    r"|^\s*not ok\b(?!.*# *(?i:todo|skip))|^[ \t]*[✗✘×✖✕][ \t]+(?!\d)\S|^\s*# +Failed test|\.{3,}(?:\(.*\))?Failed$"
+    r"|^[ \t]*not ok\b(?!.*# *(?i:todo|skip))|^[ \t]*[✗✘×✖✕][ \t]+(?!\d)\S"
+    r"|^[ \t]*# +Failed test|(?<!\.)\.{3,}(?:\(.*\))?Failed$"
     r"|^npm (?:ERR!|error)|ERR_PNPM|ELIFECYCLE|error Command failed|^make(?:\[\d+\])?: \*\*\*|error TS\d+"
     r"|^error(?:\[E\d+\])?: (?:could not compile|test failed|\d+ targets? failed|process didn't exit)"
     r"|\bERROR collecting|INTERNALERROR|Interrupted: \d+ error|^E\s{2,}\w|Unhandled (?:Error|Rejection)s? ⎯"
+    r"|^rspec \S+:\d+ # |An error occurred while loading|^rake aborted!|^\*\* \(\w+Error\)|^nox > .* failed"
+    r"|(?i:compilation error\b)|PHP (?:Fatal|Parse) error|Code style issues"
     r"|Segmentation fault|SIGSEGV|SIGABRT|core dumped|^Killed$|Failed to compile|Compilation failed"
-    r"|Oops! Something went|[Ee]xit(?:ed with)? (?:code|status):? [1-9]|× Some errors were emitted"
+    r"|Oops! Something went|[Ee]xit(?:ed with)? (?:code|status):? [1-9]"
     r"|[1-9]\d* files? would be reformatted"
     r"|(?i:coverage\b.*\b(?:not met|not reached|not meet|below|less than|failure|failed))|Rule violated for",
     re.MULTILINE,
 )
 # What fails a linter, a type checker or a build; in the output of tests it can be what they log.
 _FINDING = re.compile(
-    r"^(?!\d+\.)[\w./@+-]*[./][\w./@+-]*:\d+(?::\d+)?:(?!\s*\[?(?i:warning|note|info|hint|help)|$)\s*\S"
-    r"|^\s*\d+:\d+\s+error\b|^[\s│╷|]*\[?(?:error|fatal|Error|ERROR|FATAL)(?:\[\w+\]| \w+\d+|\])?:? \S"
-    r"|[:-] (?:fatal )?error(?: \w+\d+)?: |undefined reference to",
+    r"^(?!\d+\.)(?=[\w@+-]*[./])[\w./@+-]+:\d+(?::\d+)?:(?!\s*\[?(?i:\w*warning|note|info|hint|help)|$)\s*\S"
+    r"|^[ \t]*\d+:\d+[ \t]+error\b|^[ \t│╷|]*\[?(?:error|fatal|Error|ERROR|FATAL)(?:\[\w+\]| \w+\d+|\])?:? \S"
+    r"|[:-] (?:fatal )?error(?: \w+\d+)?: |undefined reference to|^In \S+ line \d+:$",
     re.MULTILINE,
 )
 # What programs say when they have gone well as a whole.
@@ -88,17 +93,17 @@ _NOTHING = re.compile(
     r"(?: is| was| are| were| to| have| could|,)? ?(?:found|ran|run|executed|match|avail|collect|specif|present)"
     r"|\bno tests?\W*$|\[no test files\]|no tests? (?:file )?matches|there (?:is|are) no \S+ files|collected 0 items"
     r"|^1\.\.0\b|^> Task \S*:(?:test\w*|\w+Test) NO-SOURCE|Result: NOTESTS|: Nothing to be done for|' is up to date\."
-    r"|no files were processed|this is not the \w+ command",
+    r"|no files were processed|\bchecked 0 \w*files|^0 files inspected|this is not the \w+ command",
     re.MULTILINE | re.IGNORECASE,
 )
 # Parts of a run that went well, one line each.
-_PART = re.compile(r"^(?:ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)|\s*--- PASS: )", re.MULTILINE)
+_PART = re.compile(r"^(?:ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)|[ \t]*--- PASS: )", re.MULTILINE)
 _TASK = re.compile(r"^> Task \S*:(?:test\w*|\w+Test)(?: UP-TO-DATE| FROM-CACHE)?$", re.MULTILINE)
 _PLAN = re.compile(r"^1\.\.(\d+)$", re.MULTILINE)
 _POINT = re.compile(r"^ok (\d+)\b(?!.*# *skip)", re.MULTILINE | re.IGNORECASE)
 # Jest and Vitest count tests and files: a file that does not load has no tests.
-_TESTS_ONLY = re.compile(r"^\s*Tests:?\s+.*(?:\btotal|\(\d+\))$", re.MULTILINE)
-_FILES = re.compile(r"^\s*(?:Test Suites:|Test Files)\s", re.MULTILINE)
+_TESTS_ONLY = re.compile(r"^[ \t]*Tests:?[ \t]+.*(?:\btotal|\(\d+\))$", re.MULTILINE)
+_FILES = re.compile(r"^[ \t]*(?:Test Suites:|Test Files)\s", re.MULTILINE)
 
 # What a search behind a check lets through.
 _SEEKS_FAULTS = re.compile(r"error|fail|not ok|\bTS\d|✗|✘|×|panic|warn", re.IGNORECASE)
@@ -134,7 +139,7 @@ def verdict(output: str, kind: CheckKind, after: Filters = ()) -> tuple[CheckSta
     Passed means that the output shows that something ran and that it went well as a whole. `after` are the filters
     that the output went through.
     """
-    text = without_longest(output)
+    text = ends(output)
     searches = [words for words in after if words and words[0] in ("grep", "egrep", "fgrep", "rg")]
     if after and (after[-1][:1] == ("wc",) or any(_is_counting(words) for words in searches)):
         return _by_number(text, kind, searches)
@@ -143,14 +148,19 @@ def verdict(output: str, kind: CheckKind, after: Filters = ()) -> tuple[CheckSta
     if _passes(text, kind, after):
         return CheckState.PASSED, ""
     cut = any(_cuts(words, text) for words in after)
-    line = blamed_line(text) if not (cut and kind is CheckKind.TEST) else ""
+    line = "" if cut and kind is CheckKind.TEST else blamed_line(text) or _found_line(text)
     if not line and any(not _inverts(words) and _seeks_only_faults(words) for words in searches):
         line = next((each for each in text.split("\n") if _tells_fault(each)), "")
     return (CheckState.FAILED, line.strip()) if line else (CheckState.NOT_SHOWN, "")
 
 
+def _found_line(text: str) -> str:
+    return next((line for line in text.split("\n") if _FINDING.search(line) and not _PASS_MARK.match(line)), "")
+
+
 def fails(text: str, kind: CheckKind) -> bool:
     """Return True if an output shows that a check failed."""
+    text = ends(text)
     counts = _counts(text)
     if counts.fault or _FAILED.search(text):
         return True
@@ -159,6 +169,7 @@ def fails(text: str, kind: CheckKind) -> bool:
 
 def nothing_ran(text: str) -> bool:
     """Return True if an output says that there was nothing to run, or that all of it was skipped."""
+    text = ends(text)
     counts = _counts(text)
     if counts.counted and not counts.ran:
         return True
@@ -216,7 +227,7 @@ def _points(text: str) -> int:
 def _by_number(text: str, kind: CheckKind, searches: list[tuple[str, ...]]) -> tuple[CheckState, str]:
     """Return what a number of lines tells: of faults that were sought, and of nothing else."""
     sought = " ".join(_sought(words) for words in searches)
-    number = re.findall(r"^\s*(\d+)\s*$", text, re.MULTILINE)
+    number = re.findall(r"^[ \t]*(\d+)[ \t]*$", text, re.MULTILINE)
     if not number or not _SEEKS_FAULTS.search(sought) or any(_inverts(words) for words in searches):
         return CheckState.NOT_SHOWN, ""
     if int(number[-1][:9]):

@@ -47,6 +47,11 @@ def state(command: str, output: str, code: int | None = 0) -> CheckState:
         ("npx playwright test | tail -4", "  1 failed\n    [chromium] › cart.spec.ts:4:1 › total\n  8 passed (4.1s)"),
         ("npm test 2>&1 | tail -3", 'npm error Missing script: "test"'),
         ("npm test 2>&1 | tail -3", "sh: 1: vitest: not found"),
+        ("npx playwright test | tail -3", "  2 interrupted\n  3 did not run\n  8 passed (3.2s)"),
+        ("npm run build 2>&1 | tail -1", "webpack 5.90.0 compiled with 2 errors in 900 ms"),
+        ("python manage.py test | tail -1", "FAILED (errors=1)"),
+        ("pytest -v | head -2", "tests/test_a.py::test_one PASSED [ 50%]\ntests/test_a.py::test_two FAILED [100%]"),
+        ("npx nyc mocha | tail -1", "ERROR: Coverage for lines (71%) does not meet global threshold (80%)"),
         # Coverage
         (
             "pytest --cov | tail -4",
@@ -68,6 +73,11 @@ def state(command: str, output: str, code: int | None = 0) -> CheckState:
         ("cargo nextest run 2>&1 | tail -3", "     Summary [   0.045s] 14 tests run: 13 passed, 1 failed, 2 skipped"),
         ("bundle exec rspec | tail -2", "31 examples, 2 failures, 1 pending"),
         ("bundle exec rspec | tee log", "31 examples, 0 failures, 2 errors occurred outside of examples"),
+        ("mix test | tail -1", "3 tests, 0 failures, 1 invalid"),
+        ("mix test 2>&1 | tail -1", "** (CompileError) lib/cart.ex:3: undefined function total/1"),
+        ("cargo test | head -2", "running 2 tests\ntest adds ... FAILED"),
+        ("go test ./... 2>&1 | tail -1", "mail/mail_test.go:3:8: package tool/zzz is not in std"),
+        ("./gradlew test | tail -2", "CartTest > total FAILED\n    org.opentest4j.AssertionFailedError"),
         ("mix test | tail -2", "2 doctests, 40 tests, 3 failures"),
         ("bin/rails test | tail -1", "5 runs, 9 assertions, 0 failures, 1 errors, 0 skips"),
         ("ruby -Itest test/cart_test.rb | tail -1", "5 runs, 9 assertions, 1 failures, 0 errors, 0 skips"),
@@ -147,6 +157,7 @@ def test_what_failed_behind_a_filter_is_told_as_failed(command: str, output: str
         ("swift test | tail -1", "Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds"),
         ("make test", "make: 'test' is up to date."),
         ("ruff check src | tail -2", "warning: No Python files found under the given path(s)\nAll checks passed!"),
+        ("npx biome check lib | tail -1", "Checked 0 files in 3ms. No fixes applied."),
         ("npx tsc --noEmit | tail -2", "        This is not the tsc command you are looking for"),
     ],
 )
@@ -191,6 +202,12 @@ def test_an_exit_code_of_0_is_no_test_that_ran(command: str, output: str) -> Non
         (
             "cargo test | grep 'test result'",
             "test result: ok. 12 passed; 0 failed\ntest result: ok. 0 passed; 0 failed",
+        ),
+        ("npx ava | tail -1", "  ✔ 12 tests passed"),
+        ("deno test | tail -1", "ok | 12 passed | 0 failed (23ms)"),
+        (
+            "npx jest | tail -9",
+            "Test Suites: 3 passed, 3 total\nTests:       9 passed, 9 total\n › 1 snapshot obsolete.",
         ),
         ("bundle exec rspec | tail -1", "31 examples, 0 failures, 1 pending"),
         ("mix test | tail -1", "2 doctests, 40 tests, 0 failures"),
