@@ -104,7 +104,7 @@ def check_of(invocation: Invocation) -> tuple[str, CheckKind] | None:
 
 
 def outcome(
-    run: ShellRun, invocation: Invocation, kind: CheckKind, said: frozenset[str], *, alone: bool
+    run: ShellRun, invocation: Invocation, kind: CheckKind, said: frozenset[str], *, alone: bool, mixed: bool
 ) -> tuple[CheckState, str]:
     """Return how a check ended and why.
 
@@ -113,7 +113,8 @@ def outcome(
         invocation: the check in it.
         kind: what kind of check it is.
         said: lines that the command line itself printed; they tell nothing of the check.
-        alone: the rest of the output can be nobody else's.
+        alone: no other check printed the rest of the output.
+        mixed: other commands may have printed parts of it.
 
     """
     output = "\n".join(line for line in run.output.split("\n") if line.strip() not in said) if said else run.output
@@ -124,7 +125,7 @@ def outcome(
         return CheckState.ABORTED, ""
     if invocation.status is Status.FAILED:
         return CheckState.FAILED, key_line(run.output)
-    return verdict(output, kind, invocation.after) if alone else (CheckState.NOT_SHOWN, "")
+    return verdict(output, kind, invocation.after, mixed=mixed) if alone else (CheckState.NOT_SHOWN, "")
 
 
 def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckState]]:

@@ -18,6 +18,10 @@ from ctxsift.sessions.artifacts.shell_verdicts import Printed, Status
 from ctxsift.sessions.artifacts.versions import Before
 
 _MOST_OUTPUT = 1_000_000
+# Print nothing that could be a check's.
+_QUIET = frozenset(
+    {"cd", "pushd", "popd", "export", "set", "source", ".", ":", "true", "sleep", "mkdir", "rm", "touch"}
+)
 _OPEN_FILE = re.compile(r"^\[File: (.+?) \(\d+ lines total\)\]", re.MULTILINE)
 _NOT_APPLIED = re.compile(
     r"have NOT been applied|edit(?:s|ing)? (?:was|were|has|have) not (?:been )?applied|introduced new syntax error"
@@ -39,6 +43,7 @@ class ShellCalls:
     _checks: list[tuple[Invocation, str, str, CheckKind]] = field(default_factory=list)
     _crashed: bool = False
     _said: list[str] = field(default_factory=list)
+    _mixed: bool = False
 
     def read(self, command: str, text: str, ended: tuple[Ending, int | None], folder: str) -> str:
         """Take down one command line with its output; return the folder that it ended in."""
@@ -46,7 +51,8 @@ class ShellCalls:
         output = clean(body(text)[:_MOST_OUTPUT])
         if (match := _WINDOW.match(command)) and self._window(match[1], match[2], output, folder):
             return folder
-        self._checks, self._crashed, self._said = [], False, []
+        self._checks, self._said = [], []
+        self._crashed = self._mixed = False
         run = ShellRun(self.ledger, self.repository, self._handle, folder, Printed(output))
         run.walk(command, code if ending is Ending.RUN else None)
         failed = self._judge_checks(run, command, aborted=ending is Ending.ABORTED)
@@ -59,6 +65,8 @@ class ShellCalls:
             self._checks.append((invocation, run.folder, *check))
         elif invocation.name in ("echo", "printf"):
             self._said.append(" ".join(invocation.words[1:]).strip())
+        elif not invocation.before and invocation.shows and invocation.name not in _QUIET:
+            self._mixed = True
         if invocation.name == "git":
             made = run_git(run, invocation)
             for revision, branch, subject in made:
@@ -93,7 +101,7 @@ class ShellCalls:
             # `npm test && echo OK` says OK of the test; behind a pipe or `;` it says so in any case.
             unasked = bool(invocation.after) or "&&" not in command_line
             said = frozenset(self._said if unasked else ())
-            state, line = outcome(run, invocation, kind, said, alone=len(self._checks) == 1)
+            state, line = outcome(run, invocation, kind, said, alone=len(self._checks) == 1, mixed=self._mixed)
             if aborted and state in (CheckState.NOT_SHOWN, CheckState.PASSED):
                 state, line = CheckState.ABORTED, ""
             hidden |= state is CheckState.FAILED

@@ -81,6 +81,8 @@ _PASSED = re.compile(
     r"|^=*[ \t]*(?:\d+ \w+, )*[1-9]\d* passed\b.* in [\d.]+|Success: no issues found|All checks passed!",
     re.MULTILINE,
 )
+# Where a line says so, the rest is not all there is.
+_DOUBT = re.compile(r"^(?![ \t]*[✓✔√]).*(?<!\b0 )\bFAIL(?:ED|URE)?\b(?!\W*0\b)", re.MULTILINE)
 _BUILT = re.compile(
     r"[Cc]ompiled successfully|✓ built in|[Bb]uild succeeded|^[ \t]*Finished `?\w+`? "
     r"|files? (?:would be )?left unchanged\.|All matched files use Prettier|\b[1-9]\d* files? already formatted"
@@ -106,7 +108,7 @@ _TESTS_ONLY = re.compile(r"^[ \t]*Tests:?[ \t]+.*(?:\btotal|\(\d+\))$", re.MULTI
 _FILES = re.compile(r"^[ \t]*(?:Test Suites:|Test Files)\s", re.MULTILINE)
 
 # What a search behind a check lets through.
-_SEEKS_FAULTS = re.compile(r"error|fail|not ok|\bTS\d|✗|✘|×|panic|warn", re.IGNORECASE)
+_SEEKS_FAULTS = re.compile(r"error|fail|not ok|●|\bTS\d|✗|✘|×|panic|warn", re.IGNORECASE)
 _SEEKS_PASSES = re.compile(r"pass|\bok\b|success|✓|✔", re.IGNORECASE)
 _SEEKS_SUMMARY = re.compile(r"tests?\b|total|suites|summary|examples|runs?\b|result", re.IGNORECASE)
 
@@ -133,23 +135,27 @@ class _Counts:
         return self.good > 0 or self.total > self.idle
 
 
-def verdict(output: str, kind: CheckKind, after: Filters = ()) -> tuple[CheckState, str]:
+def verdict(output: str, kind: CheckKind, after: Filters = (), *, mixed: bool = False) -> tuple[CheckState, str]:
     """Return how a check ended and the line that tells why, where its exit code is hidden.
 
     Passed means that the output shows that something ran and that it went well as a whole. `after` are the filters
-    that the output went through.
+    that the output went through. Where other commands may have printed parts of it (`mixed`), complaints can be theirs.
     """
     text = ends(output)
     searches = [words for words in after if words and words[0] in ("grep", "egrep", "fgrep", "rg")]
     if after and (after[-1][:1] == ("wc",) or any(_is_counting(words) for words in searches)):
         return _by_number(text, kind, searches)
-    if fails(text, kind):
+    if fails(text, kind, mixed=mixed):
         return CheckState.FAILED, key_line(output)
     if _passes(text, kind, after):
         return CheckState.PASSED, ""
     cut = any(_cuts(words, text) for words in after)
-    line = "" if cut and kind is CheckKind.TEST else blamed_line(text) or _found_line(text)
-    if not line and any(not _inverts(words) and _seeks_only_faults(words) for words in searches):
+    line = "" if mixed or (cut and kind is CheckKind.TEST) else blamed_line(text) or _found_line(text)
+    if (
+        not line
+        and not _counts(text).without_fault
+        and any(not _inverts(words) and _seeks_only_faults(words) for words in searches)
+    ):
         line = next((each for each in text.split("\n") if _tells_fault(each)), "")
     return (CheckState.FAILED, line.strip()) if line else (CheckState.NOT_SHOWN, "")
 
@@ -158,13 +164,13 @@ def _found_line(text: str) -> str:
     return next((line for line in text.split("\n") if _FINDING.search(line) and not _PASS_MARK.match(line)), "")
 
 
-def fails(text: str, kind: CheckKind) -> bool:
+def fails(text: str, kind: CheckKind, *, mixed: bool = False) -> bool:
     """Return True if an output shows that a check failed."""
     text = ends(text)
     counts = _counts(text)
     if counts.fault or _FAILED.search(text):
         return True
-    return kind in _STRICT and bool(counts.finding or _FINDING.search(text))
+    return kind in _STRICT and bool(counts.finding or (not mixed and _FINDING.search(text)))
 
 
 def nothing_ran(text: str) -> bool:
@@ -177,13 +183,14 @@ def nothing_ran(text: str) -> bool:
 
 
 def _passes(text: str, kind: CheckKind, after: Filters) -> bool:
-    if nothing_ran(text):
+    if nothing_ran(text) or _DOUBT.search(text):
         return False
     if _PASSED.search(text) or (kind is not CheckKind.TEST and _BUILT.search(text)):
         return True
     if any(_cuts(words, text) or _hides_faults(words) for words in after):
         return False
-    if _TESTS_ONLY.search(text) and not _FILES.search(text):
+    sought = any(_SEEKS_FAULTS.search(_sought(words)) for words in after if words and words[0].endswith(("grep", "rg")))
+    if _TESTS_ONLY.search(text) and not _FILES.search(text) and not sought:
         return False
     counts = _counts(text)
     if kind in _STRICT and counts.without_fault and not counts.warning:

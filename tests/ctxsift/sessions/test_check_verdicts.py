@@ -203,6 +203,8 @@ def test_an_exit_code_of_0_is_no_test_that_ran(command: str, output: str) -> Non
             "cargo test | grep 'test result'",
             "test result: ok. 12 passed; 0 failed\ntest result: ok. 0 passed; 0 failed",
         ),
+        ("npx jest | grep -E 'FAIL|Tests:'", "Tests:       61 passed, 61 total"),
+        ("git diff --stat; npx mocha | tail -1", " src/a.js | 2 +-\n  14 passing (31ms)"),
         ("npx ava | tail -1", "  ✔ 12 tests passed"),
         ("deno test | tail -1", "ok | 12 passed | 0 failed (23ms)"),
         (
@@ -253,6 +255,13 @@ def test_what_ran_and_went_well_passed(command: str, output: str) -> None:
         ("npx jest | tail -4", "Tests:       61 passed, 61 total\nSnapshots:   2 passed, 2 total\nTime:        1.2 s"),
         ("bats tests | tail -2", "ok 13 keeps\nok 14 removes"),
         ("pre-commit run -a | tail -2", "ruff.....Passed\nmypy.....Passed"),
+        # What other commands print
+        ("grep -n limit src; npx eslint . | tail -1; git status", "src/a.js:8: limit: error\n"),
+        ("sed -n 1,9p notes.txt; npm test | tail -1", "Error: as it was last year\n"),
+        ("git diff; go vet ./... | head", "+mail/mail.go:12:3: as a test has it\n"),
+        # A part of many that failed in words of its own
+        ("make check; git status", "tests     ok      119 passed in 2.41s\nreports   FAILED  2 differ\n M a.txt"),
+        ("npx eslint . | grep -E 'error|problems'", "/srv/errors.js\n✖ 3 problems (0 errors, 3 warnings)"),
         # What is neither
         ("vendor/bin/phpunit | tail -2", "WARNINGS!\nTests: 8, Assertions: 20, Warnings: 2."),
         ("npx eslint . | tail -2", "✖ 3 problems (0 errors, 3 warnings)"),
