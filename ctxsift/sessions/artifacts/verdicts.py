@@ -33,7 +33,8 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _LABEL = (
-    r"(?:tests?|test files|test suites|suites|errors|executed(?: \d+ of(?: \d+)?)?|found|ran|all|test summary|snapshots"
+    r"(?:tests?|test files|test suites|suites|(?:type )?errors|executed(?: \d+ of(?: \d+)?)?"
+    r"|found|ran|all|test summary|snapshots"
     r"|summary ?\[[^\]]*\]|totals?|test run with|(?:\w+ [\d.]+ )?compiled with"
     r"|vitest caught|test result|result|ok|failed|passed|skipped|info|error"
     r"|warn(?:ing)?|\d+% tests passed)(?!\w)"
@@ -58,12 +59,18 @@ _FAILED = re.compile(
     r"|^npm (?:ERR!|error)|ERR_PNPM|ELIFECYCLE|error Command failed|^make(?:\[\d+\])?: \*\*\*|error TS\d+"
     r"|^error(?:\[E\d+\])?: (?:could not compile|test failed|\d+ targets? failed|process didn't exit)"
     r"|\bERROR collecting|INTERNALERROR|Interrupted: \d+ error|^E\s{2,}\w|Unhandled (?:Error|Rejection)s? ⎯"
-    r"|^rspec \S+:\d+ # |An error occurred while loading|^rake aborted!|^\*\* \(\w+Error\)|^nox > .* failed"
+    r"|^rspec \S+:\d+ # |An error occurred while loading|^rake aborted!"
+    r"|build failed, waiting"
+    r"|^(?:> )?There (?:were failing tests|(?:was|were) [1-9]\d* (?:failure|error))|test run was aborted"
+    r"|Dubious, test returned"
+    r"|^ESLint couldn't find|^Could not find gem|^\*\* \(\w+Error\)"
+    r"|^nox > .* failed"
     r"|(?i:compilation error\b)|PHP (?:Fatal|Parse) error|Code style issues"
     r"|Segmentation fault|SIGSEGV|SIGABRT|core dumped|^Killed$|Failed to compile|Compilation failed"
     r"|Oops! Something went|[Ee]xit(?:ed with)? (?:code|status):? [1-9]"
     r"|[1-9]\d* files? would be reformatted"
-    r"|(?i:coverage\b.*\b(?:not met|not reached|not meet|below|less than|failure|failed))|Rule violated for",
+    r"|(?i:coverage\b.*\b(?:not met|not reached|not meet|below|less than|failure|failed|not found))|SimpleCov failed"
+    r"|Rule violated for",
     re.MULTILINE,
 )
 # What fails a linter, a type checker or a build; in the output of tests it can be what they log.
@@ -75,7 +82,7 @@ _FINDING = re.compile(
 )
 # What programs say when they have gone well as a whole.
 _PASSED = re.compile(
-    r"^OK(?:$| \(|, but)|\bBUILD SUCCESS|\*\* \w+ SUCCEEDED \*\*|^100% tests passed"
+    r"^OK(?:$| \(|, but)|\bBUILD SUCCESS|\*\* \w+ SUCCEEDED \*\*|^100% tests passed(?!.* out of 0$)"
     r"|\b[Aa]ll (?:\d+ )?(?:tests|specs) passed|All tests successful|^Result: PASS"
     r"|Test Run Successful|congratulations :\)"
     r"|^=*[ \t]*(?:\d+ \w+, )*[1-9]\d* passed\b.* in [\d.]+|Success: no issues found|All checks passed!",
@@ -201,17 +208,19 @@ def _passes(text: str, kind: CheckKind, after: Filters) -> bool:
 def _counts(text: str) -> _Counts:
     """Return what the summaries of an output count, added up."""
     found = _Counts()
+    has_tests = bool(re.search(r"^[ \t]*Tests:?[ \t]", text, re.MULTILINE))
     for line in text.split("\n"):
         if not _NUMBERED.search(line) or not _SUMMARY.match(line):
             continue
-        snapshots = line.lstrip().startswith("Snapshots")
+        # Tests are what runs; files count where no tests do.
+        aside = line.lstrip().startswith("Snapshots") or (has_tests and bool(_FILES.match(line)))
         told = [(match[2] or match[3], int((match[1] or match[4])[:9])) for match in _COUNT.finditer(line)]
         classes = [(match.lastgroup, number) for word, number in told if (match := _CLASS.fullmatch(word))]
         if _PASS_MARK.match(line):
             classes = [each for each in classes if each[0] != "fault"]
         faults = [number for name, number in classes if name == "fault"]
         for name, number in classes:
-            if name is None or (snapshots and name != "fault") or (name == "finding" and faults):
+            if name is None or (aside and name != "fault") or (name == "finding" and faults):
                 continue
             setattr(found, name, getattr(found, name) + number)
             found.counted |= name in ("good", "idle", "total")

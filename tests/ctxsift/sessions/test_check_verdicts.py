@@ -52,6 +52,12 @@ def state(command: str, output: str, code: int | None = 0) -> CheckState:
         ("python manage.py test | tail -1", "FAILED (errors=1)"),
         ("pytest -v | head -2", "tests/test_a.py::test_one PASSED [ 50%]\ntests/test_a.py::test_two FAILED [100%]"),
         ("npx nyc mocha | tail -1", "ERROR: Coverage for lines (71%) does not meet global threshold (80%)"),
+        (
+            "npx vitest run --typecheck | tail -4",
+            " Test Files  1 passed (1)\n      Tests  3 passed (3)\nType Errors  2 errors",
+        ),
+        ("prove -r t | tail -1", "t/cart.t .. Dubious, test returned 1 (wstat 256, 0x100)"),
+        ("vendor/bin/phpunit | tail -3", "There was 1 failure:\n\n1) CartTest::testTotal"),
         # Coverage
         (
             "pytest --cov | tail -4",
@@ -130,6 +136,8 @@ def test_what_failed_behind_a_filter_is_told_as_failed(command: str, output: str
         ("npx vitest run | tail -4", " Test Files  1 skipped (1)\n      Tests  3 skipped (3)"),
         ("npx jest --passWithNoTests | tail -1", "No tests found, exiting with code 0"),
         ("npx jest -t zzz | tail -4", "Test Suites: 2 skipped, 0 of 2 total\nTests:       9 skipped, 9 total"),
+        ("npx jest | tail -2", "Test Suites: 1 passed, 1 total\nTests:       3 todo, 3 total"),
+        ("ctest | tail -1", "100% tests passed, 0 tests failed out of 0"),
         ("npx mocha | tail -3", "  0 passing (1ms)"),
         ("node --test | tail -8", "# tests 4\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 4"),
         ("bats empty.bats", "1..0"),
