@@ -58,10 +58,10 @@ def test_a_table_tells_what_was_cut_kept_and_refused() -> None:
     *table, cycles, wrote = done.stderr.splitlines()
     assert [line.split() for line in table][1:] == [
         ["13", "3,181", "533", "2-12", "239", "13", "280"],
-        ["24", "2,954", "1,413", "13-23", "354", "24-31", "1,045"],
+        ["24", "2,954", "1,420", "13-23", "361", "24-31", "1,045"],
     ]
     assert cycles == "ctxsift: 2 cycles of anchored+index; tokens are estimated"
-    assert wrote == f"ctxsift: wrote 1,413 tokens to {os.devnull}"
+    assert wrote == f"ctxsift: wrote 1,420 tokens to {os.devnull}"
     refused = call(EXAMPLE, "--method", "anchored", "--keep-last", "5970", "--json")
     assert re.search(r"none +0 +2-31 +6,010 +refused: steps 2 to 2 stay as they are: \d+ tokens would", refused.stderr)
     assert json.loads(refused.stdout)["cycles"][0]["refused"].startswith("steps 2 to 2 stay")
