@@ -10,6 +10,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -38,6 +39,14 @@ def _regular(descriptor: int, path: Path, mode: str) -> BinaryIO:
         os.close(descriptor)
         raise OSError(errno.EINVAL, _NO_FILE, str(path))
     return cast(BinaryIO, os.fdopen(descriptor, mode))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal. Raises OSError."""
+    import hashlib
+
+    with open_regular(path) as file:
+        return hashlib.file_digest(cast(BufferedReader, file), "sha256").hexdigest()
 
 
 def read_bytes(path: Path, hint: str, *, most_mb: float) -> bytes:

@@ -12,6 +12,7 @@ import psutil
 
 from benchmark.record.journal import Sample
 from benchmark.record.result import Disturbance
+from ctxsift.backends.room import busy_s
 
 # Above this share of the machine, other processes make llama.cpp's spinning threads wait for each other.
 MAX_OTHER_CPU_SHARE = 0.05
@@ -97,10 +98,7 @@ class Meter:
     def _read(self, child_cpu_s: float) -> tuple[float, float, float, float, float]:
         """Return clock, CPU seconds of everything and of ours, steal, and memory stall."""
         times = psutil.cpu_times()
-        # guest time is contained in user time already
-        idle = times.idle + getattr(times, "iowait", 0.0)
-        guest = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
-        busy = float(sum(times)) - idle - guest
+        busy = busy_s(times)
         own = time.process_time() + child_cpu_s
         return time.perf_counter(), busy, own, float(getattr(times, "steal", 0.0)), _memory_stall_s()
 

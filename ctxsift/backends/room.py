@@ -7,6 +7,7 @@ a thread on a core that another process keeps busy costs more than it brings: do
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import psutil
 
@@ -37,14 +38,16 @@ class Room:
 
     def _read(self) -> tuple[float, float]:
         """Return the clock, and the CPU seconds that others have used on the cores of this process."""
-        busy = 0.0
         times = psutil.cpu_times(percpu=True)
-        for core in self._cores:
-            each = times[core]
-            # Time of guests is contained in that of users.
-            guest = getattr(each, "guest", 0.0) + getattr(each, "guest_nice", 0.0)
-            busy += float(sum(each)) - each.idle - getattr(each, "iowait", 0.0) - guest
-        return time.perf_counter(), busy - time.process_time()
+        return time.perf_counter(), sum(busy_s(times[core]) for core in self._cores) - time.process_time()
+
+
+def busy_s(times: Any) -> float:
+    """Return the seconds that were not idle in CPU times of psutil."""
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    # Time of guests is contained in that of users.
+    guest = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
+    return float(sum(times) - idle - guest)
 
 
 def room(threads: int, cores: int, others: float) -> int:

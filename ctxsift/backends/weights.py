@@ -19,9 +19,9 @@ from ctxsift.backends.packaged import (
     known_model,
     packaged_file,
     packaged_models,
-    sha256_of,
 )
 from ctxsift.errors import WeightsError
+from ctxsift.files import sha256_of
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,8 @@ examples:
   ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
   ctxsift compress --model {PACKAGED_MODEL} --intent json 'an array of {{"file", "line"}}' -- cargo build
 
-Where nobody names a model, the lines that matter most by rule are printed, in their wording, gaps counted: no model is
-asked, and nothing is made up. A model answers in its own words, or in the shape that --intent names.
+If you name no model, the command prints the lines that matter most by rule, unchanged, and counts what it leaves out.
+It asks no model and makes nothing up. A model answers in its own words, or in the shape that --intent names.
 
 The command after `--` gets your standard input; both its streams are read. If the model fails, or its answer is cut
 off, repeats itself, contradicts the exit code or is rejected, the original output is printed unchanged, with a
@@ -85,7 +85,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
     one.add_argument(
         "--backend",
-        help=f"{EXTRACT} (lines picked by rule, in their wording; the default where no model is named), or a "
+        help=f"{EXTRACT} (picks lines by rule; the default if no model is named), or a "
         "registered backend (default: litellm if a service is configured, else llama_cpp)",
     )
     one.add_argument(

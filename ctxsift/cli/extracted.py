@@ -1,4 +1,4 @@
-"""An output that has been read, and no model to ask: lines picked by rule are printed."""
+"""Prints lines picked by rule of an output that has been read, when there is no model to ask."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def with_weights(backend: str, spec: ModelSpec, filename: str | None) -> ModelSp
 
 
 def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
-    """Return the model that options and settings choose; None where lines picked by rule are wanted.
+    """Return the model that options and settings choose; None if lines are to be picked by rule.
 
     Raises:
         InputError: as Model does.
@@ -149,7 +149,11 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
     if options.backend != EXTRACT:
         return Model(options, settings)
     if options.model or options.device or options.gguf_filename:
-        raise InputError("--backend", "extract picks lines by rule and asks no model", "leave out what names one")
+        raise InputError(
+            "--backend",
+            "extract picks lines by rule and asks no model",
+            "leave out --model, --device and --gguf-filename",
+        )
     return None
 
 

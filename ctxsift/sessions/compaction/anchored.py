@@ -46,7 +46,7 @@ def entries_before(cycle: Cycle) -> tuple[Entry, ...]:
 def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
     """Return the previous summary with new entries merged into it, section by section, within the budget.
 
-    What is open of the to-do list follows from the previous summary and the span, whoever made the new entries.
+    The open tasks follow from the previous summary and the span, whether rules or a model made the new entries.
     """
     previous, listed = with_open_tasks(entries_before(cycle), cycle.span)
     return _fitted([*current([*previous, *new], len(new)), *listed], cycle.budget)

@@ -137,7 +137,7 @@ def _holds_for(scope: Sequence[str], entry: Entry) -> bool:
 def _without(entry: Entry, keys: set[Key], names: set[str]) -> Entry | None:
     """Return an entry without the sentences that are out of date; None where no other is left.
 
-    What is left is told with what it is about. It stays whole where it points to a sentence with an old name.
+    The rest says what it is about. It stays whole if it points to a sentence with an old name.
     """
     sentences = list(keys_by_sentence(entry.text, entry.lead))
     left = [_still_true(sentence, given, keys, names) for sentence, given in sentences]

@@ -19,6 +19,7 @@ from ctxsift.backends import packaged
 from ctxsift.backends.packaged import PackagedModel, Part, packaged_file, packaged_models
 from ctxsift.backends.weights import find_weights
 from ctxsift.errors import WeightsError
+from ctxsift.files import sha256_of
 from tests.conftest import ROOT
 from tests.ctxsift.backends.test_weights import gguf
 
@@ -208,7 +209,7 @@ def test_several_processes_at_once_make_one_file(model: PackagedModel, site: Pat
         writer.write(piece)
     # Only one has read from the pipe: another would still wait for a writer.
     assert {one.communicate(timeout=60)[0].strip() for one in several} == {str(cache / "mine.gguf")}
-    assert packaged.sha256_of(cache / "mine.gguf") == model.sha256
+    assert sha256_of(cache / "mine.gguf") == model.sha256
 
 
 def test_after_a_kill_it_goes_on_where_it_was(model: PackagedModel, site: Path, cache: Path, tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_after_a_kill_it_goes_on_where_it_was(model: PackagedModel, site: Path, 
     # What was joined before is not read again.
     file_of(site, model, 1).unlink()
     file_of(site, model, 2).unlink()
-    assert packaged.sha256_of(packaged_file(model)) == model.sha256
+    assert sha256_of(packaged_file(model)) == model.sha256
 
 
 @pytest.fixture
