@@ -202,6 +202,7 @@ def _latency(generations: Sequence[Generation]) -> Latency:
     times = [g.total_ms for g in generations]
     first = [g.prefill_ms for g in generations if g.prefill_ms is not None]
     costs = [g.cost_usd for g in generations if g.cost_usd is not None]
+    cached = [g for g in generations if g.cached_tokens]
     return Latency(
         avg_inference_ms=mean(times),
         p50_inference_ms=percentile(times, 50),
@@ -213,6 +214,9 @@ def _latency(generations: Sequence[Generation]) -> Latency:
         completion_tokens=_told(sum(g.completion_tokens or 0 for g in generations), MOST_COUNTED),
         prefill_ms=_told(sum(g.prefill_ms or 0.0 for g in generations), MOST_MS),
         decode_ms=_told(sum(g.decode_ms or 0.0 for g in generations), MOST_MS),
+        cached_cases=len(cached) or UNSET,
+        cached_tokens=sum(g.cached_tokens for g in cached) or UNSET,
+        cached_ms=sum(g.cached_ms for g in cached) or UNSET,
         cost_usd=sum(costs) if costs else None,
     )
 

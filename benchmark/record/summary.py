@@ -30,7 +30,14 @@ class Dimension(StrEnum):
 
 
 class Latency(Record, frozen=True, kw_only=True):
-    """Times and tokens of the answers; a figure is None where no engine or provider tells it."""
+    """Times and tokens of the answers; a figure is None where no engine or provider tells it.
+
+    Attributes:
+        cached_cases: answers whose prompts began like the one before, so that this beginning was not read again.
+        cached_tokens, cached_ms: how much that was, in tokens, and in the time it took when it was read; the times
+            of an answer count it.
+
+    """
 
     avg_inference_ms: Milliseconds
     p50_inference_ms: Milliseconds | None = None
@@ -42,6 +49,9 @@ class Latency(Record, frozen=True, kw_only=True):
     completion_tokens: Count | None = None
     prefill_ms: Milliseconds | None = None
     decode_ms: Milliseconds | None = None
+    cached_cases: Count | UnsetType = UNSET
+    cached_tokens: Count | UnsetType = UNSET
+    cached_ms: Milliseconds | UnsetType = UNSET
     cost_usd: Figure | None = None
 
 

@@ -10,9 +10,10 @@ from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
 from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
+from benchmark.record.base import known
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, Backend, Disturbance, Run
-from benchmark.record.summary import Summary
+from benchmark.record.summary import Latency, Summary
 from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
 from ctxsift.terminal import one_line
@@ -46,6 +47,8 @@ def notes(result: StoredResult) -> list[str]:
         found.append(_latency(run.disturbance, ignored=run.latency_ignored))
     if run.backend:
         found += _about_backend(run.backend)
+    if summary.latency and (cached := known(summary.latency.cached_cases)):
+        found.append(_cached(summary.latency, cached))
     reference = summary.reference
     if reference and reference.beats_floor is False:
         best = f"{reference.floor}, {reference.floor_score:.1f}"
@@ -54,6 +57,14 @@ def notes(result: StoredResult) -> list[str]:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
     return found + _about_program(result)
+
+
+def _cached(latency: Latency, cases: int) -> str:
+    tokens, seconds = known(latency.cached_tokens) or 0, (known(latency.cached_ms) or 0.0) / 1000
+    return (
+        f"{counted(cases, 'prompt')} began like the one before: {tokens:,} tokens were not read again, and count in "
+        f"latency with the {seconds:,.1f} s that reading them took"
+    )
 
 
 def _about_program(result: StoredResult) -> list[str]:

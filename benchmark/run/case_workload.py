@@ -15,6 +15,7 @@ from benchmark.run.asking import Listed, Source, Unit
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.provenance import result_of
 from benchmark.run.scenario_run import Listener, run_scenario
+from benchmark.run.selection import beside_each_other
 from benchmark.run.stop import Stop
 from benchmark.run.workload import Given, ScenarioRun
 from benchmark.scoring import SCORER_VERSION, Embedder
@@ -66,8 +67,9 @@ class CaseWorkload:
         self.grader = CaseGrader(plan.cases, references.embedder, recovery_enabled=plan.identity.recovery_enabled)
 
     def source(self) -> Source:
-        """Return the cases in the order of the plan."""
-        return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in self._plan.cases)
+        """Return the cases in the order of the plan, but those on the same input together, so that it is read once."""
+        cases = beside_each_other(self._plan.cases)
+        return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
 
     def write(self, ran: ScenarioRun[Outcome]) -> Path:
         """Write the result file."""

@@ -207,6 +207,14 @@ class RunnerOptions:
             resumes=True,
         ),
     )
+    no_prefix_caching: bool = field(
+        default=False,
+        metadata=_switch(
+            Group.HOW,
+            "read every prompt whole, also where it begins like the one before; answers are the same, and take longer",
+            resumes=True,
+        ),
+    )
     show_output: bool = field(default=False, metadata=_switch(Group.HOW, "print every answer as it comes"))
 
     @property

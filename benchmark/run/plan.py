@@ -40,6 +40,7 @@ class RunSettings:
         case_timeout_s: how long one answer of a local model may take; None for a limit that follows from its tokens.
         retry_failed: ask again what the model failed at, too.
         forgive_latency: leave latency out of the score where the machine was disturbed.
+        prefix_caching: read what prompts begin with once where cases that follow each other share it.
         programs: rows of track `command` by name, which may stand before a model.
 
     """
@@ -55,6 +56,7 @@ class RunSettings:
     case_timeout_s: float | None = None
     retry_failed: bool = False
     forgive_latency: bool = False
+    prefix_caching: bool = True
     programs: Mapping[str, Scenario] = field(default_factory=dict)
 
     def before(self, scenario: Scenario) -> Scenario | None:
@@ -136,6 +138,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
             extra_body=scenario.extra_body,
             env_file=str(run.env_file.resolve()) if run.env_file else None,
             dataset=str(asked.corpus.path),
+            prefix_caching=run.prefix_caching,
             allow_provider=run.allow_provider,
             program=scenario.program,
         ),

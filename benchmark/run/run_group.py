@@ -116,6 +116,7 @@ def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: F
         case_timeout_s=options.case_timeout,
         retry_failed=options.retry_failed,
         forgive_latency=options.forgive_latency,
+        prefix_caching=not options.no_prefix_caching,
         programs={scenario.name: scenario for scenario in scenarios if scenario.program is not None},
     )
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)

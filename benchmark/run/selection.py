@@ -30,6 +30,14 @@ def stratified(cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(case for row in rounds for case in row if case is not None)
 
 
+def beside_each_other(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases with those on the same input behind the first of them: their prompts begin alike."""
+    groups: dict[tuple[str | None, int | None, str], list[Case]] = {}
+    for case in cases:
+        groups.setdefault((case.request.command, case.request.exit_code, case.request.raw_input), []).append(case)
+    return tuple(case for group in groups.values() for case in group)
+
+
 def select_cases(
     corpus: Corpus,
     *,

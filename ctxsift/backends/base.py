@@ -48,6 +48,7 @@ class ModelOptions:
         threads: None for one a physical core.
         yields: write with fewer threads while other processes keep cores busy, which is faster then. It may change an
             answer (llama.cpp shares out attention by thread), so what is compared or resumed goes without.
+        prefix_caching: read what prompts begin with once where the one before began alike; answers stay the same.
         allow_provider: of LiteLLM, that may call other hosts than the configured one; beside those of the settings.
         program: what answers in place of a model.
 
@@ -62,6 +63,7 @@ class ModelOptions:
     use_extra_bufts: bool = True
     threads: int | None = None
     yields: bool = False
+    prefix_caching: bool = True
     allow_provider: tuple[str, ...] = ()
     program: Program | None = None
 
@@ -185,7 +187,8 @@ class Generation:
         text: the answer, control tokens that leaked into it included.
         finish_reason: `stop` the model ended; `length` the limit did; `loop` it repeated itself without end.
         prompt_tokens, completion_tokens: by the model's own tokenizer; None where the provider does not tell.
-        prefill_ms: time to read the prompt (time to the first token).
+        prefill_ms: time to read the prompt (time to the first token); what an earlier prompt began with as well counts
+            as when it was read.
         decode_ms: time to write the answer.
         total_ms: the generation as a whole, by the engine's or the wall clock; the latency that is scored.
         model: what the engine or provider says the model is.
@@ -197,6 +200,8 @@ class Generation:
         reasoning_tags: what opens and closes reasoning by the model's own template, likewise.
         gpu_peak_bytes: most memory the answer took on the GPU, weights included; of a batch, by all its answers.
         threads: fewest threads that wrote a token of it, where they yield to other processes (ModelOptions); else None.
+        cached_tokens: tokens of the prompt that were not read again, since an earlier prompt began with them.
+        cached_ms: what reading them took then; part of `prefill_ms` and `total_ms`.
         chars_cut: characters of text and reasoning that were not kept; see `kept`.
         fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
         remarks: of a program, what it did beside answering, e.g. `left processes behind`.
@@ -218,6 +223,8 @@ class Generation:
     cost_usd: Annotated[float, Meta(ge=0, le=MOST_COST_USD)] | None = None
     gpu_peak_bytes: Count | None = None
     threads: Count | None = None
+    cached_tokens: Count = 0
+    cached_ms: Milliseconds = 0.0
     control_tokens: tuple[str, ...] = ()
     reasoning_tags: tuple[tuple[str, str], ...] = ()
     chars_cut: Count = 0

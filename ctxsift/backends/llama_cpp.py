@@ -28,6 +28,7 @@ from ctxsift.backends.gguf import read_header
 from ctxsift.backends.likelihood import by_llama_cpp, measured, require_room, spans_of
 from ctxsift.backends.llama_worker import LlamaWorkerBackend, short_spins
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
+from ctxsift.backends.prefix import ReadPrefix
 from ctxsift.backends.registry import GGUF
 from ctxsift.backends.room import Room
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
@@ -67,6 +68,7 @@ class LlamaCppBackend:
         self._model = ""
         self._most_threads = 1
         self._room: Room | None = None
+        self._prefix = ReadPrefix(PHYSICAL_BATCH)
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load `spec.path`; see Backend."""
@@ -79,6 +81,7 @@ class LlamaCppBackend:
         threads = spec.options.threads or physical_cores()
         self._most_threads, self._room = threads, Room(threads) if spec.options.yields else None
         self._llm = _open(llama_cpp, spec, threads=threads, extra_buffers=extra_buffers)
+        self._prefix = ReadPrefix(PHYSICAL_BATCH, enabled=spec.options.prefix_caching and self._can_be_cut(llama_cpp))
         metadata = self._llm.metadata
         architecture = metadata.get("general.architecture", "")
         self._model = (metadata.get("general.name") or spec.model)[:_LONGEST_NAME]
@@ -118,8 +121,12 @@ class LlamaCppBackend:
         prompt = self._tokens(written)
         require_room(len(prompt), llm.n_ctx() - limits.max_output_tokens)
         sampling = _sampling(llama_cpp, llm, decoding)
-        # A fresh context for every case: an answer must not depend on the case before it.
-        llm.reset()
+        cached_tokens = self._prefix.keep(prompt)
+        cached_ms = self._prefix.read_ms
+        if cached_tokens:
+            llm.n_tokens = cached_tokens
+        else:
+            llm.reset()
         llama_cpp.llama_perf_context_reset(llm.ctx)
         vocabulary = llama_cpp.llama_model_get_vocab(llm.model)
         loop = LoopDetector()
@@ -127,7 +134,8 @@ class LlamaCppBackend:
         finish: FinishReason = "length"
         fewest = self._most_threads
         started = time.perf_counter()
-        for token in llm.generate(prompt, **sampling):
+        rest = self._read(llama_cpp, prompt)
+        for token in llm.generate(rest, reset=False, **sampling):
             if llama_cpp.llama_vocab_is_eog(vocabulary, token):
                 finish = "stop"
                 break
@@ -138,7 +146,7 @@ class LlamaCppBackend:
                 break
             if len(answer) >= limits.max_output_tokens:
                 break
-        total_ms = (time.perf_counter() - started) * 1000
+        total_ms = cached_ms + (time.perf_counter() - started) * 1000
         clock = llama_cpp.llama_perf_context(llm.ctx)
         control = {token for token in answer if llama_cpp.llama_vocab_is_control(vocabulary, token)}
         # Control tokens are kept as text: a model that leaks them is to be seen doing so.
@@ -149,7 +157,7 @@ class LlamaCppBackend:
             finish_reason=finish,
             prompt_tokens=len(prompt),
             completion_tokens=len(answer),
-            prefill_ms=clock.t_p_eval_ms,
+            prefill_ms=cached_ms + clock.t_p_eval_ms,
             decode_ms=clock.t_eval_ms,
             total_ms=total_ms,
             model=self._model,
@@ -157,11 +165,14 @@ class LlamaCppBackend:
             control_tokens=MODEL_TOKENS.unlisted(map(self._token_text, control)),
             reasoning_tags=tags,
             threads=fewest if self._room else None,
+            cached_tokens=cached_tokens,
+            cached_ms=cached_ms,
         )
 
     def log_probabilities(self, messages: Sequence[Message], text: str) -> Sequence[LogProbability]:
         """Return how likely each token of a text is; see MeasuringBackend."""
         llm, content = self._llm, text.encode("utf-8", errors="replace")
+        self._prefix.clear()
         # Alone, a text begins as the model's own texts do.
         before = self._tokens(self._prompt(messages)) if messages else llm.tokenize(b"", add_bos=True)
         tokens = llm.tokenize(content, add_bos=False, special=False)
@@ -178,6 +189,23 @@ class LlamaCppBackend:
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the token ids the model is given for these messages."""
         return self._tokens(self._prompt(messages))
+
+    def _read(self, llama_cpp: Any, prompt: Sequence[int]) -> list[int]:
+        """Read all whole blocks of a prompt that are not held, and return the tokens behind them."""
+        llm, before_ms = self._llm, 0.0
+        for block in self._prefix.left(prompt):
+            llm.eval(block)
+            # Without this, the engine's clock goes on.
+            llama_cpp.llama_synchronize(llm.ctx)
+            read_ms = llama_cpp.llama_perf_context(llm.ctx).t_p_eval_ms
+            self._prefix.hold(block, read_ms - before_ms)
+            before_ms = read_ms
+        return list(prompt[self._prefix.tokens :])
+
+    def _can_be_cut(self, llama_cpp: Any) -> bool:
+        """Return whether the state can go back to an earlier token: that of recurrent models is one for all tokens."""
+        model = self._llm.model
+        return not (llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
 
     def _fit_threads(self) -> int:
         """Let as many threads write the next token as the machine has room for, and return how many."""

@@ -24,7 +24,8 @@ PATIENCE_S = 60
 # Twelve cases. A process reads them in no time; the packaged corpus takes it a second.
 SMALL = ("--dataset", str(ROOT / "tests" / "data" / "journals" / "corpus.jsonl"))
 # What differs from run to run of the same answers.
-CLOCKS = {"elapsed_ms", "cpu_rss_bytes", "inference_ms", "prefill_ms", "decode_ms"}
+# A run that goes on reads again what its model had read.
+CLOCKS = {"elapsed_ms", "cpu_rss_bytes", "inference_ms", "prefill_ms", "decode_ms", "cached_tokens", "cached_ms"}
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from benchmark.cases import Corpus
@@ -101,3 +104,18 @@ def test_the_easy_tier_stands_apart(outcomes: list[Outcome], corpus: Corpus) -> 
         "other cases": len(corpus.cases) - easy,
     }
     assert Dimension.TIER not in break_down([replace(answer, question=questions[0])])
+
+
+def test_answers_whose_beginning_was_read_before_are_counted(outcomes: list[Outcome]) -> None:
+    def cached(case: Outcome, tokens: int) -> Outcome:
+        assert isinstance(case, Answered)
+        told = dataclasses.replace(case.generation, cached_tokens=tokens, cached_ms=tokens / 8)
+        return replace(case, generation=told)
+
+    warm = [cached(case, tokens) for case, tokens in zip(outcomes[:3], (0, 256, 128), strict=True)]
+    known = summarise(3, warm, {}).latency
+    assert known is not None
+    assert (known.cached_cases, known.cached_tokens, known.cached_ms) == (2, 384, 48)
+    cold = summarise(3, outcomes[:3], {}).latency
+    assert cold is not None
+    assert cold.cached_cases is UNSET

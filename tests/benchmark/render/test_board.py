@@ -184,6 +184,16 @@ def test_notes_of_a_run_that_went_wrong(board: Leaderboard) -> None:
     assert found["control-tf-idf"] == []
 
 
+def test_what_was_read_once_for_several_answers_is_told(board: Leaderboard) -> None:
+    (row,) = (row for row in board.rows if row.label == "model-03")
+    assert row.summary.latency is not None
+    latency = replace(row.summary.latency, cached_cases=3, cached_tokens=1280, cached_ms=2400.0)
+    record = replace(row.result.record, summary=replace(row.summary, latency=latency))
+    (note,) = set(notes(dataclasses.replace(row.result, record=record))) - set(notes(row.result))
+    assert note.startswith("3 prompts began like the one before: 1,280 tokens were not read again")
+    assert "the 2.4 s that reading them took" in note
+
+
 def test_the_board_for_programs(capsys: pytest.CaptureFixture[str], board: Leaderboard) -> None:
     assert report.main([str(V2), "--json"]) == 0
     everything = json.loads(capsys.readouterr().out)

@@ -95,6 +95,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "use_extra_bufts": "tells in the settings of LoadInfo",
         "threads": BY_LOAD,
         "yields": "tells in the settings of LoadInfo; no run sets it",
+        "prefix_caching": "how often a beginning is read, not what is answered (test_llama_cpp_prefix.py)",
         "allow_provider": "whether a service is asked, not what",
         "program": BY_PROGRAM,
     },
