@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from ctxsift.backends.cuda import DeviceWatch, look_from_outside, problem_of
 from ctxsift.backends.gguf import read_header
 from ctxsift.backends.likelihood import by_torch, measured, require_room
 from ctxsift.backends.loops import LOOP_RULE_VERSION
+from ctxsift.backends.prefix import ReadPrefix
 from ctxsift.backends.registry import TRANSFORMERS
 from ctxsift.backends.templates import (
     ChatTemplate,
@@ -39,6 +41,11 @@ from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
+# How many tokens of a single prompt are read at a time. Fewer of them are read again where prompts begin alike; more of
+# them keep a GPU busier.
+BLOCK_TOKENS = 256
+# Saves a model the logits of all tokens but the last; not every one knows it.
+_LAST_LOGITS = "logits_to_keep"
 # How many tokens are read at a time where logits of all of them are wanted.
 _MEASURED_TOKENS = 128
 # Leaves a choice to the model.
@@ -80,6 +87,10 @@ class TransformersBackend:
         self._special: frozenset[int] = frozenset()
         self._context_tokens = 0
         self._name = ""
+        self._prefix = ReadPrefix(BLOCK_TOKENS)
+        # What the model has made of the prefix, and of what it read behind it.
+        self._cache: Any = None
+        self._last_logits: dict[str, int] = {}
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load model and tokenizer; see Backend.
@@ -115,6 +126,10 @@ class TransformersBackend:
         trained = getattr(config.get_text_config(), "max_position_embeddings", None) or spec.context_tokens
         self._context_tokens = min(spec.context_tokens or trained, trained)
         self._name = getattr(config, "_name_or_path", "") or spec.model
+        self._prefix = ReadPrefix(BLOCK_TOKENS, enabled=spec.options.prefix_caching)
+        self._cache = None
+        told = inspect.signature(getattr(self._model, "forward", self._model.eval)).parameters
+        self._last_logits = {_LAST_LOGITS: 1} if _LAST_LOGITS in told else {}
         return LoadInfo(
             backend=TRANSFORMERS,
             engine=transformers.__name__,
@@ -137,6 +152,7 @@ class TransformersBackend:
                 quantization=spec.quantization,
                 revision=getattr(config, "_commit_hash", None),
                 loop_rule=LOOP_RULE_VERSION,
+                block_tokens=BLOCK_TOKENS,
                 thinking_switches=thinking_switches(self._template.template),
             ),
         )
@@ -207,7 +223,7 @@ class TransformersBackend:
 
     def close(self) -> None:
         """Free the model."""
-        self._model = self._tokenizer = None
+        self._model = self._tokenizer = self._cache = None
         if self._torch is not None and self._device.startswith("cuda"):
             self._torch.cuda.empty_cache()
 
@@ -227,6 +243,8 @@ class TransformersBackend:
         settings = _generation_config(limits.max_output_tokens, padding, decoding.temperature)
         if decoding.temperature:
             torch.manual_seed(decoding.seed)
+        cached_tokens = self._prefix.keep(prompts[0]) if len(prompts) == 1 else 0
+        cached_ms = self._prefix.read_ms if cached_tokens else 0.0
         try:
             with torch.inference_mode():
                 self._model.generate(
@@ -234,14 +252,17 @@ class TransformersBackend:
                     attention_mask=torch.tensor(mask, device=self._model.device),
                     generation_config=settings,
                     stopping_criteria=[rows],
+                    past_key_values=self._read(inputs, prompts),
                 )
             watch.synchronize()
         except torch.cuda.OutOfMemoryError as error:
+            self._forget()
             torch.cuda.empty_cache()
             raise BackendError(
                 f"out of GPU memory with {len(prompts)} prompts of {width} tokens: {_line(error)}"
             ) from None
         except RuntimeError as error:
+            self._forget()
             if "CUDA" not in str(error):
                 raise
             # The context of this process is lost with everything on it; only a new process helps.
@@ -254,16 +275,54 @@ class TransformersBackend:
                 finish_reason=row.finish,
                 prompt_tokens=len(ids),
                 completion_tokens=len(row.tokens),
-                prefill_ms=rows.first_ms,
+                prefill_ms=cached_ms + rows.first_ms,
                 decode_ms=row.ended_ms - rows.first_ms,
-                total_ms=row.ended_ms,
+                total_ms=cached_ms + row.ended_ms,
                 model=self._name,
                 gpu_peak_bytes=peak,
+                cached_tokens=cached_tokens,
+                cached_ms=cached_ms,
                 control_tokens=self._control_tokens(row.tokens),
                 reasoning_tags=self._reasoning_tags,
             )
             for ids, row in zip(prompts, rows.rows, strict=True)
         ]
+
+    def _read(self, inputs: Any, prompts: Sequence[Sequence[int]]) -> Any:
+        """Read the whole blocks of a single prompt that are not held; return what the model has made of it so far.
+
+        None for a batch, and for a model whose state cannot go back to an earlier token: these read prompts whole.
+        """
+        from transformers import DynamicCache
+
+        assert self._watch is not None
+        if not self._prefix.tokens:
+            self._cache = DynamicCache(config=self._model.config)
+        if len(prompts) > 1 or not self._can_be_cut():
+            self._forget()
+            return None
+        if surplus := self._cache.get_seq_length() - self._prefix.tokens:
+            self._cache.crop(-surplus)
+        for block in self._prefix.left(prompts[0]):
+            started, read = time.perf_counter(), self._prefix.tokens
+            piece = inputs[:, read : read + len(block)]
+            self._model(input_ids=piece, past_key_values=self._cache, use_cache=True, **self._last_logits)
+            self._watch.synchronize()
+            self._prefix.hold(block, (time.perf_counter() - started) * 1000)
+        return self._cache
+
+    def _can_be_cut(self) -> bool:
+        """Return whether every layer keeps each token for itself; sliding windows and recurrent states do not."""
+        from transformers.cache_utils import DynamicLayer
+
+        layers = self._cache.layers
+        # Whether the model takes such a cache, only this method of the library's own tells.
+        takes = getattr(self._model, "_supports_default_dynamic_cache", lambda: False)()
+        return bool(takes and layers) and all(type(layer) is DynamicLayer for layer in layers)
+
+    def _forget(self) -> None:
+        self._prefix.clear()
+        self._cache = None
 
     def _render(self, template: str, messages: Sequence[Message]) -> str:
         text = self._tokenizer.apply_chat_template(

@@ -19,15 +19,17 @@ from benchmark.record.read import find_results
 from ctxsift.asking import Answer, ask_batch
 from ctxsift.backends import templates, transformers_rows
 from ctxsift.backends import transformers as module
-from ctxsift.backends.base import BatchBackend, Decoding, Generation, Limits, ModelOptions, ModelSpec
+from ctxsift.backends.base import GREEDY, BatchBackend, Decoding, Generation, Limits, ModelOptions, ModelSpec
 from ctxsift.backends.cuda import DeviceWatch
 from ctxsift.backends.llama_cpp import LlamaCppBackend
+from ctxsift.backends.prefix import ReadPrefix
 from ctxsift.backends.threaded import ThreadedBackend
 from ctxsift.backends.transformers import TransformersBackend
 from ctxsift.backends.weights import find_weights
 from ctxsift.backends.worker import WorkerBackend
 from ctxsift.errors import LoadError, PromptTooLongError
-from ctxsift.prompts import Message, RequestPrompt, build_messages
+from ctxsift.intents import Intent
+from ctxsift.prompts import Message, Request, RequestPrompt, build_messages
 from tests.conftest import Run, scenario, write_matrix
 from tests.support.depth import depth
 
@@ -82,6 +84,38 @@ def test_a_batch_says_what_its_members_say_alone(backend: TransformersBackend, c
         assert (one.prompt_tokens, one.completion_tokens) == (other.prompt_tokens, other.completion_tokens)
         assert one.total_ms == pytest.approx((one.prefill_ms or 0) + (one.decode_ms or 0))
         assert one.gpu_peak_bytes is None
+
+
+@pytest.mark.model
+def test_what_prompts_share_is_read_once_and_answers_stay_the_same(
+    backend: TransformersBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Short prompts have several blocks, too, and what all prompts begin with is less than one.
+    monkeypatch.setattr(backend, "_prefix", ReadPrefix(128))
+    log = "\n".join(f"{n:02d} GET /orders/{n * 37 % 101} {(200, 404, 500)[n % 3]}" for n in range(depth(8, 40)))
+    asked = [
+        build_messages(Request(text, question, Intent.EXACT_LINES))
+        for text, question in ((log, "Which failed?"), (log, "Which came last?"), ("ok\n" * 40, "Which?"))
+    ]
+    order = [asked[0], asked[1], asked[2], asked[0]]
+    ways = [GREEDY, Decoding(0.9, seed=5), GREEDY, GREEDY]
+
+    def answers(*, warm: bool) -> list[Generation]:
+        found: list[Generation] = []
+        for messages, decoding in zip(order, ways, strict=True):
+            if not warm or not found:
+                backend._forget()
+            found.append(backend.generate(messages, Limits(depth(3, 16)), decoding))
+        return found
+
+    warm, cold = answers(warm=True), answers(warm=False)
+    assert [(one.text, one.finish_reason) for one in warm] == [(one.text, one.finish_reason) for one in cold]
+    assert [answer.cached_tokens > 0 for answer in warm] == [False, True, False, False]
+    assert not any(answer.cached_tokens for answer in cold)
+    assert 0 < warm[1].cached_ms < (warm[1].prefill_ms or 0) < warm[1].total_ms
+    # A batch leaves nothing of what was held.
+    backend.generate_batch([asked[2], asked[2]], Limits(1))
+    assert backend.generate(asked[0], Limits(1)).cached_tokens == 0
 
 
 @pytest.mark.model
