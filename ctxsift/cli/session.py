@@ -92,13 +92,17 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 
 
 def _list(options: argparse.Namespace, signals: Signals) -> int:
+    from itertools import islice
+
     from ctxsift.cli import session_view
     from ctxsift.sessions.finding import head_of, session_files
 
     found = session_files()
-    shown = found[: options.most]
-    heads = signals.interruptible(lambda: [head_of(each.path) for each in shown])
-    session_view.print_list(list(zip(shown, heads, strict=True)), len(found), as_json=options.json)
+    own = ((each, head) for each in found if not (head := head_of(each.path)).is_subagent)
+    shown = signals.interruptible(lambda: list(islice(own, options.most)))
+    # How many of the others are subagents' is not known.
+    total = len(found) if len(shown) == options.most else len(shown)
+    session_view.print_list(shown, total, as_json=options.json)
     return 0
 
 

@@ -17,6 +17,8 @@ def as_atif(session: Session) -> dict[str, Any]:
     """Return a session as an ATIF document, ready for JSON."""
     head = session.head
     own = _filled({"format": head.format, "folder": head.folder, "started": head.started, "title": head.title})
+    if head.is_subagent:
+        own["is_subagent"] = True
     if session.compactions:
         own["compactions"] = [_filled(dataclasses.asdict(each)) for each in session.compactions]
     if session.demonstration:

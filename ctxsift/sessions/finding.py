@@ -69,14 +69,15 @@ def head_of(path: Path) -> SessionHead:
 
 
 def sessions_of(folder: Path) -> Iterator[SessionFile]:
-    """Yield the sessions that began in a folder, the newest first."""
+    """Yield the sessions that began in a folder, the newest first; those of subagents are left out."""
     own = {str(folder), str(folder.resolve())}
     encoded = {re.sub(r"[^A-Za-z0-9]", "-", name) for name in own}
     for found in session_files():
         # Claude Code names the folder of a project by its path, letters and digits alone.
         if found.agent == "Claude Code" and found.path.parent.name not in encoded:
             continue
-        if head_of(found.path).folder in own:
+        head = head_of(found.path)
+        if head.folder in own and not head.is_subagent:
             yield found
 
 

@@ -34,8 +34,12 @@ _DATABASE = b"SQLite format 3\x00"
 
 
 @contextlib.contextmanager
-def open_session(path: Path) -> Iterator[Iterator[Event]]:
+def open_session(path: Path, *, beside: Importer | None = None) -> Iterator[Iterator[Event]]:
     """Open a session as a stream of events: its own, then those of the files of its subagents.
+
+    Args:
+        path: of its file.
+        beside: what has read the session that this one belongs to; what that has read is not read again.
 
     Raises:
         InputError: on entering, the file cannot be read or holds no session that is known; while the events are read,
@@ -60,6 +64,8 @@ def open_session(path: Path) -> Iterator[Iterator[Event]]:
                 first, rest = _begun(path, file)
         if importer is None:
             raise InputError(str(path), _not_read(first, no_document), _READ_HINT)
+        if beside is not None:
+            importer.seen = beside.seen
         importer.begin([value for value in first if not isinstance(value, Skipped)])
         yield chain(importer.events(chain(first, rest)), _subagents(path, importer))
 
@@ -118,7 +124,7 @@ def _subagents(path: Path, importer: Importer) -> Iterator[Event]:
     for each in (own + shared)[:_MOST_SUBAGENTS]:
         name = each.name.removesuffix(".jsonl")
         try:
-            with open_session(each) as events:
+            with open_session(each, beside=importer) as events:
                 head = SessionHead("")
                 for event in events:
                     if isinstance(event, SessionHead):

@@ -119,7 +119,12 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class SessionHead:
-    """What is known of a session apart from its steps; empty where its file does not say."""
+    """What is known of a session apart from its steps; empty where its file does not say.
+
+    Attributes:
+        is_subagent: the agent of another session began it.
+
+    """
 
     format: str
     session_id: str = ""
@@ -129,6 +134,7 @@ class SessionHead:
     folder: str = ""
     started: str | None = None
     title: str = ""
+    is_subagent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class Atif(Importer):
             agent_version=text(agent.get("version")),
             model=text(agent.get("model_name")),
             **{key: text(own.get(key)) for key in _HEAD_KEYS},
+            is_subagent=own.get("is_subagent") is True,
         )
         self._steps(self.main, document.get("steps"))
         self._steps(self.line(""), own.get("demonstration"))

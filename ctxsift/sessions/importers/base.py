@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from ctxsift.sessions.importers.identity import Seen
 from ctxsift.sessions.records import (
     Compaction,
     JsonValue,
@@ -65,6 +66,7 @@ class Turn:
         name: to find it by.
         keys: ids of its calls, as the file has them.
         waiting: calls without a result, in their order.
+        request: which request it answers, where the file says.
 
     """
 
@@ -83,6 +85,7 @@ class Turn:
     folder: str | None = None
     ending: StepEnding = StepEnding.COMPLETE
     copied: bool = False
+    request: str = ""
 
     def step(self) -> Step:
         """Return it as a step."""
@@ -134,6 +137,11 @@ class Line:
     def named(self, name: str) -> Turn | None:
         """Return the step of this name, unless it has left."""
         return self._named.get(name)
+
+    def has_answer(self, call_id: str, output: str) -> bool:
+        """Return True if a call has this result already."""
+        turn, unique = self._callers.get(call_id, (None, ""))
+        return turn is not None and any(each.call_id == unique and each.text == output for each in turn.results)
 
     def last_of_agent(self) -> Turn | None:
         """Return the latest step of the agent, unless it has left."""
@@ -217,6 +225,7 @@ class Importer(ABC):
         format: its name.
         main: the session's own line.
         head: what is known so far.
+        seen: what was read, where a file may hold it more than once.
 
     """
 
@@ -227,6 +236,7 @@ class Importer(ABC):
         self.head = SessionHead(self.format)
         self._lines: dict[str, Line] = {}
         self._out: list[Event] = []
+        self.seen = Seen()
         self._compaction: Compaction | None = None
 
     @classmethod
@@ -281,9 +291,18 @@ class Importer(ABC):
         """Count something that is not read."""
         self._out.append(Skipped(kind[:_MOST_CHARACTERS_OF_KIND]))
 
-    def know(self, **fields: str | None) -> None:
+    def is_repeated(self, kind: str, *identity: Hashable) -> bool:
+        """Return True if something of this kind was read before, and count it as not read again."""
+        again = self.seen.again(kind, *identity)
+        if again:
+            self.skip(f"repeated {kind}")
+        return again
+
+    def know(self, **fields: str | bool | None) -> None:
         """Add to what is known of the session; empty values add nothing."""
-        new = {name: value for name, value in fields.items() if value and getattr(self.head, name) != value}
+        new: dict[str, Any] = {
+            name: value for name, value in fields.items() if value and getattr(self.head, name) != value
+        }
         if new:
             self.head = dataclasses.replace(self.head, **new)
             self._out.append(self.head)

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Recent, Turn
+from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
     count,
@@ -40,6 +41,24 @@ def usage_of(value: JsonValue) -> Usage | None:
     cached = count(fields.get("cache_read_input_tokens"))
     prompt = count(fields.get("input_tokens")) + count(fields.get("cache_creation_input_tokens")) + cached
     return Usage(prompt, count(fields.get("output_tokens")), cached)
+
+
+def _content_of(record: dict[str, JsonValue]) -> int:
+    """Return a hash of what a record says; a result says which call it answers: a copy may have less of its text."""
+    message = record.get("message")
+    said = mapping(message).get("content") if isinstance(message, dict) else message
+    blocks: list[JsonValue] = [
+        ["tool_result", fields.get("tool_use_id")] if (fields := mapping(block)).get("type") == "tool_result" else block
+        for block in (sequence(said) if isinstance(said, list) else [said])
+    ]
+    return content_hash([*blocks, *(record.get(key) for key in ("attachment", "content", "subtype"))])
+
+
+def _count(turn: Turn, message: dict[str, JsonValue]) -> None:
+    """Take down the tokens of a message: of counts that were told while it grew, the largest hold."""
+    counted = usage_of(message.get("usage"))
+    if counted and (turn.usage is None or counted.completion_tokens >= turn.usage.completion_tokens):
+        turn.usage = counted
 
 
 def is_sidechain(record: dict[str, JsonValue]) -> bool:
@@ -93,6 +112,7 @@ class ClaudeCode(Importer):
         """See whether the file is a subagent's own: then its steps are the main line."""
         spoken = [record for value in first if (record := mapping(value)).get("type") in _SPOKEN]
         self._whole_file_is_side = bool(spoken) and all(map(is_sidechain, spoken))
+        self.know(is_subagent=self._whole_file_is_side)
 
     def read(self, value: JsonValue) -> None:
         """Read a record."""
@@ -107,6 +127,8 @@ class ClaudeCode(Importer):
             folder=text(value.get("cwd")) if not self.head.folder else "",
             started=text(value.get("timestamp")) if not self.head.started else "",
         )
+        if self._is_copy(value, kind):
+            return
         if kind == "user":
             self._user(value, self._line_of(value))
         elif kind == "assistant":
@@ -122,6 +144,21 @@ class ClaudeCode(Importer):
         else:
             subtype = text(value.get("subtype"))
             self.skip(f"record {kind or 'without a type'}{f' / {subtype}' if subtype else ''}")
+
+    def _is_copy(self, record: dict[str, JsonValue], kind: str) -> bool:
+        """Return True if a record was read before: branches, resumed sessions and writers that race copy records."""
+        if kind == "queue-operation" and "timestamp" in record:
+            return self.is_repeated("record", content_hash(record))
+        names = {text(record.get("uuid")), text(mapping(record.get("forkedFrom")).get("messageUuid"))} - {""}
+        content = _content_of(record) if names else 0
+        again = [self.seen.again(name, kind, content) for name in names]
+        if not any(again):
+            return False
+        self.skip("repeated record")
+        message = mapping(record.get("message"))
+        if kind == "assistant" and (turn := self.main.named(first_text(message, "id"))) is not None:
+            _count(turn, message)
+        return True
 
     def _line_of(self, record: dict[str, JsonValue]) -> Line:
         """Return the line a record belongs to; sidechains without a name are told apart by their first records."""
@@ -199,33 +236,49 @@ class ClaudeCode(Importer):
 
     def _result(self, block: dict[str, JsonValue], line: Line) -> Turn | None:
         output = text_of(block.get("content"), self.skip)
+        call_id = first_text(block, "tool_use_id") or "?"
+        if line.has_answer(call_id, output):
+            self.skip("repeated result")
+            return None
         is_error = flag(block.get("is_error"))
         stated = _EXIT_CODE.match(output) if is_error else None
         exit_code = int(stated[1]) if stated else None
-        turn = line.result(first_text(block, "tool_use_id") or "?", output, exit_code, is_error=is_error)
+        turn = line.result(call_id, output, exit_code, is_error=is_error)
         if turn is None:
             self.skip("result without its call")
         return turn
 
     def _assistant(self, record: dict[str, JsonValue], line: Line) -> None:
         message = mapping(record.get("message"))
-        name = first_text(message, "id")
+        name, request = first_text(message, "id"), text(record.get("requestId"))
         turn = line.named(name) if name else None
+        if turn is not None and request and turn.request not in ("", request):
+            turn = None
+        content = message.get("content") if message else record.get("message")
+        blocks = sequence(content) if isinstance(content, list) else [content]
+        answers = request or (turn.request if turn else "")
+        # A record may hold the blocks of its message that stood in those before, or all come again under new ids.
+        new = [block for block in blocks if not (name and block and self._has_block(name, answers, block))]
+        if turn is None and blocks and not new:
+            return
         if turn is None:
             turn = line.begin(Source.AGENT, timestamp=record.get("timestamp"), name=name)
             turn.folder = text(record.get("cwd")) or None
+        turn.request = answers
         self._note(record, line, turn)
         model = text(message.get("model"))
         if model and model != "<synthetic>":
             turn.model = model
             if line is self.main:
                 self.know(model=model)
-        turn.usage = usage_of(message.get("usage")) or turn.usage
+        _count(turn, message)
         if record.get("isApiErrorMessage") is True:
             turn.ending = StepEnding.FAILED
-        content = message.get("content") if message else record.get("message")
-        for block in sequence(content) if isinstance(content, list) else [content]:
+        for block in new:
             self.block(turn, line, block)
+
+    def _has_block(self, message: str, request: str, block: JsonValue) -> bool:
+        return self.is_repeated("block", message, request, content_hash(block))
 
     def block(self, turn: Turn, line: Line, block: JsonValue) -> None:
         """Add a block of an Anthropic message to a step of the agent."""

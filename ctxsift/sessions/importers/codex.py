@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import re
+from array import array
 from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Turn
+from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import arguments_of, count, first_text, mapping, sequence, text, text_of, whole
 from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
 
@@ -20,6 +23,20 @@ _COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summar
 # The program's own lines above a command's output say it.
 _EXIT_CODE = re.compile(r"(?:^|\n)(?:Exit code: |Process exited with code )(-?\d{1,10})\n")
 _OUTPUT, _HEAD_OF_OUTPUT = "Output:\n", 400
+# A fork is written with what it copies at once; a turn of its own takes longer to come.
+_COPYING_S = 2.0
+
+
+def _seconds(timestamp: JsonValue) -> float | None:
+    try:
+        return datetime.datetime.fromisoformat(text(timestamp)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _made_at(uuid: str) -> str:
+    """Return the part of a UUID of version 7 that tells when it was made, to be compared; empty for other ids."""
+    return uuid[:13] if uuid[14:15] == "7" else ""
 
 
 class Codex(Importer):
@@ -32,6 +49,12 @@ class Codex(Importer):
         self._turn: Turn | None = None
         self._folder = ""
         self._model = ""
+        # Items as hashes, odd ones of messages; and which of them comes next where the file repeats them.
+        self._items = array("q")
+        self._next: int | None = None
+        self._line = "", 0
+        # When this was forked off another session; None once its own turns have begun.
+        self._forked: float | None = None
 
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
@@ -54,10 +77,13 @@ class Codex(Importer):
         kind = text(record.get("type"))
         payload = mapping(record.get("payload"))
         when = text(record.get("timestamp"))
+        self._forked = None if self._is_own(kind, payload, when) else self._forked
         if not record:
             self.skip("line that is no record")
+        elif self._next and self._next < len(self._items) and kind in ("event_msg", "compacted"):
+            self.skip("repeated record")
         elif kind == "session_meta" or (not kind and "instructions" in record):
-            self._meta(payload or record)
+            self._meta(payload or record, when)
         elif kind == "turn_context":
             self._folder = text(payload.get("cwd")) or self._folder
             self._model = text(payload.get("model")) or self._model
@@ -71,18 +97,55 @@ class Codex(Importer):
         else:
             self.skip(f"record {kind}")
 
-    def _meta(self, payload: dict[str, JsonValue]) -> None:
+    def _meta(self, payload: dict[str, JsonValue], when: str) -> None:
         if self.head.session_id:
             self.skip("further session_meta")
+            # A session that goes on may begin with all that it was.
+            self._next = 0
             return
+        if text(payload.get("forked_from_id")):
+            self._forked = _seconds(when or payload.get("timestamp"))
         self.know(
             session_id=text(payload.get("id")),
             agent="Codex",
             agent_version=text(payload.get("cli_version")),
             folder=text(payload.get("cwd")),
             started=text(payload.get("timestamp")),
+            is_subagent="subagent" in mapping(payload.get("source")) or payload.get("thread_source") == "subagent",
         )
         self._folder = self.head.folder
+
+    def _is_own(self, kind: str, payload: dict[str, JsonValue], when: str) -> bool:
+        """Return True for a record that is no copy of one of the session that this one was forked off."""
+        if self._forked is None or kind == "session_meta":
+            return False
+        begun, forked = _made_at(text(payload.get("turn_id"))), _made_at(self.head.session_id)
+        if begun and forked:
+            return begun >= forked
+        seconds = _seconds(when)
+        return seconds is not None and seconds > self._forked + _COPYING_S
+
+    def _is_repeated_item(self, item: dict[str, JsonValue], when: str) -> bool:
+        """Return True for an item that was read before: by its id, or by its place where it has none."""
+        content = content_hash(item) & ~1 | (item.get("type") == "message")
+        if self._next is not None:
+            # A history told again may leave out what is no message.
+            known, at = self._items, self._next
+            while at < len(known) and known[at] != content and not known[at] & 1:
+                at += 1
+            self._next = at + 1 if at < len(known) and known[at] == content else None
+        if self._next is not None:
+            self.skip("repeated item")
+            return True
+        name = first_text(item, "call_id", "id")
+        line, self._line = self._line, (when, content)
+        # What a fork copies has one time, whenever it was said.
+        at_once = bool(when) and self._forked is None and line == self._line
+        if self.seen.again("item", name, content) if name else at_once:
+            self.skip("repeated item")
+            return True
+        self._items.append(content)
+        return False
 
     def _event(self, payload: dict[str, JsonValue]) -> None:
         kind = text(payload.get("type"))
@@ -113,10 +176,13 @@ class Codex(Importer):
     def _item(self, item: dict[str, JsonValue], when: str) -> None:
         kind = text(item.get("type"))
         role = text(item.get("role"))
+        if self._is_repeated_item(item, when):
+            return
         if kind == "message" and role != "assistant":
             said = text_of(item.get("content"), self.skip)
             turn = self.main.begin(Source.USER if role == "user" else Source.SYSTEM, said, when)
             turn.folder = self._folder or None
+            turn.copied = self._forked is not None
             self._turn = None
         elif kind == "message":
             self._open(when).texts.append(text_of(item.get("content"), self.skip))
@@ -146,6 +212,7 @@ class Codex(Importer):
             self._turn = self.main.begin(Source.AGENT, timestamp=when or None)
             self._turn.model = self._model or None
             self._turn.folder = self._folder or None
+            self._turn.copied = self._forked is not None
         return self._turn
 
     def _output(self, item: dict[str, JsonValue]) -> None:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Recent, Skipped, Turn
+from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
     count,
@@ -58,11 +59,15 @@ class Pi(Importer):
     def read(self, value: JsonValue) -> None:
         """Read a record."""
         record = mapping(value)
+        name = text(record.get("id")) if record.get("type") != "session" else ""
+        if name and self.is_repeated("record", name, content_hash(record.get("message", value))):
+            self._by_index.append(self._by_id.get(name) or self.main.number + 1)
+            return
         turn = self._read(record)
         # What is no step belongs to the next one.
         step_id = turn.step_id if turn else self.main.number + 1
         self._by_index.append(step_id)
-        if name := text(record.get("id")):
+        if name:
             self._by_id.put(name, step_id)
 
     def _read(self, record: dict[str, JsonValue]) -> Turn | None:

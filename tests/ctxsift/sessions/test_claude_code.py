@@ -211,7 +211,7 @@ NOTICE = "<task-notification>\n<summary>never mind</summary>\n</task-notificatio
         ([queue("enqueue", ORDER), queue("remove", ORDER, reason="cancelled")], []),
         ([queue("enqueue", ORDER)], []),
         ([queued([said(ORDER), {"type": "image"}]), queue("remove", ORDER)], [("user", f"{ORDER}\n[image]")]),
-        ([queued(ORDER), queued(ORDER)], [("user", ORDER)] * 2),
+        ([queued(ORDER), queued(ORDER) | {"uuid": "b"}], [("user", ORDER)] * 2),
         ([queued(NOTICE, commandMode="task-notification"), queue("remove", NOTICE)], [("system", NOTICE)]),
         ([queued("Never stop", origin={"kind": "peer"})], [("system", "Never stop")]),
         ([queued("Only a", origin={"kind": "human"})], [("user", "Only a")]),

@@ -73,6 +73,16 @@ def test_list_shows_the_sessions_of_this_machine(tmp_path: Path) -> None:
     assert [(each["path"], each["folder"]) for each in listed["sessions"]] == [(str(new), "/else/where")]
 
 
+def test_list_leaves_out_what_subagents_did(tmp_path: Path) -> None:
+    _, new = on_this_machine(tmp_path, tmp_path)
+    meta = {"id": "c-2", "cwd": "/else/where", "source": {"subagent": {"other": "guardian"}}}
+    (new.parent / "rollout-2026-03-01T11-00-00-c-2.jsonl").write_bytes(lines(codex("session_meta", **meta)))
+    listed = json.loads(call(tmp_path, "list", "--json").stdout)
+    assert listed["total"] == 2
+    assert {each["folder"] for each in listed["sessions"]} == {"/else/where", str(tmp_path)}
+    assert "c-2" not in call(tmp_path, "list", "-n", "1").stdout
+
+
 def test_list_of_nothing(tmp_path: Path) -> None:
     done = call(tmp_path, "list")
     assert (done.returncode, done.stdout) == (0, "There is no session of Claude Code or Codex on this machine.\n")

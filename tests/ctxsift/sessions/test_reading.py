@@ -118,7 +118,7 @@ def test_packed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="MB unpacked"):
         read(tmp_path, gzip.compress(CLAUDE * 3))
     # What is not packed is on the disk as it is.
-    assert len(read(tmp_path, CLAUDE * 3).steps) > 3
+    assert read(tmp_path, CLAUDE * 3).steps
 
 
 def test_kinds_are_bounded(tmp_path: Path) -> None:
