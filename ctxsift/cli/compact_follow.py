@@ -41,11 +41,13 @@ class _Followed:
         self._compactor = Compactor(name, method, options.max_tokens, options.keep_last, session.head)
 
     def begins(self, session: Session) -> bool:
-        """Return True if a session goes on where this one ended."""
+        """Return True if a session goes on where this one ended, and nothing of this one was taken back since."""
         last = len(self._steps)
         if last > len(session.steps):
             return False
-        return not last or session.steps[0].message == self._steps[0].message
+        same = not last or session.steps[0].message == self._steps[0].message
+        now = zip(self._steps, session.steps, strict=False)
+        return same and all(known.taken_back == step.taken_back for known, step in now)
 
     def add(self, session: Session, *, settled: bool) -> list[Compacted]:
         """Take the steps that are new, the last one only if it is settled; return what was made at each cut."""
@@ -87,7 +89,7 @@ def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: 
             session = _read_again(read, signals, followed is not None)
             if session is not None and (followed is None or not followed.begins(session)):
                 if followed is not None:
-                    note(f"{source} was begun anew")
+                    note(f"{source} was begun anew, or goes on from an earlier step")
                 followed = _Followed(options, session, asking)
             if session is not None and followed is not None:
                 exit_code = max(exit_code, _cut(options, followed, session, signals, settled=settled, asking=asking))

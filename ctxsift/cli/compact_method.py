@@ -26,4 +26,4 @@ def method_of(options: argparse.Namespace, session: Session, asking: Asking | No
     name = options.method or DEFAULT_METHOD
     if asking is not None:
         return name, asking.method()
-    return name, create_method(name, session.compactions)
+    return name, create_method(name, session.standing_compactions)

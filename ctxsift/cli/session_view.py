@@ -131,6 +131,7 @@ def _print_step(console: Console, step: Step, *, whole: bool) -> None:
     marks = [str(step.step_id), str(step.source), step.timestamp or "", step.model or ""]
     marks += [str(step.ending)] if step.ending is not StepEnding.COMPLETE else []
     marks += ["copied"] if step.copied else []
+    marks += ["taken back"] if step.taken_back else []
     console.print()
     console.print(plain_text(one_line(" · ".join(mark for mark in marks if mark)), _STYLES[step.source]))
 
@@ -200,6 +201,9 @@ def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]
         yield "", "of the agent's, " + ", ".join(f"{number:,} {ending}" for ending, number in ended.items())
     if figures.copied:
         yield "", f"{figures.copied:,} copied from the session it was branched off"
+    if figures.taken_back:
+        branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
+        yield "", f"{figures.taken_back:,} taken back, in {branches} that somebody left for an earlier step"
     yield "tool calls", f"{figures.tools.total():,}" + _listed(figures.tools)
     yield "results", f"{figures.results:,}"
     if figures.counted:
@@ -251,7 +255,9 @@ def _figures_as_json(figures: Figures, redacted: Counter[str]) -> dict[str, Any]
         "started": head.started,
         "first_step": figures.first.isoformat() if figures.first else None,
         "last_step": figures.last.isoformat() if figures.last else None,
-        "steps": dict(figures.steps) | {"total": figures.steps.total(), "copied": figures.copied},
+        "steps": dict(figures.steps)
+        | {"total": figures.steps.total(), "copied": figures.copied, "taken_back": figures.taken_back},
+        "branches_taken_back": figures.branches,
         "endings": dict(figures.endings),
         "tool_calls": dict(figures.tools),
         "results": figures.results,

@@ -81,6 +81,8 @@ def step_as_atif(step: Step) -> dict[str, Any]:
         made["observation"] = {"results": [_result(result, called) for result in step.results]}
     if step.copied:
         made["is_copied_context"] = True
+    if step.taken_back:
+        own["taken_back"] = True
     if step.folder:
         own["folder"] = step.folder
     if step.ending is not StepEnding.COMPLETE:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ctxsift.sessions.importers.base import Aside, Event, Skipped
+from ctxsift.sessions.importers.base import Aside, Event, Skipped, TakenBack
 from ctxsift.sessions.reading import Tally
 from ctxsift.sessions.records import Compaction, SessionHead, Source, Step, StepEnding, Usage
 
@@ -22,6 +22,7 @@ class Figures:
     """Counts of a session.
 
     Attributes:
+        taken_back: steps of branches that were left behind, and `branches` how many there are.
         characters: of all text of the main line: messages, reasoning, arguments (as JSON), results.
         counted: steps whose tokens a provider counted, and `usage` their sums.
         first, last: earliest and latest time of a step.
@@ -33,6 +34,8 @@ class Figures:
     steps: Counter[Source] = field(default_factory=Counter)
     endings: Counter[StepEnding] = field(default_factory=Counter)
     copied: int = 0
+    taken_back: int = 0
+    branches: int = 0
     tools: Counter[str] = field(default_factory=Counter)
     results: int = 0
     characters: int = 0
@@ -66,6 +69,9 @@ def figures_of(events: Iterable[Event]) -> Figures:
             figures.compactions.append(event)
         elif isinstance(event, Skipped):
             figures.skipped.add(event.kind)
+        elif isinstance(event, TakenBack):
+            figures.taken_back += len(event.steps)
+            figures.branches += 1
         else:
             figures.head = event
     return figures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -13,7 +14,7 @@ from ctxsift.errors import InputError
 from ctxsift.files import reading
 from ctxsift.sessions import lines
 from ctxsift.sessions.importers.atif import Atif
-from ctxsift.sessions.importers.base import Aside, Event, Importer, Skipped
+from ctxsift.sessions.importers.base import Aside, Event, Importer, Skipped, TakenBack
 from ctxsift.sessions.importers.claude_code import ClaudeCode
 from ctxsift.sessions.importers.codex import Codex
 from ctxsift.sessions.importers.messages import Messages
@@ -158,9 +159,12 @@ def session_of(events: Iterable[Event], *, redacted: Counter[str] | None = None)
     asides: dict[str, list[Step]] = {}
     compactions: list[Compaction] = []
     skipped = Tally()
+    taken_back: set[int] = set()
     for event in events:
         if isinstance(event, Step):
             steps.append(event)
+        elif isinstance(event, TakenBack):
+            taken_back.update(event.steps)
         elif isinstance(event, Aside):
             asides.setdefault(event.subagent, []).append(event.step)
         elif isinstance(event, Compaction):
@@ -173,7 +177,7 @@ def session_of(events: Iterable[Event], *, redacted: Counter[str] | None = None)
     subagents = (Session(SessionHead(head.format, session_id=name), tuple(own)) for name, own in sorted(asides.items()))
     return Session(
         head,
-        tuple(steps),
+        tuple(dataclasses.replace(step, taken_back=True) if step.step_id in taken_back else step for step in steps),
         tuple(compactions),
         demonstration,
         dict(skipped.counts),

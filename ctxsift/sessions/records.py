@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -82,6 +82,7 @@ class Step:
         usage: as the provider counted; None where it did not.
         folder: working folder of the step, where the file says.
         copied: it happened in an earlier session, from which this one was branched off.
+        taken_back: somebody went back to before it; what it did to files, it did.
 
     """
 
@@ -97,6 +98,7 @@ class Step:
     folder: str | None = None
     ending: StepEnding = StepEnding.COMPLETE
     copied: bool = False
+    taken_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +158,14 @@ class Session:
     skipped: Mapping[str, int] = field(default_factory=dict)
     redacted: Mapping[str, int] = field(default_factory=dict)
     subagents: tuple[Session, ...] = ()
+
+    @property
+    def standing_compactions(self) -> tuple[Compaction, ...]:
+        """The compactions that led to where the session is now."""
+        gone = {step.step_id for step in self.steps if step.taken_back}
+        return tuple(each for each in self.compactions if each.after_step not in gone)
+
+
+def standing(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return steps without those that were taken back."""
+    return tuple(step for step in steps if not step.taken_back)

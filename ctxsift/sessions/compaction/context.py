@@ -10,13 +10,14 @@ from typing import Any
 from ctxsift.sessions.compaction.records import Compacted, Cut, Summary, span_between
 from ctxsift.sessions.compaction.transcript import elided, system_prompts, text_of, tokens_of
 from ctxsift.sessions.exporting import as_atif
-from ctxsift.sessions.records import Session, SessionHead, Source, Step
+from ctxsift.sessions.records import Session, SessionHead, Source, Step, standing
 
 _NO_RESULT = "(no result was recorded)"
 
 
 def whole(steps: Sequence[Step], method: str) -> Compacted:
     """Return the context of a session that is not cut."""
+    steps = standing(steps)
     system = system_prompts(steps)
     rest = tuple(steps[len(system) :])
     cut = Cut(steps[-1].step_id if steps else 0, rest[0].step_id if rest else 0)

@@ -9,7 +9,7 @@ from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.transcript import characters_of, system_prompts, tokens_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
-from ctxsift.sessions.records import Source, Step
+from ctxsift.sessions.records import Source, Step, standing
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -18,12 +18,13 @@ def cuts_at_shares(steps: Sequence[Step], keep_last: int, shares: Sequence[float
     """Return a cut after the first step with which each share of the tokens is reached, system prompts not counted.
 
     Args:
-        steps: of the whole session.
+        steps: of the whole session; those that were taken back count for nothing.
         keep_last: tokens of the tail that stays.
         shares: above 0, at most 1, ascending.
 
     """
-    history = steps[len(system_prompts(steps)) :]
+    history = standing(steps)
+    history = history[len(system_prompts(history)) :]
     total = sum(characters_of(step) for step in history)
     waiting, reached, cuts = deque(shares), 0, []
     for at, step in enumerate(history):
@@ -42,7 +43,8 @@ def cut_at_end(steps: Sequence[Step], keep_last: int) -> list[Cut]:
 
 def first_of(steps: Sequence[Step]) -> int:
     """Return the id of the first step that is no system prompt; one past the last where there is none."""
-    return next((step.step_id for step in steps[len(system_prompts(steps)) :]), len(steps) + 1)
+    left = standing(steps)
+    return next((step.step_id for step in left[len(system_prompts(left)) :]), len(steps) + 1)
 
 
 def first_kept(history: Sequence[Step], keep_last: int) -> int:
@@ -89,6 +91,8 @@ class Threshold:
             InputError: so little is left for steps that nearly every one of them would be followed by a cut.
 
         """
+        if step.taken_back:
+            return None
         if not self._kept:
             if step.source is Source.SYSTEM:
                 self._prompts.append(step)

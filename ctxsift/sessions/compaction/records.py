@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ctxsift.sessions.compaction.transcript import text_of, tokens_in, tokens_of
-from ctxsift.sessions.records import JsonValue, Step
+from ctxsift.sessions.records import JsonValue, Step, standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,5 +188,5 @@ class Compacted:
 
 
 def span_between(steps: Sequence[Step], first: int, end: int) -> tuple[Step, ...]:
-    """Return the steps with ids from `first` up to, not including, `end`."""
-    return tuple(step for step in steps if first <= step.step_id < end)
+    """Return the steps that stand with ids from `first` up to, not including, `end`."""
+    return tuple(step for step in standing(steps) if first <= step.step_id < end)

@@ -10,7 +10,7 @@ from ctxsift.sessions.compaction.index_text import SHARE, index_text
 from ctxsift.sessions.compaction.methods import create_method, parted
 from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Method, Summary, span_between
 from ctxsift.sessions.compaction.transcript import elided, system_prompts, tokens_in, tokens_of
-from ctxsift.sessions.records import Session, SessionHead, Step
+from ctxsift.sessions.records import Session, SessionHead, Step, standing
 
 DEFAULT_BUDGET, DEFAULT_KEEP_LAST = 2_000, 4_000
 
@@ -31,6 +31,7 @@ class Compactor:
         self.name, self.method, self.budget = name, method, budget
         self._keep_last = keep_last
         self._index: ArtifactIndex | None = index_for(head) if parted(name)[1] else None
+        # How many steps it was fed.
         self._indexed = 0
         self._summary, self._index_text = Summary(), ""
         self._fallback = ""
@@ -46,8 +47,9 @@ class Compactor:
 
         """
         begun = time.monotonic()
-        system = system_prompts(steps)
-        self._pending = max(self._pending, steps[len(system)].step_id)
+        left = standing(steps)
+        system = system_prompts(left)
+        self._pending = max(self._pending, left[len(system)].step_id)
         span = span_between(steps, self._pending, cut.first_kept)
         stands_for = self._summary.tokens + tokens_in(self._index_text) + tokens_of(span)
         self._fallback = ""
@@ -86,9 +88,12 @@ class Compactor:
     def _indexed_until(self, cut: Cut, steps: Sequence[Step]) -> str:
         if self._index is None:
             return ""
-        for step in span_between(steps, self._indexed + 1, cut.after_step + 1):
+        # What steps did to files that were taken back since, they did.
+        for step in steps[self._indexed :]:
+            if step.step_id > cut.after_step and not step.taken_back:
+                break
             self._index.add(step)
-        self._indexed = max(self._indexed, cut.after_step)
+            self._indexed += 1
         return index_text(self._index.artifacts(), int(self.budget * SHARE))
 
     def _kept(self, steps: Sequence[Step], cut: Cut) -> tuple[Step, ...]:
@@ -120,7 +125,7 @@ def compact_session(
         InputError: there is no method of that name.
 
     """
-    method = method or create_method(name, session.compactions)
+    method = method or create_method(name, session.standing_compactions)
     compactor = Compactor(name, method, budget, keep_last, session.head)
     for cut in cuts:
         yield compactor.cut(cut, session.steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Turn
 from ctxsift.sessions.importers.values import (
@@ -43,6 +43,10 @@ class Atif(Importer):
 
     format = "atif"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._branches: list[list[int]] = []
+
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
         """Return True for a document that names a version of ATIF, or has its steps and its agent."""
@@ -77,6 +81,10 @@ class Atif(Importer):
             kept, tokens = whole(fields.get("first_kept_step")), whole(fields.get("tokens_before"))
             self.compact(text(fields.get("summary")), kept, tokens, after_step=after)
 
+    def taken_back(self) -> Iterable[tuple[int, ...]]:
+        """Return the steps that are marked, those in a row together."""
+        return map(tuple, self._branches)
+
     def _count_unknown(self, place: str, fields: dict[str, JsonValue]) -> None:
         for key in fields.keys() - _KEYS[place]:
             if fields[key] is not None:
@@ -101,6 +109,10 @@ class Atif(Importer):
         turn.model = text(step.get("model_name")) or text(own.get("model")) or None
         turn.folder = text(own.get("folder")) or None
         turn.copied = step.get("is_copied_context") is True
+        if line is self.main and own.get("taken_back") is True:
+            if not self._branches or self._branches[-1][-1] != turn.step_id - 1:
+                self._branches.append([])
+            self._branches[-1].append(turn.step_id)
         ending = text(own.get("ending"))
         turn.ending = StepEnding(ending) if ending in tuple(StepEnding) else StepEnding.COMPLETE
         metrics = mapping(step.get("metrics"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from array import array
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,8 +55,15 @@ class Skipped:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """Steps of a branch that somebody left to go on from an earlier step; comes after all steps of the main line."""
+
+    steps: tuple[int, ...]
+
+
 # A head may come again when more is known; the last one holds.
-Event: TypeAlias = SessionHead | Step | Compaction | Aside | Skipped
+Event: TypeAlias = SessionHead | Step | Compaction | Aside | Skipped | TakenBack
 
 
 @dataclass(slots=True)
@@ -110,11 +118,15 @@ class Line:
 
     Attributes:
         number: the id of the step that began last; 0 before the first.
+        newest: that step.
+        asked: the ids of the user's steps.
 
     """
 
     def __init__(self) -> None:
         self.number = 0
+        self.newest: Turn | None = None
+        self.asked = array("Q")
         self._held: deque[Turn] = deque()
         self._named: dict[str, Turn] = {}
         self._callers: dict[str, tuple[Turn, str]] = {}
@@ -129,6 +141,9 @@ class Line:
             source = Source.SYSTEM
         self.number += 1
         turn = Turn(self.number, source, timestamp if isinstance(timestamp, str) else None, name, [message])
+        self.newest = turn
+        if source is Source.USER:
+            self.asked.append(turn.step_id)
         self._held.append(turn)
         if name:
             self._named[name] = turn
@@ -254,6 +269,10 @@ class Importer(ABC):
     def finish(self) -> None:  # noqa: B027
         """Do what is left to do when all values are read."""
 
+    def taken_back(self) -> Iterable[tuple[int, ...]]:
+        """Return the steps of each branch that was left behind, when all values are read."""
+        return ()
+
     def pass_over(self, damaged: Skipped) -> None:
         """Go past a line that could not be read."""
         self._out.append(damaged)
@@ -272,6 +291,7 @@ class Importer(ABC):
             self._out.append(self._compaction)
         yield from self._told()
         yield from self.main.rest()
+        yield from map(TakenBack, self.taken_back())
         for name, line in self._lines.items():
             yield from (Aside(step, name) for step in line.rest())
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Recent, Turn
+from ctxsift.sessions.importers.branches import Place, Tree
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
@@ -41,6 +42,11 @@ def usage_of(value: JsonValue) -> Usage | None:
     cached = count(fields.get("cache_read_input_tokens"))
     prompt = count(fields.get("input_tokens")) + count(fields.get("cache_creation_input_tokens")) + cached
     return Usage(prompt, count(fields.get("output_tokens")), cached)
+
+
+def _holds_result(record: dict[str, JsonValue]) -> bool:
+    blocks = sequence(mapping(record.get("message")).get("content"))
+    return any(mapping(block).get("type") == "tool_result" for block in blocks)
 
 
 def _content_of(record: dict[str, JsonValue]) -> int:
@@ -87,6 +93,11 @@ class ClaudeCode(Importer):
     def __init__(self) -> None:
         super().__init__()
         self._steps = Recent()
+        self._tree = Tree()
+        # How many records followed a known one, how many of the main line none, and whose session began.
+        self._linked, self._loose, self._begun = 0, 0, ""
+        # Prompts that begin the session anew, and what stood before them.
+        self._anew: list[tuple[int, int]] = []
         self._whole_file_is_side = False
         self._sides: dict[str, str] = {}
         # Prompts that wait in the queue, and those that its removals and attachments told of, each without the other.
@@ -129,6 +140,12 @@ class ClaudeCode(Importer):
         )
         if self._is_copy(value, kind):
             return
+        before = self.main.number
+        self._read(value, kind)
+        if self._whole_file_is_side or not is_sidechain(value):
+            self._place(value, kind, self.main.number if self.main.number > before else 0)
+
+    def _read(self, value: dict[str, JsonValue], kind: str) -> None:
         if kind == "user":
             self._user(value, self._line_of(value))
         elif kind == "assistant":
@@ -145,6 +162,51 @@ class ClaudeCode(Importer):
             subtype = text(value.get("subtype"))
             self.skip(f"record {kind or 'without a type'}{f' / {subtype}' if subtype else ''}")
 
+    def _place(self, record: dict[str, JsonValue], kind: str, step_id: int) -> None:
+        """Take down what a record of the main line follows.
+
+        Files fork where nothing was taken back: results of calls that ran side by side, hooks, progress. Somebody went
+        back where two prompts follow the same record; what is neither said nor done is no place of its own.
+        """
+        name, spoken = text(record.get("uuid")), kind in _SPOKEN and record.get("isCompactSummary") is not True
+        asks = kind == "user" and bool(step_id) and not _holds_result(record)
+        by_user = asks and self.main.newest is not None and self.main.newest.source is Source.USER
+        parent = self._parent_of(record, spoken=spoken, by_user=by_user)
+        if not spoken and not step_id:
+            self._tree.name(name, parent)
+            return
+        what = (Place.OPENS if asks else Place.NONE) | (Place.TURNS if by_user else Place.NONE)
+        place = self._tree.add(name, parent, what, step_id)
+        if parent < 0 <= self._tree.leaf:
+            self._anew.append((place, self._tree.leaf))
+        if asks or kind != "user":
+            self._tree.leaf = place
+
+    def _parent_of(self, record: dict[str, JsonValue], *, spoken: bool, by_user: bool) -> int:
+        """Return the place that a record follows: where it names none that is known, the one before.
+
+        A prompt that follows nothing, in a file where all else follows something, took everything back.
+        """
+        name = first_text(record, "parentUuid", "logicalParentUuid")
+        known = self._tree.find(name)
+        if known is not None:
+            self._linked += 1
+            return known
+        session = text(record.get("sessionId"))
+        is_first = by_user and not name and "parentUuid" in record and session == self._begun
+        if is_first and self._linked:
+            return -1
+        if spoken:
+            self._loose += 1
+            self._begun = self._begun or session
+        return self._tree.leaf
+
+    def taken_back(self) -> Iterable[tuple[int, ...]]:
+        """Return the steps of branches that somebody left by going back to an earlier prompt."""
+        for place, before in self._anew if self._loose > 1 else ():
+            self._tree.follow(place, before)
+        return self._tree.left_behind()
+
     def _is_copy(self, record: dict[str, JsonValue], kind: str) -> bool:
         """Return True if a record was read before: branches, resumed sessions and writers that race copy records."""
         if kind == "queue-operation" and "timestamp" in record:
@@ -154,6 +216,9 @@ class ClaudeCode(Importer):
         again = [self.seen.again(name, kind, content) for name in names]
         if not any(again):
             return False
+        place = next((found for name in names if (found := self._tree.find(name)) is not None), -1)
+        for name in names:
+            self._tree.name(name, place)
         self.skip("repeated record")
         message = mapping(record.get("message"))
         if kind == "assistant" and (turn := self.main.named(first_text(message, "id"))) is not None:

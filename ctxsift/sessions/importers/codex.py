@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Turn
 from ctxsift.sessions.importers.identity import content_hash
@@ -53,6 +53,7 @@ class Codex(Importer):
         self._items = array("q")
         self._next: int | None = None
         self._line = "", 0
+        self._rolled_back: list[tuple[int, ...]] = []
         # When this was forked off another session; None once its own turns have begun.
         self._forked: float | None = None
 
@@ -161,8 +162,25 @@ class Codex(Importer):
                 last.ending = StepEnding.ABORTED
         elif kind == "context_compacted":
             self.compact()
+        elif kind == "thread_rolled_back":
+            self._roll_back(count(payload.get("num_turns")))
         elif kind not in _REPEATED:
             self.skip(f"event {kind or 'without a type'}")
+
+    def _roll_back(self, turns: int) -> None:
+        """Take back the last turns of the user that still stand, with all that came since the first of them."""
+        asked = self.main.asked
+        if not turns or not asked:
+            return
+        first = asked[-min(turns, len(asked))]
+        del asked[-turns:]
+        gone = {step for branch in self._rolled_back for step in branch}
+        self._rolled_back.append(tuple(step for step in range(first, self.main.number + 1) if step not in gone))
+        self._turn = None
+
+    def taken_back(self) -> Iterable[tuple[int, ...]]:
+        """Return the steps of the turns that were rolled back, those of one rollback together."""
+        return self._rolled_back
 
     def _compacted(self, payload: dict[str, JsonValue]) -> None:
         summary = text(payload.get("message"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Recent, Skipped, Turn
+from ctxsift.sessions.importers.branches import Place, Tree
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
@@ -37,6 +38,7 @@ class Pi(Importer):
         # The step of each record from 0 on, damaged lines included: compactions of version 1 count them.
         self._by_index = array("Q")
         self._by_id = Recent()
+        self._tree = Tree()
         self._branched_at = ""
         self._model = ""
 
@@ -63,12 +65,27 @@ class Pi(Importer):
         if name and self.is_repeated("record", name, content_hash(record.get("message", value))):
             self._by_index.append(self._by_id.get(name) or self.main.number + 1)
             return
+        before = self.main.number
         turn = self._read(record)
+        if record.get("type") != "session":
+            begun = self.main.number if self.main.number > before else 0
+            self._tree.leaf = self._tree.add(name, self._parent_of(record), Place.OPENS | Place.TURNS, begun)
         # What is no step belongs to the next one.
         step_id = turn.step_id if turn else self.main.number + 1
         self._by_index.append(step_id)
         if name:
             self._by_id.put(name, step_id)
+
+    def _parent_of(self, record: dict[str, JsonValue]) -> int:
+        """Return the place that a record follows: earlier versions write none; null begins the session anew."""
+        if record.get("parentId", "") is None:
+            return -1
+        known = self._tree.find(text(record.get("parentId")))
+        return self._tree.leaf if known is None else known
+
+    def taken_back(self) -> Iterable[tuple[int, ...]]:
+        """Return the steps of branches that do not lead to the last record."""
+        return self._tree.left_behind()
 
     def _read(self, record: dict[str, JsonValue]) -> Turn | None:
         kind = text(record.get("type"))

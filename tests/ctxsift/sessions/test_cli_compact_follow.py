@@ -112,6 +112,27 @@ def test_a_session_begun_anew_is_followed_from_its_start(tmp_path: Path) -> None
         assert "Please change part 100" in results.get(timeout=WAIT_S)["summary"]
 
 
+def test_turns_that_are_taken_back_leave_the_summary(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+
+    def tree(first: int, count: int, parent: str | None) -> str:
+        """Return turns as Pi writes them, each after the one before."""
+        records = []
+        for at, line in enumerate(turns(first, count).splitlines()):
+            name = f"e{first}-{at}"
+            records.append({"type": "message", "id": name, "parentId": parent, "message": json.loads(line)})
+            parent = name
+        return "".join(json.dumps(record) + "\n" for record in records)
+
+    path.write_text(tree(0, 16, None))
+    with following(path) as (_, results):
+        assert "Part 4 is changed" in results.get(timeout=WAIT_S)["summary"]
+        append(path, tree(100, 17, "e0-1"))
+        told = results.get(timeout=WAIT_S)["summary"]
+        assert "Please change part 0 of" in told
+        assert "Part 4 is changed" not in told
+
+
 def test_the_file_is_written_anew_at_each_cut(tmp_path: Path) -> None:
     path, output = tmp_path / "session.jsonl", tmp_path / "so-far.json"
     path.write_text(turns(0, 16))
