@@ -24,6 +24,7 @@ from ctxsift.sessions.importers.values import (
 from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
 
 _SPOKEN = ("user", "assistant")
+_BOUNDARY = "compact_boundary"
 _IDS = ("uuid", "sessionId", "session_id", "parentUuid")
 # A removal from the queue that gave a prompt to the agent; earlier versions give no reason.
 _ABSORBED = ("", "absorbed_mid_turn")
@@ -96,6 +97,8 @@ class ClaudeCode(Importer):
         self._tree = Tree()
         # How many records followed a known one, how many of the main line none, and whose session began.
         self._linked, self._loose, self._begun = 0, 0, ""
+        # What was compacted last, and which record was read again last, if that is the one before.
+        self._compacted_at, self._copied = -1, -1
         # Prompts that begin the session anew, and what stood before them.
         self._anew: list[tuple[int, int]] = []
         self._whole_file_is_side = False
@@ -152,7 +155,7 @@ class ClaudeCode(Importer):
             self._assistant(value, self._line_of(value))
         elif kind == "summary" and "leafUuid" in value:
             self.know(title=text(value.get("summary")))
-        elif kind == "system" and value.get("subtype") == "compact_boundary":
+        elif kind == "system" and value.get("subtype") == _BOUNDARY:
             self._boundary(value)
         elif kind == "queue-operation":
             self._queue(value)
@@ -168,12 +171,17 @@ class ClaudeCode(Importer):
         Files fork where nothing was taken back: results of calls that ran side by side, hooks, progress. Somebody went
         back where two prompts follow the same record; what is neither said nor done is no place of its own.
         """
-        name, spoken = text(record.get("uuid")), kind in _SPOKEN and record.get("isCompactSummary") is not True
+        name, is_summary = text(record.get("uuid")), record.get("isCompactSummary") is True
+        spoken = kind in _SPOKEN and not is_summary
         asks = kind == "user" and bool(step_id) and not _holds_result(record)
         by_user = asks and self.main.newest is not None and self.main.newest.source is Source.USER
         parent = self._parent_of(record, spoken=spoken, by_user=by_user)
+        self._copied = -1 if name else self._copied
+        if record.get("subtype") == _BOUNDARY:
+            self._compacted_at = parent
         if not spoken and not step_id:
-            self._tree.name(name, parent)
+            # A summary stands for what was compacted, whatever it says it follows.
+            self._tree.name(name, self._compacted_at if is_summary and self._compacted_at >= 0 else parent)
             return
         what = (Place.OPENS if asks else Place.NONE) | (Place.TURNS if by_user else Place.NONE)
         place = self._tree.add(name, parent, what, step_id)
@@ -191,7 +199,8 @@ class ClaudeCode(Importer):
         known = self._tree.find(name)
         if known is not None:
             self._linked += 1
-            return known
+            # What follows a history that was written again follows all that was read.
+            return self._tree.leaf if known == self._copied else known
         session = text(record.get("sessionId"))
         is_first = by_user and not name and "parentUuid" in record and session == self._begun
         if is_first and self._linked:
@@ -217,6 +226,7 @@ class ClaudeCode(Importer):
         if not any(again):
             return False
         place = next((found for name in names if (found := self._tree.find(name)) is not None), -1)
+        self._copied = place
         for name in names:
             self._tree.name(name, place)
         self.skip("repeated record")

@@ -52,7 +52,6 @@ class Codex(Importer):
         # Items as hashes, odd ones of messages; and which of them comes next where the file repeats them.
         self._items = array("q")
         self._next: int | None = None
-        self._line = "", 0
         self._rolled_back: list[tuple[int, ...]] = []
         # When this was forked off another session; None once its own turns have begun.
         self._forked: float | None = None
@@ -101,6 +100,8 @@ class Codex(Importer):
     def _meta(self, payload: dict[str, JsonValue], when: str) -> None:
         if self.head.session_id:
             self.skip("further session_meta")
+            if not self._items and text(payload.get("id")) != self.head.session_id:
+                self._forked = _seconds(when or self.head.started)
             # A session that goes on may begin with all that it was.
             self._next = 0
             return
@@ -127,7 +128,7 @@ class Codex(Importer):
         return seconds is not None and seconds > self._forked + _COPYING_S
 
     def _is_repeated_item(self, item: dict[str, JsonValue], when: str) -> bool:
-        """Return True for an item that was read before: by its id, or by its place where it has none."""
+        """Return True for an item that was read before: by its id or its time, or told again from the first."""
         content = content_hash(item) & ~1 | (item.get("type") == "message")
         if self._next is not None:
             # A history told again may leave out what is no message.
@@ -138,12 +139,9 @@ class Codex(Importer):
         if self._next is not None:
             self.skip("repeated item")
             return True
-        name = first_text(item, "call_id", "id")
-        line, self._line = self._line, (when, content)
         # What a fork copies has one time, whenever it was said.
-        at_once = bool(when) and self._forked is None and line == self._line
-        if self.seen.again("item", name, content) if name else at_once:
-            self.skip("repeated item")
+        name = first_text(item, "call_id", "id") or (when if self._forked is None else "")
+        if name and self.is_repeated("item", name, content):
             return True
         self._items.append(content)
         return False

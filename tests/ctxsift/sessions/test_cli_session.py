@@ -75,7 +75,7 @@ def test_list_shows_the_sessions_of_this_machine(tmp_path: Path) -> None:
 
 def test_list_leaves_out_what_subagents_did(tmp_path: Path) -> None:
     _, new = on_this_machine(tmp_path, tmp_path)
-    meta = {"id": "c-2", "cwd": "/else/where", "source": {"subagent": {"other": "guardian"}}}
+    meta: dict[str, Any] = {"id": "c-2", "cwd": "/else/where", "source": {"subagent": {"other": "guardian"}}}
     (new.parent / "rollout-2026-03-01T11-00-00-c-2.jsonl").write_bytes(lines(codex("session_meta", **meta)))
     listed = json.loads(call(tmp_path, "list", "--json").stdout)
     assert listed["total"] == 2

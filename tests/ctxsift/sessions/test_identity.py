@@ -99,13 +99,19 @@ def test_records_that_claude_code_writes_again(tmp_path: Path, copy: Any, rounds
 
 def test_a_second_compaction_appends_the_history_again(tmp_path: Path) -> None:
     records = of_claude(3)
-    first = [boundary("b-1"), user(90, "Limits are set.", isCompactSummary=True), user(91, "Now log them.")]
-    second = [boundary("b-2"), user(95, "Limits are logged.", isCompactSummary=True), user(96, "Stop here.")]
+    first = [boundary("b-1"), user(90, "Limits are set.", isCompactSummary=True, parentUuid="b-1")]
+    first += [user(91, "Now log them."), agent(92, said("Logged."), "m-92")]
+    second = [boundary("b-2"), user(95, "Logged.", isCompactSummary=True, parentUuid="b-1"), user(96, "Stop here.")]
     session = read(tmp_path, lines(*records, *first, *records, *second))
-    assert told(session)[:-2] == told(read(tmp_path, lines(*records)))
-    assert [step.message for step in session.steps[-2:]] == ["Now log them.", "Stop here."]
-    assert [each.after_step for each in session.compactions] == [12, 13]
+    assert told(session)[:-3] == told(read(tmp_path, lines(*records)))
+    assert [step.message for step in session.steps[-3:]] == ["Now log them.", "Logged.", "Stop here."]
+    assert not any(step.taken_back for step in session.steps)
+    assert [each.after_step for each in session.compactions] == [12, 14]
     assert session.skipped == {"repeated record": len(records)}
+    # The same where what comes next follows the last record of the history.
+    session = read(tmp_path, lines(*records, *first, *records, user(96, "Stop here.", parentUuid="u-21")))
+    assert [step.message for step in session.steps[-3:]] == ["Now log them.", "Logged.", "Stop here."]
+    assert not any(step.taken_back for step in session.steps)
 
 
 def test_snapshots_of_a_message_hold_what_stood_in_earlier_ones(tmp_path: Path) -> None:
@@ -190,9 +196,10 @@ def delayed(records: list[Record]) -> list[Record]:
         lambda records: records + records,
         lambda records: records + delayed(records),
         lambda records: records + delayed(records[:2] + records[3:]),
-        lambda records: records[:3] + [records[3]] * 3 + records[4:],
+        lambda records: [each for record in records for each in [record] * 3],
+        lambda records: records + records[1:],
     ],
-    ids=["resumed", "with times of its own", "without reasoning", "racing writers"],
+    ids=["resumed", "with times of its own", "without reasoning", "racing writers", "under the same head"],
 )
 def test_items_that_codex_writes_again(tmp_path: Path, copy: Any) -> None:
     new = [codex_message("user", "continue", 300), codex_message("assistant", "Done.", 301)]
@@ -208,11 +215,12 @@ def test_a_session_that_goes_on_may_begin_with_the_same_words(tmp_path: Path) ->
     assert [step.message for step in session.steps][-3:] == ["Done.", "continue", "continue"]
 
 
+@pytest.mark.parametrize("named", [{"forked_from_id": "c-1"}, {}])
 @pytest.mark.parametrize("turn", ["01a00010-9b19-7ff0-9919-8ef807f17454", "turn-9"])
-def test_a_fork_of_codex_begins_with_copied_steps(tmp_path: Path, turn: str) -> None:
+def test_a_fork_of_codex_begins_with_copied_steps(tmp_path: Path, turn: str, named: Record) -> None:
     child, parent = "01a00010-9b19-7aaa-9919-8ef807f17454", "01a00000-4923-7150-b331-03960a5c4acb"
     copied = [
-        codex("session_meta", 60, id=child, forked_from_id=parent, cwd="/work/shop"),
+        codex("session_meta", 60, id=child, cwd="/work/shop", **named),
         codex("session_meta", 60, id=parent, cwd="/work/shop"),
         *(each | {"timestamp": time_at(60)} for each in of_codex()[1:]),
     ]

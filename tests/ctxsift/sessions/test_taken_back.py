@@ -265,6 +265,9 @@ FIRST = [record("u3", "a2", "first"), record("a4", "u3", [said("done first")])]
         ([*FIRST, record("u5", None, "second")], ["Begin.", "Begun.", "first", "done first"]),
         # Back to a branch that had been left.
         ([*FIRST, record("u5", "a2", "second"), record("u6", "a4", "third")], ["second"]),
+        # In a file that holds records again.
+        ([*START, *FIRST, *START, *FIRST, record("u5", "a2", "second")], ["first", "done first"]),
+        ([each for each in [*FIRST, record("u5", "a2", "second")] for _ in "123"], ["first", "done first"]),
     ],
 )
 def test_prompts_that_claude_code_went_back_from(tmp_path: Path, records: list[Record], gone: list[str]) -> None:
