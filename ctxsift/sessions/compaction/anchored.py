@@ -12,6 +12,7 @@ from itertools import groupby
 
 from ctxsift.sessions.compaction.choosing import choose, listed_within
 from ctxsift.sessions.compaction.entries import entries_from, entry_of, with_open_tasks
+from ctxsift.sessions.compaction.gone import Gone
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.superseding import current
@@ -49,7 +50,10 @@ def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
     The open tasks follow from the previous summary and the span, whether rules or a model made the new entries.
     """
     previous, listed = with_open_tasks(entries_before(cycle), cycle.span)
-    return _fitted([*current([*previous, *new], len(new)), *listed], cycle.budget)
+    entries = current([*previous, *new], len(new))
+    if cycle.artifacts is not None:
+        entries = list(Gone(cycle.artifacts).said_before(entries))
+    return _fitted([*entries, *listed], cycle.budget)
 
 
 def entries_of(text: str) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ctxsift.sessions.artifacts.records import Artifacts
 from ctxsift.sessions.compaction.transcript import text_of, tokens_in, tokens_of
 from ctxsift.sessions.records import JsonValue, Step, standing
 
@@ -103,6 +104,7 @@ class Cycle:
         previous: what the cycle before left; empty in the first one.
         span: the steps that go now. Those that went before are in `previous` alone.
         budget: tokens that the new summary may take.
+        artifacts: what the session has touched up to now; None without an index.
 
     """
 
@@ -110,6 +112,7 @@ class Cycle:
     previous: Summary
     span: tuple[Step, ...]
     budget: int
+    artifacts: Artifacts | None = None
 
     @property
     def tokens(self) -> int:

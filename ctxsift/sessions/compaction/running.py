@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from ctxsift.sessions.artifacts.index import ArtifactIndex, index_for
+from ctxsift.sessions.artifacts.records import Artifacts
 from ctxsift.sessions.compaction.index_text import SHARE, index_text
 from ctxsift.sessions.compaction.methods import create_method, parted
 from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Method, Summary, span_between
@@ -71,10 +72,11 @@ class Compactor:
 
     def _compact(self, cut: Cut, steps: Sequence[Step], span: tuple[Step, ...], stands_for: int) -> str:
         """Compact a span; return why the result is refused, or nothing."""
-        index = self._indexed_until(cut, steps)
+        artifacts = self._indexed_until(cut, steps)
+        index = index_text(artifacts, int(self.budget * SHARE)) if artifacts else ""
         # Between summary and index stands a blank line.
         room = self.budget - (tokens_in(index) + 1 if index else 0)
-        made = self.method.compact(Cycle(cut, self._summary, span, room))
+        made = self.method.compact(Cycle(cut, self._summary, span, room, artifacts))
         self._fallback = made.fallback
         size = made.tokens + tokens_in(index)
         where = f"steps {span[0].step_id} to {span[-1].step_id}"
@@ -85,16 +87,16 @@ class Compactor:
         self._summary, self._index_text, self._pending = made, index, cut.first_kept
         return ""
 
-    def _indexed_until(self, cut: Cut, steps: Sequence[Step]) -> str:
+    def _indexed_until(self, cut: Cut, steps: Sequence[Step]) -> Artifacts | None:
         if self._index is None:
-            return ""
+            return None
         # What steps did to files that were taken back since, they did.
         for step in steps[self._indexed :]:
             if step.step_id > cut.after_step and not step.taken_back:
                 break
             self._index.add(step)
             self._indexed += 1
-        return index_text(self._index.artifacts(), int(self.budget * SHARE))
+        return self._index.artifacts()
 
     def _kept(self, steps: Sequence[Step], cut: Cut) -> tuple[Step, ...]:
         """Return what no summary stands for; of the last step, no more than the tail may have."""
