@@ -73,18 +73,12 @@ def read_bytes(path: Path, hint: str, *, most_mb: float) -> bytes:
     return content
 
 
-def append_line(path: Path, line: bytes) -> None:
-    """Write a line to the end of a file that is there; it is on disk on return. Raises OSError.
+def open_alone(path: Path) -> BinaryIO:
+    """Open a regular file, made where it is missing, to read it and to append to it. Raises OSError.
 
-    A last line that somebody who was killed left without its end is ended first.
+    Whoever else opens it like this waits until it is closed, or its process has ended.
     """
-    with open_regular(path, write=True) as file:
-        if file.seek(0, os.SEEK_END):
-            file.seek(-1, os.SEEK_END)
-            line = line if file.read(1) == b"\n" else b"\n" + line
-        file.write(line + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    return _locked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, "r+b")
 
 
 @contextlib.contextmanager
@@ -213,22 +207,27 @@ def _is_device(path: Path) -> bool:
 
 def _owned(path: Path) -> BinaryIO:
     """Open a file for writing that nobody else is writing to, waiting for them if need be."""
+    access = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        return _locked(path, access, "wb")
+    except PermissionError:
+        # Somebody else's writer was killed. Where the folder may be written to, it may be removed.
+        path.unlink()
+        return _locked(path, access, "wb")
+
+
+def _locked(path: Path, access: int, mode: str) -> BinaryIO:
     while True:
         # A pipe of that name would be waited for, and then written into.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = _regular(os.open(path, access | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), path, mode)
         try:
-            descriptor = os.open(path, flags, 0o666)
-        except PermissionError:
-            # Somebody else's writer was killed. Where the folder may be written to, it may be removed.
-            path.unlink()
-            descriptor = os.open(path, flags, 0o666)
-        file = _regular(descriptor, path, "wb")
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        try:
-            # Whoever had it before may have renamed it.
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return file
-        except OSError:
-            pass
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            # Whoever had it before may have renamed or removed it.
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    return file
+        except BaseException:
+            file.close()
+            raise
         file.close()

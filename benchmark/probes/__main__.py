@@ -25,7 +25,6 @@ from benchmark.cli.command import (
 )
 from benchmark.probes.checking import Checked, check_probes
 from benchmark.probes.figures import boards
-from benchmark.probes.journal import Journal
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import invented_names, lost_by_methods, own_subjects
@@ -159,7 +158,8 @@ def _measure(options: argparse.Namespace) -> int:
         tell("interrupted; the same command goes on from here")
         return EXIT_INTERRUPTED
     write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
-    Journal(journal).remove()
+    # Its entries are in the result.
+    journal.unlink(missing_ok=True)
     progress.end()
     _print(result, options)
     tell(f"written: {options.output}")

@@ -6,11 +6,12 @@ import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmark.probes.journal import Journal, JournalEntry, key_of
+from benchmark.probes.journal import JournalEntry, journal_of, key_of
 from benchmark.probes.judging import JUDGE_VERSION
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
+from ctxsift.models.store import Store
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 
 
@@ -34,7 +35,10 @@ def run_scenarios(
         OSError: the journal cannot be written.
 
     """
-    written = Journal(journal) if journal else None
+    written = None
+    if journal is not None:
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        written = journal_of(journal)
     found: dict[ProbeScenario, list[MethodResult]] = {scenario: [] for scenario in scenarios}
     for number, subject in enumerate(subjects, 1):
         for scenario in scenarios:
@@ -58,7 +62,7 @@ def run_scenarios(
     )
 
 
-def _measured(subject: Subject, scenario: ProbeScenario, journal: Journal | None) -> MethodResult:
+def _measured(subject: Subject, scenario: ProbeScenario, journal: Store[JournalEntry] | None) -> MethodResult:
     method, budget = scenario.method, scenario.budget or DEFAULT_BUDGET
     if journal is None:
         return measure(subject, method, budget)
@@ -66,6 +70,5 @@ def _measured(subject: Subject, scenario: ProbeScenario, journal: Journal | None
     entry = journal.get(key)
     if entry is None:
         made = measure(subject, method, budget)
-        entry = JournalEntry(key=key, contexts=made.contexts, asked=made.asked)
-        journal.put(entry)
+        entry = journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked))
     return MethodResult(entry.contexts, entry.asked)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-import msgspec
 
 from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, asked_of, verdict_of
 from benchmark.utilization.records import ChunkVerdict, Question
@@ -25,7 +21,7 @@ from ctxsift.backends.weights import find_weights
 from ctxsift.backends.worker import start_worker
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InputError, LoadError
-from ctxsift.files import exists, open_regular, reading
+from ctxsift.models.store import Entry, Store
 from ctxsift.prompts import FixedPrompt
 from ctxsift.settings import Settings
 from ctxsift.terminal import tell
@@ -36,7 +32,6 @@ _CONTEXT_TOKENS, _SERVICE_CONTEXT_TOKENS = 8192, 128_000
 _LOCAL_TIMEOUT_S = 600.0
 _IN_FLIGHT = 4
 _TOLD_EVERY_S = 10.0
-_OTHER_FILE = "name another file with --replies"
 # Of repeats: one greedy answer would only be repeated.
 _TEMPERATURE = 0.7
 
@@ -85,6 +80,12 @@ class Judge:
         return self.backend or (SERVICE if self.remote else GGUF)
 
 
+class _Kept(Entry, frozen=True, kw_only=True):
+    """A reply in the file."""
+
+    text: str
+
+
 def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings: Settings) -> list[list[ChunkVerdict]]:
     """Return the verdicts on the top K chunks of every row; None where the judge gave none.
 
@@ -94,14 +95,14 @@ def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings:
 
     """
     asked = asked_of(questions, k, judge.repeats)
-    with _Replies(judge.replies) as replies:
-        known = {each: replies.get(each.key(judge.identity)) for each in asked}
-        missing = [each for each in asked if known[each] is None]
-        if missing:
-            try:
-                known |= asyncio.run(_ask_all(missing, judge, settings, replies))
-            except BackendError as error:
-                raise InputError("--judge", str(error)) from error
+    replies = Store(judge.replies, _Kept, "holds no replies of a judge", "name another file with --replies")
+    known = {each: _known(each, judge, replies) for each in asked}
+    missing = [each for each in asked if known[each] is None]
+    if missing:
+        try:
+            known |= asyncio.run(_ask_all(missing, judge, settings, replies))
+        except BackendError as error:
+            raise InputError("--judge", str(error)) from error
     found: list[list[ChunkVerdict]] = [[] for _ in questions]
     for start in range(0, len(asked), judge.repeats):
         same = asked[start : start + judge.repeats]
@@ -109,8 +110,14 @@ def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings:
     return found
 
 
+def _known(asked: Asked, judge: Judge, replies: Store[_Kept]) -> Reply | None:
+    """Return the reply that was given to this before, by this run or another one."""
+    kept = replies.get(asked.key(judge.identity))
+    return None if kept is None else Reply(kept.text)
+
+
 async def _ask_all(
-    asked: Sequence[Asked], judge: Judge, settings: Settings, replies: _Replies
+    asked: Sequence[Asked], judge: Judge, settings: Settings, replies: Store[_Kept]
 ) -> dict[Asked, Reply | None]:
     """Ask, and return what came; what a person interrupts is in the file of replies as far as it had come."""
     found: dict[Asked, Reply | None] = {}
@@ -127,6 +134,9 @@ async def _ask_all(
     async def slot() -> None:
         nonlocal told
         for each in left:
+            if (known := _known(each, judge, replies)) is not None:
+                found[each] = known
+                continue
             try:
                 attempted = await retry.run(lambda: ask(each))  # noqa: B023
             except FATAL:
@@ -134,8 +144,8 @@ async def _ask_all(
             except BackendError as error:
                 found[each] = Reply(None, str(error))
             else:
-                replies.add(each.key(judge.identity), attempted.value)
-                found[each] = Reply(attempted.value)
+                kept = replies.put(_Kept(key=each.key(judge.identity), text=attempted.value))
+                found[each] = Reply(kept.text)
             if time.monotonic() - told > _TOLD_EVERY_S:
                 told = time.monotonic()
                 tell(f"judge: {len(found):,} of {len(asked):,} verdicts")
@@ -172,60 +182,3 @@ def _loaded(judge: Judge) -> AsyncBackend | ThreadedBackend:
     device, context = (Device.REMOTE, _SERVICE_CONTEXT_TOKENS) if judge.remote else (Device.CPU, _CONTEXT_TOKENS)
     backend.load(ModelSpec(judge.model, path, device, "none", context, options=options))
     return backend
-
-
-class _Line(msgspec.Struct, frozen=True):
-    """A kept reply."""
-
-    key: str
-    text: str
-
-
-class _Replies:
-    """The file of replies: a JSON object a line, written through; a torn last line is passed over."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._texts = {line.key: line.text for line in _lines(path)} if exists(path) else {}
-        self._file: BinaryIO | None = None
-
-    def __enter__(self) -> _Replies:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def get(self, key: str) -> Reply | None:
-        """Return a reply that is there already."""
-        text = self._texts.get(key)
-        return None if text is None else Reply(text)
-
-    def add(self, key: str, text: str) -> None:
-        """Write a reply down. Raises OSError."""
-        if self._file is None:
-            self._path.touch()
-            self._file = open_regular(self._path, write=True)
-            self._file.seek(0, os.SEEK_END)
-            # What a kill has torn must not take the next line with it.
-            self._file.write(b"\n" if self._file.tell() else b"")
-        # Half characters that a model wrote are escaped.
-        line = _Line(key, text.encode("utf-8", "backslashreplace").decode())
-        self._file.write(msgspec.json.encode(line) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-
-def _lines(path: Path) -> Iterator[_Line]:
-    """Yield the replies in a file. Raises InputError when it holds something else: nothing is appended to that."""
-    decoder = msgspec.json.Decoder(_Line)
-    count, damaged = 0, 0
-    with reading(path, _OTHER_FILE) as file:
-        for line in file:
-            count += 1
-            try:
-                yield decoder.decode(line)
-            except msgspec.DecodeError:
-                damaged += 1
-    if count == damaged > 0:
-        raise InputError(str(path), "holds no replies of a judge", _OTHER_FILE)

@@ -90,7 +90,7 @@ class Asker:
         self.asked += 1
         generation = self.model.generate(messages, limits)
         if self._journal is not None:
-            self._journal.put(key, generation)
+            generation = self._journal.put(key, generation)
         return generation
 
     def scores(self, text: str, scored: Callable[[Sequence[LogProbability]], list[float]]) -> list[float]:

@@ -16,12 +16,14 @@ import pytest
 
 from benchmark.probes.__main__ import main
 from benchmark.probes.figures import Board, boards
+from benchmark.probes.journal import key_of
 from benchmark.probes.judging import RuleJudge, Said
 from benchmark.probes.measuring import ORACLE, Subject, measure
 from benchmark.probes.records import RESULT_FILE, ProbeResult
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import RULE_BASED, read_scenarios, scenarios_of
 from benchmark.probes.subjects import recorded_subjects
+from benchmark.record.base import to_json
 from ctxsift.sessions.compaction.controls import Text
 from tests.conftest import ROOT
 from tests.support.depth import depth
@@ -124,6 +126,29 @@ def test_what_was_measured_is_not_measured_again(
     run_scenarios([subject], scenarios_of(["user"], [2000]), journal=journal)
     assert measured == ["user"]
     assert figures(again).items() <= figures(result).items()
+
+
+def test_a_journal_of_earlier_versions_is_read(
+    tmp_path: Path, subject: Subject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tmp_path / "results" / "journal"
+    journal.parent.mkdir()
+    drop = next(each for each in result.methods if each.method == "drop")
+    key = key_of(f"{subject.name} {subject.sha256}", "drop", 2000)
+    line = {"key": key, "contexts": to_json(drop.contexts), "asked": to_json(drop.asked)}
+    # Another version's entry stands beside it, and what a kill has torn.
+    journal.write_text(f'{json.dumps(line | {"key": "0" * 64, "asked": [{}]})}\n{json.dumps(line)}\n{{"key": "0')
+    monkeypatch.delattr("benchmark.probes.running.measure")
+    again = run_scenarios([subject], scenarios_of(["drop"], [2000]), journal=journal)
+    assert figures(again).items() <= figures(result).items()
+
+
+def test_another_file_is_no_journal_and_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = tmp_path / "r.json.journal"
+    journal.write_text("my notes\n")
+    assert main(["run", SESSION, "--methods", "drop", "-o", str(tmp_path / "r.json")]) == 2
+    assert "r.json.journal:1: holds no measurements of probes; remove it" in capsys.readouterr().err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["my notes\n"]
 
 
 def test_a_result_is_printed_in_every_form(

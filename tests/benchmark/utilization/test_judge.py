@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +15,9 @@ import pytest
 
 from benchmark.utilization.__main__ import main
 from benchmark.utilization.judge import Reply, verdict_of
+from tests.conftest import ROOT
+from tests.support.depth import depth
+from tests.support.processes import default_signals
 from tests.support.remote import run_here
 
 YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": "other"}'
@@ -100,6 +108,89 @@ def test_a_torn_file_of_replies_is_gone_on_with(tmp_path: Path, capsys: pytest.C
         assert asked(tmp_path) == asked_before
 
 
+def judging(folder: Path, name: str, *chunks: str) -> list[str]:
+    """Return the command that judges chunks with the script of a folder and its file of replies."""
+    path = folder / f"{name}.jsonl"
+    path.write_text(json.dumps({"question": "q?", "answer": "a", "contexts": chunks}) + "\n")
+    judge = ["--judge", str(folder / "script.json"), "--judge-backend", "scripted", "--json"]
+    return [sys.executable, "-m", "benchmark.utilization", str(path), *judge, "--replies", str(folder / "replies")]
+
+
+def started(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals)
+
+
+def texts(path: Path) -> dict[str, str]:
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len({line["key"] for line in lines}) == len(lines)
+    return {line["key"]: line["text"] for line in lines}
+
+
+@pytest.mark.slow
+def test_two_judges_at_once_lose_no_reply(tmp_path: Path) -> None:
+    script(tmp_path, default=YES, delay_ms=20)
+    commands = [judging(tmp_path, name, *(f"chunk {number} of {name}" for number in range(20))) for name in "ab"]
+    processes = [started(command) for command in commands]
+    assert [bool(process.communicate(timeout=60)[0]) and process.returncode for process in processes] == [0, 0]
+    assert len(texts(tmp_path / "replies")) == asked(tmp_path) == 40
+
+
+@pytest.mark.slow
+def test_what_another_judge_replied_meanwhile_is_not_asked(tmp_path: Path) -> None:
+    command, replies = judging(tmp_path, "data", *(f"chunk {number}" for number in range(6))), tmp_path / "replies"
+    script(tmp_path, default=YES)
+    subprocess.run(command, cwd=ROOT, check=True, timeout=60, stdout=subprocess.DEVNULL)
+    *_, fourth, fifth, last = replies.read_bytes().splitlines(keepends=True)
+    replies.unlink()
+    (tmp_path / "log").unlink()
+    script(tmp_path, default=NO, delay_ms=500)
+    process = started(command)
+    while not asked(tmp_path):
+        time.sleep(0.02)
+    with replies.open("ab") as file:
+        file.write(fourth + fifth + last)
+    found = json.loads(process.communicate(timeout=60)[0])
+    assert [verdict["relevant"] for verdict in found["rows"][0]["verdicts"]] == [0, 0, 0, 1, 1, 1]
+    assert asked(tmp_path) == 3
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_a_judge_goes_on(tmp_path: Path) -> None:
+    command, drawn = judging(tmp_path, "data", *(f"chunk {number}" for number in range(40))), random.Random(11)
+    script(tmp_path, default=YES, delay_ms=60)
+    kills = depth(3, 10)
+    for _ in range(kills):
+        process = started(command)
+        time.sleep(drawn.uniform(0.8, 2.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        # Its model ends by itself.
+        time.sleep(0.2)
+    done = subprocess.run(command, cwd=ROOT, check=True, timeout=60, capture_output=True, text=True)
+    assert json.loads(done.stdout)["rows"][0]["utilization"] == 1
+    assert set(texts(tmp_path / "replies").values()) == {YES}
+    assert len(texts(tmp_path / "replies")) == 40
+    # What was being asked as it was killed is asked again, and nothing else.
+    assert 40 <= asked(tmp_path) <= 40 + kills
+
+
+@pytest.mark.slow
+def test_replies_of_earlier_versions_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command, replies = [str(data(tmp_path, *CHUNKS)), *script(tmp_path), "--json"], tmp_path / "data.jsonl.judge"
+    assert main(command) == 0
+    capsys.readouterr()
+    keys = list(texts(replies))
+    lines = [f'{{"key":"{key}","text":{json.dumps(YES)}}}' for key in keys[:2]]
+    # As two runs at once, or a kill, have left it.
+    replies.write_text(f'{lines[0]}\n\n{{"key":"{keys[2][:9]}\n{lines[1]}\n{{"key":"{keys[2]}","te')
+    script(tmp_path, default="was asked")
+    assert main(command) == 0
+    verdicts = figures(capsys)["rows"][0]["verdicts"]
+    assert [verdict["reason"] for verdict in verdicts[:2]] == ["it says so"] * 2
+    assert verdicts[2]["reason"] == "the reply is no verdict: was asked"
+    assert asked(tmp_path) == 3 + 1
+
+
 @pytest.mark.slow
 def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     judge = script(tmp_path, answers=ANSWERS, default="no idea", crash_on="fourth")
@@ -129,7 +220,7 @@ def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: p
         (["--repeats", "3", "--replies", "x"], "--replies: does nothing without --judge; name a model"),
         (["--remote"], "--remote: does nothing without --judge"),
         (["--judge", "m", "--labels-column", "labels"], "--judge: does nothing beside --labels-column"),
-        (["--judge", "m", "--replies", "data.jsonl"], "data.jsonl: holds no replies of a judge; name another file"),
+        (["--judge", "m", "--replies", "data.jsonl"], "data.jsonl:1: holds no replies of a judge; name another file"),
         (["--judge", "m", "--judge-backend", "scripted", "--env-file", "none.env"], "none.env: no such file"),
     ],
 )

@@ -229,6 +229,41 @@ def test_another_file_is_no_journal_and_stays_as_it_is(tmp_path: Path) -> None:
     assert path.read_text() == "my notes\n"
 
 
+def test_a_journal_of_earlier_versions_is_read(tmp_path: Path) -> None:
+    path, head = tmp_path / "journal", '{"format": "ctxsift compaction journal 1"}\n'
+    path.write_text(head)
+    assert Journal(path).get("a") is None
+    answer = (
+        '{"text": "## Intent \\ud83d", "finish_reason": "stop", "prompt_tokens": 10, "completion_tokens": 10, '
+        '"prefill_ms": 1.0, "decode_ms": 1.0, "total_ms": 2.0, "model": "m", "reasoning": "", '
+        '"begins_in_reasoning": false, "reasoning_tokens": null, "cost_usd": null, "control_tokens": []}'
+    )
+    path.write_text(f'{head}{{"key": "a", "generation": {answer}}}\n{{"key": "s", "scores": [0.5, 2.0]}}\n{{"key": "b"')
+    journal = Journal(path)
+    assert journal.get("a") == generation("## Intent \ud83d")
+    assert journal.scores("s") == [0.5, 2.0]
+    journal.put("b", generation("second"))
+    assert Journal(path).get("b") == generation("second")
+
+
+def test_two_runs_at_once_have_one_answer(tmp_path: Path) -> None:
+    path, messages = tmp_path / "journal", (Message("user", "a"),)
+    one, other = Asker(Said("one"), Journal(path)), Asker(Said("other"), Journal(path))
+    assert one.answer(messages, Limits(8), "").text == "one"
+    assert other.answer(messages, Limits(8), "").text == "one"
+    assert (one.asked, other.asked) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "line", ['{"key": "a", "text": "a reply of a judge"}', '{"format": "ctxsift compaction journal 9"}']
+)
+def test_answers_of_another_kind_are_no_journal(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "journal"
+    path.write_text(f"{line}\n")
+    with pytest.raises(InputError, match=":1: is no journal of compaction"):
+        Journal(path)
+
+
 @pytest.mark.slow
 def test_killed_and_resumed_it_comes_to_the_same_result(tmp_path: Path) -> None:
     log, journal, output = tmp_path / "log", tmp_path / "journal", tmp_path / "out.md"

@@ -1,0 +1,1 @@
+"""Asking a model, whichever it is: what commands open, and how."""
