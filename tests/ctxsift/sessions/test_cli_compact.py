@@ -17,10 +17,19 @@ from pathlib import Path
 import pytest
 from atif import Trajectory
 
-from ctxsift.sessions.compaction.context import as_anthropic_messages, as_openai_messages, whole
+from ctxsift.sessions.compaction.context import (
+    as_anthropic_messages,
+    as_atif_document,
+    as_markdown,
+    as_openai_messages,
+    whole,
+)
+from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.records import Compacted, Cut
+from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.exporting import as_atif
 from ctxsift.sessions.reading import read_session
-from ctxsift.sessions.records import Source, Step, ToolCall, ToolResult
+from ctxsift.sessions.records import Session, SessionHead, Source, Step, ToolCall, ToolResult
 from tests.conftest import ROOT
 from tests.ctxsift.sessions.shop import shop_session
 from tests.support.processes import default_signals
@@ -30,6 +39,8 @@ pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "ctxsift", "compact"]
 EXAMPLE = ROOT / "docs" / "examples" / "session.json"
 PAGE = ROOT / "docs" / "compaction.md"
+IS_SUMMARY = "This is a summary of the session so far, not a message of the user."
+WHICH = "It stands for steps 2 to 28 of 31; steps 29 to 31 follow as they were."
 
 
 def call(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -85,16 +96,17 @@ def test_what_is_left_comes_as_atif_that_reads_back(tmp_path: Path) -> None:
     Trajectory.model_validate_json(path.read_text())
     system, summary, *kept = read_session(path).steps
     assert (system.source, system.copied, summary.source, summary.copied) == (Source.SYSTEM, True, Source.USER, False)
-    assert summary.message.startswith("## Intent\n- Add discount codes")
+    assert summary.message.startswith(f"{IS_SUMMARY} {WHICH}\n\n## Intent\n- Add discount codes")
     assert [step.message for step in kept] == [step.message for step in shop_session(1).steps[-3:]]
 
 
 def test_what_is_left_comes_as_messages_of_both_forms(tmp_path: Path) -> None:
     openai = json.loads(call(EXAMPLE, "--keep-last", "300", "--max-tokens", "400", "--format", "openai").stdout)
     assert [message["role"] for message in openai][:2] == ["system", "user"]
-    assert openai[1]["content"].startswith("## Intent")
+    assert openai[1]["content"].startswith(f"{IS_SUMMARY} {WHICH}")
     anthropic = json.loads(call(EXAMPLE, "--keep-last", "300", "--max-tokens", "400", "--format", "anthropic").stdout)
     assert anthropic["system"].startswith("You are a coding agent")
+    assert anthropic["messages"][0]["content"][0]["text"] == openai[1]["content"]
     roles = [message["role"] for message in anthropic["messages"]]
     assert roles == [("user", "assistant")[at % 2] for at in range(len(roles))]
     for name, document in (("o.json", openai), ("a.json", anthropic)):
@@ -124,6 +136,72 @@ def test_calls_keep_their_results_and_what_has_none_is_answered() -> None:
         ("assistant", ["tool_use", "tool_use"]),
         ("user", ["tool_result", "tool_result", "text", "text"]),
     ]
+
+
+def cut_after(steps: tuple[Step, ...], first_kept: int) -> Compacted:
+    """Return the context in which a summary made elsewhere stands for the steps before `first_kept`."""
+    cut = Cut(steps[-1].step_id, first_kept)
+    (made,) = compact_session(Session(SessionHead("messages"), steps), "given", [cut], method=Given("What was done."))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("prompts", "first_kept", "told"),
+    [
+        (0, 4, "It stands for steps 1 to 3 of 5; steps 4 to 5 follow as they were."),
+        (0, 5, "It stands for steps 1 to 4 of 5; step 5 follows as it was."),
+        (2, 4, "It stands for step 3 of 5; steps 4 to 5 follow as they were."),
+    ],
+)
+def test_every_form_says_of_which_steps_it_has_a_summary(prompts: int, first_kept: int, told: str) -> None:
+    sources = [Source.SYSTEM] * prompts + [Source.USER, Source.AGENT, Source.USER, Source.AGENT, Source.USER]
+    made = cut_after(tuple(Step(at, source, f"Message {at}.") for at, source in enumerate(sources[:5], 1)), first_kept)
+    text = f"{IS_SUMMARY} {told}\n\nWhat was done."
+    assert f"\n\n{text}\n\n" in as_markdown(made)
+    assert as_openai_messages(made)[prompts] == {"role": "user", "content": text}
+    assert as_anthropic_messages(made)["messages"][0]["content"][0] == {"type": "text", "text": text}
+    assert as_atif_document(made, SessionHead("messages"))["steps"][prompts]["message"] == text
+
+
+def test_without_a_summary_nothing_says_that_there_is_one() -> None:
+    steps = (Step(1, Source.USER, "Go."), Step(2, Source.AGENT, "Done."))
+    assert as_openai_messages(whole(steps, "none")) == [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "Done."},
+    ]
+
+
+def test_messages_are_such_as_services_accept() -> None:
+    long = "call_" + "x" * 40 + "|fc_" + "y" * 40
+    calls = (ToolCall("functions.bash:0", "functions.bash", {"command": "ls"}), ToolCall(long, "", {}))
+    results = (ToolResult("functions.bash:0", "a.py"), ToolResult(long, ""), ToolResult("", "Seen by the way."))
+    steps = (
+        Step(1, Source.USER, "Go."),
+        Step(2, Source.AGENT, " ", calls=calls, results=results),
+        Step(3, Source.AGENT, "\n"),
+        Step(4, Source.AGENT, "Done."),
+    )
+    openai = as_openai_messages(whole(steps, "none"))
+    assert [(message["role"], message["content"]) for message in openai] == [
+        ("user", "Go."),
+        ("assistant", None),
+        ("tool", "a.py"),
+        ("tool", ""),
+        ("user", "Seen by the way."),
+        ("assistant", "Done."),
+    ]
+    ids = [message["tool_call_id"] for message in openai if message["role"] == "tool"]
+    assert ids == [each["id"] for each in openai[1]["tool_calls"]] == ["call_2_1", "call_2_2"]
+    assert [each["function"]["name"] for each in openai[1]["tool_calls"]] == ["functions_bash", "tool"]
+    anthropic = as_anthropic_messages(whole(steps, "none"))["messages"]
+    assert [(message["role"], [block["type"] for block in message["content"]]) for message in anthropic] == [
+        ("user", ["text"]),
+        ("assistant", ["tool_use", "tool_use"]),
+        ("user", ["tool_result", "tool_result", "text"]),
+        ("assistant", ["text"]),
+    ]
+    assert [block["id"] for block in anthropic[1]["content"]] == ids
+    assert [block.get("tool_use_id") for block in anthropic[2]["content"]] == [*ids, None]
 
 
 def test_a_summary_made_elsewhere_is_put_in_place(tmp_path: Path) -> None:
