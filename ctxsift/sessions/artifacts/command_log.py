@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.checks import bare, kind_of
@@ -24,6 +25,7 @@ _HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILI
 
 @dataclass(slots=True)
 class _Runs:
+    command: str
     kind: CheckKind
     runs: list[CheckRun] = field(default_factory=list)
     left_out: int = 0
@@ -43,13 +45,14 @@ class CommandLog:
     def checks(self) -> tuple[Check, ...]:
         """Return the checks, the one that ran last at the end."""
         return tuple(
-            Check(command, runs.kind, folder, tuple(runs.runs), runs.left_out)
-            for (folder, command), runs in self._checks.items()
+            Check(runs.command, runs.kind, folder, tuple(runs.runs), runs.left_out)
+            for (folder, _), runs in self._checks.items()
         )
 
-    def fail(self, command: str, line: str, code: int | None = None) -> None:
-        """Take down a command that failed; a call is taken down once."""
-        entry = FailedCommand(self.step_id, self.short(command), self.short(line), code)
+    def fail(self, command: str, line: str, code: int | None = None, checks: Iterable[str] = ()) -> None:
+        """Take down a command that failed, with the checks that it failed by; a call is taken down once."""
+        own = tuple(dict.fromkeys(known_as(self.short(check)) for check in checks))
+        entry = FailedCommand(self.step_id, self.short(command), self.short(line), code, own)
         if entry in self.failed[-5:]:
             return
         self.failed.append(entry)
@@ -63,9 +66,11 @@ class CommandLog:
     def check(
         self, folder: str, command: str, kind: CheckKind, state: CheckState, line: str = "", within: str = ""
     ) -> None:
-        """Take down a run of a check."""
-        key = (folder, self.short(command))
-        runs = self._checks.pop(key, _Runs(kind))
+        """Take down a run of a check, which is shown as it ran last."""
+        command = self.short(command)
+        key = (folder, known_as(command))
+        runs = self._checks.pop(key, _Runs(command, kind))
+        runs.command = command
         self._checks[key] = runs
         runs.runs.append(CheckRun(self.step_id, state, self.short(line), within))
         if len(runs.runs) > self.limits.runs:
@@ -94,6 +99,12 @@ def benign(run: ShellRun, code: int) -> bool:
         return code in (1, 123) and any(word in _ANSWERS for word in words)
     asking = name in _ANSWERS or (words[:2] == ("git", "diff") or words[:2] == ("git", "grep"))
     return code == 1 and asking and not any(program == name for program, _ in run.printed.complaints())
+
+
+def known_as(command: str) -> str:
+    """Return what tells a check from others: its command without what only runs it (`time make check`)."""
+    words = command.split()
+    return " ".join(words[len(words) - len(bare(words)) :])
 
 
 def check_of(invocation: Invocation) -> tuple[str, CheckKind] | None:

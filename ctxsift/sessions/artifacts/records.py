@@ -121,6 +121,7 @@ class FailedCommand:
         command: the command line, or the tool and its file, shortened.
         key_line: the line of its output that tells most; empty where there was no output.
         exit_code: where it is known.
+        checks: in the command line, those whose failure this is; see `ctxsift.sessions.artifacts.command_log.known_as`.
 
     """
 
@@ -128,6 +129,7 @@ class FailedCommand:
     command: str
     key_line: str
     exit_code: int | None = None
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,10 @@ class CheckRun:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check and its runs, the last one last; the same command in another folder is another check."""
+    """A check and its runs, the last one last; the same command in another folder is another check.
+
+    `command` is how it ran last: `make check` and `time make check` are one check.
+    """
 
     command: str
     kind: CheckKind

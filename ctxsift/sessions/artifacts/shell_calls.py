@@ -41,6 +41,7 @@ class ShellCalls:
     repository: Repository
     log: CommandLog
     _checks: list[tuple[Invocation, str, str, CheckKind]] = field(default_factory=list)
+    _failed: list[tuple[str, str]] = field(default_factory=list)
     _crashed: bool = False
     _said: list[str] = field(default_factory=list)
     _mixed: bool = False
@@ -51,7 +52,7 @@ class ShellCalls:
         output = clean(body(text)[:_MOST_OUTPUT])
         if (match := _WINDOW.match(command)) and self._window(match[1], match[2], output, folder):
             return folder
-        self._checks, self._said = [], []
+        self._checks, self._failed, self._said = [], [], []
         self._crashed = self._mixed = False
         run = ShellRun(self.ledger, self.repository, self._handle, folder, Printed(output))
         run.walk(command, code if ending is Ending.RUN else None)
@@ -75,7 +76,7 @@ class ShellCalls:
                 within = f"git commit {made[0][0]}".strip() if made else "git commit"
                 for command, kind, state in hook_checks(run.output, made=bool(made)):
                     line = key_line(run.output) if state is CheckState.FAILED else ""
-                    self.log.check(self._folder(run.folder), command, kind, state, line, within)
+                    self._check(self._folder(run.folder), command, kind, state, line, within)
         elif handler := HANDLERS.get(invocation.name):
             handler(run, invocation)
         elif invocation.name in ("npx", "uv", "poetry", "sudo", "env", "timeout", "time", "command"):
@@ -105,17 +106,27 @@ class ShellCalls:
             if aborted and state in (CheckState.NOT_SHOWN, CheckState.PASSED):
                 state, line = CheckState.ABORTED, ""
             hidden |= state is CheckState.FAILED
-            self.log.check(self._folder(folder), command, kind, state, line)
+            self._check(self._folder(folder), command, kind, state, line)
         return hidden
+
+    def _check(
+        self, folder: str, command: str, kind: CheckKind, state: CheckState, line: str, within: str = ""
+    ) -> None:
+        if state is CheckState.FAILED:
+            self._failed.append((command, line))
+        self.log.check(folder, command, kind, state, line, within)
 
     def _judge(self, run: ShellRun, command: str, code: int | None, check_failed: bool) -> None:
         if code:
             failed = not benign(run, code)
         else:
             told = code is None and (run.failing or _NO_COMMAND.search(run.output[-2000:])) and not benign(run, 1)
-            failed = check_failed or self._crashed or bool(told)
-        if failed:
-            self.log.fail(command, key_line(run.output), code or None)
+            failed = self._crashed or bool(told)
+        if failed or (check_failed and not code):
+            line = key_line(run.output)
+            # Where one line tells why both failed, or nothing else failed, it is the check's failure.
+            checks = (check for check, why in self._failed if why == line or not failed)
+            self.log.fail(command, line, code or None, checks)
 
     # The windowed editor of SWE-agent: commands of its shell that work on an open file
 

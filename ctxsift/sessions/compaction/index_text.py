@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileEntry, FileState
+from ctxsift.sessions.artifacts.command_log import known_as
+from ctxsift.sessions.artifacts.records import (
+    Artifacts,
+    Check,
+    CheckRun,
+    CheckState,
+    FailedCommand,
+    FileEntry,
+    FileState,
+)
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 
 # Of the budget of a summary; what the index leaves is the method's.
@@ -58,14 +68,48 @@ def _changed(artifacts: Artifacts) -> Iterator[str]:
 
 
 def _commands(artifacts: Artifacts) -> Iterator[str]:
-    for check in artifacts.checks[-_LATEST:]:
-        last = check.runs[-1]
-        why = f" ({last.key_line})" if last.key_line and check.state is not CheckState.PASSED else ""
-        yield _short(f"- check {check.state}, step {last.step_id}: {check.command}{why}")
+    """Yield lines on checks, commits and failures. No failure is told twice."""
+    checks = artifacts.checks[-_LATEST:]
+    yield from _checks(checks)
     for commit in artifacts.commits[-_LATEST:]:
         yield _short(f"- commit {commit.revision or '?'}, step {commit.step_id}: {commit.subject}")
-    for failed in artifacts.failed[-_LATEST:]:
-        yield _short(f"- failed, step {failed.step_id}: {failed.command}: {failed.key_line}")
+    yield from _failures(artifacts.failed, checks)
+
+
+def _checks(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield lines on checks; those that one command line ran, and that failed for one reason, share theirs."""
+    same_name = Counter(check.command for check in checks)
+    lines: dict[CheckRun | Check, list[str]] = {}
+    for check in checks:
+        where = f" in {check.folder}" if same_name[check.command] > 1 and check.folder != "." else ""
+        last = check.runs[-1]
+        shared = last if check.state is CheckState.FAILED and last.key_line else check
+        lines.setdefault(shared, []).append(f"{check.command}{where}")
+    for shared, commands in lines.items():
+        last = shared.runs[-1] if isinstance(shared, Check) else shared
+        failed = last.state is CheckState.FAILED
+        within = f", within {last.within}" if last.within and failed else ""
+        why = f" ({last.key_line})" if last.key_line and last.state is not CheckState.PASSED else ""
+        yield _short(f"- check {last.state}, step {last.step_id}: {'; '.join(commands)}{within}{why}")
+
+
+def _failures(failed: Sequence[FailedCommand], checks: Sequence[Check]) -> Iterator[str]:
+    """Yield lines on commands that failed, each failure once; that of a check that still fails is told with it."""
+    failing = [(known_as(check.command), check.runs[-1]) for check in checks if check.state is CheckState.FAILED]
+    steps: dict[tuple[str, str], list[int]] = {}
+    for each in failed:
+        if any(
+            check in each.checks and (last.step_id == each.step_id or last.key_line == each.key_line)
+            for check, last in failing
+        ):
+            continue
+        same = ("; ".join(each.checks) or each.command, each.key_line)
+        # In the order of the last steps.
+        steps[same] = [*steps.pop(same, []), each.step_id]
+    for (command, line), (*before, last_step) in list(steps.items())[-_LATEST:]:
+        again = f" and {len(before)} times before" if len(before) > 1 else " and once before" if before else ""
+        why = f": {line}" if line else ""
+        yield _short(f"- failed, step {last_step}{again}: {command}{why}")
 
 
 def _looked_at(artifacts: Artifacts) -> Iterator[str]:
