@@ -15,6 +15,7 @@ from ctxsift.sessions.compaction.entries import entries_from, entry_of, with_ope
 from ctxsift.sessions.compaction.gone import Gone
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.rejecting import still_wanted
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
 from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE
@@ -53,7 +54,7 @@ def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
     entries = current([*previous, *new], len(new))
     if cycle.artifacts is not None:
         entries = list(Gone(cycle.artifacts).said_before(entries))
-    return _fitted([*entries, *listed], cycle.budget)
+    return _fitted([*entries, *still_wanted(listed, new)], cycle.budget)
 
 
 def entries_of(text: str) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ from ctxsift.sessions.compaction.choosing import choose, listed_within
 from ctxsift.sessions.compaction.entries import entries_from, entry_of, listed_entry, with_open_tasks
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.rejecting import still_wanted
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
 
@@ -31,7 +32,7 @@ class Regenerative:
         """Return a new summary."""
         new = list(entries_from(cycle.span))
         before, listed = with_open_tasks(_said_before(cycle.previous.text), cycle.span)
-        entries = [*current([*before, *new], len(new)), *listed]
+        entries = [*current([*before, *new], len(new)), *still_wanted(listed, new)]
         room = cycle.budget - tokens_in(_HEADING) - 1
         while True:
             chosen = _chosen(entries, room)

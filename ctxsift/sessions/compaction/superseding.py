@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ctxsift.sessions.compaction.lines import Line, sentences_of
 from ctxsift.sessions.compaction.records import Entry, Key
+from ctxsift.sessions.compaction.rejecting import without_rejected
 from ctxsift.sessions.compaction.values import clauses_of, folded, gives_way, keys_by_sentence, keys_in, scope_around
 from ctxsift.sessions.compaction.weights import ORDER, names_in
 
@@ -77,14 +78,16 @@ def taken_back(lines: Sequence[Line]) -> set[int]:
 def current(entries: Sequence[Entry], new: int) -> list[Entry]:
     """Return entries without what a later new one puts out of date.
 
-    Gone is a sentence that gives a value to something to which a new entry gives one; and, if it holds a name that a
-    new entry retires, a sentence of the user or one that gives a value. Other lines with such a name weigh half.
+    Gone is what the user took back or put off; a sentence that gives a value to something to which a new entry gives
+    one; and, if it holds a name that a new entry retires, a sentence of the user or one that gives a value. Other lines
+    with such a name weigh half.
 
     Args:
         entries: in the order in which they were said.
         new: how many of the last ones are new; earlier ones have had their effect.
 
     """
+    entries, new = without_rejected(entries, new)
     gone = _given_anew(entries, new)
     retired: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for at in range(len(entries) - new, len(entries)):
