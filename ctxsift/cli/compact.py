@@ -39,8 +39,8 @@ estimated: four characters each. Without SESSION, the newest session of Claude C
 Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote.
 
 A model's answers are checked. One that is empty, loops, is cut off, thinks aloud, is too long or lacks a section is
-asked for once more; then rules make that summary. Answers are in a journal as they come: the same command goes on
-where it was interrupted.
+asked for once more; then rules make that summary. Answers are in a journal as they come, and with --follow what stood
+after each cut: the same command goes on where it was interrupted.
 
 Methods: anchored (a summary with sections that lines are merged into), regenerative (one that is written anew each
 time), opaque (the lines with the rarest words); any of them with +index: files, checks and commits as the tools' calls
@@ -107,7 +107,10 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         help="longest time to load a local model, and to wait for an answer",
     )
     model.add_argument(
-        "--journal", type=path, metavar="FILE", help="answers as they come, to go on from (default: beside -o FILE)"
+        "--journal",
+        type=path,
+        metavar="FILE",
+        help="answers, and cuts of --follow, as they come, to go on from (default: beside -o FILE)",
     )
     one.add_argument(
         "--follow",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,7 +15,7 @@ from ctxsift.cli.passing import note
 from ctxsift.errors import BackendError, InputError
 from ctxsift.rich_text import plain_text
 from ctxsift.sessions.compaction.endpoint import EndpointOpaque
-from ctxsift.sessions.compaction.journal import Journal
+from ctxsift.sessions.compaction.journal import journal_beside
 from ctxsift.sessions.compaction.methods import parted
 from ctxsift.sessions.compaction.modelled import MODELLED, Asker
 from ctxsift.sessions.compaction.opaque import Opaque
@@ -62,7 +61,7 @@ class Asking:
         if self.model.is_service and (missing := settings.missing_for_service()):
             raise InputError("--remote", missing)
         self._settings, self._timeout_s = settings, options.timeout
-        self.journal = _journal_of(options)
+        self.journal = journal_beside(options.journal, options.output)
         self._is_own_journal = options.journal is None
         self.asker = Asker(self.model, self.journal, self._tell)
         console = Console(stderr=True, highlight=False, markup=False, emoji=False)
@@ -104,8 +103,11 @@ class Asking:
         if self._status is not None:
             self._status.stop()
 
-    def ended(self, made: Sequence[Compacted]) -> int:
-        """Say what was made by rules after all; drop the journal where nothing was. Return the exit code."""
+    def ended(self, made: Sequence[Compacted], *, goes_on: bool = False) -> int:
+        """Say what was made by rules after all; return the exit code.
+
+        The journal is dropped where nothing was, unless the session goes on.
+        """
         self._still()
         if self.journal is not None and self.journal.loss is not None:
             note(f"{self.journal.path}: answers could not be written down ({self.journal.loss.strerror})")
@@ -114,7 +116,7 @@ class Asking:
             what = f"{len(failed)} of {len(made)} summaries were" if len(made) > 1 else "the summary was"
             note(f"{what} made by rules: {failed[-1].fallback}")
             return EXIT_FALLBACK
-        if self.journal is not None and self._is_own_journal:
+        if self.journal is not None and self._is_own_journal and not (goes_on or self.journal.has_cuts):
             with contextlib.suppress(OSError):
                 self.journal.path.unlink(missing_ok=True)
         return 0
@@ -135,12 +137,3 @@ class Asking:
             return
         with contextlib.suppress(BackendError):
             self.model.close()
-
-
-def _journal_of(options: argparse.Namespace) -> Journal | None:
-    """Return the journal: the one that is named, or one beside the result."""
-    if options.journal is not None:
-        return Journal(options.journal)
-    if options.output is None or not Path(options.output).parent.is_dir() or Path(options.output).is_char_device():
-        return None
-    return Journal(Path(f"{options.output}.journal"))

@@ -73,6 +73,10 @@ class Store(Generic[_E]):
                 self._read_on(file)
         return self._known.get(key)
 
+    def entries(self) -> tuple[_E, ...]:
+        """Return the entries that this run knows, in the order of the file."""
+        return tuple(self._known.values())
+
     def put(self, entry: _E) -> _E:
         """Write an entry down, unless another run did; return the one that stands.
 

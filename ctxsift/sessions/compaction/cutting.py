@@ -111,6 +111,14 @@ class Threshold:
         self._summary = self._budget * CHARACTERS_PER_TOKEN
         return cut
 
+    def resume(self, cut: Cut, steps: Sequence[Step]) -> None:
+        """Go on after a cut that was made before; `steps` are those up to it. Raises InputError, as `add` does."""
+        self._prompts = list(system_prompts(steps))
+        self._begin()
+        self._kept = [step for step in steps if step.step_id >= cut.first_kept]
+        self._size += sum(characters_of(step) for step in self._kept)
+        self._summary = self._budget * CHARACTERS_PER_TOKEN
+
     def _begin(self) -> None:
         self._size = sum(characters_of(prompt) for prompt in self._prompts)
         least = self._budget + self._keep_last + tokens_of(self._prompts)

@@ -1,16 +1,22 @@
-"""What answers and scores of a model are known by, and the file that keeps them."""
+"""Answers of a model, and what stood after each cut, on disk as they come: whoever is interrupted goes on there."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from ctxsift.backends.base import Generation, Limits
-from ctxsift.models.store import Entry, Store
+from ctxsift.models.store import Entry as Kept
+from ctxsift.models.store import Store
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION
+from ctxsift.sessions.compaction.records import Cut, Entry, Summary
 
 _EARLIER_HEAD = {"format": "ctxsift compaction journal 1"}
 
@@ -27,19 +33,67 @@ def key_of_text(identity: str, text: str) -> str:
     return hashlib.sha256(json.dumps([identity, text]).encode()).hexdigest()
 
 
-class _Kept(Entry, frozen=True, kw_only=True, omit_defaults=True):
-    """An answer, or scores."""
+class _Kept(Kept, frozen=True, kw_only=True, omit_defaults=True):
+    """An answer, or scores, or what stood after a cut."""
 
     generation: Generation | None = None
     scores: list[float] | None = None
+    cut: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.generation is None and self.scores is None:
-            raise ValueError("holds neither an answer nor scores")
+        if self.generation is None and self.scores is None and self.cut is None:
+            raise ValueError("holds no answer, no scores and no cut")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What tells the first `steps` steps of a session from those of others.
+
+    Attributes:
+        length, calls: how much of the message of the last one counts, in characters, and how many of its calls.
+
+    """
+
+    steps: int
+    length: int
+    calls: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stood after a cut: whoever goes on from there comes to the same.
+
+    Attributes:
+        run: what was followed, and how; see `Journal.cuts`.
+        steps: those up to the cut.
+        cut: where.
+        summary, index, pending: see `ctxsift.sessions.compaction.running.Compactor.resume`.
+        tokens_before, refused: see `ctxsift.sessions.compaction.records.Compacted`.
+
+    """
+
+    run: str
+    steps: Mark
+    cut: Cut
+    summary: Summary
+    index: str
+    pending: int
+    tokens_before: int
+    refused: str = ""
+
+
+def journal_beside(named: Path | None, output: Path | None) -> Journal | None:
+    """Return the journal that is named, or the one beside a result; None where that is no file. Raises InputError."""
+    if named is not None:
+        return Journal(named)
+    if output is None or not output.parent.is_dir() or output.is_char_device():
+        return None
+    return Journal(Path(f"{output}.journal"))
 
 
 class Journal:
-    """Answers and scores by key.
+    """Answers and scores by key, and cuts by run.
 
     Args:
         path: of the file; made with the first answer.
@@ -77,9 +131,48 @@ class Journal:
         """Write scores down."""
         self._put(_Kept(key=key, scores=list(scores)))
 
+    def cuts(self, run: str) -> list[Standing]:
+        """Return what stood after the cuts of a run, in their order."""
+        found = (_standing(kept.cut) for kept in self._store.entries() if kept.cut is not None)
+        return [standing for standing in found if standing is not None and standing.run == run]
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether anybody follows a session with it."""
+        return any(kept.cut is not None for kept in self._store.entries())
+
+    def put_cut(self, standing: Standing) -> None:
+        """Write down what stands after a cut."""
+        where = [standing.run, standing.steps.digest, standing.cut.after_step, standing.cut.first_kept]
+        key = hashlib.sha256(json.dumps(where).encode()).hexdigest()
+        self._put(_Kept(key=key, cut=msgspec.to_builtins(standing)))
+
     def _put(self, kept: _Kept) -> _Kept:
         try:
             return self._store.put(kept)
         except OSError as error:
             self.loss = error
             return kept
+
+
+def _standing(told: Mapping[str, Any]) -> Standing | None:
+    """Return what was written down of a cut; None for what another version wrote."""
+    try:
+        return _read_standing(told)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _read_standing(told: Mapping[str, Any]) -> Standing:
+    summary = told["summary"]
+    entries = tuple(msgspec.convert(entry, Entry) for entry in summary["entries"])
+    return Standing(
+        str(told["run"]),
+        msgspec.convert(told["steps"], Mark),
+        msgspec.convert(told["cut"], Cut),
+        Summary(str(summary["text"]), entries, tuple(summary["items"]), str(summary["fallback"])),
+        str(told["index"]),
+        int(told["pending"]),
+        int(told["tokens_before"]),
+        str(told["refused"]),
+    )

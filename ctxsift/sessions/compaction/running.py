@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 
@@ -36,8 +37,23 @@ class Compactor:
         self._indexed = 0
         self._summary, self._index_text = Summary(), ""
         self._fallback = ""
-        # The id of the first step that no summary stands for.
         self._pending = 0
+
+    @property
+    def pending(self) -> int:
+        """The id of the first step that no summary stands for."""
+        return self._pending
+
+    def resume(self, summary: Summary, index: str, pending: int) -> None:
+        """Go on where another one was after a cut.
+
+        Args:
+            summary: that it had.
+            index: that stood beside it.
+            pending: see there.
+
+        """
+        self._summary, self._index_text, self._pending = summary, index, pending
 
     def cut(self, cut: Cut, steps: Sequence[Step]) -> Compacted:
         """Return the context that is left at a cut; cuts come in their order.
@@ -55,19 +71,22 @@ class Compactor:
         stands_for = self._summary.tokens + tokens_in(self._index_text) + tokens_of(span)
         self._fallback = ""
         refused = self._compact(cut, steps, span, stands_for) if span else ""
-        kept = self._kept(steps, cut)
+        before = tokens_of(system) + stands_for + tokens_of(span_between(steps, cut.first_kept, cut.after_step + 1))
+        made = self.standing(cut, steps, before, refused)
+        return dataclasses.replace(made, fallback=self._fallback, seconds=time.monotonic() - begun)
+
+    def standing(self, cut: Cut, steps: Sequence[Step], tokens_before: int, refused: str = "") -> Compacted:
+        """Return the context that is left at the last cut."""
         return Compacted(
             self.name,
             cut,
-            system,
+            system_prompts(steps),
             self._summary,
             self._index_text,
-            kept,
+            self._kept(steps, cut),
             self.budget if self.method.takes_budget else None,
-            tokens_of(system) + stands_for + tokens_of(span_between(steps, cut.first_kept, cut.after_step + 1)),
+            tokens_before,
             refused,
-            self._fallback,
-            seconds=time.monotonic() - begun,
         )
 
     def _compact(self, cut: Cut, steps: Sequence[Step], span: tuple[Step, ...], stands_for: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import json
 import signal
 import subprocess
@@ -15,6 +17,13 @@ from typing import Any
 
 import pytest
 
+from ctxsift.cli.compact_follow import Followed
+from ctxsift.cli.main import build_parser
+from ctxsift.sessions.compaction.cutting import cuts_by_threshold
+from ctxsift.sessions.compaction.journal import Journal
+from ctxsift.sessions.compaction.weights import SECTIONS
+from ctxsift.sessions.reading import read_session
+from ctxsift.sessions.records import Session, SessionHead, Source, Step, ToolCall, ToolResult
 from tests.conftest import ROOT
 from tests.support.processes import default_signals
 
@@ -158,3 +167,203 @@ def test_it_needs_a_threshold_and_a_session(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert told in done.stderr
+
+
+def last_cut(path: Path) -> int:
+    """Return the step after which the session is cut last, as it stands now."""
+    *_, cut = cuts_by_threshold(read_session(path).steps, 1500, 200, 300)
+    return cut.after_step
+
+
+def settled(path: Path, output: Path) -> dict[str, Any]:
+    """Return what stands in a result once it was made at the last cut of the session."""
+    last = last_cut(path)
+    for _ in range(10 * WAIT_S):
+        if output.exists() and (told := json.loads(output.read_text()))["cycles"][-1]["after_step"] == last:
+            del told["cycles"][-1]["seconds"]
+            return {"cycle": told["cycles"][-1], "summary": told["summary"]}
+        threading.Event().wait(0.1)
+    raise AssertionError(f"{output} does not tell of the cut after step {last}")
+
+
+def stopped(process: subprocess.Popen[str]) -> str:
+    """Send Ctrl-C; return what was said on stderr."""
+    process.send_signal(signal.SIGINT)
+    assert process.wait(WAIT_S) == 130
+    assert process.stderr is not None
+    return process.stderr.read()
+
+
+def other_session(count: int) -> str:
+    """Return turns of other work after the same first step."""
+    first, rest = turns(0, 1).splitlines(keepends=True), turns(200, count).splitlines(keepends=True)
+    return "".join((first[0], *rest[1:]))
+
+
+def test_another_session_with_the_same_first_step_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text(turns(0, 16))
+    with following(path) as (process, results):
+        results.get(timeout=WAIT_S)
+        # It has more steps than were read.
+        path.write_text(other_session(20))
+        told = results.get(timeout=WAIT_S)
+        assert "part_201" in told["summary"]
+        assert "Please change part 1 of" not in told["summary"]
+        assert "was begun anew" in stopped(process)
+
+
+@pytest.mark.parametrize("model", [False, True])
+def test_killed_after_the_second_cut_it_goes_on_to_the_same_result(tmp_path: Path, *, model: bool) -> None:
+    notes = "\n".join(f"## {section}\n- Part 3 of the importer, because reason 3 holds" for section in SECTIONS)
+    script, log = tmp_path / "script.json", tmp_path / "log"
+    script.write_text(json.dumps({"default": notes, "log": str(log)}))
+    arguments = ("--backend", "scripted", "--model", str(script)) if model else ()
+    ends, journals = [], []
+    for name, runs in (("whole", [[0, 16, 32, 48]]), ("killed", [[0, 16], [32, 48]])):
+        path, output = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
+        for first, *others in runs:
+            append(path, "" if path.exists() else turns(first, 16))
+            # Killed before the last result was written.
+            output.unlink(missing_ok=True)
+            with following(path, *arguments, "-o", str(output)) as (process, _):
+                end = settled(path, output)
+                for at in others if first == 0 else (first, *others):
+                    append(path, turns(at, 16))
+                    end = settled(path, output)
+                told = stopped(process) if first else ""
+        assert ("going on after the cut after step" in told) == (name == "killed")
+        ends.append(end)
+        journals.append([json.loads(line) for line in Path(f"{output}.journal").read_text().splitlines()])
+    assert ends[0] == ends[1]
+    cuts = [[line["cut"] for line in journal if "cut" in line] for journal in journals]
+    assert cuts[0] == cuts[1]
+    assert len(cuts[0]) > 3
+    if model:
+        asked = [sum("generation" in line for line in journal) for journal in journals]
+        assert asked[0] == asked[1] >= len(cuts[0])
+        assert len(log.read_text().splitlines()) == sum(asked)
+
+
+def test_a_restart_with_another_session_of_the_same_first_step_begins_anew(tmp_path: Path) -> None:
+    first, second, output = tmp_path / "first.jsonl", tmp_path / "second.jsonl", tmp_path / "so-far.json"
+    first.write_text(turns(0, 16))
+    second.write_text(other_session(20))
+    with following(first, "-o", str(output)):
+        one = settled(first, output)
+    output.unlink()
+    with following(second, "-o", str(output)) as (process, _):
+        other = settled(second, output)
+        assert "going on" not in stopped(process)
+    assert "part_201" in other["summary"]
+    assert "Please change part 1 of" not in other["summary"]
+    # The first one goes on all the same.
+    output.unlink()
+    with following(first, "-o", str(output)) as (process, _):
+        assert settled(first, output) == one
+        assert "going on after the cut after step" in stopped(process)
+
+
+def options_for(folder: Path, *arguments: str) -> argparse.Namespace:
+    return build_parser().parse_args(["compact", str(folder / "session.jsonl"), *ARGUMENTS, *arguments])
+
+
+def session_of(folder: Path, text: str) -> Session:
+    path = folder / "session.jsonl"
+    path.write_text(text)
+    return read_session(path)
+
+
+def parts(first: int, end: int) -> tuple[Step, ...]:
+    return tuple(
+        Step(at, (Source.USER, Source.AGENT)[at % 2], f"Part {at} is in `part_{at}`. " * 40) for at in range(first, end)
+    )
+
+
+def test_what_came_to_a_step_since_it_was_taken_counts_with_and_without_a_restart(tmp_path: Path) -> None:
+    call = ToolCall("c1", "bash", {"command": "pytest -q"})
+    first, tested = Step(1, Source.USER, "Go."), Step(2, Source.AGENT, "I test it.", calls=(call,))
+    late = dataclasses.replace(tested, results=(ToolResult("c1", "1 failed, 2 passed", 1),))
+    begun = Session(SessionHead("messages"), (first, tested, *parts(3, 12)))
+    longer = Session(SessionHead("messages"), (first, late, *parts(3, 24)))
+
+    options, path = options_for(tmp_path), tmp_path / "journal"
+    one = Followed(options, begun, None, Journal(path))
+    assert one.recall(begun) is None
+    assert one.add(begun, settled=True)
+    other = Followed(options, longer, None, Journal(path))
+    standing = other.recall(longer)
+    assert standing is not None
+    assert standing.cut.after_step < 12
+    assert one.goes_on(longer)
+    found, again = one.add(longer, settled=True), other.add(longer, settled=True)
+    assert [dataclasses.replace(each, seconds=0.0) for each in found] == [
+        dataclasses.replace(each, seconds=0.0) for each in again
+    ]
+    assert "check failed, step 2: pytest -q" in found[-1].summary_text
+
+
+def test_a_torn_line_of_the_journal_costs_one_cut(tmp_path: Path) -> None:
+    options, path = options_for(tmp_path), tmp_path / "journal"
+    session = session_of(tmp_path, turns(0, 60))
+    made = Followed(options, session, None, Journal(path)).add(session, settled=True)
+    assert len(made) > 2
+    path.write_bytes(path.read_bytes()[:-100])
+    again = Followed(options, session, None, Journal(path))
+    standing = again.recall(session)
+    assert standing == dataclasses.replace(made[-2], seconds=0.0)
+    (last,) = again.add(session, settled=True)
+    assert dataclasses.replace(last, seconds=0.0) == dataclasses.replace(made[-1], seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    "changed", [("--max-tokens", "301"), ("--method", "regenerative"), ("--keep-secrets",), ("--threshold", "1600")]
+)
+def test_other_options_are_another_run(tmp_path: Path, changed: tuple[str, ...]) -> None:
+    session, path = session_of(tmp_path, turns(0, 40)), tmp_path / "journal"
+    Followed(options_for(tmp_path), session, None, Journal(path)).add(session, settled=True)
+    assert Followed(options_for(tmp_path, *changed), session, None, Journal(path)).recall(session) is None
+    assert Followed(options_for(tmp_path), session, None, Journal(path)).recall(session) is not None
+
+
+def test_a_session_is_known_by_its_id_and_by_all_its_steps(tmp_path: Path) -> None:
+    options, path = options_for(tmp_path), tmp_path / "journal"
+    session = session_of(tmp_path, turns(0, 40))
+    followed = Followed(options, session, None, Journal(path))
+    made = followed.add(session, settled=True)
+    other_id = dataclasses.replace(session, head=dataclasses.replace(session.head, session_id="another"))
+    assert Followed(options, other_id, None, Journal(path)).recall(other_id) is None
+    assert followed.goes_on(session)
+    for at in (1, made[-1].cut.after_step - 1, len(session.steps) - 1):
+        steps = list(session.steps)
+        steps[at] = dataclasses.replace(steps[at], message="Another one.")
+        edited = dataclasses.replace(session, steps=tuple(steps))
+        assert not followed.goes_on(edited)
+        standing = Followed(options, edited, None, Journal(path)).recall(edited)
+        after = standing.cut.after_step if standing else 0
+        assert after == max((each.cut.after_step for each in made if each.cut.after_step <= at), default=0)
+
+
+def test_an_id_that_is_known_later_is_the_sessions(tmp_path: Path) -> None:
+    options, path = options_for(tmp_path), tmp_path / "journal"
+    whole = session_of(tmp_path, turns(0, 40))
+    whole = dataclasses.replace(whole, head=dataclasses.replace(whole.head, session_id="s-1"))
+    begun = Session(SessionHead("messages"), whole.steps[:2])
+    followed = Followed(options, begun, None, Journal(path))
+    assert followed.add(begun, settled=True) == []
+    assert followed.goes_on(whole)
+    made = followed.add(whole, settled=True)
+    standing = Followed(options, whole, None, Journal(path)).recall(whole)
+    assert standing is not None
+    assert standing.cut == made[-1].cut
+
+
+def test_a_journal_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text(turns(0, 16))
+    with following(path, "--journal", str(tmp_path / "missing" / "journal")) as (process, results):
+        results.get(timeout=WAIT_S)
+        append(path, turns(16, 16))
+        results.get(timeout=WAIT_S)
+        said = stopped(process)
+    assert said.count("cuts cannot be written down (No such file or directory)") == 1
