@@ -5,27 +5,22 @@ Without a model, the lines of what user and agent said compete for the budget wi
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ctxsift.sessions.compaction.choosing import choose, listed_within
-from ctxsift.sessions.compaction.entries import entries_from, entry_of, with_open_tasks
+from ctxsift.sessions.compaction.entries import EMPTY, entries_from, entries_of, with_open_tasks
 from ctxsift.sessions.compaction.gone import Gone
-from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.rejecting import still_wanted
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
-from ctxsift.sessions.compaction.weights import CONSTRAINTS, INTENT, SECTIONS, STATE
+from ctxsift.sessions.compaction.weights import SECTIONS
 
-_EMPTY = "(none)"
 # The user's orders own a third of the budget, and of that the first task a third.
 _USER_SHARE, _TASK_SHARE = 1 / 3, 1 / 3
 # Open tasks of a to-do list own as much.
 _LISTED_SHARE = 1 / 3
-_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*:?\s*\Z|\*\*(.+?):?\*\*:?\s*\Z")
 
 
 class Anchored:
@@ -55,19 +50,6 @@ def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
     if cycle.artifacts is not None:
         entries = list(Gone(cycle.artifacts).said_before(entries))
     return _fitted([*entries, *still_wanted(listed, new)], cycle.budget)
-
-
-def entries_of(text: str) -> Iterator[Entry]:
-    """Yield the lines of a summary of another origin, each under the section it stands in."""
-    section, by_heading = STATE, {section.casefold(): section for section in SECTIONS}
-    for place, raw in enumerate(text.splitlines()):
-        line, _, _ = without_marks(raw)
-        if heading := _HEADING.match(raw.strip()):
-            section = by_heading.get((heading[1] or heading[2]).casefold(), section)
-        elif line and line.casefold() != _EMPTY:
-            by_user = section in (INTENT, CONSTRAINTS)
-            entry = entry_of(Line(line, 0, by_user, not by_user, False, "", 0, place))
-            yield dataclasses.replace(entry, section=section)
 
 
 def _fitted(entries: Sequence[Entry], budget: int) -> Summary:
@@ -110,7 +92,7 @@ def text_of_entries(entries: Sequence[Entry]) -> str:
     parts = []
     for section in SECTIONS:
         own = [entry for entry in entries if entry.section == section]
-        parts.append("\n".join((f"## {section}", *(bullets(own) if own else [_EMPTY]))))
+        parts.append("\n".join((f"## {section}", *(bullets(own) if own else [EMPTY]))))
     return "\n".join(parts)
 
 

@@ -8,7 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ctxsift.sessions.compaction.records import Compacted, Cut, Summary, span_between
+from ctxsift.sessions.compaction.records import (
+    SUMMARY_BEGINS,
+    SUMMARY_ENDS,
+    Compacted,
+    Cut,
+    Summary,
+    span_between,
+)
 from ctxsift.sessions.compaction.transcript import elided, system_prompts, text_of, tokens_of
 from ctxsift.sessions.exporting import as_atif
 from ctxsift.sessions.records import Session, SessionHead, Source, Step, standing
@@ -38,13 +45,14 @@ def introduction(compacted: Compacted) -> str:
     begun, first, last = len(compacted.system) + 1, compacted.steps[0].step_id, compacted.steps[-1].step_id
     gone = f"steps {begun} to {first - 1}" if begun < first - 1 else f"step {begun}"
     kept = f"steps {first} to {last} follow as they were" if first < last else f"step {last} follows as it was"
-    is_one = "This is a summary of the session so far, not a message of the user."
-    return f"{is_one} It stands for {gone} of {last}; {kept}."
+    return f"{SUMMARY_BEGINS} It stands for {gone} of {last}; {kept}."
 
 
 def _introduced(compacted: Compacted) -> str:
     """Return a summary as a message; it stands in the user's place, and is none of the user's."""
-    return f"{introduction(compacted)}\n\n{compacted.summary_text}" if compacted.summary_text else ""
+    if not compacted.summary_text:
+        return ""
+    return f"{introduction(compacted)}\n\n{compacted.summary_text}\n\n{SUMMARY_ENDS}"
 
 
 def as_markdown(compacted: Compacted) -> str:

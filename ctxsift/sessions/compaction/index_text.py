@@ -20,7 +20,7 @@ from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 
 # Of the budget of a summary; what the index leaves is the method's.
 SHARE = 0.3
-_HEADING = "## Files and commands"
+HEADING = "Files and commands"
 _MOST_OF_LINE = 160
 # Of checks, commits and failed commands.
 _LATEST = 8
@@ -32,14 +32,14 @@ def index_text(artifacts: Artifacts, tokens: int) -> str:
     Files of one state and folder share a line. Where not all of it fits, files that were changed leave a third to
     checks, commits and failed commands; files that were only looked at come last.
     """
-    room = tokens * CHARACTERS_PER_TOKEN - len(_HEADING)
+    room = tokens * CHARACTERS_PER_TOKEN - len(HEADING) - 3
     changed, told = list(_changed(artifacts)), list(_commands(artifacts))
     for_commands = min(sum(len(line) + 1 for line in told), room // 3)
     first = _fitting(changed, room - for_commands)
     second = _fitting(told, room - _size(first))
     rest = _fitting([*changed[len(first) :], *_looked_at(artifacts)], room - _size(first) - _size(second))
     lines = [*first, *second, *rest]
-    return "\n".join((_HEADING, *lines)) if lines else ""
+    return "\n".join((f"## {HEADING}", *lines)) if lines else ""
 
 
 def _size(lines: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ctxsift.sessions.compaction.records import SUMMARY_BEGINS, SUMMARY_ENDS
 from ctxsift.sessions.records import Source, Step, StepEnding
 from ctxsift.sessions.replies import replies_in
 from ctxsift.sessions.speakers import words_of
@@ -19,6 +20,7 @@ _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\[[ xX]\])\s+(?:\[[ xX]\]\s+)?
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*(?=[^*]+\*\*:?\s*\Z))")
 _RULE = re.compile(r"[\s|:=_*~-]*\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|(?<=[a-z`)][.!?])(?=[A-Z])")
+_HANDED_ON = re.compile(rf"\s*{re.escape(SUMMARY_BEGINS)}.*?(?:{re.escape(SUMMARY_ENDS)}|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 
 
@@ -52,21 +54,35 @@ class Line:
 def lines_of(span: Iterable[Step]) -> Iterator[Line]:
     """Yield the lines of all that user and agent said in a span; what a program says is not among them.
 
-    What the user says in results of a step's calls is a message of its own.
+    What the user says in results of a step's calls is a message of its own. A summary that an earlier session left is
+    nobody's; see `summary_in`.
     """
     number = 0
     for step in span:
         # A message without a call ends a turn; what was aborted reports nothing.
         report = step.source is Source.AGENT and not step.calls and step.ending is StepEnding.COMPLETE
         place = 0
-        for source, message in utterances(step):
+        for source, said in utterances(step):
             by_user = source is Source.USER
+            message = said.removeprefix(_as_handed_on(said)) if by_user else said
             is_reply = by_user and step.source is Source.AGENT
             longest_lead = MOST_CHARACTERS if is_reply else _LONGEST_LEAD
             for text, lead, in_code in _parts(message, _LONG_BY_USER if by_user else _LONG, longest_lead):
                 yield Line(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply)
                 place += 1
             number += 1
+
+
+def summary_in(step: Step) -> str:
+    """Return the summary that a message of the user hands on from an earlier session; empty where there is none."""
+    whole = _as_handed_on(step.message) if step.source is Source.USER else ""
+    _, _, text = whole.partition("\n\n")
+    return text.removesuffix(SUMMARY_ENDS).strip()
+
+
+def _as_handed_on(message: str) -> str:
+    found = _HANDED_ON.match(message)
+    return found[0] if found else ""
 
 
 def utterances(step: Step) -> Iterator[tuple[Source, str]]:

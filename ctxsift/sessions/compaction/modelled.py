@@ -10,8 +10,9 @@ from typing import Protocol
 from ctxsift.backends.base import Generation, Limits, LogProbability
 from ctxsift.errors import BackendError, LoadError, PromptTooLongError, RefusedError
 from ctxsift.prompts import Message
-from ctxsift.sessions.compaction.anchored import Anchored, entries_of, merged
+from ctxsift.sessions.compaction.anchored import Anchored, merged
 from ctxsift.sessions.compaction.checking import Checked, Wanted, check
+from ctxsift.sessions.compaction.entries import entries_of
 from ctxsift.sessions.compaction.journal import Journal, key_of, key_of_text
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.prompts import Piece, Question, anchored_question, pieces, regenerative_question

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxsift.sessions.compaction.choosing import choose, listed_within
-from ctxsift.sessions.compaction.entries import entries_from, entry_of, listed_entry, with_open_tasks
+from ctxsift.sessions.compaction.entries import USER_MARK, entries_from, entry_of, listed_entry, with_open_tasks
 from ctxsift.sessions.compaction.lines import Line, without_marks
 from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.rejecting import still_wanted
@@ -17,7 +17,7 @@ from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
 
 _HEADING = "## Summary"
-_USER, _OPEN = "User: ", "To do: "
+_OPEN = "To do: "
 # What open tasks of a to-do list may take at most before all else.
 _LISTED_SHARE = 1 / 3
 
@@ -57,12 +57,12 @@ def _said_before(text: str) -> Iterator[Entry]:
         if line.startswith(_OPEN):
             yield listed_entry(line.removeprefix(_OPEN))
         elif line and not is_heading:
-            by_user = line.startswith(_USER)
-            yield entry_of(Line(line.removeprefix(_USER), 0, by_user, not by_user, False, "", 0, place))
+            by_user = line.startswith(USER_MARK)
+            yield entry_of(Line(line.removeprefix(USER_MARK), 0, by_user, not by_user, False, "", 0, place))
 
 
 def _text(entries: Sequence[Entry]) -> str:
     told = (f"{entry.lead}: {entry.text}" if entry.lead else entry.text for entry in entries)
-    marks = (_OPEN if entry.is_listed else _USER if entry.by_user else "" for entry in entries)
+    marks = (_OPEN if entry.is_listed else USER_MARK if entry.by_user else "" for entry in entries)
     lines = (f"- {mark}{text}" for mark, text in zip(marks, told, strict=True))
     return "\n".join((_HEADING, *lines))

@@ -158,9 +158,50 @@ def test_every_form_says_of_which_steps_it_has_a_summary(prompts: int, first_kep
     made = cut_after(tuple(Step(at, source, f"Message {at}.") for at, source in enumerate(sources[:5], 1)), first_kept)
     text = f"{IS_SUMMARY} {told}\n\nWhat was done."
     assert f"\n\n{text}\n\n" in as_markdown(made)
+    text += "\n\n(End of the summary.)"
     assert as_openai_messages(made)[prompts] == {"role": "user", "content": text}
     assert as_anthropic_messages(made)["messages"][0]["content"][0] == {"type": "text", "text": text}
     assert as_atif_document(made, SessionHead("messages"))["steps"][prompts]["message"] == text
+
+
+@pytest.mark.parametrize("method", ["anchored+index", "regenerative+index"])
+@pytest.mark.parametrize("form", ["openai", "anthropic", "atif"])
+def test_a_summary_that_is_handed_on_is_not_read_as_words_of_the_user(tmp_path: Path, form: str, method: str) -> None:
+    path = tmp_path / "session.json"
+    told = ("--keep-last", "60", "--max-tokens", "500", "--method", method)
+    assert call(EXAMPLE, *told, "--format", form, "-o", path).returncode == 0
+    document = json.loads(path.read_text())
+    if form == "atif":
+        last = len(document["steps"]) + 1
+        more = [
+            {"step_id": last + at, "source": ("user", "agent")[at % 2], "message": message}
+            for at, message in enumerate(("Round half to even.", "Done. " * 300))
+        ]
+        document["steps"] += more
+    else:
+        messages = document if form == "openai" else document["messages"]
+        messages += [
+            {"role": "user", "content": "Round half to even."},
+            {"role": "assistant", "content": "Done. " * 300},
+        ]
+    path.write_text(json.dumps(document))
+    text = call(path, *told, "--json").stdout
+    summary = json.loads(text)["summary"]
+    assert "This is a summary" not in summary
+    assert "End of the summary" not in summary
+    lines = summary.splitlines()
+    user = "- User: " if method.startswith("regenerative") else "- "
+    for by_user in (
+        "Add discount codes to the checkout of the shop service.",
+        "Round half to even.",
+        "Good. What is left?",
+    ):
+        assert f"{user}{by_user}" in lines
+    assert any("integer cents instead of floats because" in line and "User:" not in line for line in lines)
+    if method.startswith("anchored"):
+        intent = lines[lines.index("## Intent") : lines.index("## Constraints")]
+        assert not any("integer cents" in line or "modified" in line for line in intent)
+    assert any("modified: codes.toml" in line for line in lines)
 
 
 def test_without_a_summary_nothing_says_that_there_is_one() -> None:
