@@ -91,6 +91,16 @@ def test_engines_are_reached_only_through_backends() -> None:
     assert all(module.startswith("ctxsift.backends.") for module in importers)
 
 
+def test_a_model_is_opened_in_one_place() -> None:
+    front = ROOT / "ctxsift" / "__init__.py"
+    allowed = (ROOT / "ctxsift" / "models", ROOT / "ctxsift" / "backends")
+    makes = re.compile(r"\b(?:create_backend|start_worker|WorkerBackend|ThreadedBackend)\b")
+    places = [path for package in ("ctxsift", "benchmark") for path in (ROOT / package).rglob("*.py")]
+    others = [path for path in places if path != front and not any(path.is_relative_to(each) for each in allowed)]
+    assert len(others) > 200
+    assert not [str(path) for path in others if makes.search(path.read_text(encoding="utf-8"))]
+
+
 def test_listing_scenarios_imports_nothing_heavy() -> None:
     code = (
         "import sys; from benchmark.runner import main; main(['--list-scenarios']); "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import functools
 import re
 import signal
@@ -28,14 +27,11 @@ from benchmark.run.run_plan import RunPlan
 from benchmark.run.stop import Stop
 from benchmark.run.workload import OutcomeT, ScenarioRun, Workload, given_of, graded
 from ctxsift.asking import Answer
-from ctxsift.backends.base import AsyncBackend, BatchBackend, LoadInfo
-from ctxsift.backends.filtered import FilteredBackend
-from ctxsift.backends.registry import backend_class, create_backend, is_service, lacking
-from ctxsift.backends.retry import LOCAL_RETRY, Retry
-from ctxsift.backends.threaded import ThreadedBackend
+from ctxsift.backends.base import LoadInfo
+from ctxsift.backends.registry import lacking
 from ctxsift.backends.weights import memory_needed
-from ctxsift.backends.worker import start_worker
 from ctxsift.errors import BackendError, InputError, LoadError, WorkerCrashedError
+from ctxsift.models.opened import Opened, Patience
 from ctxsift.terminal import tell
 
 # This many cases in a row without an answer say that the scenario, not the case, is broken; of a service, this many
@@ -91,48 +87,28 @@ def run_scenario(plan: RunPlan, workload: Workload[OutcomeT], listener: Listener
 
 
 class _Model:
-    """The model of a scenario: a service, or a worker on this machine. Which, its backend decides."""
+    """The model of a scenario, and how it is asked."""
 
     def __init__(self, plan: RunPlan) -> None:
         name, concurrency = plan.scenario.backend_name, plan.scenario.concurrency
-        self.backend: AsyncBackend
+        patience = Patience(LOAD_TIMEOUT_S, plan.answer_timeout_s, plan.attempt_timeout_s, plan.retries)
+        self.opened = Opened(name, plan.spec, patience, before=plan.before)
         self._runs_programs = plan.before is not None or plan.spec.options.program is not None
-        self.is_service = is_service(name)
-        if self.is_service:
-            service = create_backend(name)
-            assert isinstance(service, AsyncBackend)
-            self.backend, self._worker = service, None
+        if self.opened.is_service:
             # What answers on this machine would have to share it with the grading of other answers.
             local = not plan.scenario.sends_away
             self.pace = Pace(chunk=1, in_flight=concurrency, waits_for_recorder=local)
-            self.retry = Retry(plan.retries, plan.attempt_timeout_s)
             self.most_failures = concurrency + MAX_FURTHER_FAILURES
         else:
-            worker = start_worker(name, load_timeout_s=LOAD_TIMEOUT_S, generate_timeout_s=plan.answer_timeout_s)
-            self.backend, self._worker = ThreadedBackend(worker), worker
-            chunk = concurrency if issubclass(backend_class(name), BatchBackend) else 1
-            self.pace = Pace(chunk=chunk, in_flight=1, waits_for_recorder=True)
-            self.retry = LOCAL_RETRY
+            # With a program before it, each prompt waits for its own.
+            together = self.opened.reads_batches and plan.before is None
+            self.pace = Pace(chunk=concurrency if together else 1, in_flight=1, waits_for_recorder=True)
             self.most_failures = MAX_FAILURES_IN_A_ROW
-        if plan.before is not None:
-            self.backend = FilteredBackend(self.backend, plan.before)
-            # Each prompt waits for its own program.
-            self.pace = dataclasses.replace(self.pace, chunk=1)
 
     def usage(self) -> Usage:
         """Return what its process has used up to now."""
         programs = children_cpu_s() if self._runs_programs else 0.0
-        return Usage(programs + self._worker.cpu_s, self._worker.rss_bytes) if self._worker else Usage(programs)
-
-    def kill(self) -> None:
-        """End its process at once."""
-        if self._worker is not None:
-            self._worker.kill()
-
-    def close(self) -> None:
-        """End its process."""
-        if self._worker is not None:
-            self._worker.close()
+        return Usage(programs + self.opened.cpu_s, self.opened.rss_bytes)
 
 
 class _Run(Generic[OutcomeT]):
@@ -181,7 +157,7 @@ class _Run(Generic[OutcomeT]):
             pass
         finally:
             if self._model is not None:
-                self._model.close()
+                self._model.opened.close()
         self._interrupted = self._stop.requested and self._error is None and self._some_left()
 
     def _key(self, unit: Unit) -> str:
@@ -230,11 +206,11 @@ class _Run(Generic[OutcomeT]):
     def _ask(self) -> None:
         self._listener.loading(self._plan.scenario)
         model = self._model = _Model(self._plan)
-        with self._stop.on_request(model.kill):
+        with self._stop.on_request(model.opened.kill):
             self._ask_model(model)
 
     def _ask_model(self, model: _Model) -> None:
-        if model.is_service:
+        if model.opened.is_service:
             self._workload.grader.prepare(self._backlog.waiting)
         load = self._load = self._loaded(model)
         ended = functools.partial(self._unit_ended, model.most_failures)
@@ -242,16 +218,17 @@ class _Run(Generic[OutcomeT]):
         recorder = self._recorder = UnitRecorder(self._workload.grader, books, ended, self._stop)
 
         async def ask() -> Ended | None:
-            async with OpenModel(model.backend, self._plan.limits, model.pace, model.retry, self._stop) as opened:
+            backend, retry = model.opened.backend, model.opened.retry
+            async with OpenModel(backend, self._plan.limits, model.pace, retry, self._stop) as asked:
                 self._listener.started(self._plan.scenario, load)
-                return await opened.ask(self._backlog, recorder)
+                return await asked.ask(self._backlog, recorder)
 
         done = asyncio.run(ask())
         self._error = done.reason if done else None
 
     def _loaded(self, model: _Model) -> LoadInfo:
         try:
-            load = model.backend.load(self._plan.spec)
+            load = model.opened.load()
         except BackendError as problem:
             if short := _memory_short(self._plan, problem):
                 raise LoadError(f"{problem}; {short}") from problem

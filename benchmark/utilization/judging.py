@@ -13,14 +13,12 @@ from pathlib import Path
 from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, asked_of, verdict_of
 from benchmark.utilization.records import ChunkVerdict, Question
 from ctxsift.asking import ask_async
-from ctxsift.backends.base import Ability, AsyncBackend, Decoding, Limits, ModelOptions, ModelSpec
-from ctxsift.backends.registry import GGUF, SERVICE, create_backend, is_service, lacking, traits_of
-from ctxsift.backends.retry import FATAL, LOCAL_RETRY, Retry
-from ctxsift.backends.threaded import ThreadedBackend
-from ctxsift.backends.weights import find_weights
-from ctxsift.backends.worker import start_worker
+from ctxsift.backends.base import Ability, Decoding, Limits, ModelOptions, ModelSpec
+from ctxsift.backends.registry import GGUF, SERVICE, lacking, traits_of
+from ctxsift.backends.retry import FATAL
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InputError, LoadError
+from ctxsift.models.opened import Opened, Patience
 from ctxsift.models.store import Entry, Store
 from ctxsift.prompts import FixedPrompt
 from ctxsift.settings import Settings
@@ -121,11 +119,10 @@ async def _ask_all(
 ) -> dict[Asked, Reply | None]:
     """Ask, and return what came; what a person interrupts is in the file of replies as far as it had come."""
     found: dict[Asked, Reply | None] = {}
-    service = is_service(judge.backend_name)
-    retry = Retry(settings.retries, settings.timeout_ms / 1000) if service else LOCAL_RETRY
     left = iter(asked)
     told = time.monotonic()
-    backend = await asyncio.to_thread(_loaded, judge)
+    opened = await asyncio.to_thread(_opened, judge, settings)
+    backend, retry = opened.backend, opened.retry
 
     async def ask(each: Asked) -> str:
         answer = await ask_async(FixedPrompt(each.messages), backend, _LIMITS, judge.decoding(each.repeat))
@@ -152,7 +149,7 @@ async def _ask_all(
 
     async with aclosing(backend):
         await backend.aopen()
-        slots = [asyncio.create_task(slot()) for _ in range(_IN_FLIGHT if service else 1)]
+        slots = [asyncio.create_task(slot()) for _ in range(_IN_FLIGHT if opened.is_service else 1)]
         try:
             await asyncio.gather(*slots)
         finally:
@@ -162,23 +159,14 @@ async def _ask_all(
     return found
 
 
-def _loaded(judge: Judge) -> AsyncBackend | ThreadedBackend:
-    """Return the backend of the judge with its model loaded. Raises BackendError."""
-    name, path = judge.backend_name, None
-    if problem := lacking(name, judge.decoding(0).needs):
+def _opened(judge: Judge, settings: Settings) -> Opened:
+    """Return the judge with its model loaded. Raises BackendError."""
+    if problem := lacking(judge.backend_name, judge.decoding(0).needs):
         raise LoadError(f"{problem}; leave out --repeats")
-    backend: AsyncBackend | ThreadedBackend
-    if is_service(name):
-        service = create_backend(name)
-        assert isinstance(service, AsyncBackend)
-        backend = service
-    else:
-        traits = traits_of(name)
-        if traits.reads_only_gguf or (traits.reads_gguf and judge.gguf_filename):
-            path = str(find_weights(judge.model, judge.gguf_filename).path)
-        worker = start_worker(name, load_timeout_s=_LOCAL_TIMEOUT_S, generate_timeout_s=_LOCAL_TIMEOUT_S)
-        backend = ThreadedBackend(worker)
     options = ModelOptions(env_file=str(judge.env_file.resolve()) if judge.env_file else None)
     device, context = (Device.REMOTE, _SERVICE_CONTEXT_TOKENS) if judge.remote else (Device.CPU, _CONTEXT_TOKENS)
-    backend.load(ModelSpec(judge.model, path, device, "none", context, options=options))
-    return backend
+    spec = ModelSpec(judge.model, None, device, "none", context, options=options)
+    patience = Patience.of(settings, _LOCAL_TIMEOUT_S)
+    opened = Opened(judge.backend_name, spec, patience, gguf_filename=judge.gguf_filename)
+    opened.load()
+    return opened

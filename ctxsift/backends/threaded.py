@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -60,9 +59,14 @@ class ThreadedBackend:
 
     async def aclose(self) -> None:
         """End the process."""
+        import asyncio
+
         await asyncio.to_thread(self.worker.close)
 
     async def _in_thread(self, ask: Callable[[], T]) -> T:
+        # It takes long to import, and whoever loads a model and asks it from no loop needs none.
+        import asyncio
+
         try:
             return await asyncio.to_thread(self._ask, ask)
         except asyncio.CancelledError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ctxsift.backends.registry import GGUF, SERVICE, backend_class, create_backend, traits_of
+from ctxsift.backends.registry import GGUF, SERVICE, backend_class
 from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_TIMEOUT_S, EXTRACT, PACKAGED_MODEL
 from ctxsift.devices import Device
 from ctxsift.errors import InputError, LoadError
@@ -14,9 +14,9 @@ from ctxsift.errors import InputError, LoadError
 if TYPE_CHECKING:
     import argparse
 
-    from ctxsift.backends.base import AsyncBackend, LoadInfo, ModelSpec
-    from ctxsift.backends.worker import WorkerBackend
+    from ctxsift.backends.base import LoadInfo
     from ctxsift.compression import Compression
+    from ctxsift.models.opened import Opened
     from ctxsift.prompts import Request
     from ctxsift.settings import Settings
 
@@ -64,76 +64,35 @@ class Model:
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
         self._max_tokens = options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
         self._timeout_s: float | None = options.timeout
-        self._worker: WorkerBackend | None = None
+        self._opened: Opened | None = None
 
     def ask(self, request: Request) -> Answered:
         """Load the model and let it answer. Raises whatever the backend raises."""
-        from ctxsift.backends.base import AsyncBackend, ModelOptions, ModelSpec
+        from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
+        from ctxsift.compression import compression
+        from ctxsift.models.opened import Opened, Patience
+        from ctxsift.prompts import RequestPrompt
 
-        place = self._place
+        place, settings = self._place, self._settings
         context = REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else CONTEXT_TOKENS
         options = ModelOptions(env_file=self._env_file, yields=True)
         spec = ModelSpec(place.model, None, place.device, "none", context, options=options)
-        backend = create_backend(place.backend)
-        if isinstance(backend, AsyncBackend):
-            return self._ask_service(backend, spec, request)
-        return self._ask_local(spec, request)
+        patience = Patience.of(settings, DEFAULT_TIMEOUT_S, self._timeout_s)
+        self._opened = opened = Opened(place.backend, spec, patience, gguf_filename=self._gguf_filename)
+        try:
+            load = opened.load()
+            asked, cut = _cut(request, load)
+            # Somebody waits for the output: a model that died over it is not asked once more.
+            answer = opened.ask(RequestPrompt(asked), Limits(self._max_tokens), again=False)
+        finally:
+            opened.close()
+        result = compression(asked, answer, recovery_enabled=settings.recovery_enabled)
+        return Answered(result, load, cut + answer.input_chars_cut)
 
     def end(self) -> None:
         """End the model's process, from another thread; its answer is no longer wanted."""
-        if self._worker is not None:
-            self._worker.kill()
-
-    def _ask_service(self, backend: AsyncBackend, spec: ModelSpec, request: Request) -> Answered:
-        import asyncio
-        from contextlib import aclosing
-
-        from ctxsift.asking import ask_async
-        from ctxsift.backends.base import Limits
-        from ctxsift.backends.retry import Retry
-        from ctxsift.compression import compression
-        from ctxsift.prompts import RequestPrompt
-
-        limits = Limits(self._max_tokens)
-        settings = self._settings
-        load = backend.load(spec)
-        asked, cut = _cut(request, load)
-
-        async def ask() -> Compression:
-            async with aclosing(backend):
-                retry = Retry(settings.retries, self._timeout_s or settings.timeout_ms / 1000)
-                attempted = await retry.run(lambda: ask_async(RequestPrompt(asked), backend, limits))
-            return compression(asked, attempted.value, recovery_enabled=settings.recovery_enabled)
-
-        result = asyncio.run(ask())
-        return Answered(result, load, cut + result.answer.input_chars_cut)
-
-    def _ask_local(self, spec: ModelSpec, request: Request) -> Answered:
-        from ctxsift.backends.base import Limits
-        from ctxsift.backends.worker import start_worker
-        from ctxsift.compression import compress
-
-        name = self._place.backend
-        spec = with_weights(name, spec, self._gguf_filename)
-        most, limits = self._timeout_s or DEFAULT_TIMEOUT_S, Limits(self._max_tokens)
-        self._worker = backend = start_worker(name, load_timeout_s=most, generate_timeout_s=most)
-        try:
-            load = backend.load(spec)
-            asked, cut = _cut(request, load)
-            result = compress(asked, backend, limits, recovery_enabled=self._settings.recovery_enabled)
-            return Answered(result, load, cut + result.answer.input_chars_cut)
-        finally:
-            backend.close()
-
-
-def with_weights(backend: str, spec: ModelSpec, filename: str | None) -> ModelSpec:
-    """Return a model with the path of its GGUF file, where the backend reads one. Raises BackendError."""
-    from ctxsift.backends.weights import find_weights
-
-    traits = traits_of(backend)
-    if not (traits.reads_only_gguf or (traits.reads_gguf and filename)):
-        return spec
-    return replace(spec, path=str(find_weights(spec.model, filename).path))
+        if self._opened is not None:
+            self._opened.kill()
 
 
 def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
