@@ -30,6 +30,7 @@ class Settings:
         llm_api_key: kept out of every representation.
         llm_reasoning_budget: tokens a model may reason before its answer, beside the answer's own limit.
         model: that answers `ctxsift compress`, unless --model names another.
+        remote: what --remote says, for every command: the configured service may be sent what it is asked about.
         timeout_ms: milliseconds one remote attempt may take.
         retries: remote attempts after the first.
         allow_provider: of LiteLLM, that may call other hosts than `llm_base_url`.
@@ -42,6 +43,7 @@ class Settings:
     llm_reasoning_mode: ReasoningMode = "auto"
     llm_reasoning_budget: int = 4096
     model: str | None = None
+    remote: bool = False
     timeout_ms: int = 120_000
     retries: int = 2
     max_output_tokens: int | None = None
@@ -89,6 +91,7 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         llm_reasoning_mode=mode,  # type: ignore[arg-type]
         llm_reasoning_budget=_whole(read, "LLM_REASONING_BUDGET", 1, MOST_TOKENS) or Settings.llm_reasoning_budget,
         model=_text(read, "MODEL"),
+        remote=_flag(read, "REMOTE", default=False),
         timeout_ms=_whole(read, "TIMEOUT_MS", 1, MOST_TIMEOUT_MS) or Settings.timeout_ms,
         retries=_retries(read),
         max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1, MOST_TOKENS),

@@ -165,7 +165,9 @@ class RunnerOptions:
     )
     remote: bool = field(
         default=False,
-        metadata=_switch(Group.HOW, "allow remote scenarios: the corpus goes to a provider", resumes=True),
+        metadata=_switch(
+            Group.HOW, "allow remote scenarios: the corpus goes to a provider (or CTXSIFT_REMOTE=1)", resumes=True
+        ),
     )
     allow_provider: tuple[str, ...] = field(
         default=(),

@@ -12,6 +12,7 @@ from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
 from ctxsift.backends.weights import find_weights
 from ctxsift.errors import BackendError, WeightsError
+from ctxsift.models.choice import CONSENT
 from ctxsift.settings import Settings
 
 
@@ -83,7 +84,7 @@ def _forbidden(scenario: Scenario, run: RunSettings) -> str | None:
     """Return why a scenario must not run, or cannot in any case."""
     before = run.before(scenario)
     if (scenario.sends_away or (before and before.sends_away)) and not run.remote:
-        return "a remote scenario sends the corpus to a provider and may cost money; add --remote"
+        return f"a remote scenario sends the corpus to a provider and may cost money; {CONSENT}"
     if before:
         (problem,) = _checked(before.backend_name, [program_spec(before)], run.settings)
         if problem:

@@ -104,14 +104,15 @@ def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: F
         InputError: an option leads nowhere.
 
     """
+    settings = load_settings(options.env_file)
     common = RunSettings(
         output_dir=options.output_dir,
         timestamp=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"),
-        settings=load_settings(options.env_file),
+        settings=settings,
         folder_name=options.name,
         env_file=options.env_file,
         devices=options.device_names,
-        remote=options.remote,
+        remote=options.remote or settings.remote,
         allow_provider=options.allow_provider,
         case_timeout_s=options.case_timeout,
         retry_failed=options.retry_failed,

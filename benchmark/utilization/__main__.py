@@ -31,7 +31,8 @@ from benchmark.utilization.records import Question, Utilization
 from benchmark.utilization.results import from_cases
 from benchmark.utilization.tables import read_table
 from ctxsift.errors import InputError
-from ctxsift.settings import load_settings
+from ctxsift.models.choice import Named, place_of
+from ctxsift.settings import Settings, load_settings
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
@@ -111,7 +112,9 @@ def _add_judge(parser: Parser) -> None:
     )
     judge.add_argument("--judge-gguf", metavar="FILE", help="the file in MODEL, where it has several")
     judge.add_argument("--judge-backend", metavar="NAME", help="registered backend; default: llama.cpp, or the service")
-    judge.add_argument("--remote", action="store_true", help="ask the configured service: the data goes to a provider")
+    judge.add_argument(
+        "--remote", action="store_true", help="ask the configured service: the data goes to it (or CTXSIFT_REMOTE=1)"
+    )
     judge.add_argument("--env-file", type=Path, metavar="FILE", help="where the service's settings are read")
     judge.add_argument("--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times; most decide")
     judge.add_argument(
@@ -119,7 +122,7 @@ def _add_judge(parser: Parser) -> None:
     )
 
 
-def _judge(options: argparse.Namespace) -> Judge | None:
+def _judge(options: argparse.Namespace, settings: Settings) -> Judge | None:
     if options.judge is None:
         given = [name for name in ("judge_gguf", "judge_backend", "remote", "replies") if getattr(options, name)]
         if given:
@@ -127,12 +130,19 @@ def _judge(options: argparse.Namespace) -> Judge | None:
         return None
     if options.labels_column is not None:
         raise InputError("--judge", "does nothing beside --labels-column", "leave one of them out")
+    named = Named(
+        options.judge,
+        options.judge_backend,
+        gguf_filename=options.judge_gguf,
+        remote=options.remote,
+        backend_option="--judge-backend",
+    )
     return Judge(
         model=options.judge,
         replies=options.replies or Path(f"{options.data}.judge"),
         gguf_filename=options.judge_gguf,
         backend=options.judge_backend,
-        remote=options.remote,
+        remote=place_of(named, settings).asks_service,
         repeats=options.repeats,
         env_file=options.env_file,
     )
@@ -161,11 +171,12 @@ def _asked(options: argparse.Namespace) -> list[Question]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    judge = _judge(options)
+    settings = load_settings(options.env_file)
+    judge = _judge(options, settings)
     for path in options.output:
         check_form(path)
     asked = _asked(options)
-    found = measured(str(options.data), asked, options.k, judge, load_settings(options.env_file))
+    found = measured(str(options.data), asked, options.k, judge, settings)
     for path in options.output:
         write(found, path)
     if options.json:

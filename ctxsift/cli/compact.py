@@ -36,7 +36,7 @@ examples:
 
 Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are
 estimated: four characters each. Without SESSION, the newest session of Claude Code or Codex in this folder is read.
-Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote.
+Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote or CTXSIFT_REMOTE=1.
 
 A model's answers are checked. One that is empty, loops, is cut off, thinks aloud, is too long or lacks a section is
 asked for once more; then rules make that summary. Answers are in a journal as they come, and with --follow what stood
@@ -97,7 +97,9 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         "--device", choices=[str(each) for each in Device if each is not Device.REMOTE], help="default: cpu"
     )
     model.add_argument(
-        "--remote", action="store_true", help="ask the service of CTXSIFT_LLM_BASE_URL; what it is sent is told first"
+        "--remote",
+        action="store_true",
+        help="ask the service of CTXSIFT_LLM_BASE_URL (or CTXSIFT_REMOTE=1); what it is sent is told first",
     )
     model.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     model.add_argument(

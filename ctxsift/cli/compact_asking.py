@@ -54,10 +54,10 @@ class Asking:
         if self._base not in MODELLED:
             problem = f"the method {self._base} asks no model"
             raise InputError("--model", problem, f"leave it out, or take {', '.join(MODELLED)}")
-        if options.remote and options.keep_secrets:
-            raise InputError("--keep-secrets", "what is sent to a service has none", "leave it out")
         settings = load_settings(options.env_file)
         self.model = SessionModel(options, settings)
+        if self.model.is_service and options.keep_secrets:
+            raise InputError("--keep-secrets", "what is sent to a service has none", "leave it out")
         if self.model.is_service and (missing := settings.missing_for_service()):
             raise InputError("--remote", missing)
         self._settings, self._timeout_s = settings, options.timeout

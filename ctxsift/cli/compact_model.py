@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ctxsift.backends.base import Ability, Generation, Limits, LogProbability, ModelOptions, ModelSpec
-from ctxsift.backends.registry import is_service, traits_of
-from ctxsift.cli.model import CONTEXT_TOKENS, REMOTE_CONTEXT_TOKENS, place_of
+from ctxsift.cli.model import CONTEXT_TOKENS, REMOTE_CONTEXT_TOKENS, chosen_of
 from ctxsift.cli.parser import DEFAULT_TIMEOUT_S
-from ctxsift.devices import Device
-from ctxsift.errors import InputError
 from ctxsift.models.opened import Opened, Patience
 from ctxsift.prompts import FixedPrompt, Message
 
@@ -28,35 +25,32 @@ class SessionModel:
         identity, context_tokens: see `ctxsift.sessions.compaction.modelled.Model`.
         name: as it was given.
         is_service: it is asked over the network, at `host`.
-        abilities: what it can do beside answering.
 
     Raises:
-        InputError: options and settings contradict each other, or a service would be asked without --remote.
+        InputError: options and settings contradict each other, or a service would be asked without consent.
 
     """
 
     def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
-        options.device = str(Device.REMOTE) if options.remote else (options.device or str(Device.CPU))
-        self._place = place_of(options, settings)
-        self.is_service = is_service(self._place.backend)
-        if self.is_service and not options.remote:
-            raise InputError("--backend", f"{self._place.backend} asks a service", "add --remote if that is meant")
-        if options.remote and not self.is_service:
-            raise InputError("--remote", f"the backend {self._place.backend} asks no service", "leave it out")
-        self.name = self._place.model
+        place, self.name = chosen_of(options, settings)
+        self.is_service = place.asks_service
         self.host = urlsplit(settings.llm_base_url or "").hostname or ""
-        self.abilities = traits_of(self._place.backend).abilities if not self.is_service else frozenset[Ability]()
-        context = REMOTE_CONTEXT_TOKENS if options.remote else CONTEXT_TOKENS
+        context = REMOTE_CONTEXT_TOKENS if place.asks_service else CONTEXT_TOKENS
         env_file = str(options.env_file.resolve()) if options.env_file else None
         model_options = ModelOptions(env_file=env_file, yields=True, allow_provider=settings.allow_provider)
-        spec = ModelSpec(self._place.model, None, self._place.device, "none", context, options=model_options)
+        spec = ModelSpec(self.name, None, place.device, "none", context, options=model_options)
         self._opened = Opened(
-            self._place.backend,
+            place.backend,
             spec,
             Patience.of(settings, DEFAULT_TIMEOUT_S, options.timeout),
             gguf_filename=options.gguf_filename,
             host=self.host,
         )
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can do beside answering."""
+        return self._opened.abilities
 
     @property
     def identity(self) -> str:

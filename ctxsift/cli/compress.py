@@ -49,7 +49,8 @@ examples:
   ctxsift compress --model {PACKAGED_MODEL} --intent json 'an array of {{"file", "line"}}' -- cargo build
 
 If you name no model, the command prints the lines that matter most by rule, unchanged, and counts what it leaves out.
-It asks no model and makes nothing up. A model answers in its own words, or in the shape that --intent names.
+It asks no model and makes nothing up. A model answers in its own words, or in the shape that --intent names. Output
+leaves this machine only with --remote or CTXSIFT_REMOTE=1.
 
 The command after `--` gets your standard input; both its streams are read. If the model fails, or its answer is cut
 off, repeats itself, contradicts the exit code or is rejected, the original output is printed unchanged, with a
@@ -80,16 +81,23 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--model",
         help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL} (default: CTXSIFT_MODEL, else none), or, with "
-        "CTXSIFT_LLM_BASE_URL set, the service's name for the model",
+        "--remote, the service's name for the model",
     )
     one.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
     one.add_argument(
         "--backend",
         help=f"{EXTRACT} (picks lines by rule; the default if no model is named), or a "
-        "registered backend (default: litellm if a service is configured, else llama_cpp)",
+        "registered backend (default: llama_cpp, with --remote litellm)",
     )
     one.add_argument(
-        "--device", choices=[str(Device.CPU), str(Device.REMOTE)], help="where the model runs (default: as configured)"
+        "--device",
+        choices=[str(Device.CPU), str(Device.REMOTE)],
+        help="cpu: the model runs on this machine, also with CTXSIFT_REMOTE=1; remote is the old name of --remote",
+    )
+    one.add_argument(
+        "--remote",
+        action="store_true",
+        help="ask the service of CTXSIFT_LLM_BASE_URL: the output is sent there (or CTXSIFT_REMOTE=1)",
     )
     one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
     one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
@@ -132,6 +140,9 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         from ctxsift.settings import load_settings
 
         settings = load_settings(options.env_file)
+        if options.device == Device.REMOTE:
+            note("--device remote is now --remote; the next version will not know it")
+            options.device, options.remote = None, True
         model = model_of(options, settings)
         source = _source(options, command, signals)
     except (Exception, SystemExit) as error:  # whatever it is, the output must not be lost over it
@@ -167,6 +178,8 @@ def _compress(
     if model is None:
         from ctxsift.cli.extracted import extracted
 
+        if settings.llm_base_url is not None and options.backend is None:
+            note("the service of CTXSIFT_LLM_BASE_URL is asked only with --remote (or CTXSIFT_REMOTE=1)")
         return extracted(options, source, signals)
     try:
         from ctxsift.cli.answer import answer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ctxsift.backends.registry import GGUF, SERVICE, backend_class
+from ctxsift.backends.registry import SERVICE
 from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_TIMEOUT_S, EXTRACT, PACKAGED_MODEL
-from ctxsift.devices import Device
-from ctxsift.errors import InputError, LoadError
+from ctxsift.errors import InputError
+from ctxsift.models.choice import CONSENT, Named, Place, place_of
 
 # Which model it is must be known before a command is run; what asks it is imported when it is asked.
 if TYPE_CHECKING:
@@ -40,31 +40,27 @@ class Answered:
     chars_cut: int
 
 
-@dataclass(frozen=True)
-class Place:
-    """Which backend answers, with which model, where."""
-
-    backend: str
-    model: str
-    device: str
-
-
 class Model:
     """The model that options and settings choose, not loaded yet.
 
     Raises:
-        InputError: they contradict each other, or there is no such backend.
+        InputError: they contradict each other, there is no such backend, or a service would be asked without consent.
 
     """
 
     def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
-        self._place, self._settings = place_of(options, settings), settings
+        (self._place, self._name), self._settings = chosen_of(options, settings), settings
         self._gguf_filename: str | None = options.gguf_filename
         # The backend reads address and key itself; they stay out of everything that is passed on or shown.
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
         self._max_tokens = options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
         self._timeout_s: float | None = options.timeout
         self._opened: Opened | None = None
+
+    @property
+    def asks_service(self) -> bool:
+        """It is sent what it is asked over the network."""
+        return self._place.asks_service
 
     def ask(self, request: Request) -> Answered:
         """Load the model and let it answer. Raises whatever the backend raises."""
@@ -74,9 +70,9 @@ class Model:
         from ctxsift.prompts import RequestPrompt
 
         place, settings = self._place, self._settings
-        context = REMOTE_CONTEXT_TOKENS if place.device == Device.REMOTE else CONTEXT_TOKENS
+        context = REMOTE_CONTEXT_TOKENS if place.asks_service else CONTEXT_TOKENS
         options = ModelOptions(env_file=self._env_file, yields=True)
-        spec = ModelSpec(place.model, None, place.device, "none", context, options=options)
+        spec = ModelSpec(self._name, None, place.device, "none", context, options=options)
         patience = Patience.of(settings, DEFAULT_TIMEOUT_S, self._timeout_s)
         self._opened = opened = Opened(place.backend, spec, patience, gguf_filename=self._gguf_filename)
         try:
@@ -99,40 +95,43 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
     """Return the model that options and settings choose; None if lines are to be picked by rule.
 
     Raises:
-        InputError: as Model does.
+        InputError: as Model does; or a service is configured, and would be asked without consent.
 
     """
-    named = options.backend or options.model or settings.model or options.device or options.gguf_filename
-    if not named and settings.llm_base_url is None:
+    more = options.model or options.device or options.gguf_filename or options.remote
+    if options.backend == EXTRACT:
+        if more:
+            hint = "leave out --model, --device, --gguf-filename and --remote"
+            raise InputError("--backend", "extract picks lines by rule and asks no model", hint)
         return None
-    if options.backend != EXTRACT:
-        return Model(options, settings)
-    if options.model or options.device or options.gguf_filename:
-        raise InputError(
-            "--backend",
-            "extract picks lines by rule and asks no model",
-            "leave out --model, --device and --gguf-filename",
-        )
-    return None
+    if not (more or options.backend or settings.model or (settings.remote and settings.llm_base_url)):
+        return None
+    model = Model(options, settings)
+    if options.remote and settings.llm_base_url is None:
+        raise InputError("--remote", "no service is configured: set CTXSIFT_LLM_BASE_URL", "see .env.example")
+    settled = model.asks_service or options.backend or _named(options, settings).is_here
+    if settings.llm_base_url is not None and not settled:
+        # Earlier versions asked the service as soon as it had an address: this model may be one of its own.
+        hint = f"{CONSENT}; --device cpu asks a model on this machine"
+        raise InputError("CTXSIFT_LLM_BASE_URL", "is set, but nothing says that output may be sent there", hint)
+    return model
 
 
-def place_of(options: argparse.Namespace, settings: Settings) -> Place:
-    """Decide where the model runs: at the configured service, unless told otherwise; else on this CPU."""
-    remote = settings.llm_base_url is not None and options.device != Device.CPU and not options.gguf_filename
-    device = options.device or (Device.REMOTE if remote else Device.CPU)
-    backend = options.backend or (SERVICE if device == Device.REMOTE else GGUF)
-    if options.backend:
-        try:
-            backend_class(backend)
-        except LoadError as error:
-            raise InputError("--backend", str(error)) from error
-    model = options.model or settings.model
-    if model:
-        return Place(backend, model, device)
-    if backend == SERVICE:
+def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[Place, str]:
+    """Return where a model runs, and its name. Raises InputError as `place_of` does, and where no model is named."""
+    named = _named(options, settings)
+    place = place_of(named, settings)
+    if named.model:
+        return place, named.model
+    if place.backend == SERVICE:
         hint = "give its name, set CTXSIFT_MODEL, or --device cpu"
         raise InputError("--model", "a service is configured but no model is named", hint)
     raise InputError("--model", "no model is named", f"give one, e.g. {PACKAGED_MODEL}, or set CTXSIFT_MODEL")
+
+
+def _named(options: argparse.Namespace, settings: Settings) -> Named:
+    model = options.model or settings.model
+    return Named(model, options.backend, options.device, options.gguf_filename, options.remote)
 
 
 def _cut(request: Request, load: LoadInfo) -> tuple[Request, int]:

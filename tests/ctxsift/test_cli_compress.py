@@ -357,7 +357,7 @@ def test_bad_usage_is_refused_in_one_line(arguments: list[str], problem: bytes) 
 def test_a_configured_service_answers(service: str, tmp_path: Path) -> None:
     env_file = tmp_path / ".env"
     env_file.write_text(f"CTXSIFT_LLM_BASE_URL={service}\nCTXSIFT_LLM_API_KEY=planted-k3y\n")
-    options = ["--env-file", str(env_file), "--model", "smollm", "--json", "--max-output-tokens", "16"]
+    options = ["--env-file", str(env_file), "--remote", "--model", "smollm", "--json", "--max-output-tokens", "16"]
     done = call("Which test failed?", *options, timeout=120)
     shown = json.loads(done.stdout)
     assert shown["raw"].strip(), done.stderr
@@ -370,7 +370,7 @@ def test_a_service_that_does_not_answer_gives_the_original_back(tmp_path: Path) 
     env_file.write_text(
         "CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\nCTXSIFT_LLM_API_KEY=planted-k3y\nCTXSIFT_RETRIES=0\n"
     )
-    done = call("what?", "--env-file", str(env_file), "--model", "m", timeout=120)
+    done = call("what?", "--env-file", str(env_file), "--remote", "--model", "m", timeout=120)
     assert (done.returncode, done.stdout) == (0, OUTPUT)
     assert b"the original output follows unchanged" in done.stderr
     assert b"planted-k3y" not in done.stderr
@@ -378,7 +378,7 @@ def test_a_service_that_does_not_answer_gives_the_original_back(tmp_path: Path) 
 
 def test_a_configured_service_needs_the_name_of_a_model(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("CTXSIFT_LLM_BASE_URL=http://127.0.0.1:9/v1\n")
-    done = call("what?", "--env-file", str(tmp_path / ".env"))
+    done = call("what?", "--remote", "--env-file", str(tmp_path / ".env"))
     assert (done.returncode, done.stdout) == (2, OUTPUT)
     assert b"--model: a service is configured but no model is named" in done.stderr
 
