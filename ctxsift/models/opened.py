@@ -103,7 +103,7 @@ class Opened:
             backend = ThreadedBackend(self._worker)
         if self._before is None:
             return backend
-        from ctxsift.backends.filtered import FilteredBackend
+        from ctxsift.models.filtered import FilteredBackend
 
         return FilteredBackend(backend, self._before)
 

@@ -11,8 +11,8 @@ from benchmark.analysis.leaderboard import build_leaderboard
 from benchmark.compare import main as compare
 from benchmark.record.read import find_results
 from ctxsift.backends.baselines import baseline_answer
-from ctxsift.backends.filtered import BEFORE, FAILED
 from ctxsift.intents import Intent
+from ctxsift.models.filtered import BEFORE, FAILED
 from ctxsift.prompts import Request
 from tests.benchmark.run.test_command_track import program
 from tests.conftest import Run, scenario, scripted, write_matrix

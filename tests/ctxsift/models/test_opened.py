@@ -16,7 +16,6 @@ import pytest
 
 from ctxsift.asking import ask_async
 from ctxsift.backends.base import Ability, Limits, LoadInfo, ModelOptions, ModelSpec
-from ctxsift.backends.filtered import BEFORE
 from ctxsift.backends.registry import BASELINES, GGUF, SERVICE
 from ctxsift.errors import (
     LoadError,
@@ -27,6 +26,7 @@ from ctxsift.errors import (
     WorkerTimeoutError,
 )
 from ctxsift.intents import Intent
+from ctxsift.models.filtered import BEFORE
 from ctxsift.models.opened import Opened, Patience
 from ctxsift.programs import Program
 from ctxsift.prompts import FixedPrompt, Message, Request, RequestPrompt
