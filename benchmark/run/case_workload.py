@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.cases import Case
@@ -72,9 +73,11 @@ class CaseWorkload:
         return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
 
     def write(self, ran: ScenarioRun[Outcome]) -> Path:
-        """Write the result file."""
+        """Write the result file, with the cases in the order of the plan, whatever order they were asked in."""
+        place = {case.case_id: number for number, case in enumerate(self._plan.cases)}
+        outcomes = tuple(sorted(ran.outcomes, key=lambda outcome: place[outcome.question.case_id]))
         with _REFERENCES:
-            write_result(self._plan.result, result_of(self._plan, ran, self._references))
+            write_result(self._plan.result, result_of(self._plan, replace(ran, outcomes=outcomes), self._references))
         return self._plan.result
 
 
