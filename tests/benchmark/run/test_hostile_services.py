@@ -257,7 +257,7 @@ def test_compress_gives_the_original_back(name: str, tmp_path: Path) -> None:
     original = "3 passed\nFAILED test_cart.py::test_total\n"
     fault = broken_http(random.Random(1), openai_completion, "a", "http://127.0.0.1:9/")[name]
     with FaultService(default=fault) as service:
-        options = settings(tmp_path, service.url, TIMEOUT_MS=60_000)[1:]
+        options = settings(tmp_path, service.url, TIMEOUT_MS=60_000)
         done = call_ctxsift(
             "compress", "--min-bytes", "0", "--model", "m", *options, "which test failed?", cwd=tmp_path, given=original
         )

@@ -104,7 +104,7 @@ def test_compress_does_not_show_the_key(tmp_path: Path) -> None:
         refusal(401, " ".join(forms.values())),
     ):
         with FaultService(default=fault) as service:
-            options = settings(tmp_path, service.url)[1:]
+            options = settings(tmp_path, service.url)
             arguments = ["compress", "--min-bytes", "0", "--model", "m", "--json", *options, "what failed?"]
             done = call_ctxsift(*arguments, cwd=tmp_path, given="3 passed, 1 failed\n")
         assert done.returncode == 0, done.stderr

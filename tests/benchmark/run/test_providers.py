@@ -195,7 +195,7 @@ def test_a_second_reply_to_a_question_answers_no_other(runner: Run, tmp_path: Pa
 def test_compress_gives_back_what_it_would_not_send(tmp_path: Path) -> None:
     printed = "error: one\nerror: two\n"
     with FaultService() as service:
-        options = settings(tmp_path, service.url)[1:]
+        options = settings(tmp_path, service.url)
         done = call_ctxsift(
             "compress",
             "what failed?",
