@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,20 +57,30 @@ def asked(folder: Path) -> int:
     return len((folder / "log").read_text().splitlines())
 
 
+def workers() -> list[psutil.Process]:
+    """Return the processes of scripted models; models of other tests may be open yet."""
+    found = []
+    for child in psutil.Process().children():
+        # One that has just ended has no command line.
+        with suppress(psutil.Error):
+            found += [child] if child.cmdline()[-1:] == ["scripted"] else []
+    return found
+
+
 def end_its_process() -> None:
-    (child,) = psutil.Process().children()
+    (child,) = workers()
     child.kill()
 
 
 def test_a_local_model_is_loaded_with_the_first_question_and_once(tmp_path: Path) -> None:
     with opened("scripted", scripted(tmp_path)) as model:
-        assert not psutil.Process().children()
+        assert not workers()
         assert model.ask(PROMPT, LIMITS).generation.text == "fine."
         assert model.load() is model.load()
         assert (model.is_service, model.reads_batches, asked(tmp_path)) == (False, False, 1)
         assert model.cpu_s > 0
         assert model.rss_bytes is not None
-    assert not psutil.Process().children()
+    assert not workers()
 
 
 def test_one_that_died_is_loaded_again_and_asked_once_more(tmp_path: Path) -> None:
