@@ -213,7 +213,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.HOW,
-            "read every prompt whole, also where it begins like the one before; answers are the same, and take longer",
+            "read every prompt in full, even if it begins like the one before it; slower, with the same answers",
             resumes=True,
         ),
     )

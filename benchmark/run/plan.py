@@ -40,7 +40,7 @@ class RunSettings:
         case_timeout_s: how long one answer of a local model may take; None for a limit that follows from its tokens.
         retry_failed: ask again what the model failed at, too.
         forgive_latency: leave latency out of the score where the machine was disturbed.
-        prefix_caching: read what prompts begin with once where cases that follow each other share it.
+        prefix_caching: do not read again what the case before shares.
         programs: rows of track `command` by name, which may stand before a model.
 
     """

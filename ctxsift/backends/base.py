@@ -48,7 +48,7 @@ class ModelOptions:
         threads: None for one a physical core.
         yields: write with fewer threads while other processes keep cores busy, which is faster then. It may change an
             answer (llama.cpp shares out attention by thread), so what is compared or resumed goes without.
-        prefix_caching: read what prompts begin with once where the one before began alike; answers stay the same.
+        prefix_caching: do not read again what the prompt before began with, too; answers stay the same.
         allow_provider: of LiteLLM, that may call other hosts than the configured one; beside those of the settings.
         program: what answers in place of a model.
 

@@ -195,7 +195,7 @@ class LlamaCppBackend:
         llm, before_ms = self._llm, 0.0
         for block in self._prefix.left(prompt):
             llm.eval(block)
-            # Without this, the engine's clock goes on.
+            # The engine counts the time of a block only once it is synchronized.
             llama_cpp.llama_synchronize(llm.ctx)
             read_ms = llama_cpp.llama_perf_context(llm.ctx).t_p_eval_ms
             self._prefix.hold(block, read_ms - before_ms)

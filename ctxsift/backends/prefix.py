@@ -8,7 +8,7 @@ blocks of an earlier prompt is the answer that it would have been alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 
 class ReadPrefix:
@@ -47,7 +47,7 @@ class ReadPrefix:
 
     def left(self, prompt: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Yield the whole blocks of a prompt that are not held; what stands behind them is no block."""
-        return iter(list(self._split(prompt))[len(self._blocks) :])
+        return islice(self._split(prompt), len(self._blocks), None)
 
     def hold(self, block: tuple[int, ...], ms: float) -> None:
         """Take down that the next block has been read, in so many milliseconds."""

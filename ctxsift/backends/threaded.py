@@ -64,7 +64,7 @@ class ThreadedBackend:
         await asyncio.to_thread(self.worker.close)
 
     async def _in_thread(self, ask: Callable[[], T]) -> T:
-        # It takes long to import, and whoever loads a model and asks it from no loop needs none.
+        # Slow to import, and not needed by a caller without an event loop.
         import asyncio
 
         try:

@@ -44,7 +44,7 @@ from ctxsift.settings import Settings
 # How many tokens of a single prompt are read at a time. Fewer of them are read again where prompts begin alike; more of
 # them keep a GPU busier.
 BLOCK_TOKENS = 256
-# Saves a model the logits of all tokens but the last; not every one knows it.
+# Spares a model the logits of all tokens but the last; not every model takes it.
 _LAST_LOGITS = "logits_to_keep"
 # How many tokens are read at a time where logits of all of them are wanted.
 _MEASURED_TOKENS = 128
@@ -90,7 +90,6 @@ class TransformersBackend:
         self._prefix = ReadPrefix(BLOCK_TOKENS)
         # What the model has made of the prefix, and of what it read behind it.
         self._cache: Any = None
-        self._last_logits: dict[str, int] = {}
 
     def load(self, spec: ModelSpec) -> LoadInfo:
         """Load model and tokenizer; see Backend.
@@ -128,8 +127,6 @@ class TransformersBackend:
         self._name = getattr(config, "_name_or_path", "") or spec.model
         self._prefix = ReadPrefix(BLOCK_TOKENS, enabled=spec.options.prefix_caching)
         self._cache = None
-        told = inspect.signature(getattr(self._model, "forward", self._model.eval)).parameters
-        self._last_logits = {_LAST_LOGITS: 1} if _LAST_LOGITS in told else {}
         return LoadInfo(
             backend=TRANSFORMERS,
             engine=transformers.__name__,
@@ -243,8 +240,10 @@ class TransformersBackend:
         settings = _generation_config(limits.max_output_tokens, padding, decoding.temperature)
         if decoding.temperature:
             torch.manual_seed(decoding.seed)
-        cached_tokens = self._prefix.keep(prompts[0]) if len(prompts) == 1 else 0
-        cached_ms = self._prefix.read_ms if cached_tokens else 0.0
+        alone = len(prompts) == 1
+        if not alone:
+            self._forget()
+        cached_tokens, cached_ms = self._prefix.keep(prompts[0]), self._prefix.read_ms
         try:
             with torch.inference_mode():
                 self._model.generate(
@@ -252,7 +251,7 @@ class TransformersBackend:
                     attention_mask=torch.tensor(mask, device=self._model.device),
                     generation_config=settings,
                     stopping_criteria=[rows],
-                    past_key_values=self._read(inputs, prompts),
+                    past_key_values=self._read(inputs, prompts[0]) if alone else None,
                 )
             watch.synchronize()
         except torch.cuda.OutOfMemoryError as error:
@@ -288,25 +287,27 @@ class TransformersBackend:
             for ids, row in zip(prompts, rows.rows, strict=True)
         ]
 
-    def _read(self, inputs: Any, prompts: Sequence[Sequence[int]]) -> Any:
+    def _read(self, inputs: Any, prompt: Sequence[int]) -> Any:
         """Read the whole blocks of a single prompt that are not held; return what the model has made of it so far.
 
-        None for a batch, and for a model whose state cannot go back to an earlier token: these read prompts whole.
+        None for a model whose state cannot go back to an earlier token: it reads prompts whole.
         """
         from transformers import DynamicCache
 
         assert self._watch is not None
         if not self._prefix.tokens:
             self._cache = DynamicCache(config=self._model.config)
-        if len(prompts) > 1 or not self._can_be_cut():
+        if not self._can_be_cut():
             self._forget()
             return None
         if surplus := self._cache.get_seq_length() - self._prefix.tokens:
             self._cache.crop(-surplus)
-        for block in self._prefix.left(prompts[0]):
+        knows = inspect.signature(self._model.forward).parameters
+        last_logits = {_LAST_LOGITS: 1} if _LAST_LOGITS in knows else {}
+        for block in self._prefix.left(prompt):
             started, read = time.perf_counter(), self._prefix.tokens
             piece = inputs[:, read : read + len(block)]
-            self._model(input_ids=piece, past_key_values=self._cache, use_cache=True, **self._last_logits)
+            self._model(input_ids=piece, past_key_values=self._cache, use_cache=True, **last_logits)
             self._watch.synchronize()
             self._prefix.hold(block, (time.perf_counter() - started) * 1000)
         return self._cache

@@ -99,7 +99,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     model.add_argument(
         "--remote",
         action="store_true",
-        help="ask the service of CTXSIFT_LLM_BASE_URL (or CTXSIFT_REMOTE=1); what it is sent is told first",
+        help="ask the service of CTXSIFT_LLM_BASE_URL (or CTXSIFT_REMOTE=1); what will be sent is printed first",
     )
     model.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
     model.add_argument(
@@ -112,7 +112,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         "--journal",
         type=path,
         metavar="FILE",
-        help="answers, and cuts of --follow, as they come, to go on from (default: beside -o FILE)",
+        help="where answers and the cuts of --follow are kept, to resume from (default: beside -o FILE)",
     )
     one.add_argument(
         "--follow",

@@ -106,7 +106,7 @@ class Asking:
     def ended(self, made: Sequence[Compacted], *, goes_on: bool = False) -> int:
         """Say what was made by rules after all; return the exit code.
 
-        The journal is dropped where nothing was, unless the session goes on.
+        Unless rules made a summary or the session goes on, the journal is deleted.
         """
         self._still()
         if self.journal is not None and self.journal.loss is not None:

@@ -231,7 +231,7 @@ def _cut(
 
 
 def _recalled(options: argparse.Namespace, head: SessionHead, standing: Compacted) -> int:
-    """Say where it goes on, and write what stood there unless it is there; return the exit code."""
+    """Say after which cut it resumes, write that result unless the file has it, and return the exit code."""
     note(f"going on after the cut after step {standing.cut.after_step}")
     if options.output is not None and holds(options.output, result_text(options, head, [standing])):
         return 0
