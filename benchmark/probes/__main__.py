@@ -218,7 +218,10 @@ def _check(options: argparse.Namespace) -> int:
     written = written_probes(options.sessions, options.probes)
     if not written:
         raise InputError(", ".join(options.sessions) or "recorded sessions", "no probes were written", "add --probes")
-    checked = [(each, check_probes(each.recorded.session(), each.probes, str(each.path))) for each in written]
+    checked = [
+        (each, check_probes(each.recorded.session(), each.probes, str(each.path), each.unanswerable))
+        for each in written
+    ]
     for each, found in checked:
         _tell(each, found)
     return EXIT_FAILED if any(found.problems for _, found in checked) else EXIT_OK

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, leaked, probe_cuts, told_by_question
 from benchmark.probes.judging import NOTHING, Place, RuleJudge
-from benchmark.probes.model import Maker, Probe, sentence
+from benchmark.probes.model import Maker, Probe, Unanswerable, sentence
 from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import judge, violations
 from benchmark.statements.lints import beyond_limits, missing_terms, swappable, unkept
@@ -56,13 +56,16 @@ class Checked:
     leaks: tuple[tuple[str, int, int], ...]
 
 
-def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Checked:
+def check_probes(
+    session: Session, probes: Sequence[Probe], where: str, unanswerable: Sequence[Unanswerable] = ()
+) -> Checked:
     """Return what is wrong with the probes of a session, and where they are asked.
 
     Args:
         session: as it was read.
         probes: its probes.
         where: the file of the probes.
+        unanswerable: the questions in it that the session never answers.
 
     """
     cuts, rules = probe_cuts(session), RuleJudge(probes)
@@ -79,9 +82,20 @@ def check_probes(session: Session, probes: Sequence[Probe], where: str) -> Check
             found.append("never asked: the kept steps say every vital statement; ask for what they do not repeat")
         there = f"{place_in(where, 'probes', number)} ({probe.probe_id})"
         problems += [Problem(there, text) for text in found]
+    problems += _answered(session, unanswerable, where)
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
     leaks = tuple(leaked(probes, cuts, kept, rules))
     return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
+
+
+def _answered(session: Session, unanswerable: Sequence[Unanswerable], where: str) -> Iterator[Problem]:
+    """Yield what a session says after all of what it is supposed never to say."""
+    said = text_of(session.steps).lower()
+    for number, each in enumerate(unanswerable):
+        for word in each.never_said:
+            if word.lower() in said:
+                there = f"{place_in(where, 'unanswerable', number)} ({each.probe_id})"
+                yield Problem(there, f"the session says {word!r}; ask for what it never mentions")
 
 
 def _shape(probe: Probe) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.model import Probe, ProbeFile
+from benchmark.probes.model import Probe, ProbeFile, Unanswerable
 from benchmark.sessions.loader import RecordedSession, recorded_sessions
 from benchmark.statements.lints import refuse_misshapen
 from benchmark.typed_input import place_in, read_object
@@ -19,23 +19,26 @@ _HINT = "docs/probes.md shows how a file of probes looks"
 _MOST_MB = 4
 
 
-def read_probes(path: Path) -> tuple[Probe, ...]:
-    """Return the probes in a YAML or JSON file.
+def read_probes(path: Path) -> ProbeFile:
+    """Return the probes in a YAML or JSON file, with the questions that have no answer.
 
     Raises:
         InputError: a key is unknown, something is missing or misshapen, or an id is used twice; it names the place.
 
     """
     document = yaml_document(read_text(path, _HINT, most_mb=_MOST_MB), str(path))
-    probes = read_object(ProbeFile, document, str(path)).probes
+    file = read_object(ProbeFile, document, str(path))
     seen: set[str] = set()
-    for number, probe in enumerate(probes):
-        where = place_in(str(path), "probes", number)
-        if probe.probe_id in seen:
-            raise InputError(place_in(where, "id"), f"{probe.probe_id} is used twice", "rename one")
-        seen.add(probe.probe_id)
+    placed = [(place_in(str(path), "probes", number), each) for number, each in enumerate(file.probes)]
+    for where, probe in placed:
         _refuse_misshapen(probe, where)
-    return probes
+    ids = [(where, probe.probe_id) for where, probe in placed]
+    ids += [(place_in(str(path), "unanswerable", at), each.probe_id) for at, each in enumerate(file.unanswerable)]
+    for where, name in ids:
+        if name in seen:
+            raise InputError(place_in(where, "id"), f"{name} is used twice", "rename one")
+        seen.add(name)
+    return file
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class WrittenProbes:
     recorded: RecordedSession
     path: Path
     probes: tuple[Probe, ...]
+    unanswerable: tuple[Unanswerable, ...] = ()
 
 
 def recorded_named(names: Sequence[str]) -> list[RecordedSession]:
@@ -76,7 +80,8 @@ def written_probes(names: Sequence[str] = (), path: Path | None = None) -> list[
     if path is not None and len(names) != 1:
         raise InputError("--probes", "asks about one session", "name that session, and no other")
     files = [(recorded, path or recorded.folder / PROBES) for recorded in chosen]
-    return [WrittenProbes(recorded, file, read_probes(file)) for recorded, file in files if path or exists(file)]
+    read = [(recorded, file, read_probes(file)) for recorded, file in files if path or exists(file)]
+    return [WrittenProbes(recorded, file, found.probes, found.unanswerable) for recorded, file, found in read]
 
 
 def _refuse_misshapen(probe: Probe, where: str) -> None:

@@ -12,6 +12,8 @@ from benchmark.statements.model import MustNot, Statement, Weight
 from benchmark.typed_input import NonBlank, Positive
 from ctxsift.strict_json import learn
 
+_ID = r"^[a-z0-9][a-z0-9._-]*$"
+
 
 class ProbeType(StrEnum):
     """What is asked for; see docs/probes.md."""
@@ -60,7 +62,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, rename={"probe_id": "id"}
 
     """
 
-    probe_id: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    probe_id: Annotated[str, msgspec.Meta(pattern=_ID)]
     type: ProbeType
     question: NonBlank
     evidence: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1)]
@@ -89,10 +91,25 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, rename={"probe_id": "id"}
                     yield spellings
 
 
-class ProbeFile(msgspec.Struct, frozen=True, kw_only=True):
+class Unanswerable(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that the session never answers: whoever is asked should say so.
+
+    Attributes:
+        probe_id: unique among the probes of its session as well.
+        never_said: what an answer would be about; the session has none of it, in any case or as a part of a word.
+
+    """
+
+    probe_id: Annotated[str, msgspec.Meta(pattern=_ID)] = msgspec.field(name="id")
+    question: NonBlank
+    never_said: Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
+
+
+class ProbeFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file of probes of one session."""
 
     probes: Annotated[tuple[Probe, ...], msgspec.Meta(min_length=1)]
+    unanswerable: tuple[Unanswerable, ...] = ()
 
 
 def sentence(text: str) -> str:

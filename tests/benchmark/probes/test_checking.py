@@ -50,6 +50,30 @@ def test_each_fault_is_named(
     assert told in shown
 
 
+_NEVER = """unanswerable:
+  - id: never
+    question: Which key signs the export?
+    never_said: [signing key]
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("never_said: [signing key]", "never_said: [Rounding]", "(never): the session says 'Rounding'"),
+        ("id: never", "id: no-locale", "no-locale is used twice"),
+        ("never_said:", "said:", "/unanswerable/0/said: unknown field"),
+    ],
+)
+def test_a_question_without_an_answer_asks_for_what_is_never_mentioned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, wrong: str, told: str
+) -> None:
+    assert check(tmp_path, capsys, worked_example() + _NEVER)[0] == 0
+    code, shown = check(tmp_path, capsys, worked_example() + _NEVER.replace(right, wrong))
+    assert code
+    assert told in shown
+
+
 def test_too_few_must_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fewer = worked_example().replace("      - says: it rounds half down\n        terms: [[half down]]\n", "")
     assert "2 must_not; write at least 3" in check(tmp_path, capsys, fewer)[1]
