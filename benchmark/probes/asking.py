@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.probes.judging import NOTHING, Place, RuleJudge, Said
+from benchmark.probes.judge import Counted, Judge, Said, Unit
 from benchmark.probes.model import Probe, sentence
 from benchmark.statements.judging import judge
 from benchmark.statements.model import Weight
@@ -14,21 +14,8 @@ from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
 from ctxsift.sessions.records import Session
 
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What of a probe counts at a cut, by index; the rest stands in the steps that are kept.
-
-    Attributes:
-        vital, okay: statements.
-        names: see `Probe.names`.
-
-    """
-
-    vital: frozenset[int]
-    okay: frozenset[int]
-    must_not: frozenset[int]
-    names: frozenset[int]
+NOTHING = Said()
+UNCOUNTED = Counted(frozenset(), frozenset(), frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +34,6 @@ class Asking:
     age: int
     counted: Counted
 
-    def contradicted(self, said: Said) -> bool:
-        """Return True if what a context says last is wrong: who reads on to its end goes by that."""
-        right = [place for index, place in said.statements.items() if index in self.counted.vital]
-        wrong = [place for index, place in said.must_not.items() if index in self.counted.must_not]
-        wrong += [place for index, place in said.crossed.items() if index in self.counted.vital]
-        nowhere: Place = (-1, -1)
-        return max(wrong, default=nowhere) > max(right, default=nowhere)
-
 
 def probe_cuts(session: Session, keep_last: int = DEFAULT_KEEP_LAST, shares: Sequence[float] = SHARES) -> list[Cut]:
     """Return the cuts at which a session is probed: at shares of its tokens, where anything goes at all."""
@@ -67,38 +46,52 @@ def kept_texts(session: Session, cuts: Sequence[Cut], keep_last: int = DEFAULT_K
     return [each.text for each in compact_session(session, "drop", cuts, keep_last=keep_last)]
 
 
-def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], rules: RuleJudge) -> Iterator[Asking]:
-    """Yield each probe at each cut at which it is asked; those that ask for files are asked where any is gone.
+def kept_says(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], judge: Judge) -> list[dict[str, Said]]:
+    """Return for each cut what the kept steps say of each probe, by id, that has statements and could be asked there.
 
     Args:
         probes: of the session.
         cuts: in their order.
         kept: the text of the kept steps at each.
-        rules: the judge of these probes.
+        judge: the rules, so that all judges are asked the same.
 
     """
-    said = [rules.judge(text) for text in kept]
+    return [
+        {
+            probe.probe_id: judge.judge(Unit(probe, probe.statements, UNCOUNTED, cut.after_step, context=text))
+            for probe in probes
+            if probe.files is None and is_gone(probe, cut)
+        }
+        for cut, text in zip(cuts, kept, strict=True)
+    ]
+
+
+def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[Mapping[str, Said]]) -> Iterator[Asking]:
+    """Yield each probe at each cut at which it is asked; those that ask for files are asked where any is gone.
+
+    Args:
+        probes: of the session.
+        cuts: in their order.
+        kept: what the kept steps say at each; see `kept_says`.
+
+    """
     for probe in probes:
         first = None
         for at, cut in enumerate(cuts):
             if not is_gone(probe, cut):
                 continue
             first = at if first is None else first
-            counted = counted_of(probe, said[at].get(probe.probe_id, NOTHING))
+            counted = counted_of(probe, kept[at].get(probe.probe_id, NOTHING))
             if counted.vital or probe.files is not None:
                 yield Asking(probe, at, at - first, counted)
 
 
-def leaked(
-    probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], rules: RuleJudge
-) -> Iterator[tuple[str, int, int]]:
+def leaked(probes: Sequence[Probe], kept: Sequence[Mapping[str, Said]]) -> Iterator[tuple[str, int, int]]:
     """Yield probe by id, cut and statement by index where the kept steps say what is asked for; as for `askings`."""
-    for at, (cut, text) in enumerate(zip(cuts, kept, strict=True)):
-        said = rules.judge(text)
+    for at, said in enumerate(kept):
         for probe in probes:
-            if is_gone(probe, cut):
-                found = said.get(probe.probe_id, NOTHING).statements
-                yield from ((probe.probe_id, at, index) for index in sorted(found))
+            found = said.get(probe.probe_id, NOTHING).statements
+            yield from ((probe.probe_id, at, index) for index in sorted(found))
 
 
 def is_gone(probe: Probe, cut: Cut) -> bool:
@@ -114,7 +107,7 @@ def counted_of(probe: Probe, leaked: Said) -> Counted:
         frozenset(index for index, weight in left if weight is Weight.VITAL),
         frozenset(okay - told_by_question(probe)) if okay else frozenset(),
         frozenset(range(len(probe.must_not))) - leaked.must_not.keys(),
-        frozenset(range(len(tuple(probe.names())))) - leaked.names.keys(),
+        frozenset(range(len(tuple(probe.names())))) - leaked.names,
     )
 
 

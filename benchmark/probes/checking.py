@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmark.probes.asking import Asking, askings, is_gone, kept_texts, leaked, probe_cuts, told_by_question
-from benchmark.probes.judging import NOTHING, Place, RuleJudge
+from benchmark.probes.asking import (
+    UNCOUNTED,
+    Asking,
+    askings,
+    is_gone,
+    kept_says,
+    kept_texts,
+    leaked,
+    probe_cuts,
+    told_by_question,
+)
+from benchmark.probes.judge import Counted, Questions, Said, Unit
+from benchmark.probes.judging import RuleJudge, unsaid
 from benchmark.probes.model import Maker, Probe, Unanswerable, sentence
-from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import judge, violations
-from benchmark.statements.lints import beyond_limits, missing_terms, swappable, unkept
-from benchmark.statements.model import Statement, Weight
+from benchmark.statements.lints import beyond_limits, swappable, unkept
+from benchmark.statements.model import Weight
 from benchmark.statements.text import read, tokens_of
 from benchmark.statements.vocabulary import AUXILIARIES
 from benchmark.typed_input import place_in
@@ -21,7 +31,6 @@ from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.records import Session
 
 FEWEST_MUST_NOT = 3
-_MOST_SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +77,10 @@ def check_probes(
         unanswerable: the questions in it that the session never answers.
 
     """
-    cuts, rules = probe_cuts(session), RuleJudge(probes)
-    kept = kept_texts(session, cuts)
+    cuts, rules = probe_cuts(session), RuleJudge(Questions(probes))
+    kept = kept_says(probes, cuts, kept_texts(session, cuts), rules)
     whole = [each.text for each in compact_session(session, "everything", cuts)]
-    asked = list(askings(probes, cuts, kept, rules))
+    asked = list(askings(probes, cuts, kept))
     steps = [(step.step_id, text_of([step])) for step in session.steps]
     problems: list[Problem] = []
     for number, probe in enumerate(probes):
@@ -84,7 +93,7 @@ def check_probes(
         problems += [Problem(there, text) for text in found]
     problems += _answered(session, unanswerable, where)
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
-    leaks = tuple(leaked(probes, cuts, kept, rules))
+    leaks = tuple(leaked(probes, kept))
     return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
 
 
@@ -146,15 +155,15 @@ def _evidence(probe: Probe, session: Session, cuts: Sequence[Cut], rules: RuleJu
         else:
             yield f"never asked: step {max(probe.evidence)} is kept until step {probe.until} makes the answer wrong"
     text = text_of(by_id[number] for number in probe.evidence)
-    said = rules.judge(text).get(probe.probe_id, NOTHING)
+    said = _said(rules, probe, text)
     for index, statement in enumerate(probe.statements):
-        if statement.weight is not Weight.VITAL or said.shares.get(index) == 1:
+        if statement.weight is not Weight.VITAL or said.share(index) == 1:
             continue
         told = f"statements/{index}: no step of the evidence says {statement.says!r}"
         if index in said.statements:
             yield f"{told}: its terms are there, but too few words of `says`; use those of the session"
         else:
-            yield f"{told}{_missing(passages_of(text), statement)}"
+            yield f"{told}{unsaid(text, statement)}"
 
 
 def _before(probe: Probe, steps: Sequence[tuple[int, str]], rules: RuleJudge) -> Iterator[str]:
@@ -173,45 +182,37 @@ def _before(probe: Probe, steps: Sequence[tuple[int, str]], rules: RuleJudge) ->
     for step_id, text in steps:
         if step_id >= min(probe.evidence) or not open_yet:
             return
-        said = rules.judge(text).get(probe.probe_id, NOTHING)
-        for index in sorted(open_yet & {index for index, share in said.shares.items() if share == 1}):
+        said = _said(rules, probe, text)
+        for index in sorted(index for index in open_yet if said.share(index) == 1):
             open_yet.remove(index)
             yield (
                 f"statements/{index}: step {step_id} says {probe.statements[index].says!r} before the evidence does: "
-                f"{_sentence_at(text, said.statements[index])!r}; ask for more, or name that step in `evidence`"
+                f"{said.statements[index].why!r}; ask for more, or name that step in `evidence`"
             )
-
-
-def _missing(passages: Sequence[str], statement: Statement) -> str:
-    """Return what the passage that says most of a statement lacks."""
-    reasons = [missing_terms(passage, statement) for passage in passages]
-    return min(filter(None, reasons), key=len, default="")
 
 
 def _history(mine: Sequence[Asking], rules: RuleJudge, whole: Sequence[str], cuts: Sequence[Cut]) -> Iterator[str]:
     """Yield where the whole history does not give the answer, although nothing is gone from it."""
     for asking in mine:
-        said = rules.judge(whole[asking.at]).get(asking.probe.probe_id, NOTHING)
-        if asking.contradicted(said):
-            wrong = {place: asking.probe.must_not[index].says for index, place in said.must_not.items()}
-            wrong |= {place: asking.probe.statements[index].says for index, place in said.crossed.items()}
-            last = max(wrong)
+        said = _said(rules, asking.probe, whole[asking.at], asking.counted)
+        if said.contradiction is not None:
+            wrong, found = said.contradiction
             yield (
-                f"at step {cuts[asking.at].after_step} the whole history contradicts it: {wrong[last]!r} is read in "
-                f"{_sentence_at(whole[asking.at], last)!r}; narrow the terms, or say `until` where the answer changes"
+                f"at step {cuts[asking.at].after_step} the whole history contradicts it: {wrong!r} is read in "
+                f"{found.why!r}; narrow the terms, or say `until` where the answer changes"
             )
             return
 
 
 def _nowhere(probe: Probe, rules: RuleJudge, whole: Sequence[str]) -> Iterator[str]:
     """Yield statements that are nice to have, and that nobody can have."""
-    said = rules.judge(whole[-1]).get(probe.probe_id, NOTHING) if whole else NOTHING
+    said = _said(rules, probe, whole[-1] if whole else "")
     for index, statement in enumerate(probe.statements):
         if statement.weight is Weight.OKAY and index not in said.statements:
             yield f"statements/{index}: the whole history does not say {statement.says!r}"
 
 
-def _sentence_at(context: str, place: Place) -> str:
-    text = read(passages_of(context)[place[0]])
-    first, past = text.sentences[place[1]]
-    return text.text[text.tokens[first].start : text.tokens[past - 1].end][:_MOST_SHOWN]
+def _said(rules: RuleJudge, probe: Probe, text: str, counted: Counted = UNCOUNTED) -> Said:
+    if probe.files is not None:
+        return Said()
+    return rules.judge(Unit(probe, probe.statements, counted, probe.evidence[-1], context=text))

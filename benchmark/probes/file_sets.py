@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from benchmark.probes.judge import Found, Said, Unit
 from benchmark.probes.model import FileChange
-from benchmark.probes.passages import passages_of
+from benchmark.probes.passages import Passage, read_context
 from benchmark.sessions.agreement import by_git
 from benchmark.sessions.records import Changes, StepTruth
 from benchmark.whole_tokens import has_token
@@ -30,40 +31,30 @@ _CLAIMED: Mapping[FileChange, re.Pattern[str]] = {
     FileChange.MODIFIED: re.compile(r"(?i)\b(?:modified|edited|changed)\b"),
     FileChange.DELETED: re.compile(r"(?i)\b(?:deleted|removed)\b"),
 }
-
-
+_UNTOLD = "no line names it with a word for the change"
+_MOST_QUOTED = 160
 _PATH = re.compile(r"[\w.~@+/-]+")
 _LISTED = re.compile(r"\bin (\S+): (\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class FileSet:
-    """A set of files that is asked for, and what a context has of it.
+class _Told:
+    """What a line says of a file: how it may have been changed, and how it says outright that it was.
 
     Attributes:
-        right: files that it says were changed so.
-        gold: how many were.
-        wrong: files that it says were and that were not.
+        line: of the passage, from 0.
 
     """
-
-    right: int
-    gold: int
-    wrong: int
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall, in [0, 1]; `gold` is above 0."""
-        return 2 * self.right / (self.gold + self.right + self.wrong)
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What a line says of a file: how it may have been changed, and how it says outright that it was."""
 
     path: str
     changed: frozenset[FileChange]
     claimed: frozenset[FileChange]
+    line: int
+    quoted: str
+
+    def found(self, passage: Passage) -> Found:
+        """Return it as others are told of it."""
+        return Found(1.0, passage.place, passage.lines[self.line], self.quoted)
 
 
 class FileJudge:
@@ -90,22 +81,26 @@ class FileJudge:
         """Return the files that a text names at all."""
         return frozenset(path for path in self._paths if has_token(text, _name(path)))
 
-    def judge(self, context: str, change: FileChange, step: int, kept: str) -> FileSet:
-        """Return what a context has of the files that were changed so by a step, without those the kept steps name.
-
-        Args:
-            context: what is left.
-            change: what is asked for.
-            step: the last one that counts.
-            kept: text of the kept steps.
-
-        """
-        leaked, truth = self.named(kept), self._truth[step]
+    def judge(self, unit: Unit) -> Said:
+        """Return what a context has of the files that a probe asks for: those are its statements, in their order."""
+        change, leaked, truth = unit.probe.files, self.named(unit.kept), self._truth[unit.step]
+        assert change is not None
         gold = frozenset(by_git(truth)[change]) - leaked
-        told = [each for passage in passages_of(context) for each in self._told(passage)]
-        said = {each.path for each in told if change in each.changed} - leaked
-        wrong = {each.path for each in told if change in each.claimed} - leaked - gold - _excused(change, truth)
-        return FileSet(len(said & gold), len(gold), len(wrong))
+        said: dict[str, Found] = {}
+        claimed: dict[str, Found] = {}
+        for passage in read_context(unit.context):
+            for told in self._told(passage.text):
+                if change in told.changed:
+                    said[told.path] = told.found(passage)
+                if change in told.claimed:
+                    claimed[told.path] = told.found(passage)
+        wrong = sorted(claimed.keys() - leaked - gold - _excused(change, truth))
+        named = list(enumerate(sorted(gold)))
+        return Said(
+            {index: said[path] for index, path in named if path in said},
+            {index: _UNTOLD for index, path in named if path not in said},
+            invented={changed(path, change): claimed[path] for path in wrong},
+        )
 
     def _told(self, passage: str) -> tuple[_Told, ...]:
         """Return what a passage says of each file; it is looked through once, however many contexts have it."""
@@ -115,12 +110,13 @@ class FileJudge:
         return self._known[passage]
 
     def _read(self, passage: str, paths: Sequence[str]) -> Iterator[_Told]:
-        for line in passage.split("\n"):
+        for number, line in enumerate(passage.split("\n")):
             found = frozenset(change for change, words in _CHANGED.items() if words.search(line))
             claimed = frozenset(change for change, words in _CLAIMED.items() if words.search(line))
             if found or claimed:
                 whole = _spelt_out(line)
-                yield from (_Told(path, found, claimed) for path in paths if self._names(whole, path))
+                quoted = line[:_MOST_QUOTED]
+                yield from (_Told(path, found, claimed, number, quoted) for path in paths if self._names(whole, path))
 
     def _names(self, line: str, path: str) -> bool:
         """Return True if a line names a path: whole, or by its end where no other file of the project ends so.
@@ -135,6 +131,11 @@ class FileJudge:
             ends = ends - {name} | {path}
         found = (each.removeprefix(self._folder).removeprefix("./").rstrip(".") for each in _PATH.findall(line))
         return any(each in ends for each in found)
+
+
+def changed(path: str, change: FileChange) -> str:
+    """Return what became of a file, as a statement."""
+    return f"{path} was {change}"
 
 
 def _spelt_out(line: str) -> str:

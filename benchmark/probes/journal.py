@@ -7,7 +7,6 @@ import hashlib
 import json
 from pathlib import Path
 
-from benchmark.probes.judging import JUDGE_VERSION
 from benchmark.probes.records import AskedProbe, LeftContext
 from ctxsift.models.store import Entry, Store
 from ctxsift.sessions import records
@@ -18,10 +17,16 @@ _CODE = (Path(records.__file__).parent, _HERE, _HERE.parent / "statements")
 
 
 class JournalEntry(Entry, frozen=True, kw_only=True):
-    """What a method made of one session; its key is of everything that this depends on."""
+    """What a method made of one session; its key is of everything that this depends on.
+
+    Attributes:
+        texts: of the contexts, by SHA-256.
+
+    """
 
     contexts: list[LeftContext]
     asked: list[AskedProbe]
+    texts: dict[str, str]
 
 
 def journal_of(path: Path) -> Store[JournalEntry]:
@@ -29,16 +34,17 @@ def journal_of(path: Path) -> Store[JournalEntry]:
     return Store(path, JournalEntry, "holds no measurements of probes", "remove it")
 
 
-def key_of(subject: str, method: str, budget: int) -> str:
+def key_of(subject: str, method: str, budget: int, judge: str) -> str:
     """Return what an entry is known by.
 
     Args:
         subject: name and SHA-256 of the session with its probes.
         method: its name.
         budget: tokens of a summary.
+        judge: its name and version.
 
     """
-    whole = json.dumps([JUDGE_VERSION, _code_sha256(), subject, method, budget])
+    whole = json.dumps([judge, _code_sha256(), subject, method, budget])
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -1,16 +1,21 @@
-"""What a context says of probes: by rules, passage by passage. Whoever judges sees text and probes, never a method."""
+"""The judge by rules: what a context says of probes, passage by passage."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
 
+from benchmark.probes.file_sets import FileJudge
+from benchmark.probes.judge import Found, Need, Questions, Said, Unit
 from benchmark.probes.model import Probe
-from benchmark.probes.passages import passages_of
+from benchmark.probes.passages import Passage, passages_of, read_context
 from benchmark.statements.judging import finding, violations
-from benchmark.statements.phrases import may_be_said
+from benchmark.statements.lints import missing_terms
+from benchmark.statements.model import Alternatives, Statement
+from benchmark.statements.phrases import may_be_among, may_be_said
 from benchmark.statements.text import Kind, Text, Token, read, tokens_of
 from benchmark.whole_tokens import has_token
 
@@ -21,31 +26,11 @@ JUDGE_VERSION = "5"
 _OWN_WORDS, _ALL_WORDS = 0.5, 0.37
 # What follows a file: `plan.rb:17`.
 _LINE = re.compile(r"(?<=\w)(?::\d+)+$")
+_MOST_QUOTED, _MOST_TERMS = 160, 3
+_APART, _CROSSED = "its terms do not meet in a sentence", "its values are given to the wrong names"
 # A place in a context: passage and sentence.
-Place = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a context says of one probe, each by its index, with the last place where it stands.
-
-    Attributes:
-        statements: whose terms meet somewhere.
-        shares: how much of each is said, in (0, 1], where something is about it as well.
-        must_not: rules that it breaks.
-        crossed: statements whose values it gives to the wrong names.
-        names: see `Probe.names`.
-
-    """
-
-    statements: Mapping[int, Place] = field(default_factory=dict)
-    shares: Mapping[int, float] = field(default_factory=dict)
-    must_not: Mapping[int, Place] = field(default_factory=dict)
-    crossed: Mapping[int, Place] = field(default_factory=dict)
-    names: Mapping[int, Place] = field(default_factory=dict)
-
-
-NOTHING = Said()
+_Place = tuple[int, int]
+_NOWHERE: _Place = (-1, -1)
 
 
 class _Kind(Enum):
@@ -61,6 +46,8 @@ class _Hit:
 
     Attributes:
         share: of a statement, how much of it is said; 0 where its terms meet and nothing else is about it.
+        line: of the passage, from 0.
+        quoted: the sentence.
 
     """
 
@@ -69,18 +56,64 @@ class _Hit:
     index: int
     sentence: int
     share: float = 1.0
+    line: int = 0
+    quoted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A passage that was looked through.
+
+    Attributes:
+        norms: of its words.
+
+    """
+
+    hits: tuple[_Hit, ...]
+    norms: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A context that was looked through, passage by passage."""
+
+    text: str
+    passages: tuple[Passage, ...] = ()
+    seen: tuple[_Seen, ...] = ()
+
+    @cached_property
+    def hits(self) -> Mapping[str, Sequence[tuple[int, _Hit]]]:
+        """By probe, each with the number of its passage."""
+        found: dict[str, list[tuple[int, _Hit]]] = {}
+        for number, each in enumerate(self.seen):
+            for hit in each.hits:
+                found.setdefault(hit.probe, []).append((number, hit))
+        return found
+
+    @cached_property
+    def norms(self) -> frozenset[str]:
+        """Those of all its words."""
+        return frozenset().union(*(each.norms for each in self.seen))
+
+    def found(self, number: int, hit: _Hit) -> Found:
+        """Return a hit in a passage as others are told of it."""
+        passage = self.passages[number]
+        return Found(hit.share, passage.place, passage.lines[hit.line], hit.quoted)
 
 
 class RuleJudge:
     """Looks for what the probes of one session ask for. A passage is judged once, however many contexts have it.
 
     Args:
-        probes: of the session; those that ask for files are passed over.
+        questions: the probes, and what git knows of their files.
 
     """
 
-    def __init__(self, probes: Iterable[Probe]) -> None:
-        self._probes = tuple(probe for probe in probes if probe.files is None)
+    name, version, needs = "rules", JUDGE_VERSION, frozenset({Need.CONTEXT})
+
+    def __init__(self, questions: Questions) -> None:
+        self._probes = tuple(probe for probe in questions.probes if probe.files is None)
+        self._files = FileJudge(questions.truth, questions.folder)
         self._names = {probe.probe_id: tuple(probe.names()) for probe in self._probes}
         # Of each statement, its own words, and those of its question as well.
         self._about = {
@@ -90,17 +123,26 @@ class RuleJudge:
             ]
             for probe in self._probes
         }
-        self._known: dict[str, tuple[_Hit, ...]] = {}
+        self._known: dict[str, _Seen] = {}
+        self._last = _Read("")
 
-    def judge(self, context: str) -> dict[str, Said]:
-        """Return what a context says of each probe, by id; those of which it says nothing are left out."""
-        hits: dict[str, list[tuple[int, _Hit]]] = {}
-        for number, passage in enumerate(passages_of(context)):
-            if passage not in self._known:
-                self._known[passage] = tuple(self._hits(passage))
-            for hit in self._known[passage]:
-                hits.setdefault(hit.probe, []).append((number, hit))
-        return {probe: _said(found) for probe, found in hits.items()}
+    def judge(self, unit: Unit) -> Said:
+        """Return what a context says of a probe; all of one context best come one after the other."""
+        if unit.probe.files is not None:
+            return self._files.judge(unit)
+        if unit.context != self._last.text:
+            self._last = self._read(unit.context)
+        return _said(unit, self._last)
+
+    def _read(self, context: str) -> _Read:
+        passages = read_context(context)
+        return _Read(context, passages, tuple(self._seen(passage.text) for passage in passages))
+
+    def _seen(self, passage: str) -> _Seen:
+        if passage not in self._known:
+            text = read(passage, is_terse=True)
+            self._known[passage] = _Seen(tuple(self._hits(text)), frozenset(text.by_norm))
+        return self._known[passage]
 
     def _is_about(self, text: Text, sentences: Iterable[int], probe: Probe, index: int) -> bool:
         """Return True if what says a statement is about it: terms meet by chance in code and lists of commands."""
@@ -110,8 +152,7 @@ class RuleJudge:
             return True
         return len(all_of_it & _words(text.tokens)) >= _ALL_WORDS * len(all_of_it)
 
-    def _hits(self, passage: str) -> Iterator[_Hit]:
-        text = read(passage, is_terse=True)
+    def _hits(self, text: Text) -> Iterator[_Hit]:
         for probe in self._probes:
             for index, statement in enumerate(probe.statements):
                 if all(may_be_said(text, group) for group in statement.groups):
@@ -119,14 +160,30 @@ class RuleJudge:
                     if found.share or found.contradiction:
                         kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
                         share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
-                        yield _Hit(probe.probe_id, kind, index, max(found.sentences, default=0), share)
+                        at = max(found.sentences, default=0)
+                        yield _Hit(probe.probe_id, kind, index, at, share, *_quoted(text, at))
             for index, rule in enumerate(probe.must_not):
                 if all(may_be_said(text, group) for group in rule.groups):
                     for at in violations(text, rule):
-                        yield _Hit(probe.probe_id, _Kind.MUST_NOT, index, at)
+                        yield _Hit(probe.probe_id, _Kind.MUST_NOT, index, at, 1.0, *_quoted(text, at))
             for index, spellings in enumerate(self._names[probe.probe_id]):
-                if any(has_token(passage, spelling) for spelling in spellings):
+                if any(has_token(text.text, spelling) for spelling in spellings):
                     yield _Hit(probe.probe_id, _Kind.NAME, index, 0)
+
+
+def _quoted(text: Text, sentence: int) -> tuple[int, str]:
+    """Return the line in which a sentence begins, and the sentence."""
+    if not text.sentences:
+        return 0, ""
+    first, past = text.sentences[sentence]
+    start = text.tokens[first].start
+    return text.text.count("\n", 0, start), text.text[start : text.tokens[past - 1].end][:_MOST_QUOTED]
+
+
+def unsaid(text: str, statement: Statement) -> str:
+    """Return what the passage of a text that says most of a statement lacks, in words that follow a sentence."""
+    reasons = [missing_terms(passage, statement) for passage in passages_of(text)]
+    return min(filter(None, reasons), key=len, default="")
 
 
 def _words(tokens: Iterable[Token]) -> frozenset[str]:
@@ -135,12 +192,60 @@ def _words(tokens: Iterable[Token]) -> frozenset[str]:
     return frozenset(_LINE.sub("", token.norm.rpartition("/")[2]) or token.norm for token in telling)
 
 
-def _said(found: Sequence[tuple[int, _Hit]]) -> Said:
-    places: dict[_Kind, dict[int, Place]] = {kind: {} for kind in _Kind}
-    shares: dict[int, float] = {}
-    for number, hit in found:
-        here = places[hit.kind]
-        here[hit.index] = max((number, hit.sentence), here.get(hit.index, (-1, -1)))
-        if hit.kind is _Kind.STATEMENT and hit.share:
-            shares[hit.index] = max(hit.share, shares.get(hit.index, 0.0))
-    return Said(places[_Kind.STATEMENT], shares, places[_Kind.MUST_NOT], places[_Kind.CROSSED], places[_Kind.NAME])
+def _said(unit: Unit, context: _Read) -> Said:
+    latest: dict[_Kind, dict[int, tuple[_Place, _Hit]]] = {kind: {} for kind in _Kind}
+    fullest: dict[int, tuple[float, _Place, _Hit]] = {}
+    for number, hit in context.hits.get(unit.probe.probe_id, ()):
+        here, place = latest[hit.kind], (number, hit.sentence)
+        if hit.index not in here or place > here[hit.index][0]:
+            here[hit.index] = place, hit
+        if hit.kind is _Kind.STATEMENT and (hit.share, place) > fullest.get(hit.index, (-1.0, _NOWHERE))[:2]:
+            fullest[hit.index] = hit.share, place, hit
+    crossed, must_not = latest[_Kind.CROSSED], latest[_Kind.MUST_NOT]
+    return Said(
+        {index: context.found(place[0], hit) for index, (_, place, hit) in fullest.items()},
+        {
+            index: _CROSSED if index in crossed else _missing(context, unit.statements[index])
+            for index in unit.counted.statements
+            if index not in fullest
+        },
+        {index: context.found(place[0], hit) for index, (place, hit) in must_not.items()},
+        {index: context.found(place[0], hit) for index, (place, hit) in crossed.items()},
+        names=frozenset(latest[_Kind.NAME]),
+        contradiction=_contradiction(unit, context, latest),
+    )
+
+
+def _contradiction(
+    unit: Unit, context: _Read, latest: Mapping[_Kind, Mapping[int, tuple[_Place, _Hit]]]
+) -> tuple[str, Found] | None:
+    """Return what a context says last, if that is wrong: who reads on to its end goes by that."""
+    counted, probe = unit.counted, unit.probe
+    right = [place for index, (place, _) in latest[_Kind.STATEMENT].items() if index in counted.vital]
+    wrong = [
+        (place, probe.must_not[index].says, hit)
+        for index, (place, hit) in latest[_Kind.MUST_NOT].items()
+        if index in counted.must_not
+    ]
+    wrong += [
+        (place, probe.statements[index].says, hit)
+        for index, (place, hit) in latest[_Kind.CROSSED].items()
+        if index in counted.vital
+    ]
+    if not wrong:
+        return None
+    place, says, hit = max(wrong, key=lambda each: each[0])
+    return (says, context.found(place[0], hit)) if place > max(right, default=_NOWHERE) else None
+
+
+def _missing(context: _Read, statement: Statement) -> str:
+    """Return why a statement is not said: what of it stands nowhere."""
+    for group in statement.groups:
+        if not may_be_among(context.text, context.norms, group):
+            return f"nowhere: {_shown(group)}"
+    return _APART
+
+
+def _shown(group: Alternatives) -> str:
+    terms = [term.lstrip("=!~") for term in group]
+    return " | ".join(terms[:_MOST_TERMS]) + (" ..." if len(terms) > _MOST_TERMS else "")

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import msgspec
 
-from benchmark.probes.asking import Asking, askings, kept_texts, leaked, probe_cuts
-from benchmark.probes.file_sets import FileJudge, FileSet
-from benchmark.probes.judging import NOTHING, RuleJudge, Said
+from benchmark.probes.asking import Asking, askings, kept_says, kept_texts, leaked, probe_cuts
+from benchmark.probes.file_sets import FileJudge, changed
+from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
+from benchmark.probes.judging import RuleJudge
 from benchmark.probes.model import Probe
-from benchmark.probes.records import AskedProbe, LeftContext, ProbedSession
+from benchmark.probes.records import (
+    AskedProbe,
+    GoldStatement,
+    JudgedStatement,
+    JudgedWrong,
+    LeakedStatement,
+    LeftContext,
+    PosedProbe,
+    ProbedSession,
+    RightAnswer,
+    text_sha256,
+)
 from benchmark.probes.scoring import criteria_of, score_of
 from benchmark.sessions.records import StepTruth
+from benchmark.statements.model import Statement
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method
@@ -35,6 +48,7 @@ class Subject:
         split: `dev`, `test`, or `own`.
         keep_last, shares: where it is cut; see `probe_cuts`.
         truth: what git says of the files after each step; empty where that is not known.
+        judge_of: makes its judge.
 
     """
 
@@ -45,6 +59,7 @@ class Subject:
     truth: tuple[StepTruth, ...] = ()
     keep_last: int = DEFAULT_KEEP_LAST
     shares: tuple[float, ...] = SHARES
+    judge_of: JudgeFactory = RuleJudge
 
     @cached_property
     def cuts(self) -> list[Cut]:
@@ -57,9 +72,19 @@ class Subject:
         return kept_texts(self.session, self.cuts, self.keep_last)
 
     @cached_property
+    def questions(self) -> Questions:
+        """What a judge is told of it."""
+        return Questions(self.probes, self.truth, self.session.head.folder)
+
+    @cached_property
     def rules(self) -> RuleJudge:
-        """Of its probes."""
-        return RuleJudge(self.probes)
+        """Who says what of the kept steps, so that every judge is asked the same."""
+        return RuleJudge(self.questions)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Who judges what is left."""
+        return self.rules if self.judge_of is RuleJudge else self.judge_of(self.questions)
 
     @cached_property
     def files(self) -> FileJudge:
@@ -67,15 +92,29 @@ class Subject:
         return FileJudge(self.truth, self.session.head.folder)
 
     @cached_property
-    def asked(self) -> list[Asking]:
-        """Its probes at the cuts at which they are asked; one that asks for files, where there are any."""
-        found = askings(self.probes, self.cuts, self.kept, self.rules)
-        return [asking for asking in found if asking.probe.files is None or self._files_at(asking)]
+    def kept_says(self) -> list[dict[str, Said]]:
+        """What the kept steps say at each cut."""
+        return kept_says(self.probes, self.cuts, self.kept, self.rules)
 
     @cached_property
-    def leaks(self) -> int:
-        """How many statements, at all cuts, the kept steps say as well."""
-        return sum(1 for _ in leaked(self.probes, self.cuts, self.kept, self.rules))
+    def asked(self) -> list[Asking]:
+        """Its probes at the cuts at which they are asked; one that asks for files, where there are any."""
+        found = askings(self.probes, self.cuts, self.kept_says)
+        return [asking for asking in found if asking.probe.files is None or self._files_at(asking)]
+
+    @property
+    def posed(self) -> list[PosedProbe]:
+        """Its probes that are asked, as a result tells them."""
+        found: dict[str, list[Asking]] = {}
+        for asking in self.asked:
+            found.setdefault(asking.probe.probe_id, []).append(asking)
+        return [self._posed(askings) for askings in found.values()]
+
+    @cached_property
+    def leaks(self) -> list[LeakedStatement]:
+        """Statements, at all cuts, that the kept steps say as well."""
+        found = leaked(self.probes, self.kept_says)
+        return [LeakedStatement(session=self.name, probe=probe, at=at, index=index) for probe, at, index in found]
 
     @cached_property
     def sha256(self) -> str:
@@ -96,11 +135,12 @@ class Subject:
             probes={maker: made.count(maker) for maker in dict.fromkeys(made)},
         )
 
-    def _files_at(self, asking: Asking) -> bool:
-        assert asking.probe.files is not None
-        return bool(
-            self.truth and self.files.gold(asking.probe.files, self.cuts[asking.at].after_step, self.kept[asking.at])
-        )
+    def _files_at(self, asking: Asking) -> list[str]:
+        """Return the files that a probe asks for at a cut."""
+        change = asking.probe.files
+        if change is None or not self.truth:
+            return []
+        return sorted(self.files.gold(change, self.cuts[asking.at].after_step, self.kept[asking.at]))
 
     def gold_at(self, at: int) -> str:
         """Return right answers to all that is asked at a cut, as text."""
@@ -111,16 +151,62 @@ class Subject:
         change = asking.probe.files
         if change is None:
             return asking.probe.gold
-        files = self.files.gold(change, self.cuts[asking.at].after_step, self.kept[asking.at])
-        return "\n".join(f"- {path} was {change}." for path in sorted(files))
+        return "\n".join(f"- {changed(path, change)}." for path in self._files_at(asking))
+
+    def unit_of(self, asking: Asking, context: str, answer: str = "") -> Unit:
+        """Return what the judge is given of a probe at its cut: no more than it needs."""
+        needs, statements = self.judge.needs, self._statements_of(asking)
+        every = frozenset(range(len(statements)))
+        return Unit(
+            asking.probe,
+            statements,
+            asking.counted if asking.probe.files is None else replace(asking.counted, vital=every),
+            self.cuts[asking.at].after_step,
+            self.kept[asking.at],
+            context if Need.CONTEXT in needs else "",
+            answer if Need.ANSWER in needs else "",
+            self.gold_of(asking) if Need.GOLD in needs else "",
+        )
+
+    def _statements_of(self, asking: Asking) -> tuple[Statement, ...]:
+        change = asking.probe.files
+        if change is None:
+            return asking.probe.statements
+        return tuple(Statement(changed(path, change), names=(path,)) for path in self._files_at(asking))
+
+    def _posed(self, askings: Sequence[Asking]) -> PosedProbe:
+        """Return a probe with its right answers at the cuts at which it is asked."""
+        probe, gold = askings[0].probe, list[RightAnswer]()
+        for asking in askings:
+            text = self.gold_of(asking)
+            if not gold or gold[-1].text != text:
+                told = [GoldStatement(says=each.says, weight=each.weight) for each in self._statements_of(asking)]
+                gold.append(RightAnswer(at=asking.at, text=text, statements=told))
+        return PosedProbe(
+            session=self.name,
+            probe=probe.probe_id,
+            type=probe.type,
+            made_by=probe.made_by,
+            question=probe.question,
+            evidence=list(probe.evidence),
+            files=probe.files,
+            gold=gold,
+            must_not=[rule.says for rule in probe.must_not],
+        )
 
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What a method made of one session; see MeasuredMethod."""
+    """What a method made of one session; see MeasuredMethod.
+
+    Attributes:
+        texts: of the contexts, by SHA-256.
+
+    """
 
     contexts: list[LeftContext]
     asked: list[AskedProbe]
+    texts: dict[str, str]
 
 
 def measure(subject: Subject, method: str, budget: int, made: Method | None = None) -> MethodResult:
@@ -145,30 +231,24 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
     return MethodResult(
         [_left(subject, at, each) for at, each in enumerate(compacted)],
         answered or [asked for at, each in enumerate(compacted) for asked in judged(subject, at, each.text)],
+        {text_sha256(each.text): each.text for each in compacted},
     )
 
 
 def answered_rightly(subject: Subject) -> list[AskedProbe]:
     """Return what each probe finds in its own right answer: what others ask for may contradict it by chance."""
-    found = []
-    for asking in subject.asked:
-        gold = subject.gold_of(asking)
-        said = subject.rules.judge(gold).get(asking.probe.probe_id, NOTHING)
-        found.append(_asked(subject, asking, said, gold))
-    return found
+    return [_asked(subject, asking, subject.gold_of(asking)) for asking in subject.asked]
 
 
 def judged(subject: Subject, at: int, context: str) -> Iterator[AskedProbe]:
     """Yield what each probe that is asked at a cut finds in a context. Nothing here knows whose it is."""
-    said = subject.rules.judge(context)
-    for asking in subject.asked:
-        if asking.at == at:
-            yield _asked(subject, asking, said.get(asking.probe.probe_id, NOTHING), context)
+    return (_asked(subject, asking, context) for asking in subject.asked if asking.at == at)
 
 
-def _asked(subject: Subject, asking: Asking, said: Said, context: str) -> AskedProbe:
-    probe, files = asking.probe, _files(subject, asking, context)
-    may_be_wrong = files is None and bool(asking.counted.must_not)
+def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
+    probe, unit = asking.probe, subject.unit_of(asking, context)
+    said = subject.judge.judge(unit)
+    may_be_wrong = probe.files is None and bool(asking.counted.must_not)
     return AskedProbe(
         session=subject.name,
         probe=probe.probe_id,
@@ -176,17 +256,31 @@ def _asked(subject: Subject, asking: Asking, said: Said, context: str) -> AskedP
         made_by=probe.made_by,
         at=asking.at,
         age=asking.age,
-        score=score_of(asking, said, files),
-        criteria=criteria_of(asking, said, files),
-        uptake=asking.contradicted(said) if may_be_wrong else None,
+        score=score_of(unit, said),
+        criteria=criteria_of(unit, said),
+        uptake=said.contradiction is not None if may_be_wrong else None,
+        statements=[_statement(said, index) for index in unit.counted.statements],
+        wrong=list(_wrong(unit, said)),
     )
 
 
-def _files(subject: Subject, asking: Asking, context: str) -> FileSet | None:
-    change = asking.probe.files
-    if change is None:
-        return None
-    return subject.files.judge(context, change, subject.cuts[asking.at].after_step, subject.kept[asking.at])
+def _statement(said: Said, index: int) -> JudgedStatement:
+    found = said.statements.get(index, Found(0.0, why=said.missing.get(index, "")))
+    return JudgedStatement(index=index, share=found.share, place=found.place, line=found.line, why=found.why)
+
+
+def _wrong(unit: Unit, said: Said) -> Iterator[JudgedWrong]:
+    """Yield what counts of what is wrong."""
+    for index in sorted(unit.counted.must_not & said.must_not.keys()):
+        yield _told_wrong(unit.probe.must_not[index].says, said.must_not[index], index)
+    for index in sorted(unit.counted.vital & said.crossed.keys()):
+        yield _told_wrong(unit.statements[index].says, said.crossed[index])
+    for says, found in said.invented.items():
+        yield _told_wrong(says, found)
+
+
+def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedWrong:
+    return JudgedWrong(says=says, must_not=must_not, place=found.place, line=found.line, why=found.why)
 
 
 def _left(subject: Subject, at: int, compacted: Compacted) -> LeftContext:
@@ -198,4 +292,5 @@ def _left(subject: Subject, at: int, compacted: Compacted) -> LeftContext:
         tokens_whole=tokens_of(step for step in history if step.source is not Source.SYSTEM),
         seconds=compacted.seconds,
         refused=bool(compacted.refused),
+        sha256=text_sha256(compacted.text),
     )

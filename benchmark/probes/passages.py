@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from benchmark.probes.model import sentence
 
@@ -18,43 +19,87 @@ _PASSED_ON = re.compile(r'</?[a-z]+(?:[-_][a-z]+)+>|(?<=\?")=(?=")')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
 _HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s*\d+\t")
-_STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
+_STEP = re.compile(r"\[(?:system|user|agent), (step \d+)\]")
 _CALL = re.compile(r"> (\S+)")
+# Of a heading that is told as a place.
+_MOST_HEADING = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a context.
+
+    Attributes:
+        text: a sentence a line.
+        place: the step it is of, or the heading above it; empty where there is neither.
+        lines: for each of its lines, the line of the context that it begins in, from 1.
+
+    """
+
+    text: str
+    place: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a passage.
+
+    Attributes:
+        text: as a sentence; empty where a passage only begins.
+        number: in the context, from 1.
+        begins: the place of the passage that begins here; None where none does.
+
+    """
+
+    text: str
+    number: int
+    begins: str | None = None
+
+
+def passages_of(text: str) -> tuple[str, ...]:
+    """Return the texts of the passages of a context; see `read_context`."""
+    return tuple(passage.text for passage in read_context(text))
 
 
 @functools.lru_cache(maxsize=8)
-def passages_of(text: str) -> tuple[str, ...]:
+def read_context(text: str) -> tuple[Passage, ...]:
     """Return the passages of a context.
 
     A heading, or a line that ends in a colon, is joined into the list below it, a tool into the line of its arguments
     below; arrows become words, JSON becomes prose; each line ends as a sentence; what a diff removes is left out. A
     passage begins at a step or a heading.
     """
-    found: list[list[str]] = [[]]
+    found: list[tuple[str, list[_Line]]] = [("", [])]
     size = 0
-    for line, begins in _lines(text):
-        if begins or size + len(line) > _MOST_PASSAGE:
-            found.append([])
+    for line in _lines(text):
+        if line.begins is not None or size + len(line.text) > _MOST_PASSAGE:
+            found.append((found[-1][0] if line.begins is None else line.begins, []))
             size = 0
-        if line:
-            found[-1].append(line)
-            size += len(line)
-    return tuple("\n".join(lines) for lines in found if lines)
+        if line.text:
+            found[-1][1].append(line)
+            size += len(line.text)
+    return tuple(
+        Passage("\n".join(line.text for line in lines), place, tuple(line.number for line in lines))
+        for place, lines in found
+        if lines
+    )
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield lines as sentences, and whether a passage begins there."""
-    lead = ""
-    for raw in _without_removed(text.split("\n")):
+def _lines(text: str) -> Iterator[_Line]:
+    """Yield lines as sentences, and where passages begin."""
+    lead = step = ""
+    for number, raw in _without_removed(text.split("\n")):
         line = raw.strip()
         if not line:
             continue
-        if _STEP.fullmatch(line):
-            lead = ""
-            yield "", True
+        if begun := _STEP.fullmatch(line):
+            lead, step = "", begun[1]
+            yield _Line("", number, step)
         elif heading := _HEADING.fullmatch(line):
             lead = heading[1].rstrip(":")
-            yield sentence(lead), True
+            # What looks like a heading in a step may be a comment in code.
+            yield _Line(sentence(lead), number, step or lead[:_MOST_HEADING])
         elif call := _CALL.fullmatch(line):
             lead = call[1]
         else:
@@ -68,13 +113,13 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             if content.endswith(":"):
                 lead = content.rstrip(":")
             for piece in _pieces(_ARROW.sub(" to ", _PASSED_ON.sub(" ", _without_json(joined)))):
-                yield sentence(piece), False
+                yield _Line(sentence(piece), number)
 
 
-def _without_removed(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without those that a diff removes: they were so, and are no more."""
+def _without_removed(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines with their numbers, without those that a diff removes: they were so, and are no more."""
     in_hunk = False
-    for raw in lines:
+    for number, raw in enumerate(lines, 1):
         # Some tools number the lines of what they print.
         body = _NUMBER.sub("", raw)
         if _HUNK.match(body):
@@ -82,9 +127,9 @@ def _without_removed(lines: Iterable[str]) -> Iterator[str]:
             continue
         in_hunk = in_hunk and body[:1] in (" ", "+", "-", "\\")
         if not in_hunk:
-            yield raw
+            yield number, raw
         elif body[:1] not in ("-", "\\"):
-            yield body[1:]
+            yield number, body[1:]
 
 
 def call_argument(line: str) -> bool:

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.model import FileChange, Maker, ProbeType
 from benchmark.probes.scoring import Criterion
-from benchmark.record.base import Record, Seconds, Sha256, Timestamp
+from benchmark.record.base import Ratio, Record, Seconds, Sha256, Timestamp
 from benchmark.record.record_file import RecordFile
+from benchmark.statements.model import Weight
 from ctxsift.errors import InputError
 
-RESULT_VERSION = 1
+# Version 1 had figures alone: no texts, nothing of statements.
+RESULT_VERSION = 2
 _DAMAGED = "the file is damaged; run it again"
 Points = Annotated[float, msgspec.Meta(ge=0, le=5)]
 # More cuts than any session has.
 _Cut = Annotated[int, msgspec.Meta(ge=0, le=999)]
 _Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class JudgedStatement(Record, frozen=True, kw_only=True):
+    """A statement of a right answer that counts at a cut, and what is said of it.
+
+    Attributes:
+        index: among the statements of the right answer at that cut; see `PosedProbe.gold_at`.
+        share: how much of it is said; 0 where it is missing.
+        place: where, for people: a step, or the heading above it; empty where nothing of it stands.
+        line: of the text that was judged, from 1; 0 where that is not known.
+        why: the words that say it, or why it is missing.
+
+    """
+
+    index: _Whole
+    share: Ratio
+    place: str = ""
+    line: _Whole = 0
+    why: str = ""
+
+
+class JudgedWrong(Record, frozen=True, kw_only=True):
+    """Something wrong that is said; as JudgedStatement.
+
+    Attributes:
+        says: what, in words.
+        must_not: index of the probe's rule that it breaks; None where a value is given to the wrong name, or a file is
+            said to be what it is not.
+
+    """
+
+    says: str
+    must_not: _Whole | None = None
+    place: str = ""
+    line: _Whole = 0
+    why: str = ""
 
 
 class AskedProbe(Record, frozen=True, kw_only=True):
@@ -30,6 +69,9 @@ class AskedProbe(Record, frozen=True, kw_only=True):
         score: 0 to 5.
         criteria: those that are scored, 0 to 5; the others are unscored.
         uptake: what stands last contradicts the answer; None where nothing could (no must_not).
+        statements: those that count there, said and missing; none in files of version 1.
+        wrong: what is said and must not be.
+        answer: what was answered, where somebody was asked; None where the context itself was judged.
 
     """
 
@@ -42,6 +84,70 @@ class AskedProbe(Record, frozen=True, kw_only=True):
     score: Points
     criteria: dict[Criterion, Points]
     uptake: bool | None = None
+    statements: list[JudgedStatement] = msgspec.field(default_factory=list)
+    wrong: list[JudgedWrong] = msgspec.field(default_factory=list)
+    answer: str | None = None
+
+
+class GoldStatement(Record, frozen=True, kw_only=True):
+    """A statement of a right answer, in words."""
+
+    says: str
+    weight: Weight
+
+
+class RightAnswer(Record, frozen=True, kw_only=True):
+    """A right answer.
+
+    Attributes:
+        at: the first cut, counted from 0, at which it holds.
+
+    """
+
+    at: _Cut
+    text: str
+    statements: list[GoldStatement]
+
+
+class PosedProbe(Record, frozen=True, kw_only=True):
+    """A probe that is asked, once for all methods.
+
+    Attributes:
+        evidence: ids of the steps that say it.
+        files: it asks for all files of a kind.
+        gold: right answers, each for the cuts from its own on; of most probes there is one.
+        must_not: what only a wrong answer says.
+
+    """
+
+    session: str
+    probe: str
+    type: ProbeType
+    made_by: Maker
+    question: str
+    evidence: list[_Whole]
+    files: FileChange | None = None
+    gold: list[RightAnswer]
+    must_not: list[str]
+
+    def gold_at(self, at: int) -> RightAnswer:
+        """Return the right answer at a cut at which it is asked."""
+        return [each for each in self.gold if each.at <= at][-1]
+
+
+class LeakedStatement(Record, frozen=True, kw_only=True):
+    """A statement that does not count at a cut, since the kept steps say it.
+
+    Attributes:
+        at: the cut, counted from 0.
+        index: of the statement in its probe.
+
+    """
+
+    session: str
+    probe: str
+    at: _Cut
+    index: _Whole
 
 
 class LeftContext(Record, frozen=True, kw_only=True):
@@ -52,6 +158,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
         tokens_whole: of all steps up to the cut.
         seconds: that the cycle took.
         refused: the summary was not used.
+        sha256: of its text, which the result has; None in files of version 1.
 
     """
 
@@ -61,6 +168,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
     tokens_whole: _Whole
     seconds: Seconds
     refused: bool = False
+    sha256: Sha256 | None = None
 
 
 class MeasuredMethod(Record, frozen=True, kw_only=True):
@@ -105,7 +213,10 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     Attributes:
         judge: who judged, with the version.
         keep_last: tokens of the steps that are kept.
-        leaks: statements that were taken out at a cut, because the kept steps say them.
+        leaks: how many statements were taken out at a cut, because the kept steps say them.
+        leaked: which ones; none in files of version 1, as all below.
+        probes: that are asked.
+        contexts: their texts by SHA-256, each once however many methods and cuts leave it.
 
     """
 
@@ -116,6 +227,9 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     leaks: _Whole
     sessions: list[ProbedSession]
     methods: list[MeasuredMethod]
+    leaked: list[LeakedStatement] = msgspec.field(default_factory=list)
+    probes: list[PosedProbe] = msgspec.field(default_factory=list)
+    contexts: dict[Sha256, str] = msgspec.field(default_factory=dict)
 
 
 RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=64)
@@ -143,4 +257,28 @@ def read_result(path: Path) -> ProbeResult:
             raise InputError(f"{where}/asked", f"{min(strange)!r} is none of the sessions", _DAMAGED)
     if len({method.label for method in result.methods}) < len(result.methods):
         raise InputError(f"{path}: /methods", "has a method twice", _DAMAGED)
+    if result.schema_version > 1:
+        _refuse_unknown(result, path)
     return result
+
+
+def _refuse_unknown(result: ProbeResult, path: Path) -> None:
+    """Refuse what names a text or a probe that the file does not have."""
+    if damaged := [key for key, text in result.contexts.items() if text_sha256(text) != key]:
+        raise InputError(f"{path}: /contexts/{damaged[0]}", "is another text", _DAMAGED)
+    posed = {(each.session, each.probe): each for each in result.probes}
+    for number, method in enumerate(result.methods):
+        where = f"{path}: /methods/{number}"
+        if any(each.sha256 not in result.contexts for each in method.contexts):
+            raise InputError(f"{where}/contexts", "names a text that is not there", _DAMAGED)
+        for each in method.asked:
+            probe = posed.get((each.session, each.probe))
+            if probe is None or not any(right.at <= each.at for right in probe.gold):
+                raise InputError(f"{where}/asked", f"{each.probe!r} has no right answer in /probes", _DAMAGED)
+            if any(found.index >= len(probe.gold_at(each.at).statements) for found in each.statements):
+                raise InputError(f"{where}/asked", f"{each.probe!r} has no such statement", _DAMAGED)
+
+
+def text_sha256(text: str) -> str:
+    """Return what a text is known by; half characters, which tools may print, are told apart as well."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmark.probes.journal import JournalEntry, journal_of, key_of
-from benchmark.probes.judging import JUDGE_VERSION
+from benchmark.probes.judge import JudgeFactory, Need, title_of
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
+from ctxsift.errors import InputError
 from ctxsift.models.store import Store
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 
@@ -19,6 +21,7 @@ def run_scenarios(
     subjects: Sequence[Subject],
     scenarios: Sequence[ProbeScenario],
     *,
+    judge: JudgeFactory | None = None,
     journal: Path | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> ProbeResult:
@@ -27,14 +30,20 @@ def run_scenarios(
     Args:
         subjects: the sessions with their probes; at least one.
         scenarios: methods with their budgets.
+        judge: makes the judge of each session; the subjects' own when None.
         journal: file that a killed run goes on from; none when None.
         told: called with each session and method that is done.
 
     Raises:
-        InputError: there is no method of a name, or the journal cannot be read.
+        InputError: there is no method of a name, the judge needs answers, or the journal cannot be read.
         OSError: the journal cannot be written.
 
     """
+    if judge is not None:
+        subjects = [dataclasses.replace(subject, judge_of=judge) for subject in subjects]
+    if Need.ANSWER in subjects[0].judge.needs:
+        name = subjects[0].judge.name
+        raise InputError(name, "judges answers, and nobody is asked for any", "name a judge that reads contexts")
     written = None
     if journal is not None:
         journal.parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +55,11 @@ def run_scenarios(
             told(f"session {number} of {len(subjects)}, {subject.name}: {scenario.method}")
     return ProbeResult(
         timestamp=datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ"),
-        judge=f"rules, version {JUDGE_VERSION}",
+        judge=title_of(subjects[0].judge),
         keep_last=subjects[0].keep_last,
-        leaks=sum(subject.leaks for subject in subjects),
+        leaks=sum(len(subject.leaks) for subject in subjects),
+        leaked=[each for subject in subjects for each in subject.leaks],
+        probes=[each for subject in subjects for each in subject.posed],
         sessions=[subject.record for subject in subjects],
         methods=[
             MeasuredMethod(
@@ -59,6 +70,7 @@ def run_scenarios(
             )
             for scenario, parts in found.items()
         ],
+        contexts={key: text for parts in found.values() for part in parts for key, text in part.texts.items()},
     )
 
 
@@ -66,9 +78,9 @@ def _measured(subject: Subject, scenario: ProbeScenario, journal: Store[JournalE
     method, budget = scenario.method, scenario.budget or DEFAULT_BUDGET
     if journal is None:
         return measure(subject, method, budget)
-    key = key_of(f"{subject.name} {subject.sha256}", method, budget)
+    key = key_of(f"{subject.name} {subject.sha256}", method, budget, title_of(subject.judge))
     entry = journal.get(key)
     if entry is None:
         made = measure(subject, method, budget)
-        entry = journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked))
-    return MethodResult(entry.contexts, entry.asked)
+        entry = journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked, texts=made.texts))
+    return MethodResult(entry.contexts, entry.asked, entry.texts)

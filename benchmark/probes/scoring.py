@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum, auto
 
-from benchmark.probes.asking import Asking
-from benchmark.probes.file_sets import FileSet
-from benchmark.probes.judging import Said
+from benchmark.probes.judge import Said, Unit
 from benchmark.probes.model import FileChange, ProbeType, Tag
 
 FULL = 5.0
@@ -50,24 +48,24 @@ class Dimension(StrEnum):
         return tuple(criterion for criterion in Criterion if criterion.startswith(self))
 
 
-def score_of(asking: Asking, said: Said, files: FileSet | None) -> float:
-    """Return how well a context answers a probe, 0 to 5.
+def score_of(unit: Unit, said: Said) -> float:
+    """Return how well a probe is answered, 0 to 5.
 
-    What of the vital statements that count is said, less where what stands last contradicts them; for all files of a
-    kind, F1.
+    What of the vital statements that count is said, less where what holds in the end contradicts them; for all files
+    of a kind, F1.
     """
-    if files is not None:
-        return FULL * files.f1
-    return FULL * _share(asking.counted.vital, said) * _left(asking, said)
+    if unit.probe.files is not None:
+        return FULL * _f1(unit, said)
+    return FULL * _share(unit.counted.vital, said) * _left(unit, said)
 
 
-def criteria_of(asking: Asking, said: Said, files: FileSet | None) -> dict[Criterion, float]:
+def criteria_of(unit: Unit, said: Said) -> dict[Criterion, float]:
     """Return the criteria that a probe is scored on, 0 to 5; the others are unscored."""
-    return dict(_files(asking, files) if files is not None else _statements(asking, said))
+    return dict(_files(unit, said) if unit.probe.files is not None else _statements(unit, said))
 
 
-def _statements(asking: Asking, said: Said) -> Iterator[tuple[Criterion, float]]:
-    score, counted, probe = score_of(asking, said, None), asking.counted, asking.probe
+def _statements(unit: Unit, said: Said) -> Iterator[tuple[Criterion, float]]:
+    score, counted, probe = score_of(unit, said), unit.counted, unit.probe
     yield Criterion.ACCURACY_FACTUAL, score
     yield Criterion.COMPLETENESS_COVERAGE, FULL * _share(counted.vital, said)
     for tag, criterion in _TAGGED.items():
@@ -76,17 +74,17 @@ def _statements(asking: Asking, said: Said) -> Iterator[tuple[Criterion, float]]
     if probe.type in _TYPED:
         yield _TYPED[probe.type], score
     if counted.names:
-        yield Criterion.ARTIFACT_KEY_DETAILS, FULL * len(counted.names & said.names.keys()) / len(counted.names)
+        yield Criterion.ARTIFACT_KEY_DETAILS, FULL * len(counted.names & said.names) / len(counted.names)
     if counted.okay:
         yield Criterion.COMPLETENESS_DEPTH, FULL * _share(counted.okay, said)
 
 
-def _files(asking: Asking, files: FileSet) -> Iterator[tuple[Criterion, float]]:
-    score = FULL * files.f1
+def _files(unit: Unit, said: Said) -> Iterator[tuple[Criterion, float]]:
+    score = score_of(unit, said)
     yield Criterion.CONTEXT_ARTIFACT_STATE, score
-    if asking.probe.files is FileChange.CREATED:
+    if unit.probe.files is FileChange.CREATED:
         yield Criterion.ARTIFACT_FILES_CREATED, score
-    elif asking.probe.files is FileChange.MODIFIED:
+    elif unit.probe.files is FileChange.MODIFIED:
         yield Criterion.ARTIFACT_FILES_MODIFIED, score
 
 
@@ -103,12 +101,20 @@ _TYPED: Mapping[ProbeType, Criterion] = {
 
 
 def _share(statements: frozenset[int], said: Said) -> float:
-    return sum(said.shares.get(index, 0.0) for index in statements) / len(statements)
+    return sum(said.share(index) for index in statements) / len(statements)
 
 
-def _left(asking: Asking, said: Said) -> float:
-    if not asking.contradicted(said):
+def _f1(unit: Unit, said: Said) -> float:
+    """Return the harmonic mean of precision and recall over files; there is at least one."""
+    gold = unit.counted.vital
+    right = sum(said.share(index) for index in gold)
+    return 2 * right / (len(gold) + right + len(said.invented))
+
+
+def _left(unit: Unit, said: Said) -> float:
+    if said.contradiction is None:
         return 1.0
-    counted = asking.counted
+    counted = unit.counted
     wrong = len(counted.must_not & said.must_not.keys()) + len(counted.vital & said.crossed.keys())
-    return _FIRST_LEAVES * _NEXT_LEAVES ** (wrong - 1)
+    # A judge may contradict without a rule that was broken.
+    return _FIRST_LEAVES * _NEXT_LEAVES ** max(0, wrong - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,7 +91,7 @@ def places_of(text: Text, group: Alternatives) -> list[Place]:
     return sorted(
         place
         for phrase in _phrases(group)
-        if _may_begin(text, phrase)
+        if _may_begin(text.text, text.by_norm, phrase)
         for place in find(text, phrase)
         if not phrase.predicate or place.negated == phrase.under_negation
     )
@@ -99,12 +99,17 @@ def places_of(text: Text, group: Alternatives) -> list[Place]:
 
 def may_be_said(text: Text, group: Alternatives) -> bool:
     """Return False if no alternative can be in a text; that is known before anything is looked for."""
-    return any(_may_begin(text, phrase) for phrase in _phrases(group))
+    return may_be_among(text.text, text.by_norm, group)
 
 
-def _may_begin(text: Text, phrase: Phrase) -> bool:
+def may_be_among(text: str, norms: Container[str], group: Alternatives) -> bool:
+    """Return the same of a text whose tokens have these norms."""
+    return any(_may_begin(text, norms, phrase) for phrase in _phrases(group))
+
+
+def _may_begin(text: str, norms: Container[str], phrase: Phrase) -> bool:
     norm, name = phrase.parts[0]
-    return phrase.needle in text.text if name else norm in text.by_norm
+    return phrase.needle in text if name else norm in norms
 
 
 def find(text: Text, phrase: Phrase) -> Iterator[Place]:

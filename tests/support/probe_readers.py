@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.judging import NOTHING
 from benchmark.probes.measuring import ORACLE, Subject
 from benchmark.probes.model import Maker
 from benchmark.probes.passages import passages_of
@@ -70,12 +69,11 @@ def verdicts(subject: Subject, scenarios: Sequence[ProbeScenario], maker: Maker)
             continue
         budget = scenario.budget or DEFAULT_BUDGET
         for at, left in enumerate(compact_session(subject.session, scenario.method, subject.cuts, budget=budget)):
-            said = subject.rules.judge(left.text)
             for asking in subject.asked:
                 probe = asking.probe
                 if asking.at != at or probe.made_by is not maker:
                     continue
-                here = said.get(probe.probe_id, NOTHING)
+                said = subject.rules.judge(subject.unit_of(asking, left.text))
                 for index in sorted(asking.counted.vital):
                     yield Verdict(
                         subject.name,
@@ -85,7 +83,7 @@ def verdicts(subject: Subject, scenarios: Sequence[ProbeScenario], maker: Maker)
                         probe.question,
                         probe.statements[index],
                         left.text,
-                        here.shares.get(index, 0.0) == 1,
+                        said.share(index) == 1,
                     )
 
 

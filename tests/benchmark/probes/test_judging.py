@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from benchmark.probes.asking import Asking, counted_of
-from benchmark.probes.file_sets import FileJudge, FileSet
-from benchmark.probes.judging import NOTHING, RuleJudge, Said
-from benchmark.probes.model import FileChange, Probe
-from benchmark.probes.passages import passages_of
-from benchmark.probes.scoring import Criterion, criteria_of, score_of
+from benchmark.probes.asking import NOTHING, UNCOUNTED, counted_of
+from benchmark.probes.file_sets import FileJudge
+from benchmark.probes.judge import Counted, Found, Questions, Said, Unit
+from benchmark.probes.judging import RuleJudge
+from benchmark.probes.model import FileChange, Probe, ProbeType
+from benchmark.probes.passages import passages_of, read_context
+from benchmark.probes.scoring import FULL, Criterion, criteria_of, score_of
 from benchmark.sessions.records import Changes, StepTruth
 
 LIMIT = {
@@ -31,8 +32,8 @@ LIMIT = {
 }
 
 
-def asking(probe: Probe, kept: Said = NOTHING) -> Asking:
-    return Asking(probe, at=0, age=0, counted=counted_of(probe, kept))
+def unit(probe: Probe, context: str, counted: Counted = UNCOUNTED) -> Unit:
+    return Unit(probe, probe.statements, counted, step=9, context=context)
 
 
 @pytest.fixture
@@ -41,10 +42,10 @@ def probe() -> Probe:
 
 
 def judged(probe: Probe, context: str, kept: str = "") -> tuple[float, dict[Criterion, float]]:
-    judge = RuleJudge([probe])
-    here = asking(probe, judge.judge(kept).get("limit", NOTHING))
-    said = judge.judge(context).get("limit", NOTHING)
-    return score_of(here, said, None), criteria_of(here, said, None)
+    judge = RuleJudge(Questions([probe]))
+    here = unit(probe, context, counted_of(probe, judge.judge(unit(probe, kept))))
+    said = judge.judge(here)
+    return score_of(here, said), criteria_of(here, said)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +89,8 @@ def test_criteria(probe: Probe) -> None:
 
 
 def test_what_kept_steps_say_does_not_count(probe: Probe) -> None:
-    kept = RuleJudge([probe]).judge("MAX_PERCENT is 25 percent.\nOnce the limit was 30 percent.")["limit"]
-    counted = asking(probe, kept).counted
+    kept = unit(probe, "MAX_PERCENT is 25 percent.\nOnce the limit was 30 percent.")
+    counted = counted_of(probe, RuleJudge(Questions([probe])).judge(kept))
     assert (counted.vital, counted.must_not, counted.names) == (frozenset(), frozenset({1}), frozenset())
     assert counted.okay == {2}
 
@@ -132,7 +133,8 @@ def test_what_a_diff_removes_is_not_said() -> None:
 )
 def test_a_tally_says_something_and_a_list_does_not(line: str, said: bool) -> None:
     times = LIMIT | {"statements": [{"says": "bill and gaps are timed", "terms": [["bill"], ["gaps"]]}]}
-    found = RuleJudge([msgspec.convert(times, Probe)]).judge(line).get("limit", NOTHING)
+    probe = msgspec.convert(times, Probe)
+    found = RuleJudge(Questions([probe])).judge(unit(probe, line))
     assert bool(found.statements) is said
 
 
@@ -158,19 +160,45 @@ FILES = FileJudge(
 @pytest.mark.parametrize(
     ("change", "context", "found"),
     [
-        (FileChange.CREATED, "", FileSet(0, 2, 0)),
-        (FileChange.CREATED, "- created in src: new.py\n- created in /tmp/src: a.py, y.py", FileSet(1, 2, 0)),
-        (FileChange.CREATED, "I created /home/dev/shop/y.py and src/a.py.", FileSet(1, 2, 1)),
-        (FileChange.MODIFIED, "- modified in src: a.py, new.py", FileSet(1, 2, 0)),
+        (FileChange.CREATED, "", (0, 2, 0)),
+        (FileChange.CREATED, "- created in src: new.py\n- created in /tmp/src: a.py, y.py", (1, 2, 0)),
+        (FileChange.CREATED, "I created /home/dev/shop/y.py and src/a.py.", (1, 2, 1)),
+        (FileChange.MODIFIED, "- modified in src: a.py, new.py", (1, 2, 0)),
         # There are two of that name.
-        (FileChange.MODIFIED, "a.py was edited", FileSet(0, 2, 0)),
-        (FileChange.MODIFIED, "read in src: a.py", FileSet(0, 2, 0)),
-        (FileChange.DELETED, "rm old.py; git mv x.py y.py; removed src/a.py", FileSet(2, 2, 2)),
+        (FileChange.MODIFIED, "a.py was edited", (0, 2, 0)),
+        (FileChange.MODIFIED, "read in src: a.py", (0, 2, 0)),
+        (FileChange.DELETED, "rm old.py; git mv x.py y.py; removed src/a.py", (2, 2, 2)),
     ],
 )
-def test_all_files_of_a_kind(change: FileChange, context: str, found: FileSet) -> None:
-    assert FILES.judge(context, change, 9, kept="see kept.py") == found
+def test_all_files_of_a_kind(change: FileChange, context: str, found: tuple[int, int, int]) -> None:
+    said = FILES.judge(Unit(whole_set(change), (), UNCOUNTED, step=9, kept="see kept.py", context=context))
+    assert (len(said.statements), len(said.statements) + len(said.missing), len(said.invented)) == found
+
+
+def whole_set(change: FileChange) -> Probe:
+    return Probe(probe_id="files", type=ProbeType.ARTIFACT, question="Which files?", evidence=(1,), files=change)
 
 
 def test_f1() -> None:
-    assert FileSet(right=2, gold=4, wrong=1).f1 == pytest.approx(2 * (2 / 3 * 2 / 4) / (2 / 3 + 2 / 4))
+    counted = Counted(frozenset(range(4)), frozenset(), frozenset(), frozenset())
+    said = Said({0: Found(), 3: Found()}, invented={"x.py was created": Found()})
+    score = score_of(Unit(whole_set(FileChange.CREATED), (), counted, step=9), said)
+    assert score / FULL == pytest.approx(2 * (2 / 3 * 2 / 4) / (2 / 3 + 2 / 4))
+
+
+def test_where_and_why(probe: Probe) -> None:
+    """What is said is told with its place, what is missing with what of it stands nowhere."""
+    context = "## Rules\n- MAX_PERCENT: 25 percent\n\n[agent, step 4]\n> sh\ncommand: ls\n# the limit is 30 percent"
+    counted = counted_of(probe, NOTHING)
+    said = RuleJudge(Questions([probe])).judge(unit(probe, context, counted))
+    assert said.statements == {0: Found(1.0, "Rules", 2, "MAX_PERCENT: 25 percent")}
+    assert said.missing == {2: "nowhere: wish | wanted"}
+    assert said.must_not[0] == Found(1.0, "step 4", 7, "the limit is 30 percent")
+    assert said.contradiction == ("the limit is 30 percent", said.must_not[0])
+    elsewhere = RuleJudge(Questions([probe])).judge(unit(probe, "MAX_PERCENT is there.\nIt is 25 percent.", counted))
+    assert elsewhere.missing[0] == "its terms do not meet in a sentence"
+
+
+def test_lines_of_passages() -> None:
+    passages = read_context("x\n\n# Head\n- a\n@@ -1 +1 @@\n-old\n+new\n\n[user, step 3]\nhello")
+    assert [(each.place, each.lines) for each in passages] == [("", (1,)), ("Head", (3, 4, 7)), ("step 3", (10,))]

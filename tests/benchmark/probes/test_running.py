@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,19 +18,23 @@ import pytest
 from benchmark.probes.__main__ import main
 from benchmark.probes.figures import Board, boards
 from benchmark.probes.journal import key_of
-from benchmark.probes.judging import RuleJudge, Said
+from benchmark.probes.judge import Said, Unit, title_of
+from benchmark.probes.judging import RuleJudge
 from benchmark.probes.measuring import ORACLE, Subject, measure
-from benchmark.probes.records import RESULT_FILE, ProbeResult
+from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import RULE_BASED, read_scenarios, scenarios_of
+from benchmark.probes.scoring import Criterion
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.record.base import to_json
+from benchmark.statements.model import Weight
 from ctxsift.sessions.compaction.controls import Text
 from tests.conftest import ROOT
 from tests.support.depth import depth
 from tests.support.processes import default_signals
 
 SESSION = "parcelgrid"
+WORD = re.compile(r"\w+")
 SCENARIOS = read_scenarios(ROOT / "probes.json")
 
 
@@ -67,12 +72,12 @@ def test_again_in_another_order(subject: Subject, result: ProbeResult) -> None:
 
 
 def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
+    seen: list[Unit] = []
     judge = RuleJudge.judge
 
-    def noted(self: RuleJudge, context: str) -> dict[str, Said]:
-        seen.append(context)
-        return judge(self, context)
+    def noted(self: RuleJudge, unit: Unit) -> Said:
+        seen.append(unit)
+        return judge(self, unit)
 
     # Which probes are asked, the judge tells by the kept steps, once for all methods.
     assert subject.asked
@@ -80,8 +85,8 @@ def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPa
     ours = measure(subject, "text", 2000)
     theirs = measure(subject, "best-of-all", 2000, made=Text())
     half = len(seen) // 2
-    assert half == len(subject.cuts)
-    assert [text.encode() for text in seen[:half]] == [text.encode() for text in seen[half:]]
+    assert half == len(subject.asked)
+    assert repr(seen[:half]).encode() == repr(seen[half:]).encode()
     assert ours.asked == theirs.asked
 
 
@@ -134,8 +139,9 @@ def test_a_journal_of_earlier_versions_is_read(
     journal = tmp_path / "results" / "journal"
     journal.parent.mkdir()
     drop = next(each for each in result.methods if each.method == "drop")
-    key = key_of(f"{subject.name} {subject.sha256}", "drop", 2000)
-    line = {"key": key, "contexts": to_json(drop.contexts), "asked": to_json(drop.asked)}
+    key = key_of(f"{subject.name} {subject.sha256}", "drop", 2000, title_of(subject.judge))
+    texts = {each.sha256: result.contexts[each.sha256] for each in drop.contexts if each.sha256}
+    line = {"key": key, "contexts": to_json(drop.contexts), "asked": to_json(drop.asked), "texts": texts}
     # Another version's entry stands beside it, and what a kill has torn.
     journal.write_text(f'{json.dumps(line | {"key": "0" * 64, "asked": [{}]})}\n{json.dumps(line)}\n{{"key": "0')
     monkeypatch.delattr("benchmark.probes.running.measure")
@@ -186,6 +192,10 @@ def test_a_result_is_printed_in_every_form(
         (("methods", 1, "method"), "anchored+index", "/methods: has a method twice"),
         (("methods", 0, "asked", 0, "age"), 10**12, "/methods/0/asked/0/age: expected int <= 999"),
         (("methods", 0, "asked", 0, "score"), 6, "/methods/0/asked/0/score: expected float <= 5.0"),
+        (("contexts",), {}, "/methods/0/contexts: names a text that is not there"),
+        (("contexts",), {"0" * 64: "x"}, f"/contexts/{'0' * 64}: is another text"),
+        (("probes",), [], "has no right answer in /probes"),
+        (("methods", 0, "asked", 0, "statements", 0, "index"), 99, "has no such statement"),
     ],
 )
 def test_damaged_results(
@@ -205,6 +215,36 @@ def test_damaged_results(
     path.write_text(json.dumps(document), encoding="utf-8")
     assert main(["report", str(path)]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_result_tells_what_was_read_and_what_was_found_in_it(result: ProbeResult) -> None:
+    """Every context, question and statement stands in the file once; what is said of it, where it was judged."""
+    probes = {each.probe: each for each in result.probes}
+    for method in result.methods:
+        texts = {(each.session, each.at): result.contexts[each.sha256 or ""] for each in method.contexts}
+        for each in method.asked:
+            gold = probes[each.probe].gold_at(each.at)
+            assert all(found.index < len(gold.statements) for found in each.statements)
+            if method.method == ORACLE or probes[each.probe].files:
+                continue
+            lines = texts[each.session, each.at].split("\n")
+            vital = [found for found in each.statements if gold.statements[found.index].weight is Weight.VITAL]
+            share = sum(found.share for found in vital) / len(vital)
+            assert each.criteria[Criterion.COMPLETENESS_COVERAGE] == pytest.approx(5 * share)
+            for found in each.statements:
+                assert bool(found.line) or not found.share
+                assert found.why
+                if found.line:
+                    assert set(WORD.findall(found.why)) & set(WORD.findall(lines[found.line - 1]))
+    assert len(result.leaked) == result.leaks
+
+
+def test_results_of_version_1_are_read() -> None:
+    old = read_result(ROOT / "tests" / "data" / "probes" / "v1.json")
+    assert [method.label for method in old.methods] == ["anchored+index 2k", "drop 2k"]
+    assert (old.schema_version, old.contexts, old.probes, old.leaked) == (1, {}, [], [])
+    assert not old.methods[0].asked[0].statements
+    assert board_of(old).rows
 
 
 def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
