@@ -28,6 +28,7 @@ _OWN_WORDS, _ALL_WORDS = 0.5, 0.37
 _LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 _MOST_QUOTED, _MOST_TERMS = 160, 3
 _APART, _CROSSED = "its terms do not meet in a sentence", "its values are given to the wrong names"
+_TOUCHED = "too few of its words: "
 # A place in a context: passage and sentence.
 _Place = tuple[int, int]
 _NOWHERE: _Place = (-1, -1)
@@ -98,7 +99,8 @@ class _Read:
     def found(self, number: int, hit: _Hit) -> Found:
         """Return a hit in a passage as others are told of it."""
         passage = self.passages[number]
-        return Found(hit.share, passage.place, passage.lines[hit.line], hit.quoted)
+        why = hit.quoted if hit.share or hit.kind is not _Kind.STATEMENT else f"{_TOUCHED}{hit.quoted}"
+        return Found(hit.share, passage.place, passage.lines[hit.line], why)
 
 
 class RuleJudge:

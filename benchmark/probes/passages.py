@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmark.probes.model import sentence
+from ctxsift.sessions.compaction.transcript import CALL_LINE, STEP_LINE
 
 # In characters. What a statement may say across sentences stands in one passage.
 _MOST_PASSAGE, _MOST_LINE = 1_500, 4_000
@@ -19,8 +20,6 @@ _PASSED_ON = re.compile(r'</?[a-z]+(?:[-_][a-z]+)+>|(?<=\?")=(?=")')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
 _HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s*\d+\t")
-_STEP = re.compile(r"\[(?:system|user|agent), (step \d+)\]")
-_CALL = re.compile(r"> (\S+)")
 # Of a heading that is told as a place.
 _MOST_HEADING = 80
 
@@ -93,14 +92,14 @@ def _lines(text: str) -> Iterator[_Line]:
         line = raw.strip()
         if not line:
             continue
-        if begun := _STEP.fullmatch(line):
+        if begun := STEP_LINE.fullmatch(line):
             lead, step = "", begun[1]
             yield _Line("", number, step)
         elif heading := _HEADING.fullmatch(line):
             lead = heading[1].rstrip(":")
             # What looks like a heading in a step may be a comment in code.
             yield _Line(sentence(lead), number, step or lead[:_MOST_HEADING])
-        elif call := _CALL.fullmatch(line):
+        elif call := CALL_LINE.fullmatch(line):
             lead = call[1]
         else:
             bullet = _BULLET.fullmatch(line)

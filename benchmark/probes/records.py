@@ -232,7 +232,7 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     contexts: dict[Sha256, str] = msgspec.field(default_factory=dict)
 
 
-RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=64)
+RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=128)
 
 
 def read_result(path: Path) -> ProbeResult:

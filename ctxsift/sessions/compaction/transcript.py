@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,6 +14,9 @@ from ctxsift.sessions.records import JsonValue, Source, Step, ToolCall
 
 # What `cut_middle` leaves at least, and what its marker takes, in characters.
 _LEAST_KEPT, _MARKER = 40, 60
+# The lines that steps and calls begin with in a text, for whoever reads one: which step it is, which tool.
+STEP_LINE = re.compile(rf"\[(?:{'|'.join(Source)}), (step \d+)\]")
+CALL_LINE = re.compile(r"> (\S+)")
 
 
 def tokens_in(text: str) -> int:

@@ -9,10 +9,12 @@ from benchmark.probes.asking import NOTHING, UNCOUNTED, counted_of
 from benchmark.probes.file_sets import FileJudge
 from benchmark.probes.judge import Counted, Found, Questions, Said, Unit
 from benchmark.probes.judging import RuleJudge
+from benchmark.probes.loading import recorded_named
 from benchmark.probes.model import FileChange, Probe, ProbeType
 from benchmark.probes.passages import passages_of, read_context
 from benchmark.probes.scoring import FULL, Criterion, criteria_of, score_of
 from benchmark.sessions.records import Changes, StepTruth
+from ctxsift.sessions.compaction.transcript import CALL_LINE, STEP_LINE, text_of, text_of_call, text_of_step
 
 LIMIT = {
     "id": "limit",
@@ -70,7 +72,10 @@ def test_terms_that_meet_by_chance_say_nothing() -> None:
         "statements": [{"says": "up to 32 points are inserted one by one", "terms": [["32", "fewPoints"]]}],
     }
     probe = msgspec.convert(cliff, Probe)
-    assert judged(probe, "32 func main() { os.Exit(run(os.Args[1:])) }")[0] == 0
+    chance = "32 func main() { os.Exit(run(os.Args[1:])) }"
+    assert judged(probe, chance)[0] == 0
+    touched = RuleJudge(Questions([probe])).judge(unit(probe, chance)).statements[0]
+    assert (touched.share, touched.line, touched.why[:25]) == (0, 1, "too few of its words: 32 ")
     assert judged(probe, "Of few points, up to 32, each is inserted by itself, one by one.")[0] == 5
     assert judged(probe, "Add sorts; Insert is a binary search.\nBelow fewPoints it goes one by one.")[0] == 5
 
@@ -202,3 +207,18 @@ def test_where_and_why(probe: Probe) -> None:
 def test_lines_of_passages() -> None:
     passages = read_context("x\n\n# Head\n- a\n@@ -1 +1 @@\n-old\n+new\n\n[user, step 3]\nhello")
     assert [(each.place, each.lines) for each in passages] == [("", (1,)), ("Head", (3, 4, 7)), ("step 3", (10,))]
+
+
+def test_every_step_and_call_is_known_in_the_text_that_compaction_writes() -> None:
+    (recorded,) = recorded_named(["parcelgrid"])
+    steps = [step for step in recorded.session().steps if text_of_step(step)]
+    for step in steps:
+        known = STEP_LINE.fullmatch(text_of_step(step).partition("\n")[0])
+        assert known
+        assert known[1] == f"step {step.step_id}"
+        for call in step.calls:
+            known = CALL_LINE.fullmatch(text_of_call(call).partition("\n")[0])
+            assert known
+            assert known[1] == call.name
+    places = dict.fromkeys(passage.place for passage in read_context(text_of(steps)))
+    assert list(places) == [f"step {step.step_id}" for step in steps]
