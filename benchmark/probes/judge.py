@@ -94,6 +94,7 @@ class Said:
         missing: why others are not said; those without a reason need not stand here.
         must_not: rules that are broken.
         crossed: statements whose values are given to the wrong names.
+        reworded: statements whose names and numbers stand together, whatever is said of them: in other words, perhaps.
         invented: what is no part of a right answer and said to be one, in words; of a probe that asks for files.
         names: see `Probe.names`.
         contradiction: what holds in the end and is wrong, in words, and where; None where a right answer holds, or
@@ -105,6 +106,7 @@ class Said:
     missing: Mapping[int, str] = field(default_factory=dict)
     must_not: Mapping[int, Found] = field(default_factory=dict)
     crossed: Mapping[int, Found] = field(default_factory=dict)
+    reworded: Mapping[int, Found] = field(default_factory=dict)
     invented: Mapping[str, Found] = field(default_factory=dict)
     names: frozenset[int] = frozenset()
     contradiction: tuple[str, Found] | None = None

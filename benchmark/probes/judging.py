@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -17,7 +18,7 @@ from benchmark.statements.lints import missing_terms
 from benchmark.statements.model import Alternatives, Statement
 from benchmark.statements.phrases import may_be_among, may_be_said
 from benchmark.statements.text import Kind, Text, Token, read, tokens_of
-from benchmark.whole_tokens import has_token
+from benchmark.whole_tokens import has_token, token_place
 
 # Raised when the same context may come to another verdict.
 JUDGE_VERSION = "5"
@@ -39,6 +40,7 @@ class _Kind(Enum):
     CROSSED = auto()
     MUST_NOT = auto()
     NAME = auto()
+    REWORDED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class RuleJudge:
             ]
             for probe in self._probes
         }
+        self._hard = {probe.probe_id: [_hard(each) for each in probe.statements] for probe in self._probes}
         self._known: dict[str, _Seen] = {}
         self._last = _Read("")
 
@@ -164,6 +167,9 @@ class RuleJudge:
                         share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
                         at = max(found.sentences, default=0)
                         yield _Hit(probe.probe_id, kind, index, at, share, *_quoted(text, at))
+            for index, hard in enumerate(self._hard[probe.probe_id]):
+                if hard and (where := _together(text, hard)) and self._is_about(text, where, probe, index):
+                    yield _Hit(probe.probe_id, _Kind.REWORDED, index, max(where), 0.0, *_quoted(text, max(where)))
             for index, rule in enumerate(probe.must_not):
                 if all(may_be_said(text, group) for group in rule.groups):
                     for at in violations(text, rule):
@@ -171,6 +177,25 @@ class RuleJudge:
             for index, spellings in enumerate(self._names[probe.probe_id]):
                 if any(has_token(text.text, spelling) for spelling in spellings):
                     yield _Hit(probe.probe_id, _Kind.NAME, index, 0)
+
+
+def _hard(statement: Statement) -> frozenset[frozenset[str]]:
+    """Return what of a statement keeps its form in other words: names, each by its spellings, and numbers."""
+    tokens = [token for token in tokens_of(statement.says) if token.kind in (Kind.NAME, Kind.NUMBER)]
+    named = [frozenset([name] if isinstance(name, str) else name) for name in statement.names]
+    spelt = frozenset().union(*named)
+    return frozenset([*named, *(frozenset([token.text]) for token in tokens if token.text not in spelt)])
+
+
+def _together(text: Text, hard: Iterable[frozenset[str]]) -> frozenset[int]:
+    """Return the sentences of a passage in which names and numbers stand; none where one of them stands nowhere."""
+    found = set()
+    for spellings in hard:
+        place = next((at for each in sorted(spellings) if (at := token_place(text.text, each)) >= 0), -1)
+        if place < 0:
+            return frozenset()
+        found.add(text.sentence_of(bisect_right(text.starts, place) - 1))
+    return frozenset(found)
 
 
 def _quoted(text: Text, sentence: int) -> tuple[int, str]:
@@ -213,6 +238,7 @@ def _said(unit: Unit, context: _Read) -> Said:
         },
         {index: context.found(place[0], hit) for index, (place, hit) in must_not.items()},
         {index: context.found(place[0], hit) for index, (place, hit) in crossed.items()},
+        {index: context.found(place[0], hit) for index, (place, hit) in latest[_Kind.REWORDED].items()},
         names=frozenset(latest[_Kind.NAME]),
         contradiction=_contradiction(unit, context, latest),
     )

@@ -265,8 +265,12 @@ def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
 
 
 def _statement(said: Said, index: int) -> JudgedStatement:
-    found = said.statements.get(index, Found(0.0, why=said.missing.get(index, "")))
-    return JudgedStatement(index=index, share=found.share, place=found.place, line=found.line, why=found.why)
+    reworded = index in said.reworded and not said.share(index)
+    missing = Found(0.0, why=said.missing.get(index, ""))
+    found = said.reworded[index] if reworded else said.statements.get(index, missing)
+    return JudgedStatement(
+        index=index, share=found.share, place=found.place, line=found.line, why=found.why, reworded=reworded
+    )
 
 
 def _wrong(unit: Unit, said: Said) -> Iterator[JudgedWrong]:

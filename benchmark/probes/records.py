@@ -33,6 +33,7 @@ class JudgedStatement(Record, frozen=True, kw_only=True):
         place: where, for people: a step, or the heading above it; empty where nothing of it stands.
         line: of the text that was judged, from 1; 0 where that is not known.
         why: the words that say it, or why it is missing.
+        reworded: it is missing, and its names and numbers stand together at that place: in other words, perhaps.
 
     """
 
@@ -41,6 +42,7 @@ class JudgedStatement(Record, frozen=True, kw_only=True):
     place: str = ""
     line: _Whole = 0
     why: str = ""
+    reworded: bool = False
 
 
 class JudgedWrong(Record, frozen=True, kw_only=True):

@@ -204,6 +204,43 @@ def test_where_and_why(probe: Probe) -> None:
     assert elsewhere.missing[0] == "its terms do not meet in a sentence"
 
 
+CENTS = {
+    "id": "cents",
+    "type": "decision",
+    "question": "Why are amounts whole numbers?",
+    "evidence": [4],
+    "statements": [
+        {
+            "says": "Integer cents were chosen as `total()` and `receipt()` were 1 cent apart",
+            "names": ["total()", "receipt()"],
+            "terms": [["chosen", "chose"]],
+        },
+        {"says": "the owner agreed to it", "terms": [["agreed"]]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("context", "reworded"),
+    [
+        ("Money is in integer cents: `total()` and `receipt()` differed by 1 cent.", {0}),
+        # Said: it needs no other words.
+        ("Integer cents were chosen: `total()` and `receipt()` were 1 cent apart.", {0}),
+        # A number is missing, or other ones stand there.
+        ("Money is in integer cents: `total()` and `receipt()` differed.", set()),
+        ("Money is in integer cents: `total()` and `receipt()` differed by 2 cents.", set()),
+        # They stand apart, or nothing is said that is about it.
+        ("Integer cents: `total()` differed.\n## More\n`receipt()` is 1 file.", set()),
+        ("See `total()`, `receipt()` and 1.", set()),
+    ],
+)
+def test_names_and_numbers_that_stand_together_are_other_words_for_it(context: str, reworded: set[int]) -> None:
+    probe = msgspec.convert(CENTS, Probe)
+    said = RuleJudge(Questions([probe])).judge(unit(probe, context))
+    assert said.reworded.keys() == reworded
+    assert bool(said.share(0)) is ("chosen" in context)
+
+
 def test_lines_of_passages() -> None:
     passages = read_context("x\n\n# Head\n- a\n@@ -1 +1 @@\n-old\n+new\n\n[user, step 3]\nhello")
     assert [(each.place, each.lines) for each in passages] == [("", (1,)), ("Head", (3, 4, 7)), ("step 3", (10,))]
