@@ -53,7 +53,7 @@ class Call:
         return run_process("ctxsift", "compress", "what failed?", *options, "--", "cat", "log", cwd=self.folder)
 
     def _compact(self, *options: str) -> Done:
-        sizes = ("--keep-last", "60", "--max-tokens", "400")
+        sizes = ("--keep-last", "60", "--budget", "400")
         return run_process("ctxsift", "compact", str(SESSION), *sizes, *options, cwd=self.folder)
 
     def _runner(self, *options: str) -> Done:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser, path, seconds, tokens
-from ctxsift.devices import Device
+from ctxsift.cli.model_options import add_model_options, names_model
+from ctxsift.cli.parser import EXIT_USAGE, Parser, path, tokens
+from ctxsift.cli.passing import note
+from ctxsift.cli.renamed import add_old_name
 from ctxsift.errors import CtxsiftError, InputError
 
 TYPE_CHECKING = False
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 SUBCOMMAND = "compact"
 FORMATS = ("markdown", "openai", "anthropic", "atif")
 # As in ctxsift.sessions.compaction, which takes long to import.
-DEFAULT_METHOD, DEFAULT_MAX_TOKENS, DEFAULT_KEEP_LAST = "anchored+index", 2_000, 4_000
+DEFAULT_METHOD, DEFAULT_BUDGET, DEFAULT_KEEP_LAST = "anchored+index", 2_000, 4_000
 
 _EXAMPLES = """\
 examples:
   ctxsift compact
   ctxsift compact session.jsonl -o so-far.md
-  ctxsift compact session.jsonl --max-tokens 1000 --keep-last 8000
+  ctxsift compact session.jsonl --budget 1000 --keep-last 8000
   ctxsift compact session.jsonl --method regenerative
   ctxsift compact session.jsonl --threshold 100000 --json
   ctxsift compact --follow --threshold 100000 -o so-far.md
@@ -36,7 +38,8 @@ examples:
 
 Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are
 estimated: four characters each. Without SESSION, the newest session of Claude Code or Codex in this folder is read.
-Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote or CTXSIFT_REMOTE=1.
+Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote or CTXSIFT_REMOTE=1;
+what will be sent is told first.
 
 A model's answers are checked. One that is empty, loops, is cut off, thinks aloud, is too long or lacks a section is
 asked for once more; then rules make that summary. Answers are in a journal as they come, and with --follow what stood
@@ -66,13 +69,14 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--compacted", type=path, metavar="FILE", help="a summary that was made elsewhere, instead of a method"
     )
-    one.add_argument(
-        "--max-tokens",
+    budget = one.add_argument(
+        "--budget",
         type=tokens,
-        default=DEFAULT_MAX_TOKENS,
+        default=DEFAULT_BUDGET,
         metavar="N",
         help="tokens of the summary, its index included (default: %(default)s)",
     )
+    add_old_name(one, "--max-tokens", budget, note)
     one.add_argument(
         "--keep-last",
         type=tokens,
@@ -90,24 +94,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         "--format", choices=FORMATS, default=FORMATS[0], help="of what is left: Markdown, messages or ATIF"
     )
     model = one.add_argument_group("asking a model (otherwise, rules make the summary)")
-    model.add_argument("--model", help="hub id, local path or package:NAME; with --remote, the service's name for it")
-    model.add_argument("--gguf-filename", help="the model's .gguf file, where it has several")
-    model.add_argument("--backend", help="registered backend (default: llama_cpp, with --remote litellm)")
-    model.add_argument(
-        "--device", choices=[str(each) for each in Device if each is not Device.REMOTE], help="default: cpu"
-    )
-    model.add_argument(
-        "--remote",
-        action="store_true",
-        help="ask the service of CTXSIFT_LLM_BASE_URL (or CTXSIFT_REMOTE=1); what will be sent is printed first",
-    )
-    model.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
-    model.add_argument(
-        "--timeout",
-        type=seconds,
-        metavar="SECONDS",
-        help="longest time to load a local model, and to wait for an answer",
-    )
+    add_model_options(model)
     model.add_argument(
         "--journal",
         type=path,
@@ -130,7 +117,6 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
     """Compact; return the exit code that the help tells."""
-    from ctxsift.cli.passing import note
     from ctxsift.cli.signals import SignalledError
 
     try:
@@ -174,7 +160,7 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
 
 def _asking(options: argparse.Namespace) -> Asking | None:
     """Return the model that options name, not loaded yet; None where none is asked. Raises InputError."""
-    if not (options.model or options.backend or options.remote):
+    if not names_model(options):
         return None
     from ctxsift.cli.compact_asking import Asking
 
@@ -213,7 +199,7 @@ def _cycles(options: argparse.Namespace, session: Session, asking: Asking | None
     from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_by_threshold, first_of
     from ctxsift.sessions.compaction.running import compact_session
 
-    keep, budget, steps = options.keep_last, options.max_tokens, session.steps
+    keep, budget, steps = options.keep_last, options.budget, session.steps
     if options.threshold is None:
         cuts = cut_at_end(steps, keep)
     else:

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 EXIT_FALLBACK = 3
 
 
-def wants_model(options: argparse.Namespace) -> bool:
-    """Return True if options name a model, a backend or a service."""
-    return bool(options.model or options.backend or options.remote)
-
-
 class Asking:
     """A model for one run of the command.
 

@@ -65,8 +65,8 @@ class Followed:
         """Stand where the last cut was, of which these are the steps."""
         options = self._options
         self._steps = list(steps)
-        self._threshold = Threshold(options.threshold, options.keep_last, options.max_tokens)
-        self._compactor = Compactor(self._name, self._method, options.max_tokens, options.keep_last, self.head)
+        self._threshold = Threshold(options.threshold, options.keep_last, options.budget)
+        self._compactor = Compactor(self._name, self._method, options.budget, options.keep_last, self.head)
         if self._last is not None:
             self._threshold.resume(self._last.cut, self._steps)
             self._compactor.resume(self._last.summary, self._last.index, self._last.pending)
@@ -130,7 +130,7 @@ def _run_of(options: argparse.Namespace, name: str, head: SessionHead) -> str:
     """Return what tells a session that is followed in one way from others, and from other ways."""
     model = [options.model, options.backend, options.gguf_filename, options.remote, PROMPT_VERSION]
     given = sha256_of(options.compacted) if options.compacted else ""
-    budgets = [options.threshold, options.max_tokens, options.keep_last, options.keep_secrets]
+    budgets = [options.threshold, options.budget, options.keep_last, options.keep_secrets]
     whole = json.dumps([head.format, head.session_id, name, given, *budgets, *model])
     return hashlib.sha256(whole.encode()).hexdigest()
 

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import os
 
+from ctxsift.cli.model_options import add_model_options
 from ctxsift.cli.parser import (
     DEFAULT_MAX_OUTPUT_TOKENS,
-    DEFAULT_TIMEOUT_S,
     EXTRACT,
     PACKAGED_MODEL,
     Parser,
     exit_code,
-    path,
-    seconds,
     size,
     tokens,
 )
 from ctxsift.cli.passing import MOST_BYTES, MOST_MB, give_back, note, problem_with, refuse, told
 from ctxsift.cli.source import Source, command_output, standard_input
-from ctxsift.devices import Device
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
 
@@ -78,26 +75,10 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--intent", choices=[str(i) for i in Intent], default=str(Intent.SUMMARY), help="default: %(default)s"
     )
-    one.add_argument(
-        "--model",
-        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL} (default: CTXSIFT_MODEL, else none), or, with "
-        "--remote, the service's name for the model",
-    )
-    one.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
-    one.add_argument(
-        "--backend",
-        help=f"{EXTRACT} (picks lines by rule; the default if no model is named), or a "
-        "registered backend (default: llama_cpp, with --remote litellm)",
-    )
-    one.add_argument(
-        "--device",
-        choices=[str(Device.CPU), str(Device.REMOTE)],
-        help="cpu: the model runs on this machine, also with CTXSIFT_REMOTE=1; remote is the old name of --remote",
-    )
-    one.add_argument(
-        "--remote",
-        action="store_true",
-        help="ask the service of CTXSIFT_LLM_BASE_URL: the output is sent there (or CTXSIFT_REMOTE=1)",
+    add_model_options(
+        one.add_argument_group(
+            f"asking a model (where none is named, or with --backend {EXTRACT}, lines are picked by rule)"
+        )
     )
     one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
     one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
@@ -118,14 +99,6 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         "intent is summary or recall, an extract: lines picked by rule, in their wording, gaps named",
     )
     one.add_argument(
-        "--timeout",
-        type=seconds,
-        metavar="SECONDS",
-        help="longest time to load a local model, and to wait for an answer "
-        f"(default: {DEFAULT_TIMEOUT_S:.0f}; for a service CTXSIFT_TIMEOUT_MS)",
-    )
-    one.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
-    one.add_argument(
         "--json",
         action="store_true",
         help="print answer, raw answer, steps, verdict, tokens and times as JSON; original output that is no UTF-8 or "
@@ -140,9 +113,6 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         from ctxsift.settings import load_settings
 
         settings = load_settings(options.env_file)
-        if options.device == Device.REMOTE:
-            note("--device remote is now --remote; the next version will not know it")
-            options.device, options.remote = None, True
         model = model_of(options, settings)
         source = _source(options, command, signals)
     except (Exception, SystemExit) as error:  # whatever it is, the output must not be lost over it

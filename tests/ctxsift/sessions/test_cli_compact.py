@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from atif import Trajectory
 
+from ctxsift.cli.main import build_parser
 from ctxsift.sessions.compaction.context import (
     as_anthropic_messages,
     as_atif_document,
@@ -64,7 +65,7 @@ def test_the_page_shows_what_is_printed() -> None:
 
 
 def test_a_table_tells_what_was_cut_kept_and_refused() -> None:
-    done = call(EXAMPLE, "--threshold", "3000", "--keep-last", "300", "--max-tokens", "400", "-o", os.devnull)
+    done = call(EXAMPLE, "--threshold", "3000", "--keep-last", "300", "--budget", "400", "-o", os.devnull)
     assert done.stdout == ""
     *table, cycles, wrote = done.stderr.splitlines()
     assert [line.split() for line in table][1:] == [
@@ -92,7 +93,7 @@ def test_the_session_is_never_touched(tmp_path: Path) -> None:
 
 def test_what_is_left_comes_as_atif_that_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "left.json"
-    assert call(EXAMPLE, "--keep-last", "60", "--max-tokens", "400", "--format", "atif", "-o", path).returncode == 0
+    assert call(EXAMPLE, "--keep-last", "60", "--budget", "400", "--format", "atif", "-o", path).returncode == 0
     Trajectory.model_validate_json(path.read_text())
     system, summary, *kept = read_session(path).steps
     assert (system.source, system.copied, summary.source, summary.copied) == (Source.SYSTEM, True, Source.USER, False)
@@ -101,10 +102,10 @@ def test_what_is_left_comes_as_atif_that_reads_back(tmp_path: Path) -> None:
 
 
 def test_what_is_left_comes_as_messages_of_both_forms(tmp_path: Path) -> None:
-    openai = json.loads(call(EXAMPLE, "--keep-last", "300", "--max-tokens", "400", "--format", "openai").stdout)
+    openai = json.loads(call(EXAMPLE, "--keep-last", "300", "--budget", "400", "--format", "openai").stdout)
     assert [message["role"] for message in openai][:2] == ["system", "user"]
     assert openai[1]["content"].startswith(f"{IS_SUMMARY} {WHICH}")
-    anthropic = json.loads(call(EXAMPLE, "--keep-last", "300", "--max-tokens", "400", "--format", "anthropic").stdout)
+    anthropic = json.loads(call(EXAMPLE, "--keep-last", "300", "--budget", "400", "--format", "anthropic").stdout)
     assert anthropic["system"].startswith("You are a coding agent")
     assert anthropic["messages"][0]["content"][0]["text"] == openai[1]["content"]
     roles = [message["role"] for message in anthropic["messages"]]
@@ -168,7 +169,7 @@ def test_every_form_says_of_which_steps_it_has_a_summary(prompts: int, first_kep
 @pytest.mark.parametrize("form", ["openai", "anthropic", "atif"])
 def test_a_summary_that_is_handed_on_is_not_read_as_words_of_the_user(tmp_path: Path, form: str, method: str) -> None:
     path = tmp_path / "session.json"
-    told = ("--keep-last", "60", "--max-tokens", "500", "--method", method)
+    told = ("--keep-last", "60", "--budget", "500", "--method", method)
     assert call(EXAMPLE, *told, "--format", form, "-o", path).returncode == 0
     document = json.loads(path.read_text())
     if form == "atif":
@@ -272,7 +273,7 @@ def test_a_short_session_is_not_cut() -> None:
         ([str(PAGE)], "holds no JSON that can be read"),
         ([str(EXAMPLE), "--method", "anchord"], "did you mean anchored"),
         ([str(EXAMPLE), "--threshold", "700"], "--threshold: summary, kept steps and system prompt can take"),
-        ([str(EXAMPLE), "--max-tokens", "0"], "'0' is not a whole number"),
+        ([str(EXAMPLE), "--budget", "0"], "'0' is not a whole number"),
         ([str(EXAMPLE), "--compacted", "none.md"], "none.md: no such file"),
         ([str(EXAMPLE), "--", "ls"], "compact runs no command"),
         ([str(EXAMPLE), "--fromat", "atif"], "see ctxsift --help"),
@@ -283,6 +284,27 @@ def test_wrong_arguments_are_one_line(arguments: list[str], told: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_old_name_of_the_budget_is_taken_and_told() -> None:
+    sizes = (EXAMPLE, "--keep-last", "60")
+    now, before = call(*sizes, "--budget", "400"), call(*sizes, "--max-tokens", "400")
+    assert (before.returncode, before.stdout) == (0, now.stdout)
+    told = "ctxsift: --max-tokens is now --budget; the next version will not know it\n"
+    assert before.stderr == told + now.stderr
+    assert "--max-tokens" not in call("--help").stdout
+    assert "argument --max-tokens: '0' is not a whole number" in call(*sizes, "--max-tokens", "0").stderr
+
+
+def test_a_model_is_named_by_the_same_options_in_every_command() -> None:
+    (commands,) = (each for each in build_parser()._actions if isinstance(each.choices, dict))
+    assert isinstance(commands.choices, dict)
+    told = [
+        {each.option_strings[0]: each.help for each in commands.choices[name]._actions if each.option_strings}
+        for name in ("compress", "compact")
+    ]
+    options = ("--model", "--backend", "--gguf-filename", "--device", "--remote", "--env-file", "--timeout")
+    assert all(told[0][option] == told[1][option] for option in options)
 
 
 def test_a_result_that_cannot_be_written_is_printed(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.support.processes import default_signals
 
 pytestmark = pytest.mark.slow
 
-ARGUMENTS = ("--follow", "--threshold", "1500", "--keep-last", "200", "--max-tokens", "300", "--json")
+ARGUMENTS = ("--follow", "--threshold", "1500", "--keep-last", "200", "--budget", "300", "--json")
 WAIT_S = 40
 
 
@@ -317,7 +317,7 @@ def test_a_torn_line_of_the_journal_costs_one_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [("--max-tokens", "301"), ("--method", "regenerative"), ("--keep-secrets",), ("--threshold", "1600")]
+    "changed", [("--budget", "301"), ("--method", "regenerative"), ("--keep-secrets",), ("--threshold", "1600")]
 )
 def test_other_options_are_another_run(tmp_path: Path, changed: tuple[str, ...]) -> None:
     session, path = session_of(tmp_path, turns(0, 40)), tmp_path / "journal"

