@@ -25,7 +25,7 @@ from benchmark.matrix import Scenario, load_matrix
 from benchmark.run.options import RunnerOptions, add_options, options_of
 from ctxsift.errors import InputError
 from ctxsift.files import exists
-from ctxsift.terminal import in_line, show, tell
+from ctxsift.terminal import show, show_columns, tell
 
 if TYPE_CHECKING:
     from benchmark.grading.baselines import ReferenceScores
@@ -74,13 +74,8 @@ def _tell_row(error: InputError) -> None:
 
 
 def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
-    rows: list[tuple[str, ...]] = [(*_LISTED.split(), "")]
-    for s in scenarios:
-        told = (s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled")
-        rows.append(tuple(map(in_line, told)))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        show("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    told = [(s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled") for s in scenarios]
+    show_columns([(*_LISTED.split(), ""), *told])
 
 
 def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 _KEPT = "\n\t"
 # Control and format characters, halves of characters, unassigned ones; what begins a line or paragraph.
@@ -39,6 +43,14 @@ def tell(text: str) -> None:
 def show(text: str) -> None:
     """Print `text` to stdout, safe for a terminal, however long it is."""
     print(printable(text, limit=len(text)))
+
+
+def show_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of as many cells each, one below the other, a line each."""
+    cells = [[in_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        show("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def show_json(value: Any) -> None:

@@ -61,6 +61,7 @@ class Call:
         return self.runner("--max-cases", "1", *options)
 
     def _judge(self, *options: str) -> Done:
+        write_matrix(self.folder, remote())
         row = {"question": "q?", "answer": "a", "contexts": ["chunk"]}
         (self.folder / "data.jsonl").write_text(json.dumps(row) + "\n")
         return run_here(utilization, "data.jsonl", "--judge", *options, cwd=self.folder)
@@ -73,7 +74,13 @@ def call(tmp_path: Path, service: FaultService, runner: Run) -> Call:
 
 @pytest.mark.parametrize(
     ("command", "options"),
-    [("compress", ["--model", "m"]), ("compact", ["--model", "m"]), ("runner", []), ("judge", ["m"])],
+    [
+        ("compress", ["--model", "m"]),
+        ("compact", ["--model", "m"]),
+        ("runner", []),
+        ("judge", ["remote-test"]),
+        ("judge", ["m"]),
+    ],
 )
 @pytest.mark.parametrize(("consent", "settings"), [("--remote", ""), ("", "CTXSIFT_REMOTE=1\n")])
 def test_a_service_is_asked_where_somebody_said_so(
@@ -93,6 +100,12 @@ def test_a_service_is_asked_where_somebody_said_so(
         ("compact", ["--model", "m", "--backend", "litellm"], 2, f"--backend: litellm asks a service; {NEEDS}"),
         ("compact", ["--model", "./no.gguf"], 3, "./no.gguf: no such file or folder"),
         ("runner", [], 1, f"sends the corpus to a provider and may cost money; {NEEDS}"),
+        (
+            "judge",
+            ["remote-test"],
+            2,
+            f"--judge remote-test: sends what it is asked to a provider, and may cost money; {NEEDS}",
+        ),
         ("judge", ["m", "--judge-backend", "litellm"], 2, f"--judge-backend: litellm asks a service; {NEEDS}"),
         ("judge", ["./no.gguf"], 2, "./no.gguf: no such file or folder"),
     ],

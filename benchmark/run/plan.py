@@ -114,7 +114,7 @@ def limits_of(scenario: Scenario, settings: Settings) -> Limits:
 
 
 def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:
-    """Return the model of a scenario as its backend is told of it.
+    """Return the model of a scenario as its backend is told of it; its context holds all that its corpus asks.
 
     Args:
         asked: the scenario and its corpus.
@@ -123,13 +123,38 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
         weights: the local file of a model that has one.
 
     """
-    scenario = asked.scenario
+    context_tokens = _context_tokens(asked.corpus, limits_of(asked.scenario, run.settings))
+    return model_spec(
+        asked.scenario, run, context_tokens, dataset=str(asked.corpus.path), device=device, weights=weights
+    )
+
+
+def model_spec(
+    scenario: Scenario,
+    run: RunSettings,
+    context_tokens: int,
+    *,
+    dataset: str | None = None,
+    device: str | None = None,
+    weights: Path | None = None,
+) -> ModelSpec:
+    """Return the model of a scenario as its backend is told of it, whatever it is asked.
+
+    Args:
+        scenario: the row of the matrix.
+        run: what it has in common with others.
+        context_tokens: that the longest prompt and its answer need.
+        dataset: corpus that it is asked about, if it is asked about one.
+        device: where it is not the scenario's word for it.
+        weights: the local file of a model that has one.
+
+    """
     return ModelSpec(
         model=scenario.model,
         path=str(weights) if weights else None,
         device=device or scenario.device,
         quantization=scenario.quantization,
-        context_tokens=0 if scenario.program else _context_tokens(asked.corpus, limits_of(scenario, run.settings)),
+        context_tokens=0 if scenario.program else context_tokens,
         seed=SEED,
         options=ModelOptions(
             dtype=scenario.dtype,
@@ -137,7 +162,7 @@ def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weight
             trust_remote_code=scenario.trust_remote_code,
             extra_body=scenario.extra_body,
             env_file=str(run.env_file.resolve()) if run.env_file else None,
-            dataset=str(asked.corpus.path),
+            dataset=dataset,
             prefix_caching=run.prefix_caching,
             allow_provider=run.allow_provider,
             program=scenario.program,
@@ -173,9 +198,8 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         before=program_spec(before) if before else None,
         limits=limits,
         retries=settings.retries,
-        attempt_timeout_s=_attempt_timeout_s(scenario, before, settings),
-        # Generous on purpose (20 tokens/s read, 1 token/s written): a slow machine is not a failure.
-        answer_timeout_s=run.case_timeout_s or 60 + spec.context_tokens / 20 + limits.max_output_tokens,
+        attempt_timeout_s=attempt_timeout_s(scenario, before, settings),
+        answer_timeout_s=run.case_timeout_s or answer_timeout_s(spec, limits),
         resumed=asked.journal is not None,
         retry_failed=run.retry_failed,
     )
@@ -186,7 +210,14 @@ def program_spec(scenario: Scenario) -> ModelSpec:
     return ModelSpec(model=scenario.model, options=ModelOptions(program=scenario.program))
 
 
-def _attempt_timeout_s(scenario: Scenario, before: Scenario | None, settings: Settings) -> float:
+def answer_timeout_s(spec: ModelSpec, limits: Limits) -> float:
+    """Return how long one answer of a local model may take, in seconds."""
+    # Generous on purpose (20 tokens/s read, 1 token/s written): a slow machine is not a failure.
+    return 60 + spec.context_tokens / 20 + limits.max_output_tokens
+
+
+def attempt_timeout_s(scenario: Scenario, before: Scenario | None, settings: Settings) -> float:
+    """Return how long one attempt may take, in seconds: at a service, or of a program with what follows it."""
     programs = [each.program for each in (scenario, before) if each is not None and each.program is not None]
     # A program is ended by whoever runs it, and may be asked twice.
     theirs = sum(2 * program.timeout_s + _ENDING_S for program in programs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Protocol
 
 from benchmark.matrix import Scenario, Track
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
-from ctxsift.backends.weights import find_weights
+from ctxsift.backends.weights import Weights, find_weights
 from ctxsift.errors import BackendError, WeightsError
 from ctxsift.models.choice import CONSENT
 from ctxsift.settings import Settings
@@ -24,17 +26,51 @@ class NotReady:
     problem: str
 
 
+@dataclass(frozen=True)
+class Ready:
+    """What a scenario needs, found.
+
+    Attributes:
+        weights: of a local model that has a file; None for others.
+
+    """
+
+    spec: ModelSpec
+    weights: Weights | None
+
+
+class SpecOf(Protocol):
+    """Tells how the backend of a scenario is told of its model."""
+
+    def __call__(self, index: int, /, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:
+        """Return the model of the scenario at a place, on a device and with weights where these are known."""
+        ...
+
+
 def preflight(asked: Sequence[Asked], run: RunSettings) -> list[ScenarioPlan | NotReady]:
     """Return the plan of every scenario, in order; what is missing is told for all of them at once."""
-    missing = _missing(asked, run)
+
+    def spec(index: int, /, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:
+        return spec_of(asked[index], run, device=device, weights=weights)
+
+    found = find_ready([each.scenario for each in asked], run, spec)
     return [
-        NotReady(each.scenario, problem) if problem else _planned(each, run)
-        for each, problem in zip(asked, missing, strict=True)
+        each if isinstance(each, NotReady) else scenario_plan(wanted, run, each.spec, each.weights)
+        for wanted, each in zip(asked, found, strict=True)
     ]
 
 
-def _planned(asked: Asked, run: RunSettings) -> ScenarioPlan | NotReady:
-    scenario, weights = asked.scenario, None
+def find_ready(scenarios: Sequence[Scenario], run: RunSettings, spec: SpecOf) -> list[Ready | NotReady]:
+    """Return what every scenario needs, in order, whatever it is asked; what is missing is told for all at once."""
+    missing = _missing(scenarios, run, spec)
+    return [
+        NotReady(scenario, problem) if problem else _found(index, scenario, run, spec)
+        for index, (scenario, problem) in enumerate(zip(scenarios, missing, strict=True))
+    ]
+
+
+def _found(index: int, scenario: Scenario, run: RunSettings, spec: SpecOf) -> Ready | NotReady:
+    weights = None
     traits = traits_of(scenario.backend_name)
     if traits.reads_gguf and (scenario.gguf_filename is not None or traits.reads_only_gguf):
         try:
@@ -44,25 +80,20 @@ def _planned(asked: Asked, run: RunSettings) -> ScenarioPlan | NotReady:
         except Exception as error:  # weights are of others' making; they must not cost the other scenarios
             return NotReady(scenario, f"its weights cannot be read: {type(error).__name__}: {error}")
     devices = _devices(scenario, run)
-    spec = spec_of(
-        asked,
-        run,
-        device=devices[0] if len(devices) == 1 else None,
-        weights=weights.path if weights else None,
-    )
-    return scenario_plan(asked, run, spec, weights)
+    device = devices[0] if len(devices) == 1 else None
+    return Ready(spec(index, device=device, weights=weights.path if weights else None), weights)
 
 
-def _missing(asked: Sequence[Asked], run: RunSettings) -> list[str | None]:
+def _missing(scenarios: Sequence[Scenario], run: RunSettings, spec: SpecOf) -> list[str | None]:
     """Return for each scenario what is missing. Every backend is asked once, for all its models together."""
-    problems = [_forbidden(each.scenario, run) for each in asked]
+    problems = [_forbidden(scenario, run) for scenario in scenarios]
     to_check: dict[str, list[tuple[int, ModelSpec]]] = {}
-    for index, each in enumerate(asked):
+    for index, scenario in enumerate(scenarios):
         if problems[index] is None:
-            specs = [spec_of(each, run, device=device) for device in _devices(each.scenario, run)]
-            to_check.setdefault(each.scenario.backend_name, []).extend((index, spec) for spec in specs)
+            specs = [spec(index, device=device) for device in _devices(scenario, run)]
+            to_check.setdefault(scenario.backend_name, []).extend((index, each) for each in specs)
     for backend, models in to_check.items():
-        found = _checked(backend, [spec for _, spec in models], run.settings)
+        found = _checked(backend, [each for _, each in models], run.settings)
         for (index, _), problem in zip(models, found, strict=True):
             problems[index] = problems[index] or problem
     return problems

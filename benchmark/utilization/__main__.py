@@ -20,33 +20,41 @@ from benchmark.cli.command import (
     print_json,
     run_command,
 )
+from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track
 from benchmark.record.base import to_json
+from benchmark.run.named import Recorded, UnknownNameError, check_consent, chosen, names_of
 from benchmark.utilization.charts import check_form, write
 from benchmark.utilization.columns import Columns, questions
 from benchmark.utilization.contexts import from_probes
-from benchmark.utilization.judging import Judge
+from benchmark.utilization.judging import OPTION, ROLE, RULES, Judge, RecordedJudge
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
 from benchmark.utilization.records import Question, Utilization
 from benchmark.utilization.results import from_cases
 from benchmark.utilization.tables import read_table
+from ctxsift.cli.renamed import renaming
 from ctxsift.errors import InputError
 from ctxsift.models.choice import Named, place_of
 from ctxsift.settings import Settings, load_settings
-from ctxsift.terminal import show, tell
+from ctxsift.terminal import show, show_columns, tell
 
 _EXAMPLES = """\
   python -m benchmark.utilization sample
   python -m benchmark.utilization sample --labels-column labels_a -o page.html -o spread.png
   python -m benchmark.utilization answers.csv --k 5 --fail-below .8
   python -m benchmark.utilization answers.parquet --contexts-column pred.contexts --answer-column pred.answer
-  python -m benchmark.utilization answers.jsonl --judge package:qwen2.5-coder-1.5b
+  python -m benchmark.utilization answers.jsonl --judge cpu-qwen2.5-coder-1.5b-q4_k_m
+  python -m benchmark.utilization answers.jsonl --judge recorded:answers.jsonl.judge
+  python -m benchmark.utilization --list-judges
   python -m benchmark.utilization --from cases results/RUN/control-tf-idf.json
   python -m benchmark.utilization --from probes anchored+index
-  python -m benchmark.utilization answers.jsonl --judge gpt-4o-mini --remote --env-file .env --repeats 3
+  python -m benchmark.utilization answers.jsonl --judge remote-gpt-4o-mini --remote --env-file .env --repeats 3
 
 Rules decide which chunks an answer needed, unless labels are given or a judge is named.
 """
+# What a judge was named with before rows were; taken for one release.
+_OF_MODELS = ("--judge-gguf", "--judge-backend")
+_IN_FLIGHT = 4
 _EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
 
 
@@ -66,7 +74,11 @@ def build_parser() -> Parser:
         exit_codes=_EXIT_CODES,
     )
     parser.add_argument(
-        "data", type=Path, metavar="DATA", help=".jsonl, .csv or .parquet: one row a question; `sample` is packaged"
+        "data",
+        nargs="?",
+        type=Path,
+        metavar="DATA",
+        help=".jsonl, .csv or .parquet: one row a question; `sample` is packaged",
     )
     parser.add_argument(
         "--from",
@@ -106,12 +118,16 @@ def build_parser() -> Parser:
 
 
 def _add_judge(parser: Parser) -> None:
-    judge = parser.add_argument_group("judge", "a model that decides what was needed, where no labels are given")
+    judge = parser.add_argument_group("judge", "who decides what was needed, where no labels are given")
     judge.add_argument(
-        "--judge", metavar="MODEL", help="GGUF weights (package:NAME, file, hub id), or a model of the service"
+        OPTION,
+        metavar="NAME",
+        help=f"{RULES} (the default), recorded:FILE (replies that were kept, nobody is asked), or a row of the matrix",
     )
-    judge.add_argument("--judge-gguf", metavar="FILE", help="the file in MODEL, where it has several")
-    judge.add_argument("--judge-backend", metavar="NAME", help="registered backend; default: llama.cpp, or the service")
+    judge.add_argument("--list-judges", action="store_true", help="print these names, also with --json, and stop")
+    judge.add_argument(
+        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"where rows are; {DEFAULT_MATRIX}"
+    )
     judge.add_argument(
         "--remote", action="store_true", help="ask the configured service: the data goes to it (or CTXSIFT_REMOTE=1)"
     )
@@ -120,16 +136,47 @@ def _add_judge(parser: Parser) -> None:
     judge.add_argument(
         "--replies", type=Path, metavar="FILE", help="keeps replies, which are not asked for again; default: DATA.judge"
     )
+    for old in _OF_MODELS:
+        judge.add_argument(old, help=argparse.SUPPRESS)
 
 
-def _judge(options: argparse.Namespace, settings: Settings) -> Judge | None:
+def _judge(options: argparse.Namespace, settings: Settings) -> Judge | RecordedJudge | None:
     if options.judge is None:
-        given = [name for name in ("judge_gguf", "judge_backend", "remote", "replies") if getattr(options, name)]
-        if given:
-            raise InputError(f"--{given[0].replace('_', '-')}", "does nothing without --judge", "name a model")
+        _refuse(options, (*_OF_MODELS, "--remote", "--replies"), f"without {OPTION}", "name a model")
         return None
     if options.labels_column is not None:
-        raise InputError("--judge", "does nothing beside --labels-column", "leave one of them out")
+        raise InputError(OPTION, "does nothing beside --labels-column", "leave one of them out")
+    try:
+        found = chosen(options.judge, ROLE, options.matrix)
+    except UnknownNameError as error:
+        found = _as_before(options, settings, error)
+    else:
+        _refuse(options, _OF_MODELS, f"beside {OPTION} {options.judge}", "a row of the matrix says it")
+    remote = options.remote or settings.remote
+    if isinstance(found, Scenario):
+        check_consent(found, ROLE, remote=remote)
+        if not found.sends_away:
+            _refuse(options, ("--remote",), f"beside {OPTION} {options.judge}", "it asks no service")
+        replies = options.replies or Path(f"{options.data}.judge")
+        return Judge(found, replies, options.repeats, options.env_file, remote)
+    _refuse(options, ("--remote", "--replies"), f"beside {OPTION} {options.judge}", "it asks no model")
+    return RecordedJudge(found.path, options.repeats) if isinstance(found, Recorded) else None
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], why: str, hint: str) -> None:
+    """Raise InputError for the first option that is given although it does nothing."""
+    for name in names:
+        if getattr(options, name.removeprefix("--").replace("-", "_")):
+            raise InputError(name, f"does nothing {why}", hint)
+
+
+def _as_before(options: argparse.Namespace, settings: Settings, error: UnknownNameError) -> Scenario:
+    """Return the model that earlier versions took the name for, and say so.
+
+    Raises:
+        InputError: they would have taken it for none, or it cannot be asked.
+
+    """
     named = Named(
         options.judge,
         options.judge_backend,
@@ -137,14 +184,21 @@ def _judge(options: argparse.Namespace, settings: Settings) -> Judge | None:
         remote=options.remote,
         backend_option="--judge-backend",
     )
-    return Judge(
+    place = place_of(named, settings)
+    names_files = "/" in options.judge or named.is_here or Path(options.judge).exists()
+    if not (names_files or named.backend or place.asks_service):
+        raise error
+    tell(renaming(f"{OPTION} MODEL", f"{OPTION} NAME, with the model in a row of {options.matrix}"))
+    return Scenario(
+        name=options.judge,
+        track=Track.REMOTE if place.asks_service else Track.CPU,
+        phase="",
         model=options.judge,
-        replies=options.replies or Path(f"{options.data}.judge"),
+        quantization="none",
+        device=place.device,
         gguf_filename=options.judge_gguf,
-        backend=options.judge_backend,
-        remote=place_of(named, settings).asks_service,
-        repeats=options.repeats,
-        env_file=options.env_file,
+        concurrency=_IN_FLIGHT,
+        backend=place.backend,
     )
 
 
@@ -171,6 +225,10 @@ def _asked(options: argparse.Namespace) -> list[Question]:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.list_judges:
+        return _list_judges(options)
+    if options.data is None:
+        raise InputError("DATA", "is missing", "name a file, or `sample`")
     settings = load_settings(options.env_file)
     judge = _judge(options, settings)
     for path in options.output:
@@ -186,6 +244,15 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print_figures(found)
     return _gate(found, options.fail_below)
+
+
+def _list_judges(options: argparse.Namespace) -> int:
+    names = names_of(ROLE, options.matrix)
+    if options.json:
+        print_json([dict(zip(("name", "from", "what"), each, strict=True)) for each in names])
+    else:
+        show_columns(names)
+    return EXIT_OK
 
 
 def _gate(found: Utilization, least: float | None) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.utilization.records import ChunkVerdict, Question
+from ctxsift.intents import Intent
 from ctxsift.payloads import parse_json
-from ctxsift.prompts import Message
+from ctxsift.prompts import FixedPrompt, Message, Request
 from ctxsift.terminal import in_line
 
 # Raised with every change of what is asked or how it is read: replies of another version are not used again.
@@ -48,11 +49,11 @@ class Asked:
     row: int
     rank: int
     repeat: int
-    messages: tuple[Message, ...]
+    prompt: FixedPrompt
 
     def key(self, model: str) -> str:
         """Return what makes a reply the reply to this: model, version, words and repeat, as SHA-256."""
-        words = [(message.role, message.content) for message in self.messages]
+        words = [(message.role, message.content) for message in self.prompt.messages]
         content = json.dumps([model, JUDGE_VERSION, SCHEMA, words, self.repeat])
         return hashlib.sha256(content.encode()).hexdigest()
 
@@ -68,17 +69,23 @@ class Reply:
 def asked_of(questions: Sequence[Question], k: int | None, repeats: int) -> list[Asked]:
     """Return what is asked, chunk by chunk; repeats of a chunk stand together."""
     return [
-        Asked(row, rank, repeat, _messages(question, chunk))
+        Asked(row, rank, repeat, _prompt(question, chunk))
         for row, question in enumerate(questions)
         for rank, chunk in enumerate(question.contexts[:k])
         for repeat in range(repeats)
     ]
 
 
-def _messages(question: Question, chunk: str) -> tuple[Message, ...]:
-    parts = (("Question", question.question), ("Answer", question.answer), ("Chunk", chunk))
-    told = "\n\n".join(f"{name}:\n<<<\n{text}\n>>>" for name, text in parts)
-    return Message("system", _TASK), Message("user", f"{told}\n\nWas this chunk needed for the answer? JSON:")
+def _prompt(question: Question, chunk: str) -> FixedPrompt:
+    asked, text = (("Question", question.question), ("Answer", question.answer)), ("Chunk", chunk)
+    user = f"{_told(*asked, text)}\n\nWas this chunk needed for the answer? JSON:"
+    # What reads no messages, a program for one, is given the chunk, and the rest as what is wanted of it.
+    request = Request(chunk, f"{_TASK}\n\n{_told(*asked)}", Intent.JSON)
+    return FixedPrompt((Message("system", _TASK), Message("user", user)), request)
+
+
+def _told(*parts: tuple[str, str]) -> str:
+    return "\n\n".join(f"{name}:\n<<<\n{text}\n>>>" for name, text in parts)
 
 
 def verdict_of(replies: Sequence[Reply]) -> ChunkVerdict:

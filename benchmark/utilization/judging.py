@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import time
 from collections.abc import Sequence
@@ -10,26 +11,35 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmark.matrix import TRACKS, Scenario
+from benchmark.run.identity import asked_model
+from benchmark.run.named import Role, opened_row
+from benchmark.run.plan import RunSettings
 from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, asked_of, verdict_of
 from benchmark.utilization.records import ChunkVerdict, Question
 from ctxsift.asking import ask_async
-from ctxsift.backends.base import Ability, Decoding, Limits, ModelOptions, ModelSpec
-from ctxsift.backends.registry import GGUF, SERVICE, lacking, traits_of
+from ctxsift.backends.base import Ability, Decoding, Limits
+from ctxsift.backends.registry import lacking, traits_of
 from ctxsift.backends.retry import FATAL
-from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InputError, LoadError
-from ctxsift.models.opened import Opened, Patience
+from ctxsift.models.opened import Opened
 from ctxsift.models.store import Entry, Store
-from ctxsift.prompts import FixedPrompt
 from ctxsift.settings import Settings
 from ctxsift.terminal import tell
 
+OPTION, RULES = "--judge", "rules"
+ROLE = Role(
+    OPTION,
+    {RULES: "words and meanings that answer and chunk share; no model (the default)"},
+    "the replies of a judge that --replies has kept; nobody is asked",
+)
 # A verdict and a sentence.
 _LIMITS = Limits(128)
 _CONTEXT_TOKENS, _SERVICE_CONTEXT_TOKENS = 8192, 128_000
-_LOCAL_TIMEOUT_S = 600.0
-_IN_FLIGHT = 4
 _TOLD_EVERY_S = 10.0
+# Of what tells models apart (AskedModel): what a row of no more than a model says, and what is no part of it here.
+_USUAL = dict(quantization="none", dtype="auto", attn_implementation="auto", trust_remote_code=False, extra_body={})
+_ELSEWHERE = ("model", "device", "batch")
 # Of repeats: one greedy answer would only be repeated.
 _TEMPERATURE = 0.7
 
@@ -39,52 +49,78 @@ class Judge:
     """Which model judges, and how it is asked.
 
     Attributes:
-        model: name at the service; else `package:NAME`, a file or a hub id of GGUF weights.
-        gguf_filename: the file in it, where it has several.
-        backend: registered name; None for the service or llama.cpp.
-        remote: the configured service is asked.
-        repeats: how often each chunk is judged; above 1, at a temperature and with a seed each.
+        row: of the matrix.
         replies: the file that keeps every reply.
+        repeats: how often each chunk is judged; above 1, at a temperature and with a seed each.
+        env_file: where a service's settings are read.
+        remote: what is asked may leave this machine.
 
     """
 
-    model: str
+    row: Scenario
     replies: Path
-    gguf_filename: str | None = None
-    backend: str | None = None
-    remote: bool = False
     repeats: int = 1
     env_file: Path | None = None
+    remote: bool = False
 
     @property
     def name(self) -> str:
         """Who judges, for people."""
-        times = f", {self.repeats} times" if self.repeats > 1 else ""
-        return f"judge {self.model} (version {JUDGE_VERSION}{times})"
+        return _told(self.row.name, self.repeats)
 
     @property
     def identity(self) -> str:
         """What makes its replies its own."""
-        return json.dumps([self.backend_name, self.model, self.gguf_filename, self.repeats > 1])
+        row, said = self.row, dataclasses.asdict(asked_model(self.row))
+        more = {name: value for name, value in said.items() if name not in _ELSEWHERE and value != _USUAL.get(name)}
+        whose = [row.backend_name, row.model, row.gguf_filename, self.repeats > 1]
+        return json.dumps([*whose, more] if more else whose)
 
     def decoding(self, repeat: int) -> Decoding:
         """Return how a reply is decoded: held to the schema where the backend can do that. Raises LoadError."""
-        schema = SCHEMA if Ability.SCHEMA in traits_of(self.backend_name).abilities else None
+        schema = SCHEMA if Ability.SCHEMA in traits_of(self.row.backend_name).abilities else None
         return Decoding(_TEMPERATURE, repeat, schema) if self.repeats > 1 else Decoding(schema=schema)
 
+
+@dataclass(frozen=True)
+class RecordedJudge:
+    """The replies in a file, and nobody who is asked for others.
+
+    Attributes:
+        replies: the file, as a Judge wrote it.
+        repeats: how often each chunk was judged.
+
+    """
+
+    replies: Path
+    repeats: int = 1
+
     @property
-    def backend_name(self) -> str:
-        """The registered name of its backend."""
-        return self.backend or (SERVICE if self.remote else GGUF)
+    def name(self) -> str:
+        """Who judged, for people."""
+        return _told(f"recorded:{self.replies}", self.repeats)
+
+
+def _told(name: str, repeats: int) -> str:
+    times = f", {repeats} times" if repeats > 1 else ""
+    return f"judge {name} (version {JUDGE_VERSION}{times})"
 
 
 class _Kept(Entry, frozen=True, kw_only=True):
-    """A reply in the file."""
+    """A reply in the file.
+
+    Attributes:
+        judge: identity of whose it is; empty where an earlier version wrote it.
+
+    """
 
     text: str
+    judge: str = ""
 
 
-def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings: Settings) -> list[list[ChunkVerdict]]:
+def judged(
+    questions: Sequence[Question], k: int | None, judge: Judge | RecordedJudge, settings: Settings
+) -> list[list[ChunkVerdict]]:
     """Return the verdicts on the top K chunks of every row; None where the judge gave none.
 
     Raises:
@@ -94,13 +130,17 @@ def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings:
     """
     asked = asked_of(questions, k, judge.repeats)
     replies = Store(judge.replies, _Kept, "holds no replies of a judge", "name another file with --replies")
-    known = {each: _known(each, judge, replies) for each in asked}
+    identity = judge.identity if isinstance(judge, Judge) else _identity_in(replies, judge.replies)
+    known = {each: _known(each, identity, replies) for each in asked}
     missing = [each for each in asked if known[each] is None]
-    if missing:
+    if missing and isinstance(judge, Judge):
         try:
             known |= asyncio.run(_ask_all(missing, judge, settings, replies))
         except BackendError as error:
-            raise InputError("--judge", str(error)) from error
+            raise InputError(OPTION, str(error)) from error
+    elif missing:
+        tell(f"{judge.replies}: {len(missing):,} of {len(asked):,} replies are missing")
+        known |= dict.fromkeys(missing, Reply(None, f"{judge.replies} has none"))
     found: list[list[ChunkVerdict]] = [[] for _ in questions]
     for start in range(0, len(asked), judge.repeats):
         same = asked[start : start + judge.repeats]
@@ -108,9 +148,21 @@ def judged(questions: Sequence[Question], k: int | None, judge: Judge, settings:
     return found
 
 
-def _known(asked: Asked, judge: Judge, replies: Store[_Kept]) -> Reply | None:
+def _identity_in(replies: Store[_Kept], path: Path) -> str:
+    """Return whose replies a file holds. Raises InputError where it does not tell, or there are several."""
+    judges = {kept.judge for kept in replies.entries()} - {""}
+    if len(judges) == 1:
+        return judges.pop()
+    if judges:
+        hint = f"name one of them with {OPTION}, and this file with --replies: none is asked again for what is in it"
+        raise InputError(str(path), f"holds replies of {len(judges)} judges", hint)
+    hint = f"name the judge with {OPTION}, and this file with --replies: it is not asked again for what is in it"
+    raise InputError(str(path), "does not say whose replies it holds", hint)
+
+
+def _known(asked: Asked, identity: str, replies: Store[_Kept]) -> Reply | None:
     """Return the reply that was given to this before, by this run or another one."""
-    kept = replies.get(asked.key(judge.identity))
+    kept = replies.get(asked.key(identity))
     return None if kept is None else Reply(kept.text)
 
 
@@ -122,16 +174,16 @@ async def _ask_all(
     left = iter(asked)
     told = time.monotonic()
     opened = await asyncio.to_thread(_opened, judge, settings)
-    backend, retry = opened.backend, opened.retry
+    identity, backend, retry = judge.identity, opened.backend, opened.retry
 
     async def ask(each: Asked) -> str:
-        answer = await ask_async(FixedPrompt(each.messages), backend, _LIMITS, judge.decoding(each.repeat))
+        answer = await ask_async(each.prompt, backend, _LIMITS, judge.decoding(each.repeat))
         return answer.generation.text
 
     async def slot() -> None:
         nonlocal told
         for each in left:
-            if (known := _known(each, judge, replies)) is not None:
+            if (known := _known(each, identity, replies)) is not None:
                 found[each] = known
                 continue
             try:
@@ -141,7 +193,7 @@ async def _ask_all(
             except BackendError as error:
                 found[each] = Reply(None, str(error))
             else:
-                kept = replies.put(_Kept(key=each.key(judge.identity), text=attempted.value))
+                kept = replies.put(_Kept(key=each.key(identity), text=attempted.value, judge=identity))
                 found[each] = Reply(kept.text)
             if time.monotonic() - told > _TOLD_EVERY_S:
                 told = time.monotonic()
@@ -149,7 +201,7 @@ async def _ask_all(
 
     async with aclosing(backend):
         await backend.aopen()
-        slots = [asyncio.create_task(slot()) for _ in range(_IN_FLIGHT if opened.is_service else 1)]
+        slots = [asyncio.create_task(slot()) for _ in range(judge.row.concurrency if opened.is_service else 1)]
         try:
             await asyncio.gather(*slots)
         finally:
@@ -160,13 +212,11 @@ async def _ask_all(
 
 
 def _opened(judge: Judge, settings: Settings) -> Opened:
-    """Return the judge with its model loaded. Raises BackendError."""
-    if problem := lacking(judge.backend_name, judge.decoding(0).needs):
+    """Return the judge with its model loaded. Raises InputError or BackendError."""
+    if problem := lacking(judge.row.backend_name, judge.decoding(0).needs):
         raise LoadError(f"{problem}; leave out --repeats")
-    options = ModelOptions(env_file=str(judge.env_file.resolve()) if judge.env_file else None)
-    device, context = (Device.REMOTE, _SERVICE_CONTEXT_TOKENS) if judge.remote else (Device.CPU, _CONTEXT_TOKENS)
-    spec = ModelSpec(judge.model, None, device, "none", context, options=options)
-    patience = Patience.of(settings, _LOCAL_TIMEOUT_S)
-    opened = Opened(judge.backend_name, spec, patience, gguf_filename=judge.gguf_filename)
+    run = RunSettings(Path(), "", settings, env_file=judge.env_file, remote=judge.remote)
+    context = _SERVICE_CONTEXT_TOKENS if TRACKS[judge.row.track].leaves_machine else _CONTEXT_TOKENS
+    opened = opened_row(judge.row, ROLE, run, context, _LIMITS)
     opened.load()
     return opened

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.scoring import Embedder
 from benchmark.utilization.columns import Column, Columns, questions
 from benchmark.utilization.figures import row_utilization, summarized
-from benchmark.utilization.judging import Judge, judged
+from benchmark.utilization.judging import Judge, RecordedJudge, judged
 from benchmark.utilization.records import ChunkVerdict, Question, Utilization
 from benchmark.utilization.support import SUPPORT_VERSION, supported
 from benchmark.utilization.tables import TableRow
@@ -26,7 +26,7 @@ def utilization(
     answer_column: Column = "answer",
     labels_column: Column | None = None,
     k: int | None = None,
-    judge: Judge | None = None,
+    judge: Judge | RecordedJudge | None = None,
 ) -> Utilization:
     """Return the context utilization of rows.
 
@@ -37,7 +37,7 @@ def utilization(
         answer_column: what was answered with these chunks.
         labels_column: given verdicts, a list of 0 and 1, one a chunk; without it, rules decide, or the judge.
         k: ranks that count; all when None.
-        judge: the model that decides instead of rules.
+        judge: the model that decides instead of rules, or what it replied before.
 
     Raises:
         InputError: a row cannot be used; names row and column.
@@ -47,10 +47,18 @@ def utilization(
     found = [TableRow(number, f"row {number}", row) for number, row in enumerate(rows, 1)]
     if not found:
         raise InputError("rows", "are empty", "give at least one")
-    return measured("rows", list(questions(found, columns)), k, judge, load_settings(judge.env_file if judge else None))
+    return measured(
+        "rows",
+        list(questions(found, columns)),
+        k,
+        judge,
+        load_settings(judge.env_file if isinstance(judge, Judge) else None),
+    )
 
 
-def measured(source: str, asked: list[Question], k: int | None, judge: Judge | None, settings: Settings) -> Utilization:
+def measured(
+    source: str, asked: list[Question], k: int | None, judge: Judge | RecordedJudge | None, settings: Settings
+) -> Utilization:
     """Return the figures of questions; given labels decide, else the judge, else rules.
 
     Raises:

@@ -15,10 +15,10 @@ import pytest
 
 from benchmark.utilization.__main__ import main
 from benchmark.utilization.judge import Reply, verdict_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, scenario, scripted, write_matrix
 from tests.support.depth import depth
 from tests.support.processes import default_signals
-from tests.support.remote import run_here
+from tests.support.remote import remote, run_here
 
 YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": "other"}'
 
@@ -64,9 +64,8 @@ def data(folder: Path, *chunks: str) -> Path:
 
 def script(folder: Path, **parts: Any) -> list[str]:
     """Return the options of a judge that answers from a script; it logs what it is asked."""
-    path = folder / "script.json"
-    path.write_text(json.dumps({"log": str(folder / "log"), **parts}))
-    return ["--judge", str(path), "--judge-backend", "scripted"]
+    row = scripted(folder, log=str(folder / "log"), **parts)
+    return ["--judge", "scripted", "--matrix", str(write_matrix(folder, row))]
 
 
 def asked(folder: Path) -> int:
@@ -112,7 +111,7 @@ def judging(folder: Path, name: str, *chunks: str) -> list[str]:
     """Return the command that judges chunks with the script of a folder and its file of replies."""
     path = folder / f"{name}.jsonl"
     path.write_text(json.dumps({"question": "q?", "answer": "a", "contexts": chunks}) + "\n")
-    judge = ["--judge", str(folder / "script.json"), "--judge-backend", "scripted", "--json"]
+    judge = ["--judge", "scripted", "--matrix", str(folder / "matrix.json"), "--json"]
     return [sys.executable, "-m", "benchmark.utilization", str(path), *judge, "--replies", str(folder / "replies")]
 
 
@@ -209,29 +208,157 @@ def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: p
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--judge", "nowhere.json", "--judge-backend", "scripted"], "--judge: nowhere.json: no script"),
+        (["--judge", "no-script"], "--judge: nowhere.json: no script"),
+        (["--judge", "no-backend"], "--judge: no backend is registered as 'scriptd'; did you mean scripted?"),
+        (["--judge", "no-file"], "--judge: ./no.gguf: no such file or folder"),
+        (["--judge", "remote-test", "--remote"], "CTXSIFT_LLM_BASE_URL is not set"),
         (
-            ["--judge", "m", "--judge-backend", "scriptd"],
-            "no backend is registered as 'scriptd'; did you mean scripted?",
+            ["--judge", "remote-test"],
+            "--judge remote-test: sends what it is asked to a provider, and may cost money; add",
         ),
-        (["--judge", "./no.gguf"], "--judge: ./no.gguf: no such file or folder"),
-        (["--judge", "m", "--remote"], "CTXSIFT_LLM_BASE_URL is not set"),
-        (["--judge", "m", "--judge-backend", "scripted", "--repeats", "3"], "cannot draw answers at a temperature"),
+        (["--judge", "scripted", "--repeats", "3"], "cannot draw answers at a temperature"),
+        (["--judge", "scripted", "--remote"], "--remote: does nothing beside --judge scripted; it asks no service"),
+        (["--judge", "scripted", "--judge-gguf", "m.gguf"], "--judge-gguf: does nothing beside --judge scripted"),
+        (["--judge", "scriptd"], "--judge scriptd: is no row of matrix.json; did you mean scripted, no-script?"),
+        (["--judge", "ruls"], "--judge ruls: is no row of matrix.json; did you mean rules?"),
+        (["--judge", "x", "--matrix", "none.json"], "none.json: no such file"),
+        (["--judge", "behind"], "--judge behind: stands behind a program, which would read the question in its place"),
+        (["--judge", "rules", "--replies", "x"], "--replies: does nothing beside --judge rules; it asks no model"),
+        (["--judge", "recorded:none"], "--judge recorded:none: no such file; name a file: recorded:FILE"),
+        (["--judge", "recorded:"], "--judge recorded:: no such file; name a file: recorded:FILE"),
+        (["--judge", "recorded:data.jsonl"], "data.jsonl:1: holds no replies of a judge"),
+        (["--judge", "recorded:data.jsonl", "--remote"], "--remote: does nothing beside --judge recorded:data.jsonl"),
         (["--repeats", "3", "--replies", "x"], "--replies: does nothing without --judge; name a model"),
         (["--remote"], "--remote: does nothing without --judge"),
         (["--judge", "m", "--labels-column", "labels"], "--judge: does nothing beside --labels-column"),
-        (["--judge", "m", "--replies", "data.jsonl"], "data.jsonl:1: holds no replies of a judge; name another file"),
-        (["--judge", "m", "--judge-backend", "scripted", "--env-file", "none.env"], "none.env: no such file"),
+        (
+            ["--judge", "scripted", "--replies", "data.jsonl"],
+            "data.jsonl:1: holds no replies of a judge; name another file",
+        ),
+        (["--judge", "scripted", "--env-file", "none.env"], "none.env: no such file"),
     ],
 )
 def test_judges_that_cannot_be_asked(tmp_path: Path, options: list[str], expected: str) -> None:
     data(tmp_path, *CHUNKS)
+    nowhere = scenario(name="no-script", track="control", backend="scripted", model="nowhere.json", gguf_filename=None)
+    others = [
+        nowhere,
+        nowhere | {"name": "no-backend", "backend": "scriptd"},
+        scenario(name="no-file", model="./no.gguf"),
+        remote(),
+    ]
+    program = scenario(name="head", track="command", model="head", gguf_filename=None, max_output_tokens=None)
+    rows = [program | {"command": ["head"]}, scenario(name="behind", before="head"), *others]
+    write_matrix(tmp_path, scripted(tmp_path, default=YES), *rows)
+    before = {file.name for file in tmp_path.iterdir()}
     done = run_here(main, "data.jsonl", *options, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
-    assert [file.name for file in tmp_path.iterdir()] == ["data.jsonl"]
+    assert {file.name for file in tmp_path.iterdir()} == before
+
+
+def test_a_name_of_nothing_where_there_is_no_matrix(tmp_path: Path) -> None:
+    data(tmp_path, *CHUNKS)
+    done = run_here(main, "data.jsonl", "--judge", "qwen", cwd=tmp_path)
+    what = "--judge qwen: is none of rules, recorded:FILE, and there is no matrix.json here; name one with --matrix"
+    assert (done.returncode, done.stderr) == (2, f"error: {what}\n")
+
+
+def test_rules_by_name_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [str(data(tmp_path, *CHUNKS)), "--json"]
+    assert main(command) == 0
+    plain = figures(capsys)
+    assert main([*command, "--judge", "rules"]) == 0
+    assert figures(capsys) == plain
+
+
+@pytest.mark.slow
+def test_recorded_replies_ask_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, judge = data(tmp_path, *CHUNKS), script(tmp_path, answers=ANSWERS)
+    assert main([str(path), *judge, "--json"]) == 0
+    whole = figures(capsys)
+    replies = tmp_path / "data.jsonl.judge"
+    recorded = ["--judge", f"recorded:{replies}", "--json"]
+    assert main([str(path), *recorded]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out) == whole | {"verdicts_by": f"judge recorded:{replies} (version 1)"}
+    assert (found.err, asked(tmp_path)) == ("", 3)
+    kept = replies.read_bytes()
+    assert main([str(data(tmp_path, *CHUNKS, "fourth chunk")), *recorded]) == 0
+    found = capsys.readouterr()
+    assert found.err == f"{replies}: 1 of 4 replies are missing\n"
+    assert json.loads(found.out)["unscored"] == 1
+    assert json.loads(found.out)["rows"][0]["verdicts"][3]["reason"] == f"no reply: {replies} has none"
+    assert (asked(tmp_path), replies.read_bytes()) == (3, kept)
+
+
+@pytest.mark.slow
+def test_whose_recorded_replies_are_is_told_by_the_file(tmp_path: Path) -> None:
+    replies = tmp_path / "replies"
+    rows = [scripted(tmp_path, name, default=YES) for name in ("one", "two")]
+    write_matrix(tmp_path, *rows)
+    data(tmp_path, *CHUNKS)
+    for row in rows:
+        done = run_here(main, "data.jsonl", "--judge", row["name"], "--replies", "replies", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    done = run_here(main, "data.jsonl", "--judge", "recorded:replies", cwd=tmp_path)
+    assert (done.returncode, done.stderr.split(";")[0]) == (2, "error: replies: holds replies of 2 judges")
+    lines = [json.loads(line) for line in replies.read_text().splitlines()]
+    replies.write_text("".join(json.dumps({"key": line["key"], "text": line["text"]}) + "\n" for line in lines))
+    done = run_here(main, "data.jsonl", "--judge", "recorded:replies", cwd=tmp_path)
+    assert (done.returncode, done.stderr.split(";")[0]) == (2, "error: replies: does not say whose replies it holds")
+    done = run_here(main, "data.jsonl", "--judge", "one", "--replies", "replies", cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(replies.read_text().splitlines()) == 6
+
+
+@pytest.mark.slow
+def test_a_program_judges(tmp_path: Path) -> None:
+    """It reads the chunk, and is told the rest as the question."""
+    judge = tmp_path / "judge.py"
+    judge.write_text(
+        "import json, sys\n"
+        "told, chunk = sys.argv[1], sys.stdin.read()\n"
+        "relevant = int('second' in chunk and 'Question:' in told and chunk not in told)\n"
+        "print(json.dumps({'relevant': relevant, 'reason': 'a word'}))\n"
+    )
+    row = scenario(name="words", track="command", model="words", gguf_filename=None, max_output_tokens=None)
+    write_matrix(tmp_path, row | {"command": [sys.executable, str(judge), "{instruction}"], "warmup": 0})
+    data(tmp_path, *CHUNKS)
+    done = run_here(main, "data.jsonl", "--judge", "words", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    verdicts = json.loads(done.stdout)["rows"][0]["verdicts"]
+    assert [verdict["relevant"] for verdict in verdicts] == [0, 1, 0], verdicts
+
+
+@pytest.mark.slow
+def test_a_model_without_a_row_is_taken_for_one_release_and_told(tmp_path: Path) -> None:
+    path = scripted(tmp_path, log=str(tmp_path / "log"), answers=ANSWERS)["model"]
+    data(tmp_path, *CHUNKS)
+    command = ["data.jsonl", "--json", "--judge"]
+    done = run_here(main, *command, path, "--judge-backend", "scripted", cwd=tmp_path)
+    told = (
+        "--judge MODEL is now --judge NAME, with the model in a row of matrix.json; the next version will not know it\n"
+    )
+    assert (done.returncode, done.stderr) == (0, told)
+    assert json.loads(done.stdout)["verdicts_by"] == f"judge {path} (version 1)"
+    # What it replied is not asked for again of the row that names it.
+    write_matrix(tmp_path, scripted(tmp_path, log=str(tmp_path / "log"), answers=ANSWERS))
+    again = run_here(main, *command, "scripted", cwd=tmp_path)
+    assert json.loads(again.stdout)["rows"] == json.loads(done.stdout)["rows"]
+    assert asked(tmp_path) == 3
+
+
+def test_judges_are_listed(tmp_path: Path) -> None:
+    write_matrix(tmp_path, scenario(), remote())
+    found = json.loads(run_here(main, "--list-judges", "--json", cwd=tmp_path).stdout)
+    assert [each["name"] for each in found] == ["rules", "recorded:FILE", "cpu-test", "remote-test"]
+    assert found[3] == {"name": "remote-test", "from": "matrix.json", "what": "remote: m"}
+    lines = run_here(main, "--list-judges", cwd=tmp_path).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [each["name"] for each in found]
+    assert run_here(main, cwd=tmp_path).stderr == "error: DATA: is missing; name a file, or `sample`\n"
 
 
 @pytest.mark.slow
@@ -240,6 +367,7 @@ def test_judges_that_cannot_be_asked(tmp_path: Path, options: list[str], expecte
 def test_a_packaged_model_judges_over_a_service(service: str, tmp_path: Path) -> None:
     """The protocol, end to end; a model of 135 million parameters is no judge of anything."""
     data(tmp_path, "ld: cannot find -lzstd")
+    write_matrix(tmp_path, remote(name="m"))
     environ = {"CTXSIFT_LLM_BASE_URL": service, "CTXSIFT_LLM_API_KEY": "none"}
     command = ["data.jsonl", "--judge", "m", "--remote", "--repeats", "2", "--json"]
     done = run_here(main, *command, cwd=tmp_path, **environ)
