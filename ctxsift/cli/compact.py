@@ -142,8 +142,9 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
         raise InputError("--follow", "cuts where the context exceeds a threshold", "give one with --threshold N")
     if options.compacted and options.method:
         raise InputError("--compacted", "the summary is given, so no --method makes it", "leave out one of them")
-    create_method(options.method or DEFAULT_METHOD)
     asking = _asking(options)
+    if asking is None:
+        create_method(options.method or DEFAULT_METHOD)
     try:
         if options.follow:
             from ctxsift.cli.compact_follow import follow
@@ -180,7 +181,9 @@ def _made(
     except SignalledError:
         if asking is None:
             raise
-        return asking.interrupted(lambda: _cycles(options, session, None)), 128 + (signals.first or 0)
+        return asking.interrupted(lambda: _cycles(options, session, asking, interrupted=True)), 128 + (
+            signals.first or 0
+        )
     return made, asking.ended(made) if asking is not None else 0
 
 
@@ -192,7 +195,9 @@ def _check_output(output: Path | None, source: Path) -> None:
             raise InputError("-o", f"{output} is the session itself", "name another file")
 
 
-def _cycles(options: argparse.Namespace, session: Session, asking: Asking | None) -> list[Compacted]:
+def _cycles(
+    options: argparse.Namespace, session: Session, asking: Asking | None, *, interrupted: bool = False
+) -> list[Compacted]:
     """Return what is left after each cut, the last one with all steps since; where nothing is cut, the whole."""
     from ctxsift.cli.compact_method import method_of
     from ctxsift.sessions.compaction.context import continued, whole
@@ -204,10 +209,10 @@ def _cycles(options: argparse.Namespace, session: Session, asking: Asking | None
         cuts = cut_at_end(steps, keep)
     else:
         cuts = list(cuts_by_threshold(steps, options.threshold, keep, budget))
-    name, method = method_of(options, session, asking)
+    name, method = method_of(options, session, asking, interrupted=interrupted)
     if not cuts:
         return [whole(steps, name)]
-    if asking is not None:
+    if asking is not None and not interrupted:
         asking.announce(steps, cuts, first_of(steps), budget)
     made = list(compact_session(session, name, cuts, budget=budget, keep_last=keep, method=method))
     return [*made[:-1], continued(made[-1], steps, keep)]

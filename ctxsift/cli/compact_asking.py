@@ -16,8 +16,8 @@ from ctxsift.errors import BackendError, InputError
 from ctxsift.rich_text import plain_text
 from ctxsift.sessions.compaction.endpoint import EndpointOpaque
 from ctxsift.sessions.compaction.journal import journal_beside
-from ctxsift.sessions.compaction.methods import parted
-from ctxsift.sessions.compaction.modelled import MODELLED, Asker
+from ctxsift.sessions.compaction.methods import by_rules, create_method, method_with_model, parted
+from ctxsift.sessions.compaction.modelled import Asker
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.prompts import pieces
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method, span_between
@@ -39,6 +39,9 @@ class Asking:
         options: of the command.
         name: of the method, with or without `+index`.
 
+    Attributes:
+        by_rules: name of the method that makes the summaries once the model is asked no more.
+
     Raises:
         InputError: there is no such backend, no service to ask, or the method asks no model.
 
@@ -46,9 +49,8 @@ class Asking:
 
     def __init__(self, options: argparse.Namespace, name: str) -> None:
         self._base, _ = parted(name)
-        if self._base not in MODELLED:
-            problem = f"the method {self._base} asks no model"
-            raise InputError("--model", problem, f"leave it out, or take {', '.join(MODELLED)}")
+        self.by_rules = by_rules(name)
+        method_with_model(name)
         settings = load_settings(options.env_file)
         self.model = SessionModel(options, settings)
         if self.model.is_service and options.keep_secrets:
@@ -69,7 +71,7 @@ class Asking:
         if self._base == "opaque" and Ability.LOG_PROBABILITIES not in self.model.abilities:
             note("the backend tells no log-probabilities: lines are chosen by the rarity of their words")
             return Opaque()
-        return MODELLED[self._base](self.asker)
+        return create_method(self._base, asker=self.asker)
 
     def announce(self, steps: Sequence[Step], cuts: Sequence[Cut], first: int, budget: int) -> None:
         """Say what a service will be sent, before anything is."""

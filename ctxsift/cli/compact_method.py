@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 _MOST_MB_OF_SUMMARY = 16
 
 
-def method_of(options: argparse.Namespace, session: Session, asking: Asking | None) -> tuple[str, Method]:
-    """Return the name and the method that options ask for. Raises InputError."""
+def method_of(
+    options: argparse.Namespace, session: Session, asking: Asking | None, *, interrupted: bool = False
+) -> tuple[str, Method]:
+    """Return the name and the method that options ask for; by rules where asking was interrupted. Raises InputError."""
     if options.compacted:
         text = read_text(options.compacted, "name a file with the summary as text", most_mb=_MOST_MB_OF_SUMMARY)
         return "given", Given(text.strip())
     name = options.method or DEFAULT_METHOD
-    if asking is not None:
+    if asking is not None and not interrupted:
         return name, asking.method()
+    if asking is not None:
+        name = asking.by_rules
     return name, create_method(name, session.standing_compactions)

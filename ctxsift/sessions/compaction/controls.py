@@ -88,6 +88,20 @@ class Text:
         return Summary(_end(text, cycle.budget) if self.takes_budget else text)
 
 
+class TextCut(Text):
+    """What user and agent said, the end of it that fits the budget."""
+
+    def __init__(self) -> None:
+        super().__init__(cut=True)
+
+
+class UserText(Text):
+    """What the user said, nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(sources=(Source.USER,))
+
+
 class Everything:
     """All that is gone, as it was: the ceiling."""
 

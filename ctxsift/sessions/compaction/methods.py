@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.sessions.compaction.anchored import Anchored
-from ctxsift.sessions.compaction.controls import Drop, Everything, First, Last, Mask, Recorded, Text
+from ctxsift.sessions.compaction.controls import Drop, Everything, First, Last, Mask, Recorded, Text, TextCut, UserText
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.records import Method
 from ctxsift.sessions.compaction.regenerative import Regenerative
-from ctxsift.sessions.records import Compaction, Source
+from ctxsift.sessions.records import Compaction
+
+if TYPE_CHECKING:
+    from ctxsift.sessions.compaction.modelled import Asker
 
 GROUP = "ctxsift.compaction"
 INDEX = "+index"
@@ -26,8 +29,8 @@ METHODS: Mapping[str, Callable[[], Method]] = {
     "first": First,
     "mask": Mask,
     "text": Text,
-    "text-cut": lambda: Text(cut=True),
-    "user": lambda: Text(sources=(Source.USER,)),
+    "text-cut": TextCut,
+    "user": UserText,
     "everything": Everything,
 }
 RECORDED = "recorded"
@@ -38,27 +41,73 @@ def parted(name: str) -> tuple[str, bool]:
     return name.removesuffix(INDEX), name.endswith(INDEX)
 
 
-def create_method(name: str, compactions: Iterable[Compaction] = ()) -> Method:
+def create_method(name: str, compactions: Iterable[Compaction] = (), asker: Asker | None = None) -> Method:
     """Return the method of a name, `+index` apart.
 
     Args:
-        name: one of METHODS, `recorded`, or an entry point of the group `ctxsift.compaction`, called without arguments.
+        name: one of METHODS, `recorded`, or an entry point of the group `ctxsift.compaction`. What that names is called
+            without arguments, or, where its `needs_model` is true, with `asker`.
         compactions: that the file of the session records.
+        asker: asks the model that was named; None where none was.
 
     Raises:
-        InputError: there is none of that name, or it cannot be loaded.
+        InputError: there is none of that name, or it cannot be loaded; it needs a model, or asks none that was named.
 
     """
     name, _ = parted(name)
-    if name == RECORDED:
-        return Recorded(compactions)
-    if name in METHODS:
-        return METHODS[name]()
-    others = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in others:
-        raise InputError("--method", f"there is no method {name!r}", did_you_mean(name, [*METHODS, RECORDED, *others]))
+    make = method_with_model(name) if asker is not None else _method_by_rules(name, compactions)
     try:
-        return cast(Method, others[name].load()())
+        return make(asker) if asker is not None else make()
     except Exception as error:  # other people's code
-        problem = f"the method {name!r} of {others[name].value} cannot be loaded ({type(error).__name__}: {error})"
-        raise InputError("--method", problem, "ask whoever wrote it") from error
+        raise _not_loaded(name, error) from error
+
+
+def method_with_model(name: str) -> Callable[..., Method]:
+    """Return what makes the method of a name, given an Asker. Raises InputError where there is none that asks one."""
+    from ctxsift.sessions.compaction.modelled import MODELLED
+
+    name, _ = parted(name)
+    if name in MODELLED:
+        return MODELLED[name]
+    if name not in METHODS and name != RECORDED and _needs_model(found := _of_package(name)):
+        return found
+    hint = f"leave it out, or take {', '.join(MODELLED)}"
+    raise InputError("--model", f"the method {name} asks no model", hint)
+
+
+def by_rules(name: str) -> str:
+    """Return the method whose summaries stand in for those of a method that asks a model no more."""
+    base, index = parted(name)
+    return name if base in METHODS else f"anchored{INDEX if index else ''}"
+
+
+def _method_by_rules(name: str, compactions: Iterable[Compaction]) -> Callable[..., Method]:
+    if name == RECORDED:
+        return lambda: Recorded(compactions)
+    if name in METHODS:
+        return METHODS[name]
+    found = _of_package(name)
+    if _needs_model(found):
+        raise InputError("--method", f"the method {name} needs a model", "`ctxsift compact --model` names one")
+    return found
+
+
+def _of_package(name: str) -> Callable[..., Method]:
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        known = [*METHODS, RECORDED, *points]
+        raise InputError("--method", f"there is no method {name!r}", did_you_mean(name, known))
+    try:
+        return cast("Callable[..., Method]", points[name].load())
+    except Exception as error:  # other people's code
+        raise _not_loaded(name, error) from error
+
+
+def _needs_model(found: Callable[..., Method]) -> bool:
+    return bool(getattr(found, "needs_model", False))
+
+
+def _not_loaded(name: str, error: Exception) -> InputError:
+    where = {point.name: point.value for point in entry_points(group=GROUP)}.get(name, "ctxsift")
+    problem = f"the method {name!r} of {where} cannot be loaded ({type(error).__name__}: {error})"
+    return InputError("--method", problem, "ask whoever wrote it")

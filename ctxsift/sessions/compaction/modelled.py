@@ -137,15 +137,23 @@ def limits_of(budget: int) -> Limits:
     return Limits(max(_LEAST_ANSWER, budget + budget // 4))
 
 
-class _Modelled(ABC):
-    """A method with a model, and the same by rules where the model fails."""
+class Modelled(ABC):
+    """A method with a model, and one by rules where the model fails. A package may register a class of this kind.
+
+    Args:
+        asker: asks the model.
+        by_rules: makes the summary of a cycle for which the model has none.
+
+    """
 
     takes_budget = True
     must_shrink = True
+    # It is made with an Asker.
+    needs_model = True
 
-    def __init__(self, asker: Asker, by_rules: Method) -> None:
+    def __init__(self, asker: Asker, by_rules: Method | None = None) -> None:
         self.asker = asker
-        self._by_rules = by_rules
+        self._by_rules = by_rules or Anchored()
         self._failures = 0
         self._given_up = ""
 
@@ -171,7 +179,7 @@ class _Modelled(ABC):
     def with_model(self, cycle: Cycle) -> Summary:
         """Return what the model makes of a cycle. Raises UnusableAnswerError or BackendError."""
 
-    def _in_pieces(self, cycle: Cycle, room: int, each: Callable[[Piece], None]) -> None:
+    def in_pieces(self, cycle: Cycle, room: int, each: Callable[[Piece], None]) -> None:
         """Call `each` for the pieces of a span; where one does not fit, for smaller ones of it."""
         waiting = list(pieces(cycle.span, room))
         while waiting:
@@ -185,11 +193,8 @@ class _Modelled(ABC):
                 waiting[:0] = piece.parts(max(_LEAST_PIECE, int(len(piece.text) * share)))
 
 
-class ModelledAnchored(_Modelled):
+class ModelledAnchored(Modelled):
     """The model writes notes on what is cut off; rules merge them into the summary, section by section."""
-
-    def __init__(self, asker: Asker) -> None:
-        super().__init__(asker, Anchored())
 
     def with_model(self, cycle: Cycle) -> Summary:
         """Return the summary with the model's notes merged into it. Raises BackendError."""
@@ -201,11 +206,11 @@ class ModelledAnchored(_Modelled):
 
             notes.append(self.asker.checked(ask, cycle, piece, SECTIONS))
 
-        self._in_pieces(cycle, self.asker.room(cycle.budget), note)
+        self.in_pieces(cycle, self.asker.room(cycle.budget), note)
         return merged(cycle, [entry for text in notes for entry in entries_of(text)])
 
 
-class ModelledRegenerative(_Modelled):
+class ModelledRegenerative(Modelled):
     """The model writes the whole summary anew, from the previous one and each piece of the span."""
 
     def __init__(self, asker: Asker) -> None:
@@ -223,11 +228,11 @@ class ModelledRegenerative(_Modelled):
 
             summary = self.asker.checked(ask, cycle, piece)
 
-        self._in_pieces(cycle, self.asker.room(cycle.budget, cycle.budget), rewrite)
+        self.in_pieces(cycle, self.asker.room(cycle.budget, cycle.budget), rewrite)
         return Summary(summary)
 
 
-class ModelledOpaque(_Modelled):
+class ModelledOpaque(Modelled):
     """The lines that the model finds least likely, each token given all that stands before it in its piece."""
 
     def __init__(self, asker: Asker) -> None:

@@ -1,0 +1,139 @@
+"""Methods of compaction that packages bring, with and without a model."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.processes import default_signals
+from tests.support.remote import clean_environ
+
+EXAMPLE = ROOT / "docs" / "examples" / "session.json"
+PAGE = (ROOT / "docs" / "compaction.md").read_text(encoding="utf-8")
+PLAIN = '''
+class Plain:
+    """Always the same word."""
+    takes_budget = must_shrink = True
+    def compact(self, cycle):
+        from ctxsift.sessions.compaction.records import Summary
+        return Summary("plain")
+
+class Broken(Plain):
+    def __init__(self):
+        raise RuntimeError("no luck")
+
+class BrokenToy(Toy):
+    def __init__(self, asker):
+        raise RuntimeError("no luck either")
+'''
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """Return a folder with an installed package of methods: the toy of the page, and others."""
+    (toy,) = re.findall(r"<!-- held by \S*test_method_packages.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    folder = tmp_path / "packages"
+    information = folder / "toy-1.0.dist-info"
+    information.mkdir(parents=True)
+    (folder / "toy.py").write_text(toy + PLAIN)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    names = ("toy:Toy", "plain:Plain", "broken:Broken", "broken-toy:BrokenToy")
+    points = [f"{name} = toy:{kind}" for name, kind in (each.split(":") for each in names)]
+    (information / "entry_points.txt").write_text("\n".join(("[ctxsift.compaction]", *points)) + "\n")
+    return folder
+
+
+def command(packages: Path, *options: str) -> tuple[list[str], dict[str, str]]:
+    sizes = (str(EXAMPLE), "--keep-last", "60", "--budget", "400")
+    environ = clean_environ(PYTHONPATH=f"{packages}:{ROOT}")
+    return [sys.executable, "-m", "ctxsift", "compact", *sizes, *options], environ
+
+
+def call(packages: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments, environ = command(packages, *options)
+    return subprocess.run(
+        arguments, cwd=packages.parent, env=environ, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def model(packages: Path, **script: object) -> list[str]:
+    path = packages.parent / "script.json"
+    path.write_text(json.dumps(script))
+    return ["--backend", "scripted", "--model", str(path)]
+
+
+def test_a_method_of_a_package_is_given_the_model(packages: Path) -> None:
+    says = model(packages, default="The toy was here.", log="log")
+    done = call(packages, "--method", "toy+index", *says, "--json", "--journal", "journal")
+    assert done.returncode == 0, done.stderr
+    (cycle,) = json.loads(done.stdout)["cycles"]
+    assert cycle["fallback"] == ""
+    summary = json.loads(done.stdout)["summary"]
+    assert summary.startswith("The toy was here.\n\n## Files and commands")
+    # Its answers are in the journal.
+    again = call(packages, "--method", "toy+index", *says, "--json", "--journal", "journal")
+    assert json.loads(again.stdout)["summary"] == summary
+    assert len((packages.parent / "log").read_text().splitlines()) == 1
+
+
+def test_where_its_model_fails_rules_make_the_summary(packages: Path) -> None:
+    done = call(packages, "--method", "toy", *model(packages, crash_always=True))
+    assert done.returncode == 3
+    assert "the summary was made by rules: the model process died" in done.stderr
+    assert "## Constraints" in done.stdout
+
+
+def test_after_a_signal_rules_make_the_summary(packages: Path) -> None:
+    arguments, environ = command(packages, "--method", "toy", *model(packages, hang_on="Say"))
+    process = subprocess.Popen(
+        arguments, cwd=packages.parent, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=default_signals,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "asking" not in process.stderr.readline():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "interrupted: rules make the summary" in stderr
+    assert "## Constraints" in stdout
+
+
+@pytest.mark.parametrize(
+    ("method", "with_model", "told"),
+    [
+        ("toy", False, "--method: the method toy needs a model; `ctxsift compact --model` names one"),
+        (
+            "plain",
+            True,
+            "--model: the method plain asks no model; leave it out, or take anchored, regenerative, opaque",
+        ),
+        ("mask", True, "--model: the method mask asks no model"),
+        ("recorded", True, "--model: the method recorded asks no model"),
+        ("toi", True, "--method: there is no method 'toi'; did you mean toy?"),
+        ("broken", False, "the method 'broken' of toy:Broken cannot be loaded (RuntimeError: no luck)"),
+        (
+            "broken-toy",
+            True,
+            "the method 'broken-toy' of toy:BrokenToy cannot be loaded (RuntimeError: no luck either)",
+        ),
+    ],
+)
+def test_methods_that_cannot_be_used(packages: Path, method: str, with_model: bool, told: str) -> None:
+    done = call(packages, "--method", method, *(model(packages) if with_model else []))
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_method_of_a_package_without_a_model(packages: Path) -> None:
+    done = call(packages, "--method", "plain", "--json")
+    assert (done.returncode, json.loads(done.stdout)["summary"]) == (0, "plain")
