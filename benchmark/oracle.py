@@ -12,7 +12,7 @@ from ctxsift.prompts import Request
 
 
 class OracleBackend(ReferenceBackend):
-    """Knows the corpus `spec.options.dataset` by heart; see RequestBackend. The only backend that ever sees gold."""
+    """Gold: knows the corpus `spec.options.dataset` by heart; see RequestBackend. No other backend ever sees gold."""
 
     def __init__(self) -> None:
         self._answers: dict[Request, str] = {}

@@ -71,7 +71,7 @@ def _why_not_there(program: Program | None) -> str | None:
 
 
 class CommandBackend:
-    """The program that `spec.options.program` says; see AsyncBackend and AsyncRequestBackend."""
+    """A program as a compressor, as `spec.options.program` says; see AsyncBackend and AsyncRequestBackend."""
 
     traits = Traits(missing=_missing, abilities=frozenset({Ability.REQUESTS}))
 

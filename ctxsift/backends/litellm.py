@@ -77,7 +77,7 @@ def _not_accepted(spec: ModelSpec, settings: Settings) -> str | None:
 
 
 class LiteLLMBackend:
-    """One remote model. Address and key come from the environment or `spec.options.env_file`, never in a spec."""
+    """A model of a service, through LiteLLM. Address and key come from environment or env file, never in a spec."""
 
     traits = Traits(missing=_missing, abilities=frozenset({Ability.SAMPLING, Ability.SCHEMA}))
 

@@ -51,7 +51,7 @@ def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]
 
 
 class LlamaCppBackend:
-    """One GGUF model in this process."""
+    """A GGUF model in this process, through llama.cpp."""
 
     traits = Traits(
         reads_gguf=True,

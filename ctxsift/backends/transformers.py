@@ -68,7 +68,7 @@ def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]
 
 
 class TransformersBackend:
-    """One model of the hub, of a local folder, or of a GGUF file; reads several prompts at once."""
+    """A model of the hub, a folder or a GGUF file, through Transformers; reads several prompts at once."""
 
     traits = Traits(
         reads_gguf=True,

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def build_parser() -> Parser:
     """Return the parser of the console script; each subcommand adds its own, with the handler to call."""
     from ctxsift import __version__
-    from ctxsift.cli import compact, compress, session
+    from ctxsift.cli import compact, compress, listing, session
     from ctxsift.cli.parser import Parser
 
     parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True)
-    for module in (compress, session, compact):
+    for module in (compress, session, compact, listing):
         module.add_parser(commands)
     return parser
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: Signals) -> int:
-    from ctxsift.cli import compact, session
+    from ctxsift.cli import compact, listing, session
     from ctxsift.cli.parser import EXIT_USAGE
     from ctxsift.cli.passing import note, refuse
     from ctxsift.errors import CtxsiftError
@@ -57,7 +57,7 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser().parse_args(arguments[:at])
     except CtxsiftError as error:
-        if arguments[:1] in ([session.SUBCOMMAND], [compact.SUBCOMMAND]):
+        if arguments[:1] in ([each.SUBCOMMAND] for each in (session, compact, listing)):
             # They take no data, so there is none to pass on.
             note(str(error))
             exit_code = EXIT_USAGE

@@ -24,7 +24,7 @@ _LISTED_SHARE = 1 / 3
 
 
 class Anchored:
-    """The anchored method by rules."""
+    """One summary with sections that stays; lines of what goes are merged into it."""
 
     takes_budget = True
     must_shrink = True

@@ -23,7 +23,7 @@ _LISTED_SHARE = 1 / 3
 
 
 class Regenerative:
-    """The regenerative method by rules."""
+    """A summary that is written anew each time, from the text of the previous one and what goes."""
 
     takes_budget = True
     must_shrink = True

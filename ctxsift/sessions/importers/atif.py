@@ -39,7 +39,7 @@ def own_of(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 class Atif(Importer):
-    """Reads a trajectory, with its subagents."""
+    """Reads a trajectory in ATIF 1.x, with its subagents."""
 
     format = "atif"
 

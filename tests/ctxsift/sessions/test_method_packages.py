@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from ctxsift.cli import listing
+from ctxsift.sessions.compaction.methods import METHODS, RECORDED
+from ctxsift.sessions.reading import IMPORTERS
 from tests.conftest import ROOT
 from tests.support.processes import default_signals
 from tests.support.remote import clean_environ
@@ -137,3 +141,48 @@ def test_methods_that_cannot_be_used(packages: Path, method: str, with_model: bo
 def test_a_method_of_a_package_without_a_model(packages: Path) -> None:
     done = call(packages, "--method", "plain", "--json")
     assert (done.returncode, json.loads(done.stdout)["summary"]) == (0, "plain")
+
+
+def listed(packages: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    _, environ = command(packages)
+    return subprocess.run(
+        [sys.executable, "-m", "ctxsift", "list", *options],
+        cwd=packages.parent, env=environ, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_a_list_says_what_there_is_and_whose_it_is(packages: Path) -> None:
+    (packages / "toy-1.0.dist-info" / "entry_points.txt").write_text(
+        "[ctxsift.compaction]\ntoy = toy:Toy\nmissing = toy:Missing\n[ctxsift.backends]\nbad = toy:\x1b[2JNone\n"
+    )
+    found = json.loads(listed(packages, "--json").stdout)
+    methods = {each["name"]: each for each in found if each["kind"] == "methods"}
+    assert set(methods) == {*METHODS, RECORDED, "toy", "missing"}
+    assert methods["toy"]["from"] == "toy 1.0"
+    assert methods["toy"]["what"] == "One sentence of a model on each piece of what is gone (needs --model)"
+    assert methods["missing"]["what"].startswith("cannot be loaded (AttributeError: module 'toy' has no attribute")
+    assert methods["anchored"]["from"] == "built-in"
+    assert methods["anchored"]["what"].endswith("(rules; or a model, with --model)")
+    backends = {each["name"]: each for each in found if each["kind"] == "backends"}
+    assert {"llama_cpp", "litellm", "transformers", "controls", "command", "bad"} <= set(backends)
+    assert backends["bad"]["from"] == "toy 1.0"
+    assert "cannot be imported" in backends["bad"]["what"]
+    assert [each["name"] for each in found if each["kind"] == "importers"] == sorted(each.format for each in IMPORTERS)
+    assert not [each for each in found if each["what"] == "says nothing of itself"]
+    shown = listed(packages, "methods").stdout
+    assert [line.split()[1] for line in shown.splitlines()] == sorted(methods)
+    assert "\x1b" not in listed(packages).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [(["method"], "did you mean methods?"), (["--", "ls"], "--: list runs no command")]
+)
+def test_lists_that_there_are_not(packages: Path, options: list[str], told: str) -> None:
+    done = listed(packages, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_built_in_is_what_this_distribution_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == listing._OWN

@@ -1,0 +1,121 @@
+"""`ctxsift list`: the backends, methods of compaction and importers of this installation, other packages' included."""
+
+from __future__ import annotations
+
+import argparse
+
+from ctxsift.cli.parser import EXIT_USAGE, Parser
+from ctxsift.errors import CtxsiftError, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from importlib.metadata import EntryPoint
+
+    from ctxsift.cli.signals import Signals
+
+SUBCOMMAND = "list"
+BUILT_IN = "built-in"
+# The distribution whose entry points are built in.
+_OWN = "ctxsift-bench"
+
+_EPILOG = """\
+examples:
+  ctxsift list
+  ctxsift list methods
+  ctxsift list backends --json
+
+Each line has a name, where it comes from (built-in, or the package that brought it), and what it is: what
+`ctxsift compress --backend` and `ctxsift compact --method` take, and which sessions `ctxsift session` reads.
+`python -m benchmark.utilization --list-judges` lists judges, `python -m benchmark.runner --list-scenarios` models.
+
+exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add this subcommand."""
+    one = commands.add_parser(SUBCOMMAND, help="list backends, methods of compaction and importers", epilog=_EPILOG)
+    one.set_defaults(handler=run)
+    one.add_argument("kind", nargs="?", choices=list(_KINDS), metavar="KIND", help=f"{', '.join(_KINDS)}; default: all")
+    one.add_argument("--json", action="store_true", help="print them as JSON")
+
+
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Print them; return the exit code that the help tells."""
+    from ctxsift.cli.passing import note
+    from ctxsift.terminal import show_columns, show_json
+
+    del signals
+    try:
+        if command:
+            raise InputError("--", "list runs no command", "leave out what follows it")
+    except CtxsiftError as error:
+        note(str(error))
+        return EXIT_USAGE
+    kinds = [options.kind] if options.kind else list(_KINDS)
+    found = [(kind, *each) for kind in kinds for each in sorted(_KINDS[kind]())]
+    if options.json:
+        show_json([dict(zip(("kind", "name", "from", "what"), each, strict=True)) for each in found])
+    else:
+        show_columns([(kind.removesuffix("s"), *each) for kind, *each in found])
+    return 0
+
+
+def _backends() -> Iterator[tuple[str, str, str]]:
+    from importlib.metadata import entry_points
+
+    from ctxsift.backends.registry import GROUP, backend_class
+
+    for point in entry_points(group=GROUP):
+        try:
+            what = _said_of(backend_class(point.name))
+        except CtxsiftError as error:
+            what = str(error)
+        yield point.name, _origin(point), what
+
+
+def _methods() -> Iterator[tuple[str, str, str]]:
+    from importlib.metadata import entry_points
+
+    from ctxsift.sessions.compaction.controls import Recorded
+    from ctxsift.sessions.compaction.methods import GROUP, METHODS, RECORDED
+    from ctxsift.sessions.compaction.modelled import MODELLED
+
+    for name, make in {**METHODS, RECORDED: Recorded}.items():
+        yield name, BUILT_IN, _said_of(make) + (" (rules; or a model, with --model)" if name in MODELLED else "")
+    for point in entry_points(group=GROUP):
+        try:
+            made = point.load()
+        except Exception as error:  # other people's code
+            what = f"cannot be loaded ({type(error).__name__}: {error})"
+        else:
+            what = _said_of(made) + (" (needs --model)" if getattr(made, "needs_model", False) else "")
+        yield point.name, _origin(point), what
+
+
+def _importers() -> Iterator[tuple[str, str, str]]:
+    from ctxsift.sessions.reading import IMPORTERS
+
+    for importer in IMPORTERS:
+        yield importer.format, BUILT_IN, _said_of(importer)
+
+
+_KINDS: dict[str, Callable[[], Iterator[tuple[str, str, str]]]] = {
+    "backends": _backends,
+    "methods": _methods,
+    "importers": _importers,
+}
+
+
+def _origin(point: EntryPoint) -> str:
+    """Return the package that brought it, with its version."""
+    if point.dist is None or point.dist.name == _OWN:
+        return BUILT_IN
+    return f"{point.dist.name} {point.dist.version}"
+
+
+def _said_of(made: object) -> str:
+    """Return what its first line says it is, for those who do not read code."""
+    first = (getattr(made, "__doc__", None) or "").strip().partition("\n")[0]
+    return first.partition("; see ")[0].partition(". ")[0].rstrip(".") or "says nothing of itself"
