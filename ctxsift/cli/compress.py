@@ -75,11 +75,8 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument(
         "--intent", choices=[str(i) for i in Intent], default=str(Intent.SUMMARY), help="default: %(default)s"
     )
-    add_model_options(
-        one.add_argument_group(
-            f"asking a model (where none is named, or with --backend {EXTRACT}, lines are picked by rule)"
-        )
-    )
+    model = one.add_argument_group(f"asking a model (otherwise, or with --backend {EXTRACT}, rules pick lines)")
+    add_model_options(model)
     one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
     one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
     one.add_argument("--max-output-tokens", type=tokens, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")

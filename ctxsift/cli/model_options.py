@@ -23,7 +23,9 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
         "(default: CTXSIFT_MODEL)",
     )
     options.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
-    options.add_argument("--backend", help="registered backend (default: llama_cpp, with --remote litellm)")
+    options.add_argument(
+        "--backend", help="as `ctxsift list backends` names it (default: llama_cpp, with --remote litellm)"
+    )
     options.add_argument(
         "--device",
         action=_DeviceOption,
