@@ -1,0 +1,177 @@
+"""What is wrong with an answer, whatever it says: sense turned, values of others, other numbers, words in no order."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchmark.statements.model import Alternatives, Statement
+from benchmark.statements.pairs import crossed
+from benchmark.statements.phrases import Place, places_of
+from benchmark.statements.text import Kind, Text, Token, tokens_of
+from benchmark.statements.vocabulary import BARRIERS, NEGATORS
+
+# How far before what is said a negation may stand, in words; and before something that is asked for under one.
+_DENIED_WITHIN, _NEGATED_WITHIN = 8, 4
+_FALSE = re.compile(r"(?i)\b(?:not (?:true|the case|so|correct|right)|untrue|false that|wrong that)\b")
+_UNCHANGED = re.compile(
+    r"(?i)\b(?:not|never) (?:\w+ )?(?:created|modified|deleted|changed|added|removed|touched|edited)\b"
+)
+_REFUSES = re.compile(
+    r"(?i)\b(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
+)
+# A sentence that has this share of a statement's own words is about it.
+_ABOUT = 0.8
+# Who takes most of the words from a right answer keeps at least this share of the pairs that they form there.
+_TAKEN, _KEPT, _FEWEST_PAIRS = 0.6, 0.4, 3
+# Nearer than this, in tokens, a value goes with neither of two names.
+_MARGIN = 2
+_LINE = re.compile(r"(?<=\w)(?::\d+)+$")
+
+
+def sentence_at(text: Text, place: Place) -> str:
+    """Return the sentence in which something stands."""
+    first, past = text.sentences[text.sentence_of(place.first)]
+    return text.text[text.tokens[first].start : text.tokens[past - 1].end]
+
+
+def refused(text: Text, group: Alternatives) -> list[Place]:
+    """Return where what is asked for under a negation is said to be refused, ruled out, forbidden."""
+    plain = tuple(term[1:] for term in group if term.startswith("!"))
+    places = places_of(text, plain) if plain else []
+    return [Place(p.first, p.last, negated=True) for p in places if _REFUSES.search(sentence_at(text, p))]
+
+
+def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
+    """Return True if places that say a statement stand under a negation that it does not have, or are called untrue."""
+    if any(_FALSE.search(sentence_at(text, place)) for place in places):
+        return True
+    if any(map(_is_negator, says.tokens)):
+        return False
+    sentences = itertools.groupby(sorted(places), key=lambda place: text.sentence_of(place.first))
+    return any(_is_under_negation(text, sentence, list(here)) for sentence, here in sentences)
+
+
+def _is_under_negation(text: Text, sentence: int, places: Sequence[Place]) -> bool:
+    begin = text.sentences[sentence][0]
+    start = first = places[0].first
+    while start > max(begin, first - _DENIED_WITHIN) and not _is_barrier(text.tokens[start - 1]):
+        start -= 1
+    own = {
+        index
+        for place in places
+        for index in range(place.first - (_NEGATED_WITHIN if place.negated else 0), place.last + 1)
+    }
+    last = max(place.last for place in places)
+    return any(_is_negator(text.tokens[index]) for index in range(start, last + 1) if index not in own)
+
+
+def _is_barrier(token: Token) -> bool:
+    return token.kind is Kind.STOP or token.norm in BARRIERS
+
+
+def _is_negator(token: Token) -> bool:
+    return token.kind is Kind.WORD and token.norm in NEGATORS
+
+
+def is_turned(text: Text, group: Alternatives) -> bool:
+    """Return True if a text says only the opposite of some alternatives."""
+    words = [term for term in group if not term.startswith(("=", "~"))]
+    opposite = tuple(term[1:] if term.startswith("!") else f"!{term}" for term in words)
+    return bool(opposite) and not places_of(text, group) and bool(places_of(text, opposite))
+
+
+def mixed_pairs(text: Text, statement: Statement) -> bool:
+    """Return True if values of a statement go with another of its labels."""
+    sides = [(places_of(text, label), places_of(text, value)) for label, value in statement.pairs]
+    present = [(labels, values) for labels, values in sides if labels and values]
+    return len(present) > 1 and bool(crossed(text, *map(list, zip(*present, strict=True))))
+
+
+def mixed_statements(text: Text, statements: Sequence[Statement], question: Text) -> Iterator[tuple[int, int]]:
+    """Yield two statements, by index, where what the one says is said of what the other is about.
+
+    Args:
+        text: an answer.
+        statements: that it says, or some of.
+        question: what tells the labels of which one alone is named.
+
+    """
+    for i, j in itertools.combinations(range(len(statements)), 2):
+        (label, *ours), (other, *theirs) = statements[i].groups, statements[j].groups
+        labels = (label, other)
+        if not set(label) & set(other) and any(
+            _are_mixed(text, labels, values, question)
+            for values in itertools.product(ours, theirs)
+            if not set(values[0]) & set(values[1])
+        ):
+            yield i, j
+
+
+def _are_mixed(text: Text, labels: Sequence[Alternatives], values: Sequence[Alternatives], question: Text) -> bool:
+    names, said = [places_of(text, label) for label in labels], [places_of(text, value) for value in values]
+    if not all(said) or not any(names):
+        return False
+    if all(names):
+        return bool(crossed(text, names, said))
+    if not all(places_of(question, label) for label in labels):
+        return False
+    at = 0 if names[0] else 1
+    own, another = _distance(names[at], said[at]), _distance(names[at], said[1 - at])
+    return another + _MARGIN < own
+
+
+def _distance(some: Iterable[Place], others: Sequence[Place]) -> int:
+    return min(abs(a.first - b.first) for a in some for b in others)
+
+
+def other_number(text: Text, says: Text, question: Text) -> str:
+    """Return the number that a sentence about a statement has in the place of the statement's own, or nothing."""
+    told = {norm_of_token(token) for token in (*question.tokens, *says.tokens)}
+    own = {norm_of_token(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME}
+    own -= {norm_of_token(token) for token in question.tokens}
+    about = [
+        text.tokens[slice(*span)]
+        for span in text.sentences
+        if len(own & {norm_of_token(token) for token in text.tokens[slice(*span)]}) >= _ABOUT * len(own)
+    ]
+    for before, after in _without_number(text, says, question):
+        for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
+            if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):
+                return number.text
+    return ""
+
+
+def _without_number(text: Text, says: Text, question: Text) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after each number of a statement that an answer does not have."""
+    there = {token.norm for token in (*text.tokens, *question.tokens)}
+    for before, token, after in _triples(says.tokens):
+        if token.kind is Kind.NUMBER and token.norm not in there:
+            yield before or "?", after or "?"
+
+
+def _triples(tokens: Sequence[Token]) -> Iterator[tuple[str, Token, str]]:
+    norms = ["", *(token.norm for token in tokens), ""]
+    return ((norms[index], token, norms[index + 2]) for index, token in enumerate(tokens))
+
+
+def norm_of_token(token: Token) -> str:
+    """Return what a token is compared by; a file without its folder and line."""
+    return _LINE.sub("", token.norm.rpartition("/")[2]) or token.norm
+
+
+def is_shuffled(text: Text, gold: str) -> bool:
+    """Return True if an answer is made of the words of a right one, in no order."""
+    theirs, ours = (
+        [t.text.lower() for t in tokens if t.kind is not Kind.STOP] for tokens in (tokens_of(gold), text.tokens)
+    )
+    if sum(word in theirs for word in ours) < _TAKEN * len(ours):
+        return False
+    pairs = {pair for pair in itertools.pairwise(theirs) if set(pair) <= set(ours)}
+    return len(pairs) >= _FEWEST_PAIRS and len(pairs & set(itertools.pairwise(ours))) < _KEPT * len(pairs)
+
+
+def denies_change(line: str) -> bool:
+    """Return True if a line says that files were not changed so."""
+    return bool(_FALSE.search(line) or _UNCHANGED.search(line))

@@ -1,0 +1,300 @@
+"""What an answer to a probe covers: by rules, statement by statement. Whoever judges sees no method and no context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+
+from benchmark.probes.answer_faults import (
+    denies_change,
+    is_denied,
+    is_shuffled,
+    is_turned,
+    mixed_pairs,
+    mixed_statements,
+    other_number,
+    refused,
+)
+from benchmark.probes.model import Probe
+from benchmark.statements.judging import violations
+from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
+from benchmark.statements.phrases import Place, places_of
+from benchmark.statements.text import Text, read
+from benchmark.whole_tokens import has_token
+
+# Raised when the same answer may come to another verdict.
+ANSWER_RULES_VERSION = "1"
+FULL = 5.0
+_WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
+# What a first contradiction leaves, and each further one.
+_FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
+_ABSTAINS = re.compile(
+    r"(?i)\bnot\b[^.;:]{0,40}\bin (?:my|the|this) context\b|\bmy context\b[^.;]{0,60}(?:\bnot\b|n't\b|\bno\b)"
+    r"|\b(?:do|can|could)(?: not|n't|not) (?:know|see|tell|say|find)\b|\bnot (?:spelled|spelt) out\b|\bis not there\b"
+    r"|\b(?:not|never) (?:known|given|stated|mentioned|told|shown)\b|\bunknown to me\b|\bno (?:idea|information)\b"
+)
+# `unedited` is `not edited`.
+_UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
+_PATH = re.compile(r"[\w.~@+/-]*\w\.[A-Za-z]\w*|(?<![\w/])\.[a-z][\w.-]+|[\w.-]+/[\w./-]*\w")
+_LINE_END = re.compile(r"\n|(?<=[.;])\s")
+
+
+class Rule(StrEnum):
+    """A rule that can be left out, to see what it moves."""
+
+    # What the question tells is told.
+    TOLD = auto()
+    # A statement of which some terms are said counts in part ...
+    PARTIAL = auto()
+    # ... unless it has names or numbers, and none of them is.
+    HARD = auto()
+    # Statements that may be said count half.
+    OKAY = auto()
+    # `unedited` is `not edited`; "ruled out: X" is "no X".
+    UN = auto()
+    REFUSED = auto()
+    # What is wrong with an answer.
+    MUST_NOT = auto()
+    DENIED = auto()
+    TURNED = auto()
+    NUMBERS = auto()
+    MIXED = auto()
+    SHUFFLED = auto()
+    INVENTED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAsked:
+    """Files that a probe for a whole set asks for.
+
+    Attributes:
+        gold: those of the set, by path.
+        known: all other paths of the session; whoever names one invents nothing.
+
+    """
+
+    gold: frozenset[str]
+    known: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementVerdict:
+    """How much of a statement is said, in [0, 1], why, and the words that say it.
+
+    Attributes:
+        contradiction: how it is contradicted, in words; empty where it is not.
+
+    """
+
+    share: float
+    reason: str
+    matched: tuple[str, ...] = ()
+    contradiction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerVerdict:
+    """What an answer has of a probe.
+
+    Attributes:
+        shares: by the index of the statement; of files, by their place in the order of the alphabet.
+        must_not: rules that it breaks, by index.
+        contradictions: all that is wrong, in words.
+        abstains: it says that it does not know something.
+        coverage: 0 to 5.
+
+    """
+
+    shares: Mapping[int, StatementVerdict]
+    must_not: frozenset[int]
+    contradictions: tuple[str, ...]
+    abstains: bool
+    coverage: float
+
+
+class AnswerJudge:
+    """Judges answers in few words to one question.
+
+    Args:
+        without: rules that are left out.
+
+    """
+
+    def __init__(self, without: Iterable[Rule] = ()) -> None:
+        self._rules = frozenset(Rule) - frozenset(without)
+
+    def judge(self, probe: Probe, answer: str, files: FilesAsked | None = None) -> AnswerVerdict:
+        """Return what an answer has of a probe.
+
+        Args:
+            probe: what was asked.
+            answer: text, as it came.
+            files: where the probe asks for all files of a kind.
+
+        """
+        if files is not None:
+            return self._files(answer, files)
+        text, question = read(answer, is_terse=True), _told(probe.question)
+        weights = [self._weight(statement) for statement in probe.statements]
+        if Rule.SHUFFLED in self._rules and is_shuffled(text, probe.gold):
+            nothing = StatementVerdict(0.0, "its words stand in no order")
+            return _verdict(answer, dict.fromkeys(range(len(weights)), nothing), weights)
+        shares = self._statements(answer, text, question, probe.statements)
+        if Rule.MIXED in self._rules:
+            shares |= _mixed(text, question, probe, shares)
+        hits = self._broken(text, probe.must_not)
+        return _verdict(answer, shares, weights, hits, [probe.must_not[index].says for index in sorted(hits)])
+
+    def _statements(
+        self, answer: str, text: Text, question: Text, statements: Sequence[Statement]
+    ) -> dict[int, StatementVerdict]:
+        readings = [text]
+        if Rule.UN in self._rules and _UN.search(answer):
+            readings.append(read(_UN.sub("not ", answer), is_terse=True))
+        return {
+            index: max((self._statement(each, question, statement) for each in readings), key=lambda found: found.share)
+            for index, statement in enumerate(statements)
+        }
+
+    def _broken(self, text: Text, rules: Sequence[MustNot]) -> frozenset[int]:
+        if Rule.MUST_NOT not in self._rules:
+            return frozenset()
+        return frozenset(index for index, rule in enumerate(rules) if any(True for _ in violations(text, rule)))
+
+    def _weight(self, statement: Statement) -> float:
+        return _WEIGHTS[statement.weight] if Rule.OKAY in self._rules else float(statement.weight is Weight.VITAL)
+
+    def _statement(self, text: Text, question: Text, statement: Statement) -> StatementVerdict:
+        groups = (*statement.groups, *(side for pair in statement.pairs for side in pair))
+        told = [group for group in groups if Rule.TOLD in self._rules and places_of(question, group)]
+        asked = [group for group in groups if group not in told] or list(groups)
+        found = self._best(text, statement, asked)
+        places = [places[0] for places in found if places]
+        says = read(statement.says)
+        share = self._share(asked, found)
+        matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
+        fault = self._fault(text, question, says, places if share else [], statement, told)
+        if fault:
+            return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
+        return StatementVerdict(share, _reason(share), matched)
+
+    def _best(self, text: Text, statement: Statement, asked: Sequence[Alternatives]) -> list[list[Place]]:
+        """Return where each group stands in the sentence, or the answer, that has most of them."""
+        anywhere = statement.within is Within.ANSWER or not statement.groups
+        spans = [(0, len(text.tokens))] if anywhere else text.sentences
+        found = [self._places(text, group) for group in asked]
+        here = [[[p for p in places if first <= p.first < past] for places in found] for first, past in spans]
+        return max(here, key=lambda each: self._share(asked, each), default=[[] for _ in asked])
+
+    def _places(self, text: Text, group: Alternatives) -> list[Place]:
+        places = places_of(text, group)
+        return places if places or Rule.REFUSED not in self._rules else refused(text, group)
+
+    def _share(self, asked: Sequence[Alternatives], found: Sequence[Sequence[Place]]) -> float:
+        hard = [bool(places) for group, places in zip(asked, found, strict=True) if _is_hard(group)]
+        if Rule.HARD in self._rules and hard and not any(hard):
+            return 0.0
+        share = sum(map(bool, found)) / len(asked)
+        return share if share == 1 or Rule.PARTIAL in self._rules else 0.0
+
+    def _fault(
+        self,
+        text: Text,
+        question: Text,
+        says: Text,
+        places: Sequence[Place],
+        statement: Statement,
+        told: Iterable[Alternatives],
+    ) -> str:
+        """Return what keeps places from saying a statement."""
+        if Rule.NUMBERS in self._rules and (number := other_number(text, says, question)):
+            return f"{number} in place of its number"
+        if Rule.MIXED in self._rules and mixed_pairs(text, statement):
+            return "mixes up who has what"
+        if Rule.DENIED in self._rules and is_denied(text, places, says):
+            return "denied"
+        turned = (group for group in told if is_turned(text, group) and not is_turned(says, group))
+        if Rule.TURNED in self._rules and places and any(turned):
+            return "denies what the question tells"
+        return ""
+
+    def _files(self, answer: str, files: FilesAsked) -> AnswerVerdict:
+        named = frozenset(self._named(answer, files.gold))
+        shares = {index: _in_set(path, named) for index, path in enumerate(sorted(files.gold))}
+        known = files.gold | files.known
+        invented = [path for path in sorted(named) if not any(_is_same(path, each) for each in known)]
+        wrong = [f"there is no {path}" for path in invented if Rule.INVENTED in self._rules]
+        return _verdict(answer, shares, [1.0] * len(shares), wrong=wrong[:1])
+
+    def _named(self, answer: str, files: Iterable[str]) -> Iterator[str]:
+        """Yield the files that an answer names, without those that it says were not changed so."""
+        for line in _LINE_END.split(answer):
+            if Rule.DENIED not in self._rules or not denies_change(line):
+                yield from paths_in(line)
+                # `Makefile` looks like a word.
+                yield from (path for path in files if "." not in _name(path) and has_token(line, _name(path)))
+
+
+def paths_in(text: str) -> frozenset[str]:
+    """Return what looks like a file in a text."""
+    return frozenset(found.rstrip(".").removeprefix("./") for found in _PATH.findall(text))
+
+
+def _in_set(path: str, named: Iterable[str]) -> StatementVerdict:
+    if any(_is_same(path, each) for each in named):
+        return StatementVerdict(1.0, "named", (path,))
+    return StatementVerdict(0.0, "not named")
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Return True if two paths may be the same: whole, or the end of one."""
+    return path == other or path.endswith(f"/{other}") or other.endswith(f"/{path}")
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _told(question: str) -> Text:
+    # As a sentence of its own: a question says nothing.
+    return read(question.replace("?", "."))
+
+
+def _is_hard(group: Alternatives) -> bool:
+    """Return True for a name or a number."""
+    return all(term.startswith("=") or any(char.isdigit() for char in term) for term in group)
+
+
+def _reason(share: float) -> str:
+    return "said" if share == 1 else "said in part" if share else "not said"
+
+
+def _mixed(
+    text: Text, question: Text, probe: Probe, shares: Mapping[int, StatementVerdict]
+) -> Iterator[tuple[int, StatementVerdict]]:
+    said = [index for index, found in shares.items() if found.share and len(probe.statements[index].groups) > 1]
+    statements = [probe.statements[index] for index in said]
+    # What a right answer mixes up cannot be told apart.
+    alike = set(mixed_statements(read(probe.gold, is_terse=True), statements, question))
+    for pair in set(mixed_statements(text, statements, question)) - alike:
+        one, other = (said[index] for index in sorted(pair))
+        wrong = f"mixed up: {probe.statements[one].says}; {probe.statements[other].says}"
+        for index in (one, other):
+            yield index, StatementVerdict(0.0, "goes with another", shares[index].matched, wrong)
+
+
+def _verdict(
+    answer: str,
+    shares: Mapping[int, StatementVerdict],
+    weights: Sequence[float],
+    must_not: frozenset[int] = frozenset(),
+    wrong: Iterable[str] = (),
+) -> AnswerVerdict:
+    contradicted = (each.contradiction for each in shares.values() if each.contradiction)
+    contradictions = tuple(dict.fromkeys((*contradicted, *wrong)))
+    covered = sum(weight * each.share for weight, each in zip(weights, shares.values(), strict=True)) / sum(weights)
+    left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
+    abstains = _ABSTAINS.search(answer) is not None
+    return AnswerVerdict(shares, must_not, contradictions, abstains, FULL * covered * left)

@@ -1,0 +1,252 @@
+"""What an answer in few words covers, and what is no answer although its words are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
+from benchmark.probes.model import Probe
+
+OVEN = {
+    "id": "oven",
+    "type": "decision",
+    "question": "Which loaves may not be baked in the small oven, what keeps its heat, and why was steam given up?",
+    "evidence": [4],
+    "statements": [
+        {
+            "says": "no rye in the small oven",
+            "names": [["rye", "Rye"]],
+            "terms": [["!bake", "!baked"], ["small oven"]],
+        },
+        {"says": "oven.toml keeps its heat at 230 degrees", "names": ["oven.toml"], "terms": [["230"]]},
+        {
+            "says": "steam was given up, as the door leaks",
+            "weight": "okay",
+            "terms": [["steam"], ["leak", "not tight"]],
+        },
+    ],
+    "must_not": [{"says": "steam was too dear", "terms": [["steam"], ["dear", "expensive"]]}],
+}
+SIGNS = {
+    "id": "signs",
+    "type": "recall",
+    "question": "How are deposits and withdrawals written?",
+    "evidence": [4],
+    "statements": [
+        {"says": "deposits are in brackets", "terms": [["deposit"], ["brackets"]]},
+        {"says": "withdrawals are in bold", "terms": [["withdrawal"], ["bold"]]},
+    ],
+}
+RULES = {
+    "id": "rules",
+    "type": "constraint",
+    "question": "What was said of the ledger and of plug-ins?",
+    "evidence": [4],
+    "statements": [
+        {"says": "nobody edits the ledger", "terms": [["ledger"], ["!edit"]]},
+        {"says": "no macros", "terms": [["!macro"]]},
+    ],
+}
+FILES = {
+    "id": "files",
+    "type": "artifact",
+    "question": "Which files were created?",
+    "evidence": [4],
+    "files": "created",
+}
+
+
+def judged(probe: Mapping[str, object], answer: str, *without: Rule, files: FilesAsked | None = None) -> AnswerVerdict:
+    return AnswerJudge(without).judge(msgspec.convert(probe, Probe), answer, files)
+
+
+RIGHT = "Rye. oven.toml keeps it at 230. The door leaks."
+
+
+def test_what_the_question_tells_is_told() -> None:
+    found = judged(OVEN, RIGHT)
+    assert found.coverage == 5
+    assert [each.share for each in found.shares.values()] == [1, 1, 1]
+    assert found.shares[1].matched == ("oven.toml", "230")
+    assert not found.contradictions
+    assert judged(OVEN, RIGHT, Rule.TOLD).coverage < 3.5
+
+
+def test_nothing_is_said_by_nothing() -> None:
+    assert judged(OVEN, "").coverage == 0
+    assert judged(OVEN, "I like bread.").coverage == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "share"),
+    [
+        ("oven.toml, I think.", 0.5),
+        # The name and the number stand in sentences of their own.
+        ("It is in oven.toml. Take 230 of them.", 0.5),
+        ("It is kept by a thermostat.", 0),
+    ],
+)
+def test_some_of_the_terms_are_some_of_a_statement(answer: str, share: float) -> None:
+    assert judged(OVEN, answer).shares[1].share == share
+    assert judged(OVEN, answer, Rule.PARTIAL).shares[1].share == 0
+
+
+def test_without_its_names_and_numbers_nothing_of_a_statement_is_said() -> None:
+    probe = {**OVEN, "statements": [{"says": "warm as 230", "terms": [["warm", "glow"], ["230"]]}]}
+    assert judged(probe, "It may glow.").shares[0].share == 0
+    assert judged(probe, "It may glow.", Rule.HARD).shares[0].share == 0.5
+
+
+def test_what_may_be_said_counts_half() -> None:
+    assert judged(OVEN, "Rye; oven.toml has it at 230.").coverage == pytest.approx(5 * 2 / 2.5)
+    assert judged(OVEN, "Rye; oven.toml has it at 230.", Rule.OKAY).coverage == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "share", "rule"),
+    [
+        ("The ledger stays unedited.", [1, 0], Rule.UN),
+        ("Ruled out: macros.", [0, 1], Rule.REFUSED),
+    ],
+)
+def test_denials_in_other_words(answer: str, share: list[float], rule: Rule) -> None:
+    assert [each.share for each in judged(RULES, answer).shares.values()] == share
+    assert [each.share for each in judged(RULES, answer, rule).shares.values()] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Its heat is not kept by oven.toml at 230 degrees.",
+        "oven.toml never keeps it at 230 degrees.",
+        "It is not true that oven.toml keeps its heat at 230 degrees.",
+    ],
+)
+def test_a_sense_that_is_turned(answer: str) -> None:
+    found = judged(OVEN, answer)
+    assert found.shares[1].share == 0
+    assert found.contradictions == ("denied: oven.toml keeps its heat at 230 degrees",)
+    assert judged(OVEN, answer, Rule.DENIED).shares[1].share == 1
+
+
+def test_what_the_question_tells_may_not_be_denied() -> None:
+    assert judged(OVEN, "Rye may be baked there.").coverage == 0
+    assert judged(OVEN, "Rye may be baked there.", Rule.TURNED).shares[0].share == 1
+
+
+def test_another_number() -> None:
+    probe = {**OVEN, "statements": [{"says": "oven.toml keeps 230 degrees", "names": ["oven.toml"]}]}
+    found = judged(probe, "oven.toml keeps 250 degrees.")
+    assert found.contradictions == ("250 in place of its number: oven.toml keeps 230 degrees",)
+    assert judged(probe, "oven.toml keeps 250 degrees.", Rule.NUMBERS).coverage == 5
+    # Both are told, the old one and the new one.
+    assert judged(probe, "oven.toml keeps 230 degrees, at first it kept 250 degrees.").coverage == 5
+    # What the number is of, nobody says.
+    assert judged(probe, "oven.toml has it, 250 lines long.").coverage == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "coverage"),
+    [
+        ("Deposits in brackets, withdrawals in bold.", 5),
+        ("Withdrawals in bold, deposits in brackets.", 5),
+        ("Withdrawals in brackets, deposits in bold.", 0),
+        # Who is meant otherwise, the question tells.
+        ("Deposits are in bold; what goes out is in brackets.", 0),
+        ("Brackets and bold.", 5),
+    ],
+)
+def test_roles_that_are_swapped(answer: str, coverage: float) -> None:
+    assert judged(SIGNS, answer).coverage == coverage
+    assert judged(SIGNS, answer, Rule.MIXED).coverage == 5
+
+
+def test_what_a_right_answer_mixes_up_is_not_told_apart() -> None:
+    says = ["the mill was named by the baker", "the baker has the word on the mill"]
+    terms = [[["mill"], ["named"]], [["baker"], ["word"]]]
+    statements = [{"says": each, "terms": groups} for each, groups in zip(says, terms, strict=True)]
+    probe = {**SIGNS, "question": "Who named it?", "statements": statements}
+    assert judged(probe, "\n".join(f"{each}." for each in says)).coverage == 5
+
+
+def test_pairs_that_are_swapped() -> None:
+    statement = {
+        "says": "mills have 3 stones, presses have 7",
+        "pairs": [[["mills"], ["3"]], [["presses"], ["7"]]],
+    }
+    probe = {**SIGNS, "question": "How many stones are there?", "statements": [statement]}
+    assert judged(probe, "Mills have 3, and presses have 7.").coverage == 5
+    assert judged(probe, "Mills have 7, and presses have 3.").coverage == 0
+    assert judged(probe, "Mills have 3.").coverage == 2.5
+
+
+def test_words_of_a_right_answer_in_no_order() -> None:
+    answer = "oven small the no in rye. degrees 230 heat at keeps its oven.toml. leaks as door steam was the up given"
+    assert judged(OVEN, answer).coverage == 0
+    assert judged(OVEN, answer, Rule.SHUFFLED).coverage > 2
+    right = "As the door leaks, steam was given up; oven.toml keeps its heat at 230 degrees; no rye in the small oven."
+    assert judged(OVEN, right).coverage == 5
+
+
+def test_what_only_a_wrong_answer_says() -> None:
+    found = judged(OVEN, f"{RIGHT} Steam was too expensive.")
+    assert found.must_not == {0}
+    assert found.contradictions == ("steam was too dear",)
+    assert found.coverage == pytest.approx(5 * 0.3)
+    assert judged(OVEN, f"{RIGHT} Steam was too expensive.", Rule.MUST_NOT).coverage == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "abstains"),
+    [
+        (RIGHT, False),
+        ("Not in my context.", True),
+        ("Rye. The reason is not in my context.", True),
+        ("My context does not say why.", True),
+        ("I don't know.", True),
+        ("I only see rye; the rest is not spelled out.", True),
+        ("No rye, and nothing that is not dry.", False),
+    ],
+)
+def test_whoever_does_not_know_says_so(answer: str, abstains: bool) -> None:
+    assert judged(OVEN, answer).abstains is abstains
+
+
+ASKED = FilesAsked(frozenset({"src/a.py", "src/b.py"}), frozenset({"src/c.py", "docs/a.md"}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "coverage"),
+    [
+        ("src/a.py and b.py", 5),
+        ("In src: a.py, b.py; src/c.py was there before.", 5),
+        ("/home/me/project/src/a.py", 2.5),
+        ("docs/a.md", 0),
+        ("src/a.py, src/b.py and src/d.py.", 1.5),
+        ("src/a.py was not created. b.py is new.", 2.5),
+        ("It is not true that src/a.py and src/b.py were created.", 0),
+        ("They are not in my context.", 0),
+    ],
+)
+def test_files_of_a_kind(answer: str, coverage: float) -> None:
+    assert judged(FILES, answer, files=ASKED).coverage == coverage
+
+
+def test_a_file_whose_name_looks_like_a_word() -> None:
+    assert judged(FILES, "The Makefile.", files=FilesAsked(frozenset({"Makefile"}))).coverage == 5
+    assert judged(FILES, "The Makefiles.", files=FilesAsked(frozenset({"Makefile"}))).coverage == 0
+
+
+def test_a_file_that_nobody_knows_is_invented() -> None:
+    found = judged(FILES, "a.py, b.py, zebra.py", files=ASKED)
+    assert found.contradictions == ("there is no zebra.py",)
+    assert judged(FILES, "a.py, b.py, zebra.py", Rule.INVENTED, files=ASKED).coverage == 5
+
+
+def test_what_looks_like_a_file() -> None:
+    text = "See ./src/a.py, `.flaskenv`, docs/notes and Makefile at 3.5 o'clock (e.g. b.toml)."
+    assert paths_in(text) >= {"src/a.py", ".flaskenv", "docs/notes", "b.toml"}
+    assert "3.5" not in paths_in(text)
