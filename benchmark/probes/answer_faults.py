@@ -12,8 +12,8 @@ from benchmark.statements.phrases import Place, places_of
 from benchmark.statements.text import Kind, Text, Token, tokens_of
 from benchmark.statements.vocabulary import BARRIERS, NEGATORS
 
-# How far before what is said a negation may stand, in words; and before something that is asked for under one.
-_DENIED_WITHIN, _NEGATED_WITHIN = 8, 4
+# How far before and after what is said a negation may stand, in words; and before what is asked for under one.
+_DENIED_BEFORE, _DENIED_AFTER, _NEGATED_WITHIN = 8, 3, 4
 _FALSE = re.compile(r"(?i)\b(?:not (?:true|the case|so|correct|right)|untrue|false that|wrong that)\b")
 _UNCHANGED = re.compile(
     r"(?i)\b(?:not|never) (?:\w+ )?(?:created|modified|deleted|changed|added|removed|touched|edited)\b"
@@ -38,7 +38,7 @@ def sentence_at(text: Text, place: Place) -> str:
 
 def refused(text: Text, group: Alternatives) -> list[Place]:
     """Return where what is asked for under a negation is said to be refused, ruled out, forbidden."""
-    plain = tuple(term[1:] for term in group if term.startswith("!"))
+    plain = _without_negation(group)
     places = places_of(text, plain) if plain else []
     return [Place(p.first, p.last, negated=True) for p in places if _REFUSES.search(sentence_at(text, p))]
 
@@ -54,17 +54,22 @@ def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
 
 
 def _is_under_negation(text: Text, sentence: int, places: Sequence[Place]) -> bool:
-    begin = text.sentences[sentence][0]
-    start = first = places[0].first
-    while start > max(begin, first - _DENIED_WITHIN) and not _is_barrier(text.tokens[start - 1]):
-        start -= 1
-    own = {
-        index
-        for place in places
-        for index in range(place.first - (_NEGATED_WITHIN if place.negated else 0), place.last + 1)
-    }
-    last = max(place.last for place in places)
-    return any(_is_negator(text.tokens[index]) for index in range(start, last + 1) if index not in own)
+    first, last = places[0].first, max(place.last for place in places)
+    begin, past = text.sentences[sentence]
+    before = text.tokens[max(begin, first - _DENIED_BEFORE) : first]
+    after = text.tokens[last + 1 : min(past, last + 1 + _DENIED_AFTER)]
+    own = {index for place in places for index in range(_begin(place), place.last + 1)}
+    between = (text.tokens[index] for index in range(first, last + 1) if index not in own)
+    near = [] if places[0].negated else list(_up_to_barrier(reversed(before)))
+    return any(map(_is_negator, (*near, *between, *_up_to_barrier(after))))
+
+
+def _begin(place: Place) -> int:
+    return place.first - (_NEGATED_WITHIN if place.negated else 0)
+
+
+def _up_to_barrier(tokens: Iterable[Token]) -> Iterator[Token]:
+    return itertools.takewhile(lambda token: not _is_barrier(token), tokens)
 
 
 def _is_barrier(token: Token) -> bool:
@@ -75,11 +80,14 @@ def _is_negator(token: Token) -> bool:
     return token.kind is Kind.WORD and token.norm in NEGATORS
 
 
-def is_turned(text: Text, group: Alternatives) -> bool:
-    """Return True if a text says only the opposite of some alternatives."""
-    words = [term for term in group if not term.startswith(("=", "~"))]
-    opposite = tuple(term[1:] if term.startswith("!") else f"!{term}" for term in words)
-    return bool(opposite) and not places_of(text, group) and bool(places_of(text, opposite))
+def is_affirmed(text: Text, group: Alternatives) -> bool:
+    """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for."""
+    plain = _without_negation(group)
+    return bool(plain and places_of(text, plain)) and not places_of(text, group) and not refused(text, group)
+
+
+def _without_negation(group: Alternatives) -> Alternatives:
+    return tuple(term[1:] for term in group if term.startswith("!"))
 
 
 def mixed_pairs(text: Text, statement: Statement) -> bool:

@@ -9,9 +9,9 @@ from enum import StrEnum, auto
 
 from benchmark.probes.answer_faults import (
     denies_change,
+    is_affirmed,
     is_denied,
     is_shuffled,
-    is_turned,
     mixed_pairs,
     mixed_statements,
     other_number,
@@ -58,7 +58,7 @@ class Rule(StrEnum):
     # What is wrong with an answer.
     MUST_NOT = auto()
     DENIED = auto()
-    TURNED = auto()
+    AFFIRMED = auto()
     NUMBERS = auto()
     MIXED = auto()
     SHUFFLED = auto()
@@ -168,15 +168,15 @@ class AnswerJudge:
 
     def _statement(self, text: Text, question: Text, statement: Statement) -> StatementVerdict:
         groups = (*statement.groups, *(side for pair in statement.pairs for side in pair))
-        told = [group for group in groups if Rule.TOLD in self._rules and places_of(question, group)]
-        asked = [group for group in groups if group not in told] or list(groups)
+        asked = [group for group in groups if Rule.TOLD not in self._rules or not places_of(question, group)] or groups
         found = self._best(text, statement, asked)
-        places = [places[0] for places in found if places]
-        says = read(statement.says)
         share = self._share(asked, found)
+        places = [places[0] for places in found if places]
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
-        fault = self._fault(text, question, says, places if share else [], statement, told)
-        if fault:
+        says = read(statement.says)
+        if fault := self._wrong(text, question, says, statement) or (
+            share and self._denied(text, says, places, groups)
+        ):
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
 
@@ -199,26 +199,18 @@ class AnswerJudge:
         share = sum(map(bool, found)) / len(asked)
         return share if share == 1 or Rule.PARTIAL in self._rules else 0.0
 
-    def _fault(
-        self,
-        text: Text,
-        question: Text,
-        says: Text,
-        places: Sequence[Place],
-        statement: Statement,
-        told: Iterable[Alternatives],
-    ) -> str:
-        """Return what keeps places from saying a statement."""
+    def _wrong(self, text: Text, question: Text, says: Text, statement: Statement) -> str:
+        """Return what an answer says in place of a statement."""
         if Rule.NUMBERS in self._rules and (number := other_number(text, says, question)):
             return f"{number} in place of its number"
-        if Rule.MIXED in self._rules and mixed_pairs(text, statement):
-            return "mixes up who has what"
+        return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
+
+    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives]) -> str:
+        """Return how what an answer has of a statement is turned into its opposite."""
         if Rule.DENIED in self._rules and is_denied(text, places, says):
             return "denied"
-        turned = (group for group in told if is_turned(text, group) and not is_turned(says, group))
-        if Rule.TURNED in self._rules and places and any(turned):
-            return "denies what the question tells"
-        return ""
+        affirmed = (group for group in groups if is_affirmed(text, group) and not is_affirmed(says, group))
+        return "says what it denies" if Rule.AFFIRMED in self._rules and any(affirmed) else ""
 
     def _files(self, answer: str, files: FilesAsked) -> AnswerVerdict:
         named = frozenset(self._named(answer, files.gold))

@@ -122,6 +122,7 @@ def test_denials_in_other_words(answer: str, share: list[float], rule: Rule) -> 
     [
         "Its heat is not kept by oven.toml at 230 degrees.",
         "oven.toml never keeps it at 230 degrees.",
+        "oven.toml at 230 degrees does not keep it.",
         "It is not true that oven.toml keeps its heat at 230 degrees.",
     ],
 )
@@ -132,9 +133,11 @@ def test_a_sense_that_is_turned(answer: str) -> None:
     assert judged(OVEN, answer, Rule.DENIED).shares[1].share == 1
 
 
-def test_what_the_question_tells_may_not_be_denied() -> None:
+def test_what_is_denied_may_not_be_affirmed() -> None:
     assert judged(OVEN, "Rye may be baked there.").coverage == 0
-    assert judged(OVEN, "Rye may be baked there.", Rule.TURNED).shares[0].share == 1
+    assert judged(OVEN, "Rye may be baked there.", Rule.AFFIRMED).shares[0].share == 1
+    # Whoever says both knows what holds.
+    assert judged(OVEN, "Rye was baked there, and is not to be baked there again.").shares[0].share == 1
 
 
 def test_another_number() -> None:
