@@ -15,9 +15,8 @@ from benchmark.statements.vocabulary import BARRIERS, NEGATORS
 # How far before and after what is said a negation may stand, in words; and before what is asked for under one.
 _DENIED_BEFORE, _DENIED_AFTER, _NEGATED_WITHIN = 8, 3, 4
 _FALSE = re.compile(r"(?i)\b(?:not (?:true|the case|so|correct|right)|untrue|false that|wrong that)\b")
-_UNCHANGED = re.compile(
-    r"(?i)\b(?:not|never) (?:\w+ )?(?:created|modified|deleted|changed|added|removed|touched|edited)\b"
-)
+_CHANGED = re.compile(r"(?i)\b(?:created|modified|deleted|changed|added|removed|touched|edited|new)\b")
+_UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}")
 _REFUSES = re.compile(
     r"(?i)\b(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
 )
@@ -44,32 +43,44 @@ def refused(text: Text, group: Alternatives) -> list[Place]:
 
 
 def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
-    """Return True if places that say a statement stand under a negation that it does not have, or are called untrue."""
+    """Return True if places that say a statement stand under a negation of one of its words, or are called untrue."""
     if any(_FALSE.search(sentence_at(text, place)) for place in places):
         return True
-    if any(map(_is_negator, says.tokens)):
+    if any(map(_is_negator, says.tokens)) or _REFUSES.search(says.text):
         return False
+    own = {token.norm for token in says.tokens}
     sentences = itertools.groupby(sorted(places), key=lambda place: text.sentence_of(place.first))
-    return any(_is_under_negation(text, sentence, list(here)) for sentence, here in sentences)
+    return any(_denied_word(text, index) in own for _, here in sentences for index in _negations(text, list(here)))
 
 
-def _is_under_negation(text: Text, sentence: int, places: Sequence[Place]) -> bool:
+def _negations(text: Text, places: Sequence[Place]) -> Iterator[int]:
+    """Yield the negations around what is said in one sentence, without those that are a part of it."""
+    begin, past = text.sentences[text.sentence_of(places[0].first)]
     first, last = places[0].first, max(place.last for place in places)
-    begin, past = text.sentences[sentence]
-    before = text.tokens[max(begin, first - _DENIED_BEFORE) : first]
-    after = text.tokens[last + 1 : min(past, last + 1 + _DENIED_AFTER)]
+    before = range(first - 1, max(begin, first - _DENIED_BEFORE) - 1, -1)
+    after = range(last + 1, min(past, last + 1 + _DENIED_AFTER))
+    around = (itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), each) for each in (before, after))
     own = {index for place in places for index in range(_begin(place), place.last + 1)}
-    between = (text.tokens[index] for index in range(first, last + 1) if index not in own)
-    near = [] if places[0].negated else list(_up_to_barrier(reversed(before)))
-    return any(map(_is_negator, (*near, *between, *_up_to_barrier(after))))
+    for index in itertools.chain(range(first, last + 1), *around):
+        if index not in own and _is_negator(text.tokens[index]):
+            yield index
 
 
 def _begin(place: Place) -> int:
     return place.first - (_NEGATED_WITHIN if place.negated else 0)
 
 
-def _up_to_barrier(tokens: Iterable[Token]) -> Iterator[Token]:
-    return itertools.takewhile(lambda token: not _is_barrier(token), tokens)
+def _denied_word(text: Text, negation: int) -> str:
+    """Return the word that a negation denies: the next one that says something ("was not set", "no such file")."""
+    past = text.sentences[text.sentence_of(negation)][1]
+    following = list(itertools.takewhile(lambda token: not _is_barrier(token), text.tokens[negation + 1 : past]))
+    # "Never by more than 3" is at most 3.
+    bounds = any(token.norm == "than" for token in following)
+    return "" if bounds else next((token.norm for token in following if _tells(token)), "")
+
+
+def _tells(token: Token) -> bool:
+    return token.says_something or token.kind in (Kind.NAME, Kind.NUMBER)
 
 
 def _is_barrier(token: Token) -> bool:
@@ -181,5 +192,6 @@ def is_shuffled(text: Text, gold: str) -> bool:
 
 
 def denies_change(line: str) -> bool:
-    """Return True if a line says that files were not changed so."""
-    return bool(_FALSE.search(line) or _UNCHANGED.search(line))
+    """Return True if a line says that files were not changed, and of none that it was."""
+    rest, denials = _UNCHANGED.subn(" ", line)
+    return bool(_FALSE.search(line) or (denials and not _CHANGED.search(rest)))

@@ -29,7 +29,7 @@ ANSWER_RULES_VERSION = "1"
 FULL = 5.0
 _WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
 # What a first contradiction leaves, and each further one.
-_FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
+_FIRST_LEAVES, _NEXT_LEAVES = 0.4, 0.6
 _ABSTAINS = re.compile(
     r"(?i)\bnot\b[^.;:]{0,40}\bin (?:my|the|this) context\b|\bmy context\b[^.;]{0,60}(?:\bnot\b|n't\b|\bno\b)"
     r"|\b(?:do|can|could)(?: not|n't|not) (?:know|see|tell|say|find)\b|\bnot (?:spelled|spelt) out\b|\bis not there\b"
@@ -270,8 +270,8 @@ def _mixed(
     statements = [probe.statements[index] for index in said]
     # What a right answer mixes up cannot be told apart.
     alike = set(mixed_statements(read(probe.gold, is_terse=True), statements, question))
-    for pair in set(mixed_statements(text, statements, question)) - alike:
-        one, other = (said[index] for index in sorted(pair))
+    for pair in sorted(set(mixed_statements(text, statements, question)) - alike):
+        one, other = (said[index] for index in pair)
         wrong = f"mixed up: {probe.statements[one].says}; {probe.statements[other].says}"
         for index in (one, other):
             yield index, StatementVerdict(0.0, "goes with another", shares[index].matched, wrong)
@@ -286,7 +286,8 @@ def _verdict(
 ) -> AnswerVerdict:
     contradicted = (each.contradiction for each in shares.values() if each.contradiction)
     contradictions = tuple(dict.fromkeys((*contradicted, *wrong)))
-    covered = sum(weight * each.share for weight, each in zip(weights, shares.values(), strict=True)) / sum(weights)
+    covered = sum(weight * each.share for weight, each in zip(weights, shares.values(), strict=True))
+    covered /= sum(weights) or 1.0
     left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
     abstains = _ABSTAINS.search(answer) is not None
     return AnswerVerdict(shares, must_not, contradictions, abstains, FULL * covered * left)

@@ -133,6 +133,29 @@ def test_a_sense_that_is_turned(answer: str) -> None:
     assert judged(OVEN, answer, Rule.DENIED).shares[1].share == 1
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        # Another word is denied, which says the same.
+        "It never leaves the 230 of oven.toml.",
+        "oven.toml has nothing but 230.",
+        "In oven.toml, at no more than 230 degrees.",
+        "oven.toml at 230, not at 250.",
+    ],
+)
+def test_a_negation_of_something_else(answer: str) -> None:
+    assert judged(OVEN, answer).shares[1].share == 1
+
+
+def test_what_refuses_is_not_denied() -> None:
+    probe = {
+        **OVEN,
+        "statements": [{"says": "fan.toml was refused", "names": ["fan.toml"]}],
+        "question": "What was refused?",
+    }
+    assert judged(probe, "No fan.toml was refused by mistake.").coverage == 5
+
+
 def test_what_is_denied_may_not_be_affirmed() -> None:
     assert judged(OVEN, "Rye may be baked there.").coverage == 0
     assert judged(OVEN, "Rye may be baked there.", Rule.AFFIRMED).shares[0].share == 1
@@ -198,7 +221,7 @@ def test_what_only_a_wrong_answer_says() -> None:
     found = judged(OVEN, f"{RIGHT} Steam was too expensive.")
     assert found.must_not == {0}
     assert found.contradictions == ("steam was too dear",)
-    assert found.coverage == pytest.approx(5 * 0.3)
+    assert found.coverage == pytest.approx(5 * 0.4)
     assert judged(OVEN, f"{RIGHT} Steam was too expensive.", Rule.MUST_NOT).coverage == 5
 
 
@@ -228,8 +251,9 @@ ASKED = FilesAsked(frozenset({"src/a.py", "src/b.py"}), frozenset({"src/c.py", "
         ("In src: a.py, b.py; src/c.py was there before.", 5),
         ("/home/me/project/src/a.py", 2.5),
         ("docs/a.md", 0),
-        ("src/a.py, src/b.py and src/d.py.", 1.5),
+        ("src/a.py, src/b.py and src/d.py.", 2),
         ("src/a.py was not created. b.py is new.", 2.5),
+        ("src/a.py and b.py were created, src/c.py was not changed.", 5),
         ("It is not true that src/a.py and src/b.py were created.", 0),
         ("They are not in my context.", 0),
     ],
