@@ -37,7 +37,7 @@ _ABSTAINS = re.compile(
 )
 # `unedited` is `not edited`.
 _UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
-_PATH = re.compile(r"[\w.~@+/-]*\w\.[A-Za-z]\w*|(?<![\w/])\.[a-z][\w.-]+|[\w.-]+/[\w./-]*\w")
+_PATH, _FILE = re.compile(r"[\w.~@+/-]+"), re.compile(r"(?!e\.g$|i\.e$)[\w.~@+/-]*\.[A-Za-z]\w*")
 _LINE_END = re.compile(r"\n|(?<=[.;])\s")
 
 
@@ -230,8 +230,9 @@ class AnswerJudge:
 
 
 def paths_in(text: str) -> frozenset[str]:
-    """Return what looks like a file in a text."""
-    return frozenset(found.rstrip(".").removeprefix("./") for found in _PATH.findall(text))
+    """Return what looks like a file in a text: it has a suffix."""
+    found = (path.rstrip("./").removeprefix("./") for path in _PATH.findall(text))
+    return frozenset(path for path in found if _FILE.fullmatch(path))
 
 
 def _in_set(path: str, named: Iterable[str]) -> StatementVerdict:

@@ -153,7 +153,7 @@ def test_what_refuses_is_not_denied() -> None:
         "statements": [{"says": "fan.toml was refused", "names": ["fan.toml"]}],
         "question": "What was refused?",
     }
-    assert judged(probe, "No fan.toml was refused by mistake.").coverage == 5
+    assert judged(probe, "There is to be no fan.toml.").coverage == 5
 
 
 def test_what_is_denied_may_not_be_affirmed() -> None:
@@ -274,6 +274,5 @@ def test_a_file_that_nobody_knows_is_invented() -> None:
 
 
 def test_what_looks_like_a_file() -> None:
-    text = "See ./src/a.py, `.flaskenv`, docs/notes and Makefile at 3.5 o'clock (e.g. b.toml)."
-    assert paths_in(text) >= {"src/a.py", ".flaskenv", "docs/notes", "b.toml"}
-    assert "3.5" not in paths_in(text)
+    text = "See ./src/a.py, `.flaskenv`, created/modified and Makefile at 3.5 o'clock (e.g. b.toml, i.e. src/c.h)."
+    assert paths_in(text) == {"src/a.py", ".flaskenv", "b.toml", "src/c.h"}
