@@ -1,10 +1,11 @@
-"""Answers that were given elsewhere: a file of them, by the ids of the questions that were handed out."""
+"""Answers that were given elsewhere: in a file, by the ids of questions; or those that ship, with their contexts."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -12,11 +13,17 @@ from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.said import Answers
 from benchmark.typed_input import place_in, read_object
 from ctxsift.errors import InputError
-from ctxsift.files import read_text
+from ctxsift.files import read_bytes, read_text
 
 RECORDED = "recorded"
+# What follows the name of a method of the day on which it was answered.
+PUBLISHED_AS = "@2511"
+_SHIPPED = Path(__file__).parent / "answers"
+_RESTORE = "restore the folder"
 _MOST_MB = 64
 _HINT = 'a line is {"id": ..., "answer": ...}, with the ids that `probes export` wrote'
+
+_T = TypeVar("_T")
 
 
 class GivenAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"question_id": "id"}):
@@ -72,3 +79,76 @@ def read_answers(path: Path) -> dict[str, str]:
     if not found:
         raise InputError(str(path), "holds no answers", _HINT)
     return found
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person or a model says of an answer, blind to its method.
+
+    Attributes:
+        accuracy, coverage: 0 to 5.
+        invented, abstains: 0 or 1.
+
+    """
+
+    accuracy: float
+    coverage: float
+    invented: int
+    abstains: int
+
+
+class PublishedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"answer_id": "id"}):
+    """An answer that ships; see answers/README.md.
+
+    Attributes:
+        context: see `PublishedContext`.
+        gold: the right answer when it was labelled.
+
+    """
+
+    answer_id: str
+    context: str
+    probe: str
+    question: str
+    gold: str
+    answer: str
+    labels: tuple[Label, ...]
+
+
+class PublishedContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader saw.
+
+    Attributes:
+        context: its id.
+        sha256: of its text.
+
+    """
+
+    context: str
+    session: str
+    method: str
+    budget: int
+    sha256: str
+    text: str
+
+
+def published_contexts() -> list[PublishedContext]:
+    """Return the contexts that ship with their answers. Raises InputError where one is not what its reader saw."""
+    found = _shipped("contexts.jsonl.gz", PublishedContext)
+    for each in found:
+        if hashlib.sha256(each.text.encode()).hexdigest() != each.sha256:
+            raise InputError(str(_SHIPPED), f"{each.context} is not what was read (SHA-256)", _RESTORE)
+    return found
+
+
+def published_answers() -> list[PublishedAnswer]:
+    """Return the answers that ship, in their order. Raises InputError."""
+    return _shipped("answers.jsonl.gz", PublishedAnswer)
+
+
+def _shipped(name: str, kind: type[_T]) -> list[_T]:
+    path = _SHIPPED / name
+    lines = read_bytes(path, _RESTORE, most_mb=_MOST_MB).splitlines()
+    try:
+        return [msgspec.json.decode(line, type=kind) for line in lines]
+    except msgspec.DecodeError as error:
+        raise InputError(str(path), str(error), _RESTORE) from error
