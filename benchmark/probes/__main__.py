@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from rich.console import Console
 from rich.status import Status
 
@@ -23,16 +25,25 @@ from benchmark.cli.command import (
     print_json,
     run_command,
 )
+from benchmark.matrix import DEFAULT_MATRIX
+from benchmark.probes.answer_figures import answered_boards
+from benchmark.probes.answered import answering, published_answering, questions_about
+from benchmark.probes.answerers import EXTRACT, Answerer, AnswererOptions, answerers_of
 from benchmark.probes.checking import Checked, check_probes
 from benchmark.probes.figures import boards
 from benchmark.probes.loading import WrittenProbes, written_probes
+from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
-from benchmark.probes.own import invented_names, lost_by_methods, own_subjects
+from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects
+from benchmark.probes.packets import packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
+from benchmark.probes.printing_answers import answered_csv_rows, answered_json, answered_markdown, print_answered
 from benchmark.probes.printing_own import lost_json, print_lost
+from benchmark.probes.questions import DEFAULT_WORDS
+from benchmark.probes.recorded import RECORDED
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
-from benchmark.probes.running import run_scenarios
-from benchmark.probes.scenarios import DEFAULT_SCENARIOS, read_scenarios, scenarios_of
+from benchmark.probes.running import result_of, run_scenarios
+from benchmark.probes.scenarios import DEFAULT_SCENARIOS, ProbeScenario, read_scenarios, scenarios_of
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
@@ -47,6 +58,8 @@ _EXAMPLES = """\
   python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
   python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
   python -m benchmark.probes own session.jsonl --compacted summary.md
+  python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers from what is left
+  python -m benchmark.probes export --for-answering packets --readers 5 --methods anchored+index opaque text-cut
   python -m benchmark.probes report results/probes.json --markdown
   python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
   python -m benchmark.probes generate ledgerline
@@ -54,8 +67,17 @@ _EXAMPLES = """\
   python -m benchmark.probes check ledgerline --probes mine.yaml  a file of your own
 """
 _RESULT = Path("results/probes.json")
+# Where rows keep what they answered about one's own sessions.
+_OWN_ANSWERS = Path("results/own.answers")
+_LINE_EVERY_S = 10.0
 _RUN = "Measure what is left of recorded sessions after methods made them short. Goes on where a killed run ended."
-_OWN = "Say what each compaction without a model would lose of your own sessions. Nothing leaves this machine."
+_OWN = (
+    "Say what each compaction without a model would lose of your own sessions. Nothing leaves this machine, but to an "
+    "--answerer that may have it (--remote)."
+)
+_EXPORT = (
+    "Write questions about what methods leave, to be answered elsewhere; `run --answerer recorded:FILE` reads answers."
+)
 _REPORT = "Print the boards of a result."
 _GENERATE = "Print the probes that rules make of a recorded session, as JSON."
 _CHECK = "Find what is wrong with probes, before anything is measured with them."
@@ -72,6 +94,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
     _add_own(commands.add_parser("own", help="what compaction would lose of your sessions", description=_OWN))
+    _add_export(commands.add_parser("export", help="write questions to be answered elsewhere", description=_EXPORT))
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
     report.add_argument("--method", metavar="NAME", help="its probes one by one, as the tables name it: anchored 2k")
@@ -88,6 +111,26 @@ def build_parser() -> Parser:
 
 
 def _add_run(run: Parser) -> None:
+    _add_what(run)
+    run.add_argument(
+        "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
+    )
+    _add_answering(run, default=[EXTRACT, RECORDED])
+    _add_forms(run)
+    run.set_defaults(run=_measure)
+
+
+def _add_export(export: Parser) -> None:
+    _add_what(export)
+    export.add_argument("--for-answering", type=Path, required=True, metavar="DIR", help="where the files go")
+    what = "each reads a session under one method alone, from a file of its own"
+    export.add_argument("--readers", type=positive, required=True, metavar="N", help=what)
+    export.add_argument("--seed", type=int, default=0, metavar="N", help="of the order; default: 0")
+    _add_asked(export)
+    export.set_defaults(run=_export)
+
+
+def _add_what(run: Parser) -> None:
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
     what = f"methods with their budgets; default: {DEFAULT_SCENARIOS}"
     run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
@@ -99,11 +142,24 @@ def _add_run(run: Parser) -> None:
         metavar="N",
         help=f"tokens of a summary, with --methods; default: {DEFAULT_BUDGET}",
     )
-    run.add_argument(
-        "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
+
+
+def _add_answering(parser: Parser, default: Sequence[str]) -> None:
+    group = parser.add_argument_group("who answers from what is left")
+    told = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE, or a row of the matrix; default: {' '.join(default) or 'nobody'}"
+    group.add_argument("--answerer", nargs="*", default=list(default), metavar="NAME", help=told)
+    _add_asked(group)
+    group.add_argument(
+        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"of rows; default: {DEFAULT_MATRIX}"
     )
-    _add_forms(run)
-    run.set_defaults(run=_measure)
+    group.add_argument("--remote", action="store_true", help="allow rows that send contexts away (or CTXSIFT_REMOTE=1)")
+    group.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+
+
+def _add_asked(parser: argparse._ActionsContainer) -> None:
+    words = f"that an answer may have; default: {DEFAULT_WORDS}"
+    parser.add_argument("--answer-words", type=positive, default=DEFAULT_WORDS, metavar="N", help=words)
+    parser.add_argument("--every-cut", action="store_true", help="ask at every cut, not at the last one alone")
 
 
 def _add_own(own: Parser) -> None:
@@ -115,6 +171,7 @@ def _add_own(own: Parser) -> None:
     own.add_argument(
         "--keep-last", type=positive, default=DEFAULT_KEEP_LAST, metavar="N", help=f"tokens kept; {DEFAULT_KEEP_LAST}"
     )
+    _add_answering(own, default=[])
     add_json(own)
     own.set_defaults(run=_own)
 
@@ -144,15 +201,12 @@ def _run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
-    if options.methods is not None:
-        scenarios = scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET])
-    elif options.budget is not None:
-        raise InputError("--budget", "goes with --methods", f"name them, or write budgets into {options.scenarios}")
-    else:
-        scenarios = read_scenarios(options.scenarios)
-    subjects = recorded_subjects(options.sessions)
+    scenarios, subjects = _scenarios(options), recorded_subjects(options.sessions)
+    # Whoever cannot answer is told before anything is measured.
+    answerers = _answerers(options, options.output.with_name(f"{options.output.name}.answers"), progress)
     try:
         result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
+        result = _answered(result, subjects, answerers, options)
     except KeyboardInterrupt:
         progress.end()
         tell("interrupted; the same command goes on from here")
@@ -166,6 +220,48 @@ def _measure(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def _scenarios(options: argparse.Namespace) -> Sequence[ProbeScenario]:
+    if options.methods is not None:
+        return scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET])
+    if options.budget is not None:
+        raise InputError("--budget", "goes with --methods", f"name them, or write budgets into {options.scenarios}")
+    return read_scenarios(options.scenarios)
+
+
+def _answerers(options: argparse.Namespace, folder: Path, progress: _Progress) -> list[Answerer]:
+    found = AnswererOptions(folder, options.matrix, options.env_file, options.remote, progress.tell_anywhere)
+    return answerers_of(options.answerer, found)
+
+
+def _answered(
+    result: ProbeResult, subjects: Sequence[Subject], answerers: Sequence[Answerer], options: argparse.Namespace
+) -> ProbeResult:
+    """Return a result with what answerers say, in the order in which they were named."""
+    put = questions_about(result, subjects, options.answer_words, every_cut=options.every_cut)
+    found = {each.name: answering(result, put, each, options.answer_words) for each in answerers}
+    texts: dict[str, str] = {}
+    if RECORDED in options.answerer:
+        published, texts = published_answering(subjects)
+        found |= {RECORDED: published} if published else {}
+    answered = [found[name] for name in dict.fromkeys(options.answerer) if name in found]
+    return replace(result, answered=answered, contexts=result.contexts | texts)
+
+
+def _export(options: argparse.Namespace) -> int:
+    subjects = recorded_subjects(options.sessions)
+    progress = _Progress()
+    result = run_scenarios(subjects, _scenarios(options), told=progress.tell)
+    progress.end()
+    put = questions_about(result, subjects, options.answer_words, every_cut=options.every_cut)
+    packets = packets_of(put, options.readers, options.seed)
+    for path, questions in zip(write_packets(options.for_answering, packets), packets, strict=True):
+        show(one_line(f"{path}: {counted(len(questions), 'question')}"))
+    tell(
+        'answer each with a line {"id": ..., "answer": ...}; then: run --answerer recorded:FILE, with the same options'
+    )
+    return EXIT_OK
+
+
 def _own(options: argparse.Namespace) -> int:
     files = options.files
     if not files:
@@ -175,14 +271,21 @@ def _own(options: argparse.Namespace) -> int:
     if options.compacted and len(files) > 1:
         raise InputError("--compacted", f"is a summary of one session, {len(files)} are named", "name that one")
     summary = read_text(options.compacted, "name a file of text", most_mb=4) if options.compacted else None
+    if RECORDED in options.answerer:
+        raise InputError(f"--answerer {RECORDED}", "has answered about sessions that ship", "name a file, or a row")
     progress = _Progress()
+    answerers = _answerers(options, _OWN_ANSWERS, progress)
     subjects = own_subjects(files, options.keep_last, at_end=summary is not None)
-    rows = list(lost_by_methods(subjects, options.budget, summary, progress.tell))
+    made = measured_own(subjects, options.budget, summary, progress.tell)
+    rows = lost_by_methods(subjects, made)
+    result = result_of(subjects, {ProbeScenario(method=name): parts for name, parts in made.items()})
+    answered = list(answered_boards(_answered(result, subjects, answerers, options)))
     progress.end()
     if options.json:
-        print_json(lost_json(rows))
+        print_json([*lost_json(rows), *answered_json(answered)])
     else:
         print_lost(subjects, rows, [] if summary is None else invented_names(subjects[0], summary))
+        print_answered(answered)
     return EXIT_OK
 
 
@@ -196,15 +299,16 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
-    found = list(boards(result))
+    found, answered = list(boards(result)), list(answered_boards(result))
     if options.json:
-        print_json(boards_json(found))
+        print_json([*boards_json(found), *answered_json(answered)])
     elif options.csv:
-        show(boards_csv(found).rstrip("\n"))
+        show(boards_csv(found, answered_csv_rows(answered)).rstrip("\n"))
     elif options.markdown:
-        show(boards_markdown(result, found).rstrip("\n"))
+        show("\n".join(filter(None, (boards_markdown(result, found), answered_markdown(answered)))).rstrip("\n"))
     else:
         print_boards(result, found, whole=options.all)
+        print_answered(answered, whole=options.all)
 
 
 def _generate(options: argparse.Namespace) -> int:
@@ -239,11 +343,19 @@ def _tell(written: WrittenProbes, found: Checked) -> None:
 
 
 class _Progress:
-    """A line on a terminal that says what was done last."""
+    """A line that says what was done last."""
 
     def __init__(self) -> None:
         console = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._status = Status("", console=console) if console.is_terminal else None
+        self._last = time.monotonic()
+
+    def tell_anywhere(self, text: str) -> None:
+        """Show it on a terminal; elsewhere, print it now and then: a model may take hours."""
+        self.tell(text)
+        if self._status is None and time.monotonic() - self._last > _LINE_EVERY_S:
+            self._last = time.monotonic()
+            tell(text)
 
     def tell(self, text: str) -> None:
         """Show what was done."""

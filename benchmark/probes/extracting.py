@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from snowballstemmer import stemmer
 
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.statistics import Floats
+from ctxsift.sessions.compaction.transcript import STEP_LINE
 
 # Raised when the same context may be answered otherwise.
 EXTRACT_VERSION = "1"
@@ -28,9 +29,8 @@ _BINDING = re.compile(
 _K, _B = 1.2, 0.75
 # What stands beside a near line is about the same; what stands before the steps that are kept tells of what is gone,
 # which is what questions are about.
-_BESIDE, _BEFORE_KEPT = 0.5, 4.0
+_BESIDE, _BEFORE_KEPT = 0.7, 8.0
 _MOST_LINE = 400
-_STEP = re.compile(r"\[(?:system|user|agent), step \d+\]")
 # Fewer words hold no line.
 _LEAST_LEFT = 3
 
@@ -47,8 +47,8 @@ class _Lines:
     """
 
     texts: Sequence[str]
-    places: dict[str, list[int]]
-    weights: dict[str, list[float]]
+    places: Mapping[str, Sequence[int]]
+    weights: Mapping[str, Sequence[float]]
     kept_from: int
 
 
@@ -73,7 +73,7 @@ def _nearness(lines: _Lines, question: str) -> Floats:
     found = np.zeros(len(lines.texts))
     for word in dict.fromkeys(_words(question)):
         if word in lines.places:
-            found[lines.places[word]] += lines.weights[word]
+            found[list(lines.places[word])] += lines.weights[word]
     found[: lines.kept_from] *= _BEFORE_KEPT
     near = found.copy()
     for off in (1, 2):
@@ -97,7 +97,7 @@ def _lines_of(context: str) -> _Lines:
         word: [_weight(counts[place][word], len(found), len(texts), sizes[place] / mean) for place in found]
         for word, found in places.items()
     }
-    kept_from = next((place for place, text in enumerate(texts) if _STEP.fullmatch(text)), len(texts))
+    kept_from = next((place for place, text in enumerate(texts) if STEP_LINE.fullmatch(text)), len(texts))
     return _Lines(texts, places, weights, kept_from)
 
 

@@ -122,10 +122,13 @@ class Board:
 
 def boards(result: ProbeResult) -> Iterator[Board]:
     """Yield a board for each kind of maker that has probes; those by hand first."""
-    for maker in Maker:
-        figures = [_Figures(method, maker) for method in result.methods]
-        if figures and figures[0].asked:
-            yield _board(maker, figures)
+    yield from filter(None, (board_of(result.methods, maker) for maker in Maker))
+
+
+def board_of(methods: Sequence[MeasuredMethod], maker: Maker) -> Board | None:
+    """Return the board of methods that were asked the same, on the probes of one kind of maker; None without any."""
+    figures = [_Figures(method, maker) for method in methods]
+    return _board(maker, figures) if figures and figures[0].asked else None
 
 
 def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Dimension | None = None) -> Difference:

@@ -73,6 +73,11 @@ class FileJudge:
         self._paths = sorted({path for each in truth for path in _paths(each.since_start)})
         self._namesakes = Counter(_name(path) for path in self._paths)
 
+    @property
+    def paths(self) -> Sequence[str]:
+        """All files that were ever changed."""
+        return self._paths
+
     def gold(self, change: FileChange, step: int, kept: str) -> frozenset[str]:
         """Return the files that were changed so by a step, without those that the kept steps name."""
         return frozenset(by_git(self._truth[step])[change]) - self.named(kept)

@@ -100,7 +100,7 @@ class Subject:
     def asked(self) -> list[Asking]:
         """Its probes at the cuts at which they are asked; one that asks for files, where there are any."""
         found = askings(self.probes, self.cuts, self.kept_says)
-        return [asking for asking in found if asking.probe.files is None or self._files_at(asking)]
+        return [asking for asking in found if asking.probe.files is None or self.files_at(asking)]
 
     @property
     def posed(self) -> list[PosedProbe]:
@@ -135,7 +135,7 @@ class Subject:
             probes={maker: made.count(maker) for maker in dict.fromkeys(made)},
         )
 
-    def _files_at(self, asking: Asking) -> list[str]:
+    def files_at(self, asking: Asking) -> list[str]:
         """Return the files that a probe asks for at a cut."""
         change = asking.probe.files
         if change is None or not self.truth:
@@ -151,7 +151,7 @@ class Subject:
         change = asking.probe.files
         if change is None:
             return asking.probe.gold
-        return "\n".join(f"- {changed(path, change)}." for path in self._files_at(asking))
+        return "\n".join(f"- {changed(path, change)}." for path in self.files_at(asking))
 
     def unit_of(self, asking: Asking, context: str, answer: str = "") -> Unit:
         """Return what the judge is given of a probe at its cut: no more than it needs."""
@@ -172,7 +172,7 @@ class Subject:
         change = asking.probe.files
         if change is None:
             return asking.probe.statements
-        return tuple(Statement(changed(path, change), names=(path,)) for path in self._files_at(asking))
+        return tuple(Statement(changed(path, change), names=(path,)) for path in self.files_at(asking))
 
     def _posed(self, askings: Sequence[Asking]) -> PosedProbe:
         """Return a probe with its right answers at the cuts at which it is asked."""

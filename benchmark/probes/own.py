@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,10 +74,10 @@ def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list
     return found
 
 
-def lost_by_methods(
+def measured_own(
     subjects: Sequence[Subject], budget: int, summary: str | None = None, told: Callable[[str], None] = lambda _: None
-) -> Iterator[Lost]:
-    """Yield what each method by rules loses, the least lost first.
+) -> dict[str, list[MethodResult]]:
+    """Return what each method by rules makes of each session, by name.
 
     Args:
         subjects: at least one.
@@ -95,9 +95,13 @@ def lost_by_methods(
             results[name].append(measure(subject, name, budget))
         if summary is not None:
             results[GIVEN] = [measure(subject, GIVEN, budget, made=Given(summary))]
-    yield from sorted(
-        (_lost(name, subjects, made) for name, made in results.items()), key=lambda each: (each.share, each.tokens)
-    )
+    return results
+
+
+def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[MethodResult]]) -> list[Lost]:
+    """Return what each method loses, the least lost first."""
+    rows = (_lost(name, subjects, made) for name, made in results.items())
+    return sorted(rows, key=lambda each: (each.share, each.tokens))
 
 
 def invented_names(subject: Subject, summary: str) -> list[str]:

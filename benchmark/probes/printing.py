@@ -23,7 +23,7 @@ from benchmark.statistics import MIN_CLUSTERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
-_POINTS, _SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
+_POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
 MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
 _SHORT: Mapping[Criterion, str] = {
@@ -137,12 +137,12 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     header = ["method", "rank", "score", *ProbeType, *(["uptake"] if uptake else [])]
     rows = [
         [
-            *_begin(row),
-            _points(row.score),
-            *(_points(row.types.get(kind), bare=True) for kind in ProbeType),
-            *([form_text(_SHARE, row.uptake)] if uptake else []),
-            *(_points(scores[row.label], bare=True) for scores, _ in beside),
-            *(form_text(_SHARE, share) for share in (row.kept[0], row.kept[-1])),
+            *begin(row),
+            points(row.score),
+            *(points(row.types.get(kind), bare=True) for kind in ProbeType),
+            *([form_text(SHARE, row.uptake)] if uptake else []),
+            *(points(scores[row.label], bare=True) for scores, _ in beside),
+            *(form_text(SHARE, share) for share in (row.kept[0], row.kept[-1])),
             form_text(_RATIO, row.ratio),
             form_text(_SECONDS, row.seconds),
         ]
@@ -163,7 +163,7 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
 
 def _by_age(board: Board) -> BoardTable:
     header = ["method", "rank", *(f"age {age}" for age in range(len(board.ages)))]
-    rows = [[*_begin(row), *(form_text(_SHARE, share) for share in row.kept)] for row in board.rows]
+    rows = [[*begin(row), *(form_text(SHARE, share) for share in row.kept)] for row in board.rows]
     asked = ", ".join(map(str, board.ages))
     return BoardTable("Share kept, by cuts since the evidence went", header, rows, f"Asked: {asked} times.")
 
@@ -171,7 +171,7 @@ def _by_age(board: Board) -> BoardTable:
 def _by_dimension(board: Board) -> BoardTable:
     header = ["method", "rank", "overall", *Dimension]
     rows = [
-        [*_begin(row), _points(row.overall), *(_points(row.dimensions.get(name), bare=True) for name in Dimension)]
+        [*begin(row), points(row.overall), *(points(row.dimensions.get(name), bare=True) for name in Dimension)]
         for row in board.rows
     ]
     rows += [
@@ -192,17 +192,19 @@ def _by_dimension(board: Board) -> BoardTable:
 
 def _by_criterion(board: Board) -> BoardTable:
     header = ["method", "rank", *(_SHORT[name] for name in Criterion)]
-    rows = [[*_begin(row), *(_points(row.criteria.get(name), bare=True) for name in Criterion)] for row in board.rows]
+    rows = [[*begin(row), *(points(row.criteria.get(name), bare=True) for name in Criterion)] for row in board.rows]
     return BoardTable(
         "By criterion", header, rows, f"{MISSING} unscored: rules cannot judge it, or nothing asks for it."
     )
 
 
-def _begin(row: Row) -> list[str]:
+def begin(row: Row) -> list[str]:
+    """Return the cells of a row that say which method it is, and its rank."""
     return [row.label, f"{row.rank.place}{'=' if row.rank.tied else ''}"]
 
 
-def _points(found: Estimate | None, *, bare: bool = False) -> str:
+def points(found: Estimate | None, *, bare: bool = False) -> str:
+    """Return a figure from 0 to 5, with its interval unless `bare`."""
     if found is None:
         return MISSING
     return form_text(_POINTS, found.value) + ("" if bare else interval_text(_POINTS, found.interval))
@@ -225,8 +227,8 @@ def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
     yield "refused cycles", Estimate(row.refused, 0)
 
 
-def boards_csv(boards: Iterable[Board]) -> str:
-    """Return one line a method and figure."""
+def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -> str:
+    """Return one line a method and figure, and `further` ones under the same header."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(CSV_HEADER)
@@ -236,6 +238,7 @@ def boards_csv(boards: Iterable[Board]) -> str:
                 ends = found.interval or ("", "")
                 cells = (board.maker, row.rank.place, row.method, row.budget or "", name, found.value, *ends)
                 writer.writerow([harmless(cell) for cell in (*cells, found.count or "")])
+    writer.writerows(further)
     return target.getvalue()
 
 

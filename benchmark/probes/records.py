@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -74,6 +75,7 @@ class AskedProbe(Record, frozen=True, kw_only=True):
         statements: those that count there, said and missing; none in files of version 1.
         wrong: what is said and must not be.
         answer: what was answered, where somebody was asked; None where the context itself was judged.
+        abstains: the answer says that it does not know something; None where there is none.
 
     """
 
@@ -89,6 +91,12 @@ class AskedProbe(Record, frozen=True, kw_only=True):
     statements: list[JudgedStatement] = msgspec.field(default_factory=list)
     wrong: list[JudgedWrong] = msgspec.field(default_factory=list)
     answer: str | None = None
+    abstains: bool | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What is asked where: the same for every method."""
+        return self.session, self.probe, self.at
 
 
 class GoldStatement(Record, frozen=True, kw_only=True):
@@ -209,6 +217,35 @@ class ProbedSession(Record, frozen=True, kw_only=True):
     probes: dict[Maker, int]
 
 
+class Answering(Record, frozen=True, kw_only=True):
+    """What one answerer said to the questions about the contexts of methods, and what that is worth.
+
+    Attributes:
+        answerer: its name; `version`: what may change its answers.
+        judge: who judged its answers, with the version.
+        words: that an answer may have.
+        questions: that were put, equal ones once; `unanswered`: those that got no answer, which are unscored.
+        foreign: answers to other questions.
+        shortened: questions whose context did not fit.
+        error: why it ended early; None where it did not.
+        methods: with answers in place of what contexts say.
+        kept: the same methods with what their contexts say, where they are not among the methods of the result.
+
+    """
+
+    answerer: str
+    version: str
+    judge: str
+    words: _Whole
+    questions: _Whole
+    unanswered: _Whole = 0
+    foreign: _Whole = 0
+    shortened: _Whole = 0
+    error: str | None = None
+    methods: list[MeasuredMethod]
+    kept: list[MeasuredMethod] = msgspec.field(default_factory=list)
+
+
 class ProbeResult(Record, frozen=True, kw_only=True):
     """A run of probes.
 
@@ -219,6 +256,7 @@ class ProbeResult(Record, frozen=True, kw_only=True):
         leaked: which ones; none in files of version 1, as all below.
         probes: that are asked.
         contexts: their texts by SHA-256, each once however many methods and cuts leave it.
+        answered: what answerers said, one after the other.
 
     """
 
@@ -232,6 +270,7 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     leaked: list[LeakedStatement] = msgspec.field(default_factory=list)
     probes: list[PosedProbe] = msgspec.field(default_factory=list)
     contexts: dict[Sha256, str] = msgspec.field(default_factory=dict)
+    answered: list[Answering] = msgspec.field(default_factory=list)
 
 
 RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=128)
@@ -268,17 +307,29 @@ def _refuse_unknown(result: ProbeResult, path: Path) -> None:
     """Refuse what names a text or a probe that the file does not have."""
     if damaged := [key for key, text in result.contexts.items() if text_sha256(text) != key]:
         raise InputError(f"{path}: /contexts/{damaged[0]}", "is another text", _DAMAGED)
+    placed = [(f"{path}: /methods/{number}", method) for number, method in enumerate(result.methods)]
+    for number, answering in enumerate(result.answered):
+        where = f"{path}: /answered/{number}"
+        placed += [(f"{where}/{key}", each) for key in ("methods", "kept") for each in getattr(answering, key)]
+        known = {(each.label, asked.key) for each in answering.kept or result.methods for asked in each.asked}
+        if any((each.label, asked.key) not in known for each in answering.methods for asked in each.asked):
+            raise InputError(f"{where}/methods", "has answers about contexts that were not judged", _DAMAGED)
     posed = {(each.session, each.probe): each for each in result.probes}
-    for number, method in enumerate(result.methods):
-        where = f"{path}: /methods/{number}"
-        if any(each.sha256 not in result.contexts for each in method.contexts):
-            raise InputError(f"{where}/contexts", "names a text that is not there", _DAMAGED)
-        for each in method.asked:
-            probe = posed.get((each.session, each.probe))
-            if probe is None or not any(right.at <= each.at for right in probe.gold):
-                raise InputError(f"{where}/asked", f"{each.probe!r} has no right answer in /probes", _DAMAGED)
-            if any(found.index >= len(probe.gold_at(each.at).statements) for found in each.statements):
-                raise InputError(f"{where}/asked", f"{each.probe!r} has no such statement", _DAMAGED)
+    for where, method in placed:
+        _refuse_unposed(where, method, posed, result)
+
+
+def _refuse_unposed(
+    where: str, method: MeasuredMethod, posed: Mapping[tuple[str, str], PosedProbe], result: ProbeResult
+) -> None:
+    if any(each.sha256 not in result.contexts for each in method.contexts):
+        raise InputError(f"{where}/contexts", "names a text that is not there", _DAMAGED)
+    for each in method.asked:
+        probe = posed.get((each.session, each.probe))
+        if probe is None or not any(right.at <= each.at for right in probe.gold):
+            raise InputError(f"{where}/asked", f"{each.probe!r} has no right answer in /probes", _DAMAGED)
+        if any(found.index >= len(probe.gold_at(each.at).statements) for found in each.statements):
+            raise InputError(f"{where}/asked", f"{each.probe!r} has no such statement", _DAMAGED)
 
 
 def text_sha256(text: str) -> str:

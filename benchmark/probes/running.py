@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmark.probes.journal import JournalEntry, journal_of, key_of
@@ -53,6 +53,11 @@ def run_scenarios(
         for scenario in scenarios:
             found[scenario].append(_measured(subject, scenario, written))
             told(f"session {number} of {len(subjects)}, {subject.name}: {scenario.method}")
+    return result_of(subjects, found)
+
+
+def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequence[MethodResult]]) -> ProbeResult:
+    """Return what methods made of sessions as a result."""
     return ProbeResult(
         timestamp=datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ"),
         judge=title_of(subjects[0].judge),

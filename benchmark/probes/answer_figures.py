@@ -1,0 +1,145 @@
+"""Two boards over the same questions: what contexts keep and what an answerer says, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from statistics import fmean
+
+from msgspec.structs import replace
+
+from benchmark.probes.figures import Board, board_of
+from benchmark.probes.model import Maker
+from benchmark.probes.records import Answering, AskedProbe, MeasuredMethod, PosedProbe, ProbeResult
+from benchmark.statements.model import Weight
+
+# From here on, a statement counts as kept, or as said.
+_SAID = 0.5
+
+
+class Fate(StrEnum):
+    """What became of a statement: it stands in the context or is lost, and the answer says it or does not."""
+
+    KEPT_SAID = auto()
+    # There, and not used.
+    KEPT_UNSAID = auto()
+    LOST_UNSAID = auto()
+    # Invented, or known from elsewhere; or rules did not see it in the context.
+    LOST_SAID = auto()
+
+
+@dataclass(frozen=True)
+class Fates:
+    """What became of all that one method was asked.
+
+    Attributes:
+        shares: of the vital statements that have each fate, in [0, 1]; each question weighs the same, however many
+            statements (or files) it asks for.
+        statements: how many have it.
+        abstaining: share of the answers that name what they do not know, and contradict nothing.
+        wrong: ... that contradict a right answer, or say nothing of it and not that they do not know it.
+
+    """
+
+    shares: Mapping[Fate, float]
+    statements: Mapping[Fate, int]
+    abstaining: float
+    wrong: float
+
+
+@dataclass(frozen=True)
+class AnsweredBoard:
+    """An answerer on the questions that it answered under every method.
+
+    Attributes:
+        kept: what contexts hold.
+        said: what answers say.
+        fates: by label of the method.
+
+    """
+
+    answering: Answering
+    kept: Board
+    said: Board
+    fates: Mapping[str, Fates]
+
+
+def answered_boards(result: ProbeResult) -> Iterator[AnsweredBoard]:
+    """Yield the boards of each answerer, in their order, by makers of probes; none of one that answered nothing."""
+    for answering in result.answered:
+        kept = {method.label: method for method in answering.kept or result.methods}
+        said = {method.label: method for method in answering.methods}
+        shared = _shared(list(said.values()))
+        once = len(shared) == len({(session, probe) for session, probe, _ in shared})
+        for maker in Maker:
+            boards = [
+                board_of([_only(each[label], shared, once=once) for label in said], maker) for each in (kept, said)
+            ]
+            if boards[0] and boards[1]:
+                posed = {(each.session, each.probe): each for each in result.probes}
+                fates = {label: _fates(kept[label], said[label], maker, shared, posed) for label in said}
+                yield AnsweredBoard(answering, boards[0], boards[1], fates)
+
+
+_Key = tuple[str, str, int]
+
+
+def _shared(methods: Sequence[MeasuredMethod]) -> frozenset[_Key]:
+    """Return what was answered under every method."""
+    asked = [frozenset(each.key for each in method.asked) for method in methods]
+    return asked[0].intersection(*asked[1:]) if asked else frozenset()
+
+
+def _only(method: MeasuredMethod, keys: frozenset[_Key], *, once: bool) -> MeasuredMethod:
+    """Return a method with these questions alone, in an order that all methods have.
+
+    Where each probe is asked `once`, all weigh the same, whatever the age of their evidence.
+    """
+    asked = sorted((each for each in method.asked if each.key in keys), key=lambda each: each.key)
+    asked = [replace(each, age=0) for each in asked] if once else asked
+    cuts = {(each.session, each.at) for each in asked}
+    contexts = [each for each in method.contexts if (each.session, each.at) in cuts]
+    return MeasuredMethod(method=method.method, budget=method.budget, contexts=contexts, asked=asked)
+
+
+def _fates(
+    kept: MeasuredMethod,
+    said: MeasuredMethod,
+    maker: Maker,
+    keys: frozenset[_Key],
+    posed: Mapping[tuple[str, str], PosedProbe],
+) -> Fates:
+    held = {each.key: _shares(each) for each in kept.asked}
+    answers = [each for each in said.asked if each.made_by is maker and each.key in keys]
+    found = [_fates_of(each, held[each.key], posed[each.session, each.probe]) for each in answers]
+    wrong = [_is_wrong(each) for each in answers]
+    return Fates(
+        {fate: fmean(fates.count(fate) / len(fates) for fates in found if fates) for fate in Fate},
+        {fate: sum(fates.count(fate) for fates in found) for fate in Fate},
+        fmean(bool(each.abstains) and not bad for each, bad in zip(answers, wrong, strict=True)),
+        fmean(wrong),
+    )
+
+
+def _fates_of(answer: AskedProbe, held: Mapping[int, float], posed: PosedProbe) -> list[Fate]:
+    gold = posed.gold_at(answer.at)
+    return [
+        _fate(held.get(index, 0.0) >= _SAID, share >= _SAID)
+        for index, share in _shares(answer).items()
+        if gold.statements[index].weight is Weight.VITAL
+    ]
+
+
+def _fate(kept: bool, said: bool) -> Fate:
+    if kept:
+        return Fate.KEPT_SAID if said else Fate.KEPT_UNSAID
+    return Fate.LOST_SAID if said else Fate.LOST_UNSAID
+
+
+def _is_wrong(answer: AskedProbe) -> bool:
+    return bool(answer.wrong) or (not answer.abstains and not answer.score)
+
+
+def _shares(asked: AskedProbe) -> dict[int, float]:
+    return {each.index: each.share for each in asked.statements}

@@ -1,0 +1,192 @@
+"""Questions about the contexts that methods left, put to an answerer: what it says is judged beside what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
+from benchmark.probes.answer_rules import AnswerJudge
+from benchmark.probes.answerers import Answerer, told_within
+from benchmark.probes.asking import Asking
+from benchmark.probes.measuring import Subject, judged
+from benchmark.probes.model import Maker
+from benchmark.probes.questions import DEFAULT_WORDS, AnswerQuestion
+from benchmark.probes.recorded import (
+    PUBLISHED_AS,
+    RECORDED,
+    PublishedAnswer,
+    PublishedContext,
+    published_answers,
+    published_contexts,
+)
+from benchmark.probes.records import Answering, AskedProbe, LeftContext, MeasuredMethod, ProbeResult, text_sha256
+from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
+from ctxsift.sessions.records import Source
+
+
+@dataclass(frozen=True)
+class Put:
+    """A question about the context of a method.
+
+    Attributes:
+        method: its place in the result.
+
+    """
+
+    method: int
+    subject: Subject
+    asking: Asking
+    asked: AnswerQuestion
+
+
+def questions_about(
+    result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
+) -> list[Put]:
+    """Return the questions about the contexts of a result, those about one context in a row.
+
+    Probes written by hand are asked, of a session that has any; else those by rule.
+
+    Args:
+        result: of the sessions, with the texts of its contexts.
+        subjects: the sessions.
+        words: that an answer may have.
+        every_cut: ask at each cut in place of the last one alone.
+
+    """
+    by_name = {subject.name: subject for subject in subjects}
+    return [
+        Put(number, subject, asking, AnswerQuestion(result.contexts[left.sha256 or ""], asking.probe.question, words))
+        for number, method in enumerate(result.methods)
+        for left in method.contexts
+        if left.session in by_name
+        for subject in [by_name[left.session]]
+        if every_cut or left.at == len(subject.cuts) - 1
+        for asking in asked_at(subject, left.at)
+    ]
+
+
+def asked_at(subject: Subject, at: int) -> list[Asking]:
+    """Return the probes that answerers are asked at a cut."""
+    by_hand = any(probe.made_by is Maker.HAND for probe in subject.probes)
+    maker = Maker.HAND if by_hand else Maker.RULE
+    return [asking for asking in subject.asked if asking.at == at and asking.probe.made_by is maker]
+
+
+def answering(result: ProbeResult, put: Sequence[Put], answerer: Answerer, words: int = DEFAULT_WORDS) -> Answering:
+    """Ask an answerer, and return what it said. Raises as `Answerer.answers` does.
+
+    Args:
+        result: that the questions are about.
+        put: the questions.
+        answerer: who is asked.
+        words: that an answer may have.
+
+    """
+    questions = [each.asked for each in put]
+    answers = answerer.answers(questions)
+    texts, judge = told_within(questions, answers), AnswerJudge()
+    found: dict[int, list[AskedProbe]] = {each.method: [] for each in put}
+    known: dict[tuple[str, str], AskedProbe] = {}
+    for each in put:
+        key = (each.asked.question_id, f"{each.subject.name} {each.asking.at} {each.asking.probe.probe_id}")
+        if key not in known and each.asked.question_id in texts:
+            known[key] = judged_answer(each.subject, each.asking, texts[each.asked.question_id], judge)
+        found[each.method] += [known[key]] if key in known else []
+    ids = {each.question_id for each in questions}
+    return Answering(
+        answerer=answerer.name,
+        version=answerer.version,
+        judge=JUDGE_TITLE,
+        words=words,
+        questions=len(ids),
+        unanswered=len(ids - texts.keys()),
+        foreign=answers.foreign,
+        shortened=answers.shortened,
+        error=answers.error,
+        methods=[_method(result.methods[number], asked) for number, asked in found.items() if asked],
+    )
+
+
+def _method(method: MeasuredMethod, asked: list[AskedProbe]) -> MeasuredMethod:
+    cuts = {(each.session, each.at) for each in asked}
+    contexts = [each for each in method.contexts if (each.session, each.at) in cuts]
+    return MeasuredMethod(method=method.method, budget=method.budget, contexts=contexts, asked=asked)
+
+
+def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, dict[str, str]]:
+    """Return the answers that ship, beside the contexts that their readers saw; and the texts of these, by SHA-256.
+
+    None where no session is one of theirs. An answer to a question that is not asked any more is left out, and counted.
+    """
+    by_name = {subject.name: subject for subject in subjects}
+    contexts = [each for each in published_contexts() if each.session in by_name]
+    answers: dict[str, list[PublishedAnswer]] = {each.context: [] for each in contexts}
+    for each in published_answers():
+        if each.context in answers:
+            answers[each.context].append(each)
+    if not contexts:
+        return None, {}
+    read = [_Read(by_name[each.session], each, answers[each.context]) for each in contexts]
+    return (
+        Answering(
+            answerer=RECORDED,
+            version="five large language models, 25 November 2026",
+            judge=JUDGE_TITLE,
+            words=DEFAULT_WORDS,
+            questions=sum(len(each.answers) for each in read),
+            foreign=sum(len(each.answers) - len(each.askings) for each in read),
+            methods=list(_by_method(read, {each.context.context: list(each.said()) for each in read})),
+            kept=list(_by_method(read, {each.context.context: list(each.kept()) for each in read})),
+        ),
+        {each.context.sha256: each.context.text for each in read},
+    )
+
+
+class _Read:
+    """A context that was read elsewhere, with the answers to questions about it."""
+
+    def __init__(self, subject: Subject, context: PublishedContext, answers: Sequence[PublishedAnswer]) -> None:
+        self.subject, self.context, self.answers = subject, context, answers
+        self._at = len(subject.cuts) - 1
+        texts = {(each.probe, each.question): each.answer for each in answers}
+        found = [each for each in subject.asked if each.at == self._at]
+        self.askings: Mapping[str, tuple[Asking, str]] = {
+            each.probe.probe_id: (each, texts[key])
+            for each in found
+            if (key := (each.probe.probe_id, each.probe.question)) in texts
+        }
+
+    def said(self) -> Iterator[AskedProbe]:
+        """Yield the answers, judged."""
+        judge = AnswerJudge()
+        for asking, text in self.askings.values():
+            yield judged_answer(self.subject, asking, text, judge)
+
+    def kept(self) -> Iterator[AskedProbe]:
+        """Yield what the context itself says."""
+        return (each for each in judged(self.subject, self._at, self.context.text) if each.probe in self.askings)
+
+    def left(self) -> LeftContext:
+        """Return the context as a result tells it."""
+        session, last = self.subject.session, self.subject.cuts[-1].after_step
+        history = [step for step in session.steps if step.step_id <= last and step.source is not Source.SYSTEM]
+        return LeftContext(
+            session=self.subject.name,
+            at=self._at,
+            tokens=tokens_in(self.context.text),
+            tokens_whole=tokens_of(history),
+            seconds=0.0,
+            sha256=text_sha256(self.context.text),
+        )
+
+
+def _by_method(read: Sequence[_Read], asked: Mapping[str, list[AskedProbe]]) -> Iterator[MeasuredMethod]:
+    for method in dict.fromkeys(each.context.method for each in read):
+        of_it = [each for each in read if each.context.method == method]
+        yield MeasuredMethod(
+            method=f"{method} {PUBLISHED_AS}",
+            budget=None,
+            contexts=[each.left() for each in of_it],
+            asked=[found for each in of_it for found in asked[each.context.context]],
+        )

@@ -1,0 +1,309 @@
+"""Answers beside what is kept: the same questions for both, and nothing that tells a method."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from benchmark.probes.__main__ import main
+from benchmark.probes.answer_figures import Fate, answered_boards
+from benchmark.probes.answered import Put, answering, asked_at, published_answering, questions_about
+from benchmark.probes.answerers import Extract
+from benchmark.probes.measuring import ORACLE, Subject
+from benchmark.probes.model import Maker
+from benchmark.probes.packets import packets_of
+from benchmark.probes.questions import AnswerQuestion
+from benchmark.probes.recorded import PUBLISHED_AS, published_answers, published_contexts
+from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
+from benchmark.probes.running import run_scenarios
+from benchmark.probes.said import Answers
+from benchmark.probes.scenarios import scenarios_of
+from benchmark.probes.subjects import recorded_subjects
+from ctxsift.errors import InputError
+from tests.conftest import ROOT
+from tests.support.processes import default_signals
+
+SESSION = "parcelgrid"
+METHODS = (ORACLE, "text", "drop")
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return recorded_subjects([SESSION])[0]
+
+
+@pytest.fixture(scope="module")
+def measured(subject: Subject) -> ProbeResult:
+    return run_scenarios([subject], scenarios_of(METHODS, [2000]))
+
+
+@pytest.fixture(scope="module")
+def put(measured: ProbeResult, subject: Subject) -> list[Put]:
+    return questions_about(measured, [subject])
+
+
+@pytest.fixture(scope="module")
+def result(measured: ProbeResult, subject: Subject, put: list[Put]) -> ProbeResult:
+    published, texts = published_answering([subject])
+    assert published
+    answered = [answering(measured, put, Extract()), published]
+    return replace(measured, answered=answered, contexts=measured.contexts | texts)
+
+
+class Says:
+    """Says the same to everything, or nothing at all to some."""
+
+    name, version = "says", "1"
+
+    def __init__(self, text: str, silent: Sequence[str] = ()) -> None:
+        self._text, self._silent = text, silent
+        self.seen: list[AnswerQuestion] = []
+
+    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+        """Note what is seen."""
+        self.seen += questions
+        return Answers({each.question_id: self._text for each in questions if each.question not in self._silent})
+
+
+def test_both_boards_are_over_the_same_questions(result: ProbeResult, subject: Subject) -> None:
+    boards = list(answered_boards(result))
+    assert [board.answering.answerer for board in boards] == ["extract", "recorded"]
+    for board in boards:
+        assert board.kept.asked == board.said.asked
+        assert {row.label for row in board.kept.rows} == {row.label for row in board.said.rows} == set(board.fates)
+        for fates in board.fates.values():
+            assert sum(fates.shares.values()) == pytest.approx(1)
+    extract, recorded = boards
+    last = len(subject.cuts) - 1
+    assert extract.said.asked == len(asked_at(subject, last)) > recorded.said.asked == 10
+    said = {row.method: row.score.value for row in extract.said.rows}
+    assert said[ORACLE] > said["drop"]
+    kept = {row.method: row.score.value for row in extract.kept.rows}
+    assert (kept[ORACLE], kept["drop"]) == (5, 0)
+    assert extract.fates["drop 2k"].shares[Fate.KEPT_SAID] == extract.fates[ORACLE].shares[Fate.LOST_SAID] == 0
+
+
+def test_able_readers_answer_from_right_answers(result: ProbeResult) -> None:
+    board = list(answered_boards(result))[1]
+    rows = {row.method: row.score.value for row in board.said.rows}
+    assert rows[f"gold {PUBLISHED_AS}"] >= 3.5
+    assert rows[f"opaque {PUBLISHED_AS}"] < rows[f"anchored+index {PUBLISHED_AS}"]
+    # Who has little says so.
+    assert board.fates[f"opaque {PUBLISHED_AS}"].abstaining >= 0.5
+
+
+def test_published_answers_stand_beside_what_was_read(result: ProbeResult) -> None:
+    published = {each.sha256: each for each in published_contexts()}
+    assert len(published) == 30
+    assert len(published_answers()) == 300
+    answered = result.answered[1]
+    for methods in (answered.methods, answered.kept):
+        for method in methods:
+            (left,) = method.contexts
+            assert method.method == f"{published[left.sha256 or ''].method} {PUBLISHED_AS}"
+            assert result.contexts[left.sha256 or ""] == published[left.sha256 or ""].text
+    assert not {method.label for method in answered.methods} & {method.label for method in result.methods}
+
+
+def test_an_answerer_sees_no_method_and_no_right_answer(
+    measured: ProbeResult, put: list[Put], subject: Subject
+) -> None:
+    says = Says("half up")
+    answering(measured, put, says)
+    assert {vars(each).keys() - {"question_id"} == {"context", "question", "words"} for each in says.seen} == {True}
+    # Those about one context follow each other, and stand under no name.
+    contexts = [each.context for each in says.seen]
+    assert len(list(itertools.groupby(contexts))) == len(set(contexts))
+    renamed = replace(measured, methods=[replace(each, method=f"best {each.method}") for each in measured.methods])
+    again = Says("half up")
+    answering(renamed, questions_about(renamed, [subject]), again)
+    assert again.seen == says.seen
+
+
+def test_what_is_answered_counts_up_to_the_limit(measured: ProbeResult, put: list[Put]) -> None:
+    rambling = answering(measured, put, Says("so " * 100 + put[0].subject.gold_of(put[0].asking)))
+    assert {len((each.answer or "").split()) for each in rambling.methods[0].asked} == {60}
+    assert all(each.score == 0 for method in rambling.methods for each in method.asked)
+
+
+def test_what_got_no_answer_is_unscored(measured: ProbeResult, put: list[Put]) -> None:
+    silent = [each.asked.question for each in put if each.method == 0][:3]
+    some = answering(measured, put, Says("That is not in my context.", silent))
+    assert some.unanswered == 3 * len(METHODS)
+    (board,) = answered_boards(replace(measured, answered=[some]))
+    assert board.said.asked == board.kept.asked == len(put) / len(METHODS) - 3
+    assert {fates.abstaining for fates in board.fates.values()} == {1}
+    assert (
+        list(answered_boards(replace(measured, answered=[answering(measured, put, Says("", _questions(put)))]))) == []
+    )
+
+
+def _questions(put: Sequence[Put]) -> list[str]:
+    return [each.asked.question for each in put]
+
+
+def test_saying_nothing_without_naming_it_is_wrong(measured: ProbeResult, put: list[Put]) -> None:
+    (board,) = answered_boards(replace(measured, answered=[answering(measured, put, Says("It is fine."))]))
+    assert {fates.wrong for fates in board.fates.values()} == {1}
+
+
+def test_probes_by_rule_where_nobody_wrote_any(subject: Subject) -> None:
+    from dataclasses import replace as changed
+
+    by_rule = changed(subject, probes=tuple(each for each in subject.probes if each.made_by is Maker.RULE))
+    assert {each.probe.made_by for each in asked_at(by_rule, 4)} == {Maker.RULE}
+    assert {each.probe.made_by for each in asked_at(subject, 4)} == {Maker.HAND}
+
+
+def test_every_cut_may_be_asked(measured: ProbeResult, subject: Subject, put: list[Put]) -> None:
+    all_of_them = questions_about(measured, [subject], every_cut=True)
+    assert len(all_of_them) == len(METHODS) * sum(each.probe.made_by is Maker.HAND for each in subject.asked)
+    assert {each.asking.at for each in put} == {len(subject.cuts) - 1}
+
+
+def test_a_result_with_answers_is_read_and_printed_in_every_form(
+    tmp_path: Path, result: ProbeResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
+    assert read_result(path) == result
+    shown = {}
+    for form in ("--json", "--csv", "--markdown", "--all", ""):
+        assert main(["report", str(path), *([form] if form else [])]) == 0
+        shown[form] = capsys.readouterr().out
+    *_, extract, recorded = json.loads(shown["--json"])
+    assert (extract["answerer"], recorded["answerer"]) == ("extract", "recorded")
+    assert recorded["answered"]["asked"] == recorded["kept"]["asked"] == 10
+    assert len(recorded["answered"]["differences"]) == len(recorded["kept"]["differences"]) == 10
+    assert set(recorded["became"]["gold @2511"]["shares"]) == set(Fate)
+    assert "hand,1,gold @2511,,answered: recorded," in shown["--csv"]
+    assert 'hand,1,gold,,"kept, said: extract",' in shown["--csv"]
+    assert "## Answers of recorded (five large language models, 25 November 2026): 10 questions" in shown["--markdown"]
+    assert "Answered / kept, by type" in shown["--all"]
+    assert "Answered / kept, by type" not in shown[""]
+    assert "Can it be answered? n = 10" in shown[""]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("methods", 0, "method"), "best", "/answered/0/methods: has answers about contexts that were not judged"),
+        (("methods", 0, "asked", 0, "at"), 99, "/answered/0/methods: has answers about contexts that were not judged"),
+        (("methods", 0, "contexts", 0, "sha256"), "0" * 64, "/contexts: names a text that is not there"),
+        (("words",), -1, "/answered/0/words: expected int >= 0"),
+    ],
+)
+def test_damaged_answers(
+    tmp_path: Path, result: ProbeResult, place: tuple[str | int, ...], value: object, told: str
+) -> None:
+    document = json.loads(RESULT_FILE.text(result, "r.json"))
+    inner: Any = document["answered"][0]
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read_result(path)
+
+
+def test_a_reader_sees_a_session_under_one_method_alone(put: list[Put]) -> None:
+    packets = packets_of(put, 4, seed=1)
+    contexts = [{each.context for each in packet} for packet in packets]
+    assert sorted(map(len, contexts)) == [0, 1, 1, 1]
+    assert len(set().union(*contexts)) == len(METHODS)
+    assert {each.question_id for packet in packets for each in packet} == {each.asked.question_id for each in put}
+    assert packets == packets_of(put, 4, seed=1) != packets_of(put, 4, seed=2)
+    with pytest.raises(InputError, match="stands under 3 methods, and each needs one; name 3 readers"):
+        packets_of(put, 2, seed=1)
+
+
+def test_answered_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [SESSION, "--methods", "text", "drop"]
+    assert main(["export", *chosen, "--for-answering", str(tmp_path / "out"), "--readers", "2"]) == 0
+    packets = sorted((tmp_path / "out").iterdir())
+    assert [path.name for path in packets] == ["reader-1.jsonl", "reader-2.jsonl"]
+    lines = [json.loads(line) for path in packets for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {frozenset(line) for line in lines} == {frozenset({"id", "context", "question", "words"})}
+    answers = tmp_path / "answers.jsonl"
+    given = [{"id": line["id"], "answer": line["context"][:200]} for line in lines[1:]] + [{"id": "x", "answer": ""}]
+    answers.write_text("\n".join(map(json.dumps, given)), encoding="utf-8")
+    command = ["run", *chosen, "-o", str(tmp_path / "r.json"), "--answerer", f"recorded:{answers}"]
+    assert main(command) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"1 of {len(lines)} questions got no answer and are unscored" in shown
+    assert "1 answer to other questions are left out" in shown
+    assert [each.answerer for each in read_result(tmp_path / "r.json").answered] == [f"recorded:{answers}"]
+
+
+def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = str(ROOT / "docs" / "examples" / "session.json")
+    command = ["own", session, "--keep-last", "60", "--budget", "400", "--answerer", "extract"]
+    assert main(command) == 0
+    assert "Answers of extract (version 1, no model)" in capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    *lost, answered = json.loads(capsys.readouterr().out)
+    assert len(lost) == len(answered["answered"]["rows"])
+    assert main([*command, "recorded"]) == 2
+    assert "--answerer recorded: has answered about sessions that ship" in capsys.readouterr().err
+
+
+def test_who_cannot_answer_is_told_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("benchmark.probes.__main__.run_scenarios")
+    monkeypatch.setenv("CTXSIFT_REMOTE", "0")
+    command = ["run", SESSION, "-o", str(tmp_path / "r.json"), "--answerer"]
+    assert main([*command, "extrakt"]) == 2
+    assert "did you mean extract" in capsys.readouterr().err
+    assert main([*command, "remote-gpt-4o-mini"]) == 2
+    assert "add --remote if that is meant" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_killed_run_comes_to_the_same_table(tmp_path: Path) -> None:
+    script, log = tmp_path / "script.json", tmp_path / "log"
+    script.write_text(json.dumps({"default": "pace.ts, or so", "delay_ms": 60, "log": str(log)}), encoding="utf-8")
+    row = {"name": "mine", "track": "control", "phase": "p", "model": str(script), "quantization": "none"}
+    row |= {"device": "cpu", "backend": "scripted"}
+    matrix = tmp_path / "matrix.json"
+    matrix.write_text(json.dumps({"scenarios": [row]}), encoding="utf-8")
+    drawn = random.Random(3)
+
+    def command(name: str) -> list[str]:
+        run = [sys.executable, "-m", "benchmark.probes", "run", SESSION, "--methods", "text", "drop", "--json"]
+        return [*run, "--matrix", str(matrix), "--answerer", "mine", "-o", str(tmp_path / name)]
+
+    def asked_so_far() -> int:
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+    quiet = subprocess.DEVNULL
+    for ending in (signal.SIGKILL, signal.SIGINT):
+        before = asked_so_far()
+        process = subprocess.Popen(command("r.json"), cwd=ROOT, stdout=quiet, stderr=quiet, preexec_fn=default_signals)
+        deadline = time.monotonic() + 90
+        while asked_so_far() < before + 5 and time.monotonic() < deadline:
+            time.sleep(drawn.uniform(0.02, 0.1))
+        process.send_signal(ending)
+        assert process.wait(timeout=60) == (-signal.SIGKILL if ending is signal.SIGKILL else 130)
+    done = subprocess.run(command("r.json"), cwd=ROOT, capture_output=True, text=True, check=True, timeout=100)
+    asked = asked_so_far()
+    whole = subprocess.run(command("w.json"), cwd=ROOT, capture_output=True, text=True, check=True, timeout=100)
+    once = asked_so_far() - asked
+    assert asked <= once + 2
+    killed, unharmed = (read_result(tmp_path / name) for name in ("r.json", "w.json"))
+    said = [[method.asked for each in result.answered for method in each.methods] for result in (killed, unharmed)]
+    assert said[0] == said[1]
+    tables = [json.loads(each.stdout)[-1] for each in (done, whole)]
+    assert tables[0]["became"] == tables[1]["became"]
