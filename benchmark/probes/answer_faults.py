@@ -118,14 +118,29 @@ def mixed_statements(text: Text, statements: Sequence[Statement], question: Text
 
     """
     for i, j in itertools.combinations(range(len(statements)), 2):
-        (label, *ours), (other, *theirs) = statements[i].groups, statements[j].groups
-        labels = (label, other)
-        if not set(label) & set(other) and any(
+        one, other = statements[i], statements[j]
+        labels = (one.groups[0], other.groups[0])
+        if _are_alike(labels, question) and any(
             _are_mixed(text, labels, values, question)
-            for values in itertools.product(ours, theirs)
-            if not set(values[0]) & set(values[1])
+            for values in itertools.product(_apart(one, other), _apart(other, one))
         ):
             yield i, j
+
+
+def _are_alike(labels: tuple[Alternatives, Alternatives], question: Text) -> bool:
+    """Return True if two labels are both names, or both told, so that one may be taken for the other."""
+    told = all(places_of(question, label) for label in labels)
+    return not set(labels[0]) & set(labels[1]) and (told or all(label[0].startswith("=") for label in labels))
+
+
+def _apart(one: Statement, other: Statement) -> list[Alternatives]:
+    """Return the groups of a statement but its label that have nothing in common with those of another."""
+    others = {_bare(term) for group in other.groups for term in group}
+    return [group for group in one.groups[1:] if not others & set(map(_bare, group))]
+
+
+def _bare(term: str) -> str:
+    return term.lstrip("=!")
 
 
 def _are_mixed(text: Text, labels: Sequence[Alternatives], values: Sequence[Alternatives], question: Text) -> bool:

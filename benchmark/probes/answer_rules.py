@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import cached_property
 
 from benchmark.probes.answer_faults import (
     denies_change,
@@ -52,6 +53,8 @@ class Rule(StrEnum):
     HARD = auto()
     # Statements that may be said count half.
     OKAY = auto()
+    # A list says something: the question tells of what.
+    LISTS = auto()
     # `unedited` is `not edited`; "ruled out: X" is "no X".
     UN = auto()
     REFUSED = auto()
@@ -114,6 +117,15 @@ class AnswerVerdict:
     coverage: float
 
 
+class _Listing(Text):
+    """A text whose lists are no mere lists."""
+
+    @cached_property
+    def lists(self) -> frozenset[int]:
+        """None."""
+        return frozenset()
+
+
 class AnswerJudge:
     """Judges answers in few words to one question.
 
@@ -136,7 +148,7 @@ class AnswerJudge:
         """
         if files is not None:
             return self._files(answer, files)
-        text, question = read(answer, is_terse=True), _told(probe.question)
+        text, question = self._read(answer), _told(probe.question)
         weights = [self._weight(statement) for statement in probe.statements]
         if Rule.SHUFFLED in self._rules and is_shuffled(text, probe.gold):
             nothing = StatementVerdict(0.0, "its words stand in no order")
@@ -147,12 +159,16 @@ class AnswerJudge:
         hits = self._broken(text, probe.must_not)
         return _verdict(answer, shares, weights, hits, [probe.must_not[index].says for index in sorted(hits)])
 
+    def _read(self, answer: str) -> Text:
+        text = read(answer, is_terse=True)
+        return _Listing(text.text, text.tokens, text.bounds) if Rule.LISTS in self._rules else text
+
     def _statements(
         self, answer: str, text: Text, question: Text, statements: Sequence[Statement]
     ) -> dict[int, StatementVerdict]:
         readings = [text]
         if Rule.UN in self._rules and _UN.search(answer):
-            readings.append(read(_UN.sub("not ", answer), is_terse=True))
+            readings.append(self._read(_UN.sub("not ", answer)))
         return {
             index: max((self._statement(each, question, statement) for each in readings), key=lambda found: found.share)
             for index, statement in enumerate(statements)
@@ -269,8 +285,9 @@ def _mixed(
 ) -> Iterator[tuple[int, StatementVerdict]]:
     said = [index for index, found in shares.items() if found.share and len(probe.statements[index].groups) > 1]
     statements = [probe.statements[index] for index in said]
-    # What a right answer mixes up cannot be told apart.
-    alike = set(mixed_statements(read(probe.gold, is_terse=True), statements, question))
+    # What a right answer mixes up, in sentences or in one, cannot be told apart.
+    golds = (probe.gold, "; ".join(statement.says for statement in probe.statements))
+    alike = {pair for gold in golds for pair in mixed_statements(read(gold, is_terse=True), statements, question)}
     for pair in sorted(set(mixed_statements(text, statements, question)) - alike):
         one, other = (said[index] for index in pair)
         wrong = f"mixed up: {probe.statements[one].says}; {probe.statements[other].says}"

@@ -105,6 +105,13 @@ def test_what_may_be_said_counts_half() -> None:
     assert judged(OVEN, "Rye; oven.toml has it at 230.", Rule.OKAY).coverage == 5
 
 
+def test_a_list_is_an_answer() -> None:
+    groups = [["yeast"], ["lard"], ["malt"], ["bran"], ["dill"]]
+    probe = {**SIGNS, "question": "What is in it?", "statements": [{"says": "yeast and more", "terms": groups}]}
+    assert judged(probe, "yeast; lard; malt; bran; dill.").coverage == 5
+    assert judged(probe, "yeast; lard; malt; bran; dill.", Rule.LISTS).coverage == 0
+
+
 @pytest.mark.parametrize(
     ("answer", "share", "rule"),
     [
