@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from benchmark.statements.model import Alternatives, Statement
 from benchmark.statements.pairs import crossed
@@ -160,16 +160,21 @@ def _distance(some: Iterable[Place], others: Sequence[Place]) -> int:
     return min(abs(a.first - b.first) for a in some for b in others)
 
 
-def other_number(text: Text, says: Text, question: Text) -> str:
-    """Return the number that a sentence about a statement has in the place of the statement's own, or nothing."""
-    told = {norm_of_token(token) for token in (*question.tokens, *says.tokens)}
-    own = {norm_of_token(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME}
-    own -= {norm_of_token(token) for token in question.tokens}
-    about = [
-        text.tokens[slice(*span)]
-        for span in text.sentences
-        if len(own & {norm_of_token(token) for token in text.tokens[slice(*span)]}) >= _ABOUT * len(own)
-    ]
+def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> str:
+    """Return the number that a sentence about a statement has in the place of the statement's own, or nothing.
+
+    Args:
+        text: an answer.
+        says: the statement.
+        question: what tells some of it.
+        accepted: what in the answer says the statement in other words; by norm.
+
+    """
+    asked = {norm_of_token(token) for token in question.tokens}
+    told = asked | accepted | {norm_of_token(token) for token in says.tokens}
+    own = {norm_of_token(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME} - asked
+    sentences = [text.tokens[first:past] for first, past in text.sentences]
+    about = [each for each in sentences if len(own & set(map(norm_of_token, each))) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
             if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):

@@ -217,7 +217,9 @@ class AnswerJudge:
 
     def _wrong(self, text: Text, question: Text, says: Text, statement: Statement) -> str:
         """Return what an answer says in place of a statement."""
-        if Rule.NUMBERS in self._rules and (number := other_number(text, says, question)):
+        places = (place for group in statement.groups for place in places_of(text, group))
+        accepted = {token.norm for place in places for token in text.tokens[place.first : place.last + 1]}
+        if Rule.NUMBERS in self._rules and (number := other_number(text, says, question, accepted)):
             return f"{number} in place of its number"
         return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
 

@@ -177,6 +177,9 @@ def test_another_number() -> None:
     assert judged(probe, "oven.toml keeps 250 degrees.", Rule.NUMBERS).coverage == 5
     # Both are told, the old one and the new one.
     assert judged(probe, "oven.toml keeps 230 degrees, at first it kept 250 degrees.").coverage == 5
+    # The same in other words.
+    minutes = {"says": "it rests 2 * 60 minutes", "terms": [["rest"], ["2 * 60", "120 minutes"]]}
+    assert judged({**OVEN, "statements": [minutes]}, "It rests 120 minutes.").coverage == 5
     # What the number is of, nobody says.
     assert judged(probe, "oven.toml has it, 250 lines long.").coverage == 5
 
