@@ -26,6 +26,7 @@ _ABOUT = 0.8
 _TAKEN, _KEPT, _FEWEST_PAIRS = 0.6, 0.4, 3
 # Nearer than this, in tokens, a value goes with neither of two names.
 _MARGIN = 2
+_FEWEST_WORDS = 2
 _LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 
 
@@ -33,6 +34,17 @@ def sentence_at(text: Text, place: Place) -> str:
     """Return the sentence in which something stands."""
     first, past = text.sentences[text.sentence_of(place.first)]
     return text.text[text.tokens[first].start : text.tokens[past - 1].end]
+
+
+def in_its_words(text: Text, says: Text, question: Text) -> list[Place]:
+    """Return where all words of a statement stand in one sentence that the question does not tell; two at least."""
+    own = {norm_of_token(token) for token in says.tokens if _tells(token)}
+    own -= {norm_of_token(token) for token in question.tokens}
+    for first, past in text.sentences:
+        there = {norm_of_token(text.tokens[index]): index for index in range(first, past)}
+        if len(own) >= _FEWEST_WORDS and own <= there.keys():
+            return sorted(Place(there[word], there[word], negated=False) for word in own)
+    return []
 
 
 def refused(text: Text, group: Alternatives) -> list[Place]:

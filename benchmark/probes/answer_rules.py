@@ -10,6 +10,7 @@ from functools import cached_property
 
 from benchmark.probes.answer_faults import (
     denies_change,
+    in_its_words,
     is_affirmed,
     is_denied,
     is_shuffled,
@@ -51,6 +52,8 @@ class Rule(StrEnum):
     PARTIAL = auto()
     # ... unless it has names or numbers, and none of them is.
     HARD = auto()
+    # A statement is said where all of its own words stand in one sentence, whatever its terms.
+    WORDS = auto()
     # Statements that may be said count half.
     OKAY = auto()
     # A list says something: the question tells of what.
@@ -188,13 +191,21 @@ class AnswerJudge:
         found = self._best(text, statement, asked)
         share = self._share(asked, found)
         places = [places[0] for places in found if places]
-        matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         says = read(statement.says)
+        if share < 1 and (words := self._words(text, question, says, groups)):
+            share, places = 1.0, words
+        matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         if fault := self._wrong(text, question, says, statement) or (
             share and self._denied(text, says, places, groups)
         ):
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
+
+    def _words(self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives]) -> list[Place]:
+        """Return where a statement is said in its own words, with its names and numbers."""
+        hard = all(places_of(text, group) or places_of(question, group) for group in groups if _is_hard(group))
+        words = in_its_words(text, says, question) if hard and Rule.WORDS in self._rules else []
+        return [] if self._denied(text, says, words, groups) else words
 
     def _best(self, text: Text, statement: Statement, asked: Sequence[Alternatives]) -> list[list[Place]]:
         """Return where each group stands in the sentence, or the answer, that has most of them."""
