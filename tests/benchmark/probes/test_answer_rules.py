@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.model import Probe
 
-OVEN = {
+OVEN: dict[str, Any] = {
     "id": "oven",
     "type": "decision",
     "question": "Which loaves may not be baked in the small oven, what keeps its heat, and why was steam given up?",
@@ -225,6 +226,22 @@ def test_pairs_that_are_swapped() -> None:
     assert judged(probe, "Mills have 3, and presses have 7.").coverage == 5
     assert judged(probe, "Mills have 7, and presses have 3.").coverage == 0
     assert judged(probe, "Mills have 3.").coverage == 2.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "coverage"),
+    [
+        # The value that held before.
+        ("oven.toml keeps its heat at 210 degrees, as she said at first.", 0),
+        # A file that is none, with all else right.
+        ("heat.toml keeps it at 230 degrees.", 2.5),
+        ("heat.toml keeps it.", 0),
+        ("Its heat is kept by the thermostat of the big oven.", 0),
+    ],
+)
+def test_values_and_files_that_are_not_those(answer: str, coverage: float) -> None:
+    probe = {**OVEN, "statements": [OVEN["statements"][1]], "must_not": []}
+    assert judged(probe, answer).coverage == coverage
 
 
 def test_words_of_a_right_answer_in_no_order() -> None:
