@@ -26,11 +26,12 @@ _ABOUT = 0.8
 _TAKEN, _KEPT, _FEWEST_PAIRS = 0.6, 0.4, 3
 # Nearer than this, in tokens, a value goes with neither of two names.
 _MARGIN = 2
+# One word of its own may be met by chance.
 _FEWEST_WORDS = 2
 _LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 
 
-def sentence_at(text: Text, place: Place) -> str:
+def _sentence(text: Text, place: Place) -> str:
     """Return the sentence in which something stands."""
     first, past = text.sentences[text.sentence_of(place.first)]
     return text.text[text.tokens[first].start : text.tokens[past - 1].end]
@@ -38,25 +39,18 @@ def sentence_at(text: Text, place: Place) -> str:
 
 def in_its_words(text: Text, says: Text, question: Text) -> list[Place]:
     """Return where all words of a statement stand in one sentence that the question does not tell; two at least."""
-    own = {norm_of_token(token) for token in says.tokens if _tells(token)}
-    own -= {norm_of_token(token) for token in question.tokens}
+    own = {_norm(token) for token in says.tokens if _tells(token)}
+    own -= {_norm(token) for token in question.tokens}
     for first, past in text.sentences:
-        there = {norm_of_token(text.tokens[index]): index for index in range(first, past)}
+        there = {_norm(text.tokens[index]): index for index in range(first, past)}
         if len(own) >= _FEWEST_WORDS and own <= there.keys():
             return sorted(Place(there[word], there[word], negated=False) for word in own)
     return []
 
 
-def refused(text: Text, group: Alternatives) -> list[Place]:
-    """Return where what is asked for under a negation is said to be refused, ruled out, forbidden."""
-    plain = _without_negation(group)
-    places = places_of(text, plain) if plain else []
-    return [Place(p.first, p.last, negated=True) for p in places if _REFUSES.search(sentence_at(text, p))]
-
-
 def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
     """Return True if places that say a statement stand under a negation of one of its words, or are called untrue."""
-    if any(_FALSE.search(sentence_at(text, place)) for place in places):
+    if any(_FALSE.search(_sentence(text, place)) for place in places):
         return True
     if any(map(_is_negator, says.tokens)) or _REFUSES.search(says.text):
         return False
@@ -104,13 +98,13 @@ def _is_negator(token: Token) -> bool:
 
 
 def is_affirmed(text: Text, group: Alternatives) -> bool:
-    """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for."""
-    plain = _without_negation(group)
-    return bool(plain and places_of(text, plain)) and not places_of(text, group) and not refused(text, group)
+    """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for.
 
-
-def _without_negation(group: Alternatives) -> Alternatives:
-    return tuple(term[1:] for term in group if term.startswith("!"))
+    Whoever calls it refused denies it.
+    """
+    plain = tuple(term[1:] for term in group if term.startswith("!"))
+    places = [] if not plain or places_of(text, group) else places_of(text, plain)
+    return bool(places) and not any(_REFUSES.search(_sentence(text, place)) for place in places)
 
 
 def mixed_pairs(text: Text, statement: Statement) -> bool:
@@ -182,11 +176,11 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
         accepted: what in the answer says the statement in other words; by norm.
 
     """
-    asked = {norm_of_token(token) for token in question.tokens}
-    told = asked | accepted | {norm_of_token(token) for token in says.tokens}
-    own = {norm_of_token(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME} - asked
+    asked = {_norm(token) for token in question.tokens}
+    told = asked | accepted | {_norm(token) for token in says.tokens}
+    own = {_norm(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME} - asked
     sentences = [text.tokens[first:past] for first, past in text.sentences]
-    about = [each for each in sentences if len(own & set(map(norm_of_token, each))) >= _ABOUT * len(own)]
+    about = [each for each in sentences if len(own & set(map(_norm, each))) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
             if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):
@@ -207,8 +201,8 @@ def _triples(tokens: Sequence[Token]) -> Iterator[tuple[str, Token, str]]:
     return ((norms[index], token, norms[index + 2]) for index, token in enumerate(tokens))
 
 
-def norm_of_token(token: Token) -> str:
-    """Return what a token is compared by; a file without its folder and line."""
+def _norm(token: Token) -> str:
+    # Of a file, without its folder and line.
     return _LINE.sub("", token.norm.rpartition("/")[2]) or token.norm
 
 

@@ -17,7 +17,6 @@ from benchmark.probes.answer_faults import (
     mixed_pairs,
     mixed_statements,
     other_number,
-    refused,
 )
 from benchmark.probes.model import Probe
 from benchmark.statements.judging import violations
@@ -58,9 +57,8 @@ class Rule(StrEnum):
     OKAY = auto()
     # A list says something: the question tells of what.
     LISTS = auto()
-    # `unedited` is `not edited`; "ruled out: X" is "no X".
+    # `unedited` is `not edited`.
     UN = auto()
-    REFUSED = auto()
     # What is wrong with an answer.
     MUST_NOT = auto()
     DENIED = auto()
@@ -195,9 +193,10 @@ class AnswerJudge:
         if share < 1 and (words := self._words(text, question, says, groups)):
             share, places = 1.0, words
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
-        if fault := self._wrong(text, question, says, statement) or (
-            share and self._denied(text, says, places, groups)
-        ):
+        fault = self._wrong(text, question, says, statement)
+        if share and not fault:
+            fault = self._denied(text, says, places, groups)
+        if fault:
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
 
@@ -211,13 +210,9 @@ class AnswerJudge:
         """Return where each group stands in the sentence, or the answer, that has most of them."""
         anywhere = statement.within is Within.ANSWER or not statement.groups
         spans = [(0, len(text.tokens))] if anywhere else text.sentences
-        found = [self._places(text, group) for group in asked]
+        found = [places_of(text, group) for group in asked]
         here = [[[p for p in places if first <= p.first < past] for places in found] for first, past in spans]
         return max(here, key=lambda each: self._share(asked, each), default=[[] for _ in asked])
-
-    def _places(self, text: Text, group: Alternatives) -> list[Place]:
-        places = places_of(text, group)
-        return places if places or Rule.REFUSED not in self._rules else refused(text, group)
 
     def _share(self, asked: Sequence[Alternatives], found: Sequence[Sequence[Place]]) -> float:
         hard = [bool(places) for group, places in zip(asked, found, strict=True) if _is_hard(group)]

@@ -121,16 +121,15 @@ def test_a_list_is_an_answer() -> None:
     assert judged(probe, "yeast; lard; malt; bran; dill.", Rule.LISTS).coverage == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "share", "rule"),
-    [
-        ("The ledger stays unedited.", [1, 0], Rule.UN),
-        ("Ruled out: macros.", [0, 1], Rule.REFUSED),
-    ],
-)
-def test_denials_in_other_words(answer: str, share: list[float], rule: Rule) -> None:
-    assert [each.share for each in judged(RULES, answer).shares.values()] == share
-    assert [each.share for each in judged(RULES, answer, rule).shares.values()] == [0, 0]
+def test_denials_in_one_word() -> None:
+    found = judged(RULES, "The ledger stays unedited.")
+    assert [each.share for each in found.shares.values()] == [1, 0]
+    assert judged(RULES, "The ledger stays unedited.", Rule.UN).coverage < found.coverage
+
+
+def test_what_is_refused_is_not_affirmed() -> None:
+    assert not judged(RULES, "Macros were ruled out, and the ledger is not edited.").contradictions
+    assert judged(RULES, "Macros are fine, and the ledger is not edited.").shares[1].share == 0
 
 
 @pytest.mark.parametrize(
