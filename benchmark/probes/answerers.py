@@ -7,16 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from benchmark.matrix import DEFAULT_MATRIX, load_matrix
+from benchmark.matrix import DEFAULT_MATRIX
 from benchmark.probes.extracting import EXTRACT_VERSION, extracted
 from benchmark.probes.questions import AnswerQuestion, within
 from benchmark.probes.recorded import RECORDED, FileAnswerer
 from benchmark.probes.row_answerers import RowAnswerer, answering_run
 from benchmark.probes.said import Answers
-from ctxsift.errors import InputError, did_you_mean
+from benchmark.run.named import BuiltIn, Recorded, Role, chosen
 
 EXTRACT = "extract"
-_FILE = f"{RECORDED}:"
+ROLE = Role(
+    "--answerer",
+    {
+        EXTRACT: "the lines of the context nearest to the question, without a model",
+        RECORDED: "the answers of large language models that come with the benchmark, beside the contexts they read",
+    },
+    "answers made elsewhere, to what `export --for-answering` wrote",
+)
 
 
 class Answerer(Protocol):
@@ -83,16 +90,12 @@ def answerers_of(names: Sequence[str], options: AnswererOptions) -> list[Answere
 
 
 def _answerer(name: str, options: AnswererOptions) -> Answerer:
-    if name == EXTRACT:
+    found = chosen(name, ROLE, options.matrix)
+    if isinstance(found, BuiltIn):
         return Extract()
-    if name.startswith(_FILE):
-        return FileAnswerer(name, Path(name.removeprefix(_FILE)))
-    rows = {row.name: row for row in load_matrix(options.matrix, asked=lambda row: row.get("name") == name)}
-    if name not in rows:
-        known = [EXTRACT, RECORDED, *rows]
-        raise InputError(f"--answerer {name}", f"is no row of {options.matrix}", did_you_mean(name, known))
-    run = answering_run(options.folder, options.env_file, remote=options.remote)
-    return RowAnswerer(rows[name], run, options.told)
+    if isinstance(found, Recorded):
+        return FileAnswerer(name, found.path)
+    return RowAnswerer(found, answering_run(options.folder, options.env_file, remote=options.remote), options.told)
 
 
 def told_within(questions: Sequence[AnswerQuestion], answers: Answers) -> dict[str, str]:

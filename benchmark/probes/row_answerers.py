@@ -150,9 +150,6 @@ class RowAnswerer:
     """
 
     def __init__(self, scenario: Scenario, run: RunSettings, told: Callable[[str], None] = lambda _: None) -> None:
-        if scenario.before is not None:
-            problem = "stands behind a program, which would answer in its place"
-            raise InputError(f"--answerer {scenario.name}", problem, f"name it, or {scenario.before}, alone")
         self._scenario, self._run, self._told = scenario, run, told
         (found,) = find_ready([scenario], run, self._spec)
         if isinstance(found, NotReady):
