@@ -37,15 +37,15 @@ def _sentence(text: Text, place: Place) -> str:
     return text.text[text.tokens[first].start : text.tokens[past - 1].end]
 
 
-def in_its_words(text: Text, says: Text, question: Text) -> list[Place]:
-    """Return where all words of a statement stand in one sentence that the question does not tell; two at least."""
-    own = {_norm(token) for token in says.tokens if _tells(token)}
-    own -= {_norm(token) for token in question.tokens}
-    for first, past in text.sentences:
-        there = {_norm(text.tokens[index]): index for index in range(first, past)}
-        if len(own) >= _FEWEST_WORDS and own <= there.keys():
-            return sorted(Place(there[word], there[word], negated=False) for word in own)
-    return []
+def in_its_words(text: Text, says: Text, question: Text) -> tuple[float, list[Place]]:
+    """Return which share of a statement's words one sentence has, and where; those that are told do not count."""
+    own = {_norm(token) for token in says.tokens if _tells(token)} - {_norm(token) for token in question.tokens}
+    if len(own) < _FEWEST_WORDS:
+        return 0.0, []
+    sentences = [{_norm(text.tokens[index]): index for index in range(*span)} for span in text.sentences]
+    best = max((own & there.keys() for there in sentences), key=len, default=set())
+    there = next((each for each in sentences if best <= each.keys()), {})
+    return len(best) / len(own), sorted(Place(there[word], there[word], negated=False) for word in best)
 
 
 def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:

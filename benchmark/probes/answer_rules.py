@@ -29,6 +29,8 @@ from benchmark.whole_tokens import has_token
 ANSWER_RULES_VERSION = "1"
 FULL = 5.0
 _WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
+# Some of its own words, from this share on, say so much of a statement.
+_FEWEST_OF_ITS_WORDS, _ITS_WORDS_COUNT = 0.5, 0.5
 # What a first contradiction leaves, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.4, 0.6
 _ABSTAINS = re.compile(
@@ -51,7 +53,7 @@ class Rule(StrEnum):
     PARTIAL = auto()
     # ... unless it has names or numbers, and none of them is.
     HARD = auto()
-    # A statement is said where all of its own words stand in one sentence, whatever its terms.
+    # Whatever its terms, a statement is said by its own words in one sentence, and in part by half of them or more.
     WORDS = auto()
     # Statements that may be said count half.
     OKAY = auto()
@@ -190,8 +192,8 @@ class AnswerJudge:
         share = self._share(asked, found)
         places = [places[0] for places in found if places]
         says = read(statement.says)
-        if share < 1 and (words := self._words(text, question, says, groups)):
-            share, places = 1.0, words
+        if share < 1 and Rule.WORDS in self._rules:
+            share, places = max((share, places), self._words(text, question, says, groups), key=lambda found: found[0])
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         fault = self._wrong(text, question, says, statement)
         if share and not fault:
@@ -200,11 +202,15 @@ class AnswerJudge:
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
 
-    def _words(self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives]) -> list[Place]:
-        """Return where a statement is said in its own words, with its names and numbers."""
+    def _words(
+        self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives]
+    ) -> tuple[float, list[Place]]:
+        """Return how much of a statement is said in its own words, with all of its names and numbers, and where."""
+        share, places = in_its_words(text, says, question)
         hard = all(places_of(text, group) or places_of(question, group) for group in groups if _is_hard(group))
-        words = in_its_words(text, says, question) if hard and Rule.WORDS in self._rules else []
-        return [] if self._denied(text, says, words, groups) else words
+        if share < _FEWEST_OF_ITS_WORDS or not hard or self._denied(text, says, places, groups):
+            return 0.0, []
+        return (share if share == 1 else _ITS_WORDS_COUNT * share), places
 
     def _best(self, text: Text, statement: Statement, asked: Sequence[Alternatives]) -> list[list[Place]]:
         """Return where each group stands in the sentence, or the answer, that has most of them."""

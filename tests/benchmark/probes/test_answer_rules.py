@@ -106,7 +106,9 @@ def test_its_own_words_say_a_statement() -> None:
     assert judged(probe, "At noon, as the baker always sleeps then.").coverage == 5
     assert judged(probe, "At noon, as the baker always sleeps then.", Rule.WORDS).coverage == 0
     assert judged(probe, "At noon the baker never sleeps.").coverage == 0
-    assert judged(probe, "The baker sleeps. It is noon.").coverage == 0
+    # Two words of three stand in one sentence.
+    assert judged(probe, "The baker sleeps. It is noon.").shares[0].share == pytest.approx(0.5 * 2 / 3)
+    assert judged(probe, "The baker is out.").coverage == 0
 
 
 def test_what_may_be_said_counts_half() -> None:
@@ -118,7 +120,7 @@ def test_a_list_is_an_answer() -> None:
     groups = [["yeast"], ["lard"], ["malt"], ["bran"], ["dill"]]
     probe = {**SIGNS, "question": "What is in it?", "statements": [{"says": "yeast and more", "terms": groups}]}
     assert judged(probe, "yeast; lard; malt; bran; dill.").coverage == 5
-    assert judged(probe, "yeast; lard; malt; bran; dill.", Rule.LISTS).coverage == 0
+    assert judged(probe, "yeast; lard; malt; bran; dill.", Rule.LISTS).coverage < 2
 
 
 def test_denials_in_one_word() -> None:
