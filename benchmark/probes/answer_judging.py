@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from benchmark.probes.answer_rules import (
     ANSWER_RULES_VERSION,
     AnswerJudge,
@@ -14,19 +12,16 @@ from benchmark.probes.answer_rules import (
 from benchmark.probes.asking import Asking
 from benchmark.probes.measuring import Subject
 from benchmark.probes.records import AskedProbe, JudgedStatement, JudgedWrong
-from benchmark.probes.scoring import FULL, Criterion
-from benchmark.statements.model import Weight
+from benchmark.probes.scoring import Criterion
 
 JUDGE_TITLE = f"rules on answers, version {ANSWER_RULES_VERSION}"
-_WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
 _NOT_SAID = StatementVerdict(0.0, "not said")
 
 
 def judged_answer(subject: Subject, asking: Asking, answer: str, judge: AnswerJudge) -> AskedProbe:
     """Return what an answer to a probe at a cut is worth."""
     unit = subject.unit_of(asking, "")
-    verdict = judge.judge(asking.probe, answer, _files(subject, asking))
-    score = _score(asking, verdict)
+    verdict = judge.judge(asking.probe, answer, _files(subject, asking), asking.counted.statements)
     return AskedProbe(
         session=subject.name,
         probe=asking.probe.probe_id,
@@ -34,8 +29,8 @@ def judged_answer(subject: Subject, asking: Asking, answer: str, judge: AnswerJu
         made_by=asking.probe.made_by,
         at=asking.at,
         age=asking.age,
-        score=score,
-        criteria={Criterion.COMPLETENESS_COVERAGE: score},
+        score=verdict.coverage,
+        criteria={Criterion.COMPLETENESS_COVERAGE: verdict.coverage},
         statements=[_statement(index, verdict) for index in unit.counted.statements],
         wrong=[JudgedWrong(says=says) for says in verdict.contradictions],
         answer=answer,
@@ -48,21 +43,6 @@ def _files(subject: Subject, asking: Asking) -> FilesAsked | None:
         return None
     gold = frozenset(subject.files_at(asking))
     return FilesAsked(gold, frozenset(subject.files.paths) - gold)
-
-
-def _score(asking: Asking, verdict: AnswerVerdict) -> float:
-    """Return the coverage of what counts at the cut: that of the whole, as far as that is what counts."""
-    whole = _covered(asking, verdict, range(len(asking.probe.statements)))
-    counted = asking.counted.statements
-    if asking.probe.files is not None or len(counted) == len(asking.probe.statements) or not whole:
-        return verdict.coverage
-    return min(FULL, verdict.coverage * _covered(asking, verdict, counted) / whole)
-
-
-def _covered(asking: Asking, verdict: AnswerVerdict, indices: Iterable[int]) -> float:
-    weights = {index: _WEIGHTS[asking.probe.statements[index].weight] for index in indices}
-    said = sum(weight * verdict.shares.get(index, _NOT_SAID).share for index, weight in weights.items())
-    return said / sum(weights.values()) if weights else 0.0
 
 
 def _statement(index: int, verdict: AnswerVerdict) -> JudgedStatement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cached_property
@@ -140,19 +140,25 @@ class AnswerJudge:
     def __init__(self, without: Iterable[Rule] = ()) -> None:
         self._rules = frozenset(Rule) - frozenset(without)
 
-    def judge(self, probe: Probe, answer: str, files: FilesAsked | None = None) -> AnswerVerdict:
+    def judge(
+        self, probe: Probe, answer: str, files: FilesAsked | None = None, counted: Collection[int] | None = None
+    ) -> AnswerVerdict:
         """Return what an answer has of a probe.
 
         Args:
             probe: what was asked.
             answer: text, as it came.
             files: where the probe asks for all files of a kind.
+            counted: the statements that weigh in the coverage, by index; all of them when None.
 
         """
         if files is not None:
             return self._files(answer, files)
         text, question = self._read(answer), _told(probe.question)
-        weights = [self._weight(statement) for statement in probe.statements]
+        weights = [
+            self._weight(statement) if counted is None or index in counted else 0.0
+            for index, statement in enumerate(probe.statements)
+        ]
         if Rule.SHUFFLED in self._rules and is_shuffled(text, probe.gold):
             nothing = StatementVerdict(0.0, "its words stand in no order")
             return _verdict(answer, dict.fromkeys(range(len(weights)), nothing), weights)

@@ -18,6 +18,8 @@ from msgspec.structs import replace
 
 from benchmark.probes.__main__ import main
 from benchmark.probes.answer_figures import Fate, answered_boards
+from benchmark.probes.answer_judging import judged_answer
+from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.answered import Put, answering, asked_at, published_answering, questions_about
 from benchmark.probes.answerers import Extract
 from benchmark.probes.measuring import ORACLE, Subject
@@ -307,3 +309,16 @@ def test_a_killed_run_comes_to_the_same_table(tmp_path: Path) -> None:
     assert said[0] == said[1]
     tables = [json.loads(each.stdout)[-1] for each in (done, whole)]
     assert tables[0]["became"] == tables[1]["became"]
+
+
+def test_what_the_kept_steps_say_counts_for_no_answer(subject: Subject) -> None:
+    asking = next(
+        each
+        for each in subject.asked
+        if each.probe.files is None and 0 < len(each.counted.statements) < len(each.probe.statements)
+    )
+    leaked = [each.says for index, each in enumerate(asking.probe.statements) if index not in asking.counted.statements]
+    found = judged_answer(subject, asking, "\n".join(f"{says}." for says in leaked), AnswerJudge())
+    assert [each.index for each in found.statements] == asking.counted.statements
+    assert found.score < 2.5
+    assert judged_answer(subject, asking, asking.probe.gold, AnswerJudge()).score == 5
