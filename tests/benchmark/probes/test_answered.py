@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from benchmark.probes.answer_judging import judged_answer
 from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.answered import Put, answering, asked_at, published_answering, questions_about
 from benchmark.probes.answerers import Extract
+from benchmark.probes.extracting import extracted
 from benchmark.probes.measuring import ORACLE, Subject
 from benchmark.probes.model import Maker
 from benchmark.probes.packets import packets_of
@@ -322,3 +324,25 @@ def test_what_the_kept_steps_say_counts_for_no_answer(subject: Subject) -> None:
     assert [each.index for each in found.statements] == asking.counted.statements
     assert found.score < 2.5
     assert judged_answer(subject, asking, asking.probe.gold, AnswerJudge()).score == 5
+
+
+@pytest.mark.slow
+def test_right_answers_can_be_answered_from_and_nothing_cannot() -> None:
+    subjects = {each.name: each for each in recorded_subjects(sorted({each.session for each in published_contexts()}))}
+    published, _ = published_answering(list(subjects.values()))
+    assert published
+    assert published.foreign == 0
+    scores = {method.method: fmean(each.score for each in method.asked) for method in published.methods}
+    assert scores[f"gold {PUBLISHED_AS}"] >= 4.7
+    assert scores[f"anchored+index {PUBLISHED_AS}"] >= scores[f"opaque {PUBLISHED_AS}"] + 1
+    found: dict[str, list[float]] = {"gold": [], "": []}
+    for context in published_contexts():
+        if context.method == "gold":
+            subject = subjects[context.session]
+            for asking in asked_at(subject, len(subject.cuts) - 1):
+                for name, text in (("gold", context.text), ("", "")):
+                    said = extracted(AnswerQuestion(text, asking.probe.question))
+                    found[name].append(judged_answer(subject, asking, said, AnswerJudge()).score)
+    # Words in common with the question find some of the right answers among those to all other questions.
+    assert fmean(found["gold"]) >= 3
+    assert fmean(found[""]) == 0
