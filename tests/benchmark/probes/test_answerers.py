@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from benchmark.run.identity import prompt_sha256 as product_prompt_sha256
 from ctxsift.backends.packaged import known_model
 from ctxsift.errors import InputError
 from tests.conftest import ROOT
+from tests.support.fault_service import Fault, FaultService, completion, refusal
 from tests.support.processes import default_signals
 
 CONTEXT = """## Intent
@@ -227,3 +229,30 @@ def test_one_behind_a_program_is_refused(tmp_path: Path) -> None:
 
 def test_the_product_is_asked_in_its_own_words() -> None:
     assert prompt_sha256() != product_prompt_sha256()
+
+
+@pytest.mark.parametrize("consent", ["option", "setting"])
+def test_a_service_answers_where_somebody_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, consent: str
+) -> None:
+    failed: list[str] = []
+
+    def chosen(request: dict[str, Any]) -> Fault:
+        asked = request["messages"][-1]["content"].rpartition("\n")[2]
+        if "docs" in asked and not failed:
+            failed.append(asked)
+            return refusal(503, "busy")
+        return completion("Half up." if "half a cent" in asked else "Please.")
+
+    row = {"name": "away", "track": "remote", "model": "openai/m", "device": "remote", "concurrency": 2}
+    questions = [QUESTION, AnswerQuestion(CONTEXT, "What about the docs?")]
+    with FaultService(chosen=chosen) as service:
+        monkeypatch.setenv("CTXSIFT_LLM_BASE_URL", service.url)
+        monkeypatch.setenv("CTXSIFT_LLM_API_KEY", "k")
+        monkeypatch.setenv("CTXSIFT_REMOTE", "1" if consent == "setting" else "0")
+        found = replace(options(tmp_path, row), remote=consent == "option")
+        (answerer,) = answerers_of(["away"], found)
+        assert service.requests == []
+        assert list(answerer.answers(questions).texts.values()) == ["Half up.", "Please."]
+    assert len(failed) == 1
+    assert len(service.requests) == 3
