@@ -31,6 +31,8 @@ _K, _B = 1.2, 0.75
 # which is what questions are about.
 _BESIDE, _BEFORE_KEPT = 0.7, 8.0
 _MOST_LINE = 400
+# Says what the lines below it are about, and nothing by itself.
+_HEADING = "#"
 # Fewer words hold no line.
 _LEAST_LEFT = 3
 
@@ -63,7 +65,7 @@ def extracted(asked: AnswerQuestion) -> str:
             break
         text = lines.texts[place]
         size = len(text.split())
-        if 0 < size <= left and text not in picked:
+        if 0 < size <= left and text not in picked and not text.startswith(_HEADING):
             picked[text] = int(place)
             left -= size
     return "\n".join(sorted(picked, key=picked.__getitem__))
