@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -208,13 +209,20 @@ def _norm(token: Token) -> str:
 
 def is_shuffled(text: Text, gold: str) -> bool:
     """Return True if an answer is made of the words of a right one, in no order."""
-    theirs, ours = (
-        [t.text.lower() for t in tokens if t.kind is not Kind.STOP] for tokens in (tokens_of(gold), text.tokens)
-    )
+    theirs, ours = _words_of_gold(gold), _words(text.tokens)
     if sum(word in theirs for word in ours) < _TAKEN * len(ours):
         return False
     pairs = {pair for pair in itertools.pairwise(theirs) if set(pair) <= set(ours)}
     return len(pairs) >= _FEWEST_PAIRS and len(pairs & set(itertools.pairwise(ours))) < _KEPT * len(pairs)
+
+
+@functools.lru_cache(maxsize=512)
+def _words_of_gold(gold: str) -> tuple[str, ...]:
+    return _words(tokens_of(gold))
+
+
+def _words(tokens: Iterable[Token]) -> tuple[str, ...]:
+    return tuple(token.text.lower() for token in tokens if token.kind is not Kind.STOP)
 
 
 def denies_change(line: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,7 +198,7 @@ class AnswerJudge:
         found = self._best(text, statement, asked)
         share = self._share(asked, found)
         places = [places[0] for places in found if places]
-        says = read(statement.says)
+        says = _read_once(statement.says)
         if share < 1 and Rule.WORDS in self._rules:
             share, places = max((share, places), self._words(text, question, says, groups), key=lambda found: found[0])
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
@@ -288,7 +289,13 @@ def _name(path: str) -> str:
 
 def _told(question: str) -> Text:
     # As a sentence of its own: a question says nothing.
-    return read(question.replace("?", "."))
+    return _read_once(question.replace("?", "."))
+
+
+# Of a probe, which many answers are held against.
+@functools.lru_cache(maxsize=2048)
+def _read_once(text: str, *, is_terse: bool = False) -> Text:
+    return read(text, is_terse=is_terse)
 
 
 def _is_hard(group: Alternatives) -> bool:
@@ -307,7 +314,7 @@ def _mixed(
     statements = [probe.statements[index] for index in said]
     # What a right answer mixes up, in sentences or in one, cannot be told apart.
     golds = (probe.gold, "; ".join(statement.says for statement in probe.statements))
-    alike = {pair for gold in golds for pair in mixed_statements(read(gold, is_terse=True), statements, question)}
+    alike = {pair for gold in golds for pair in mixed_statements(_read_once(gold, is_terse=True), statements, question)}
     for pair in sorted(set(mixed_statements(text, statements, question)) - alike):
         one, other = (said[index] for index in pair)
         wrong = f"mixed up: {probe.statements[one].says}; {probe.statements[other].says}"
