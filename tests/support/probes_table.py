@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from msgspec.structs import replace
+
 from benchmark.analysis.figures import Form
-from benchmark.probes.figures import Estimate, boards, lift
+from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates, answered_boards
+from benchmark.probes.answered import published_answering
+from benchmark.probes.figures import Board, Estimate, boards, lift
 from benchmark.probes.measuring import ORACLE
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.printing import MADE
 from benchmark.probes.records import ProbeResult
+from benchmark.probes.references import PUBLISHED
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import read_scenarios
 from benchmark.probes.scoring import FULL, Dimension
@@ -21,7 +27,7 @@ from benchmark.render.markdown import markdown_table
 from benchmark.statistics import Difference, Interval
 from tests.conftest import ROOT
 
-_POINTS, _RATIO = Form(2), Form(1, suffix="x")
+_POINTS, _RATIO, _SHARE = Form(2), Form(1, suffix="x"), Form(0, suffix="%")
 _BUDGET = "2k"
 _ROUNDING = 1e-9
 
@@ -70,6 +76,67 @@ def probes_table(result: ProbeResult) -> str:
         told.append(f"{by_rule.probes} {MADE[Maker.RULE]}, asked {by_rule.asked} times")
     header = ["method", "score", *ProbeType, *(["by rule"] if beside else []), "ratio"]
     return f"{'; '.join(told)}. 0 to 5.\n\n{markdown_table(header, rows)}"
+
+
+@cache
+def published_answers() -> AnsweredBoard:
+    """Judge the answers that ship, once in a process."""
+    answering, _ = published_answering(recorded_subjects())
+    assert answering is not None
+    (board,) = answered_boards(replace(probed(), answered=[answering]))
+    return board
+
+
+def answered_table(board: AnsweredBoard) -> str:
+    """Return what able readers answered, beside what the contexts that they read keep, and what was published."""
+    kept = {row.label: row for row in board.kept.rows}
+    published = {row.method: form_text(_POINTS, row.overall) for row in PUBLISHED}
+    rows = [
+        [
+            row.label,
+            _with_interval(row.score),
+            _with_interval(kept[row.label].score),
+            *(
+                form_text(_SHARE, 100 * board.fates[row.label].shares[fate])
+                for fate in (Fate.KEPT_UNSAID, Fate.LOST_SAID)
+            ),
+            form_text(_SHARE, 100 * board.fates[row.label].abstaining),
+            form_text(_SHARE, 100 * board.fates[row.label].wrong),
+            published.get(row.label.split("+")[0].split(" ")[0], ""),
+        ]
+        for row in board.said.rows
+    ]
+    header = ["method", "answered", "kept", "kept, not said", "lost, said", "abstains", "wrong", "published overall"]
+    sessions = len({asked.session for asked in board.answering.methods[0].asked})
+    told = f"{board.said.asked} questions about {sessions} sessions under each method, 0 to 5; brackets: 95 %."
+    return f"{told}\n\n{markdown_table(header, rows)}"
+
+
+def _shares(found: Fates) -> Iterator[str]:
+    for share in (found.shares[Fate.KEPT_UNSAID], found.shares[Fate.LOST_SAID], found.abstaining, found.wrong):
+        yield form_text(_SHARE, 100 * share)
+
+
+def order_table(board: AnsweredBoard) -> str:
+    """Return how far the methods whose order was published lie apart, by what is answered and what is kept."""
+    labels = ["anchored+index @2511", "regenerative @2511", "opaque @2511"]
+    rows = [
+        [f"{better} above {worse}", *(_apart(each, better, worse) for each in (board.said, board.kept))]
+        for better, worse in itertools.combinations(labels, 2)
+    ]
+    return markdown_table(["", "answered", "kept"], rows)
+
+
+def _apart(board: Board, better: str, worse: str) -> str:
+    found = board.differences.get((worse, better)) or _turned(board.differences[better, worse])
+    ends = (found.interval.low, found.interval.high) if found.interval else None
+    form = Form(2, signed=True)
+    return f"{form_text(form, found.value)}{interval_text(form, ends)}, p = {found.p:.3f}"
+
+
+def _turned(found: Difference) -> Difference:
+    ends = found.interval and Interval(-found.interval.high, -found.interval.low)
+    return Difference(-found.value, ends, found.p)
 
 
 def bars_table(result: ProbeResult) -> str:

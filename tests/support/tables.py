@@ -38,7 +38,14 @@ from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
 from tests.support.corpus_tables import blind_table, card, clusters_text, summary_text
 from tests.support.models_table import models_texts
-from tests.support.probes_table import bars_table, probed, probes_table
+from tests.support.probes_table import (
+    answered_table,
+    bars_table,
+    order_table,
+    probed,
+    probes_table,
+    published_answers,
+)
 from tests.support.results import blind_answers
 from tests.support.validity_table import validity_table
 
@@ -118,6 +125,8 @@ def texts(figures: Figures) -> dict[str, str]:
         "validity table": validity_table(figures.validity),
         "probes table": probes_table(probed()),
         "probes bars": bars_table(probed()),
+        "answers table": answered_table(published_answers()),
+        "answers order": order_table(published_answers()),
         **models_texts(),
         "corpus in short": summary_text(cases),
         "corpus card": card(cases, figures.embedder.count_tokens),
