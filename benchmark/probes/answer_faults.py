@@ -11,7 +11,7 @@ from benchmark.statements.model import Alternatives, Statement
 from benchmark.statements.pairs import crossed
 from benchmark.statements.phrases import Place, places_of
 from benchmark.statements.text import Kind, Text, Token, tokens_of
-from benchmark.statements.vocabulary import BARRIERS, NEGATORS
+from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS
 
 # How far before and after what is said a negation may stand, in words; and before what is asked for under one.
 _DENIED_BEFORE, _DENIED_AFTER, _NEGATED_WITHIN = 8, 3, 4
@@ -20,6 +20,13 @@ _CHANGED = re.compile(r"(?i)\b(?:created|modified|deleted|changed|added|removed|
 _UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}")
 _REFUSES = re.compile(
     r"(?i)\b(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
+)
+# A statement that has one of these excludes something, as one with a negation does.
+_EXCEPTS = re.compile(r"(?i)\b(?:other than|except|but|only|instead of|rather than)\b")
+# What is asked for is excluded: whoever names it need not say so again.
+_ASKS_EXCLUDED = re.compile(
+    r"(?i)\b(?:what|which|who|where)\b[^,;?]*(?:\b(?:not|never|no|cannot|refuses?|rejects?|forbids?|excludes?|avoid)\b|n't\b)"
+    rf"|\b(?:what|which|who|where)\b[^,;?]*{_REFUSES.pattern.removeprefix('(?i)')}"
 )
 # A sentence that has this share of a statement's own words is about it.
 _ABOUT = 0.8
@@ -53,7 +60,7 @@ def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
     """Return True if places that say a statement stand under a negation of one of its words, or are called untrue."""
     if any(_FALSE.search(_sentence(text, place)) for place in places):
         return True
-    if any(map(_is_negator, says.tokens)) or _REFUSES.search(says.text):
+    if any(map(_is_negator, says.tokens)) or _REFUSES.search(says.text) or _EXCEPTS.search(says.text):
         return False
     own = {token.norm for token in says.tokens}
     sentences = itertools.groupby(sorted(places), key=lambda place: text.sentence_of(place.first))
@@ -98,14 +105,42 @@ def _is_negator(token: Token) -> bool:
     return token.kind is Kind.WORD and token.norm in NEGATORS
 
 
-def is_affirmed(text: Text, group: Alternatives) -> bool:
+def asks_for_excluded(question: str) -> bool:
+    """Return True if a question asks for what is not to be: "What may not be cached?"."""
+    return _ASKS_EXCLUDED.search(question) is not None
+
+
+def plain_terms(group: Alternatives) -> Alternatives:
+    """Return what a group asks for under a negation, without it."""
+    return tuple(term[1:] for term in group if term.startswith("!"))
+
+
+def is_affirmed(text: Text, group: Alternatives, around: Sequence[Place], *, excluded: bool) -> bool:
     """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for.
 
     Whoever calls it refused denies it.
+
+    Args:
+        text: an answer.
+        group: what is asked for.
+        around: what else the text has of the statement; its sentences are about it.
+        excluded: the question asks for what is not to be, so that only who says that it may be affirms it.
+
     """
-    plain = tuple(term[1:] for term in group if term.startswith("!"))
-    places = [] if not plain or places_of(text, group) else places_of(text, plain)
-    return bool(places) and not any(_REFUSES.search(_sentence(text, place)) for place in places)
+    plain = plain_terms(group)
+    if not plain or places_of(text, group):
+        return False
+    about = {text.sentence_of(place.first) for place in around}
+    places = [place for place in places_of(text, plain) if not about or text.sentence_of(place.first) in about]
+    return any(not _REFUSES.search(_sentence(text, p)) and not (excluded and not _is_claimed(text, p)) for p in places)
+
+
+def _is_claimed(text: Text, place: Place) -> bool:
+    """Return True if an auxiliary makes a claim of a word: "may be baked"."""
+    first = text.sentences[text.sentence_of(place.first)][0]
+    before = range(place.first - 1, max(first, place.first - _NEGATED_WITHIN) - 1, -1)
+    near = itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), before)
+    return any(text.tokens[index].norm in AUXILIARIES for index in near)
 
 
 def mixed_pairs(text: Text, statement: Statement) -> bool:
@@ -181,7 +216,7 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
     told = asked | accepted | {_norm(token) for token in says.tokens}
     own = {_norm(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME} - asked
     sentences = [text.tokens[first:past] for first, past in text.sentences]
-    about = [each for each in sentences if len(own & set(map(_norm, each))) >= _ABOUT * len(own)]
+    about = [each for each in sentences if own and len(own & set(map(_norm, each))) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
             if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):

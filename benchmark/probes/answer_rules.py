@@ -10,6 +10,7 @@ from enum import StrEnum, auto
 from functools import cached_property
 
 from benchmark.probes.answer_faults import (
+    asks_for_excluded,
     denies_change,
     in_its_words,
     is_affirmed,
@@ -18,6 +19,7 @@ from benchmark.probes.answer_faults import (
     mixed_pairs,
     mixed_statements,
     other_number,
+    plain_terms,
 )
 from benchmark.probes.model import Probe
 from benchmark.statements.judging import violations
@@ -27,7 +29,7 @@ from benchmark.statements.text import Text, read
 from benchmark.whole_tokens import has_token
 
 # Raised when the same answer may come to another verdict.
-ANSWER_RULES_VERSION = "1"
+ANSWER_RULES_VERSION = "2"
 FULL = 5.0
 _WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
 # Some of its own words, from this share on, say so much of a statement.
@@ -42,6 +44,8 @@ _ABSTAINS = re.compile(
 # `unedited` is `not edited`.
 _UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
 _PATH, _FILE = re.compile(r"[\w.~@+/-]+"), re.compile(r"(?!e\.g$|i\.e$)[\w.~@+/-]*\.[A-Za-z]\w*")
+# The sentence goes on behind a name as `any?`, so that it asks nothing.
+_INSIDE = re.compile(r"\?(?=\s+[a-z(])")
 _LINE_END = re.compile(r"\n|(?<=[.;])\s")
 
 
@@ -62,6 +66,8 @@ class Rule(StrEnum):
     LISTS = auto()
     # `unedited` is `not edited`.
     UN = auto()
+    # What a question tells to be excluded need not be excluded again.
+    EXCLUDED = auto()
     # What is wrong with an answer.
     MUST_NOT = auto()
     DENIED = auto()
@@ -170,7 +176,7 @@ class AnswerJudge:
         return _verdict(answer, shares, weights, hits, [probe.must_not[index].says for index in sorted(hits)])
 
     def _read(self, answer: str) -> Text:
-        text = read(answer, is_terse=True)
+        text = read(_INSIDE.sub(" ", answer), is_terse=True)
         return _Listing(text.text, text.tokens, text.bounds) if Rule.LISTS in self._rules else text
 
     def _statements(
@@ -195,27 +201,30 @@ class AnswerJudge:
     def _statement(self, text: Text, question: Text, statement: Statement) -> StatementVerdict:
         groups = (*statement.groups, *(side for pair in statement.pairs for side in pair))
         asked = [group for group in groups if Rule.TOLD not in self._rules or not places_of(question, group)] or groups
+        excluded = Rule.EXCLUDED in self._rules and asks_for_excluded(question.text)
+        if excluded:
+            asked = [(*group, *plain_terms(group)) for group in asked]
         found = self._best(text, statement, asked)
         share = self._share(asked, found)
         places = [places[0] for places in found if places]
         says = _read_once(statement.says)
         if share < 1 and Rule.WORDS in self._rules:
-            share, places = max((share, places), self._words(text, question, says, groups), key=lambda found: found[0])
+            share, places = max((share, places), self._words(text, question, says, groups, excluded), key=lambda found: found[0])
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         fault = self._wrong(text, question, says, statement)
         if share and not fault:
-            fault = self._denied(text, says, places, groups)
+            fault = self._denied(text, says, places, groups, excluded)
         if fault:
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
 
     def _words(
-        self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives]
+        self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives], excluded: bool
     ) -> tuple[float, list[Place]]:
         """Return how much of a statement is said in its own words, with all of its names and numbers, and where."""
         share, places = in_its_words(text, says, question)
         hard = all(places_of(text, group) or places_of(question, group) for group in groups if _is_hard(group))
-        if share < _FEWEST_OF_ITS_WORDS or not hard or self._denied(text, says, places, groups):
+        if share < _FEWEST_OF_ITS_WORDS or not hard or self._denied(text, says, places, groups, excluded):
             return 0.0, []
         return (share if share == 1 else _ITS_WORDS_COUNT * share), places
 
@@ -242,11 +251,15 @@ class AnswerJudge:
             return f"{number} in place of its number"
         return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
 
-    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives]) -> str:
+    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excluded: bool) -> str:
         """Return how what an answer has of a statement is turned into its opposite."""
         if Rule.DENIED in self._rules and is_denied(text, places, says):
             return "denied"
-        affirmed = (group for group in groups if is_affirmed(text, group) and not is_affirmed(says, group))
+        affirmed = (
+            group
+            for group in groups
+            if is_affirmed(text, group, places, excluded=excluded) and not is_affirmed(says, group, (), excluded=False)
+        )
         return "says what it denies" if Rule.AFFIRMED in self._rules and any(affirmed) else ""
 
     def _files(self, answer: str, files: FilesAsked) -> AnswerVerdict:
