@@ -17,7 +17,9 @@ from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS
 _DENIED_BEFORE, _DENIED_AFTER, _NEGATED_WITHIN = 8, 3, 4
 _FALSE = re.compile(r"(?i)\b(?:not (?:true|the case|so|correct|right)|untrue|false that|wrong that)\b")
 _CHANGED = re.compile(r"(?i)\b(?:created|modified|deleted|changed|added|removed|touched|edited|new)\b")
-_UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}")
+_UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}|\breverted\b")
+# `unedited` is `not edited`.
+UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
 _REFUSES = re.compile(
     r"(?i)\b(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
 )
@@ -69,15 +71,20 @@ def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
 
 def _negations(text: Text, places: Sequence[Place]) -> Iterator[int]:
     """Yield the negations around what is said in one sentence, without those that are a part of it."""
-    begin, past = text.sentences[text.sentence_of(places[0].first)]
     first, last = places[0].first, max(place.last for place in places)
-    before = range(first - 1, max(begin, first - _DENIED_BEFORE) - 1, -1)
-    after = range(last + 1, min(past, last + 1 + _DENIED_AFTER))
-    around = (itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), each) for each in (before, after))
     own = {index for place in places for index in range(_begin(place), place.last + 1)}
-    for index in itertools.chain(range(first, last + 1), *around):
+    for index in itertools.chain(range(first, last + 1), _around(text, first, last)):
         if index not in own and _is_negator(text.tokens[index]):
             yield index
+
+
+def _around(text: Text, first: int, last: int) -> Iterator[int]:
+    """Yield the tokens near some of one sentence, as far as a negation reaches."""
+    begin, past = text.sentences[text.sentence_of(first)]
+    before = range(first - 1, max(begin, first - _DENIED_BEFORE) - 1, -1)
+    after = range(last + 1, min(past, last + 1 + _DENIED_AFTER))
+    for indexes in (before, after):
+        yield from itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), indexes)
 
 
 def _begin(place: Place) -> int:
@@ -94,7 +101,12 @@ def _denied_word(text: Text, negation: int) -> str:
 
 
 def _tells(token: Token) -> bool:
-    return token.says_something or token.kind in (Kind.NAME, Kind.NUMBER)
+    return token.says_something or token.kind is Kind.NUMBER or _is_name(token)
+
+
+def _is_name(token: Token) -> bool:
+    # `%` is none.
+    return token.kind is Kind.NAME and any(map(str.isalnum, token.text))
 
 
 def _is_barrier(token: Token) -> bool:
@@ -110,37 +122,48 @@ def asks_for_excluded(question: str) -> bool:
     return _ASKS_EXCLUDED.search(question) is not None
 
 
-def plain_terms(group: Alternatives) -> Alternatives:
-    """Return what a group asks for under a negation, without it."""
-    return tuple(term[1:] for term in group if term.startswith("!"))
+def excluded_places(text: Text, group: Alternatives, *, asked: bool) -> list[Place]:
+    """Return where a text excludes what is asked for under a negation, without one before it.
+
+    Args:
+        text: an answer.
+        group: what is asked for.
+        asked: the question asks for what is not to be; whoever names it excludes it, unless he says that it may be.
+
+    """
+    return [place for place in _plain_places(text, group) if _is_excluded(text, place, asked=asked)]
 
 
-def is_affirmed(text: Text, group: Alternatives, around: Sequence[Place], *, excluded: bool) -> bool:
+def _plain_places(text: Text, group: Alternatives) -> list[Place]:
+    plain = tuple(term[1:] for term in group if term.startswith("!"))
+    return places_of(text, plain) if plain else []
+
+
+def _is_excluded(text: Text, place: Place, *, asked: bool) -> bool:
+    if _REFUSES.search(_sentence(text, place)) or any(True for _ in _negations(text, [place])):
+        return True
+    return asked and not _is_claimed(text, place)
+
+
+def _is_claimed(text: Text, place: Place) -> bool:
+    """Return True if an auxiliary near a word makes a claim of it: "may be baked", "baking is fine"."""
+    return any(text.tokens[index].norm in AUXILIARIES for index in _around(text, place.first, place.last))
+
+
+def is_affirmed(text: Text, group: Alternatives, around: Sequence[Place], *, asked: bool) -> bool:
     """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for.
-
-    Whoever calls it refused denies it.
 
     Args:
         text: an answer.
         group: what is asked for.
         around: what else the text has of the statement; its sentences are about it.
-        excluded: the question asks for what is not to be, so that only who says that it may be affirms it.
+        asked: the question asks for what is not to be.
 
     """
-    plain = plain_terms(group)
-    if not plain or places_of(text, group):
+    if places_of(text, group) or excluded_places(text, group, asked=asked):
         return False
     about = {text.sentence_of(place.first) for place in around}
-    places = [place for place in places_of(text, plain) if not about or text.sentence_of(place.first) in about]
-    return any(not _REFUSES.search(_sentence(text, p)) and not (excluded and not _is_claimed(text, p)) for p in places)
-
-
-def _is_claimed(text: Text, place: Place) -> bool:
-    """Return True if an auxiliary makes a claim of a word: "may be baked"."""
-    first = text.sentences[text.sentence_of(place.first)][0]
-    before = range(place.first - 1, max(first, place.first - _NEGATED_WITHIN) - 1, -1)
-    near = itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), before)
-    return any(text.tokens[index].norm in AUXILIARIES for index in near)
+    return any(not about or text.sentence_of(place.first) in about for place in _plain_places(text, group))
 
 
 def mixed_pairs(text: Text, statement: Statement) -> bool:
@@ -214,7 +237,7 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
     """
     asked = {_norm(token) for token in question.tokens}
     told = asked | accepted | {_norm(token) for token in says.tokens}
-    own = {_norm(token) for token in says.tokens if token.says_something or token.kind is Kind.NAME} - asked
+    own = {_norm(token) for token in says.tokens if token.says_something or _is_name(token)} - asked
     sentences = [text.tokens[first:past] for first, past in text.sentences]
     about = [each for each in sentences if own and len(own & set(map(_norm, each))) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
@@ -262,5 +285,6 @@ def _words(tokens: Iterable[Token]) -> tuple[str, ...]:
 
 def denies_change(line: str) -> bool:
     """Return True if a line says that files were not changed, and of none that it was."""
+    line = UN.sub("not ", line)
     rest, denials = _UNCHANGED.subn(" ", line)
     return bool(_FALSE.search(line) or (denials and not _CHANGED.search(rest)))

@@ -10,8 +10,10 @@ from enum import StrEnum, auto
 from functools import cached_property
 
 from benchmark.probes.answer_faults import (
+    UN,
     asks_for_excluded,
     denies_change,
+    excluded_places,
     in_its_words,
     is_affirmed,
     is_denied,
@@ -19,7 +21,6 @@ from benchmark.probes.answer_faults import (
     mixed_pairs,
     mixed_statements,
     other_number,
-    plain_terms,
 )
 from benchmark.probes.model import Probe
 from benchmark.statements.judging import violations
@@ -41,11 +42,10 @@ _ABSTAINS = re.compile(
     r"|\b(?:do|can|could)(?: not|n't|not) (?:know|see|tell|say|find)\b|\bnot (?:spelled|spelt) out\b|\bis not there\b"
     r"|\b(?:not|never) (?:known|given|stated|mentioned|told|shown)\b|\bunknown to me\b|\bno (?:idea|information)\b"
 )
-# `unedited` is `not edited`.
-_UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
 _PATH, _FILE = re.compile(r"[\w.~@+/-]+"), re.compile(r"(?!e\.g$|i\.e$)[\w.~@+/-]*\.[A-Za-z]\w*")
 # The sentence goes on behind a name as `any?`, so that it asks nothing.
 _INSIDE = re.compile(r"\?(?=\s+[a-z(])")
+_BRACES = re.compile(r"([\w./-]*)\{([^{}]*)\}([\w.]*)")
 _LINE_END = re.compile(r"\n|(?<=[.;])\s")
 
 
@@ -183,8 +183,8 @@ class AnswerJudge:
         self, answer: str, text: Text, question: Text, statements: Sequence[Statement]
     ) -> dict[int, StatementVerdict]:
         readings = [text]
-        if Rule.UN in self._rules and _UN.search(answer):
-            readings.append(self._read(_UN.sub("not ", answer)))
+        if Rule.UN in self._rules and UN.search(answer):
+            readings.append(self._read(UN.sub("not ", answer)))
         return {
             index: max((self._statement(each, question, statement) for each in readings), key=lambda found: found.share)
             for index, statement in enumerate(statements)
@@ -199,40 +199,45 @@ class AnswerJudge:
         return _WEIGHTS[statement.weight] if Rule.OKAY in self._rules else float(statement.weight is Weight.VITAL)
 
     def _statement(self, text: Text, question: Text, statement: Statement) -> StatementVerdict:
+        excludes = Rule.EXCLUDED in self._rules and asks_for_excluded(question.text)
         groups = (*statement.groups, *(side for pair in statement.pairs for side in pair))
         asked = [group for group in groups if Rule.TOLD not in self._rules or not places_of(question, group)] or groups
-        excluded = Rule.EXCLUDED in self._rules and asks_for_excluded(question.text)
-        if excluded:
-            asked = [(*group, *plain_terms(group)) for group in asked]
-        found = self._best(text, statement, asked)
+        found = self._best(text, statement, asked, excludes=excludes)
         share = self._share(asked, found)
         places = [places[0] for places in found if places]
         says = _read_once(statement.says)
         if share < 1 and Rule.WORDS in self._rules:
-            share, places = max((share, places), self._words(text, question, says, groups, excluded), key=lambda found: found[0])
+            share, places = max((share, places), self._words(text, question, says, groups, excludes), key=lambda found: found[0])
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         fault = self._wrong(text, question, says, statement)
         if share and not fault:
-            fault = self._denied(text, says, places, groups, excluded)
+            fault = self._denied(text, says, places, groups, excludes)
         if fault:
             return StatementVerdict(0.0, fault, matched, f"{fault}: {statement.says}")
         return StatementVerdict(share, _reason(share), matched)
 
     def _words(
-        self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives], excluded: bool
+        self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives], excludes: bool
     ) -> tuple[float, list[Place]]:
         """Return how much of a statement is said in its own words, with all of its names and numbers, and where."""
         share, places = in_its_words(text, says, question)
         hard = all(places_of(text, group) or places_of(question, group) for group in groups if _is_hard(group))
-        if share < _FEWEST_OF_ITS_WORDS or not hard or self._denied(text, says, places, groups, excluded):
+        if share < _FEWEST_OF_ITS_WORDS or not hard or self._denied(text, says, places, groups, excludes):
             return 0.0, []
         return (share if share == 1 else _ITS_WORDS_COUNT * share), places
 
-    def _best(self, text: Text, statement: Statement, asked: Sequence[Alternatives]) -> list[list[Place]]:
+    def _best(
+        self, text: Text, statement: Statement, asked: Sequence[Alternatives], *, excludes: bool
+    ) -> list[list[Place]]:
         """Return where each group stands in the sentence, or the answer, that has most of them."""
         anywhere = statement.within is Within.ANSWER or not statement.groups
         spans = [(0, len(text.tokens))] if anywhere else text.sentences
         found = [places_of(text, group) for group in asked]
+        if Rule.EXCLUDED in self._rules:
+            found = [
+                places or excluded_places(text, group, asked=excludes)
+                for places, group in zip(found, asked, strict=True)
+            ]
         here = [[[p for p in places if first <= p.first < past] for places in found] for first, past in spans]
         return max(here, key=lambda each: self._share(asked, each), default=[[] for _ in asked])
 
@@ -251,14 +256,14 @@ class AnswerJudge:
             return f"{number} in place of its number"
         return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
 
-    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excluded: bool) -> str:
+    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excludes: bool) -> str:
         """Return how what an answer has of a statement is turned into its opposite."""
         if Rule.DENIED in self._rules and is_denied(text, places, says):
             return "denied"
         affirmed = (
             group
             for group in groups
-            if is_affirmed(text, group, places, excluded=excluded) and not is_affirmed(says, group, (), excluded=False)
+            if is_affirmed(text, group, places, asked=excludes) and not is_affirmed(says, group, (), asked=False)
         )
         return "says what it denies" if Rule.AFFIRMED in self._rules and any(affirmed) else ""
 
@@ -272,11 +277,24 @@ class AnswerJudge:
 
     def _named(self, answer: str, files: Iterable[str]) -> Iterator[str]:
         """Yield the files that an answer names, without those that it says were not changed so."""
-        for line in _LINE_END.split(answer):
+        for line in _LINE_END.split(_BRACES.sub(_expanded, answer)):
             if Rule.DENIED not in self._rules or not denies_change(line):
                 yield from paths_in(line)
+                yield from (path for path in files if _has_stem(line, path))
                 # `Makefile` looks like a word.
                 yield from (path for path in files if "." not in _name(path) and has_token(line, _name(path)))
+
+
+def _expanded(braces: re.Match[str]) -> str:
+    """Return `src/{a,b}.py` as what it stands for."""
+    before, names, after = braces.groups()
+    return ", ".join(f"{before}{name.strip()}{after}" for name in names.split(","))
+
+
+def _has_stem(line: str, path: str) -> bool:
+    """Return True if a line names a file without its suffix, which it tells of all: "a, b (.py)"."""
+    stem, dot, suffix = _name(path).rpartition(".")
+    return bool(stem) and re.search(rf"(?<![\w/])\.{re.escape(suffix)}\b(?!\.)", line) is not None and has_token(line, stem)
 
 
 def paths_in(text: str) -> frozenset[str]:
