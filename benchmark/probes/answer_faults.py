@@ -20,15 +20,15 @@ _CHANGED = re.compile(r"(?i)\b(?:created|modified|deleted|changed|added|removed|
 _UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}|\breverted\b")
 # `unedited` is `not edited`.
 UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
-_REFUSES = re.compile(
-    r"(?i)\b(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
-)
-# A statement that has one of these excludes something, as one with a negation does.
-_EXCEPTS = re.compile(r"(?i)\b(?:other than|except|but|only|instead of|rather than)\b")
+_REFUSED = r"(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
+_REFUSES = re.compile(rf"(?i)\b{_REFUSED}")
+_NOT_REFUSED = re.compile(rf"(?i)(?:\b(?:not|never)|n't) (?:\w+ ){{0,2}}{_REFUSED}")
+# What follows one of these is denied already.
+_EXCEPTS = re.compile(r"(?i)\b(?:other than|except|instead of|rather than)\b")
 # What is asked for is excluded: whoever names it need not say so again.
 _ASKS_EXCLUDED = re.compile(
     r"(?i)\b(?:what|which|who|where)\b[^,;?]*(?:\b(?:not|never|no|cannot|refuses?|rejects?|forbids?|excludes?|avoid)\b|n't\b)"
-    rf"|\b(?:what|which|who|where)\b[^,;?]*{_REFUSES.pattern.removeprefix('(?i)')}"
+    rf"|\b(?:what|which|who|where)\b[^,;?]*\b{_REFUSED}"
 )
 # A sentence that has this share of a statement's own words is about it.
 _ABOUT = 0.8
@@ -62,9 +62,12 @@ def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
     """Return True if places that say a statement stand under a negation of one of its words, or are called untrue."""
     if any(_FALSE.search(_sentence(text, place)) for place in places):
         return True
-    if any(map(_is_negator, says.tokens)) or _REFUSES.search(says.text) or _EXCEPTS.search(says.text):
+    if _REFUSES.search(says.text):
+        return any(_NOT_REFUSED.search(_sentence(text, place)) for place in places)
+    if any(map(_is_negator, says.tokens)):
         return False
-    own = {token.norm for token in says.tokens}
+    excepted = _EXCEPTS.search(says.text)
+    own = {token.norm for token in says.tokens if not excepted or token.start < excepted.start()}
     sentences = itertools.groupby(sorted(places), key=lambda place: text.sentence_of(place.first))
     return any(_denied_word(text, index) in own for _, here in sentences for index in _negations(text, list(here)))
 

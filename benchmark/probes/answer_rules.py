@@ -233,11 +233,8 @@ class AnswerJudge:
         anywhere = statement.within is Within.ANSWER or not statement.groups
         spans = [(0, len(text.tokens))] if anywhere else text.sentences
         found = [places_of(text, group) for group in asked]
-        if Rule.EXCLUDED in self._rules:
-            found = [
-                places or excluded_places(text, group, asked=excludes)
-                for places, group in zip(found, asked, strict=True)
-            ]
+        if excludes:
+            found = [ps or excluded_places(text, group, asked=True) for ps, group in zip(found, asked, strict=True)]
         here = [[[p for p in places if first <= p.first < past] for places in found] for first, past in spans]
         return max(here, key=lambda each: self._share(asked, each), default=[[] for _ in asked])
 
