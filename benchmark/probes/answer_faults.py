@@ -25,11 +25,9 @@ _REFUSES = re.compile(rf"(?i)\b{_REFUSED}")
 _NOT_REFUSED = re.compile(rf"(?i)(?:\b(?:not|never)|n't) (?:\w+ ){{0,2}}{_REFUSED}")
 # What follows one of these is denied already.
 _EXCEPTS = re.compile(r"(?i)\b(?:other than|except|instead of|rather than)\b")
+_EXCLUDES = r"(?:not|never|no|cannot|refuses?|rejects?|forbids?|excludes?|avoid)\b"
 # What is asked for is excluded: whoever names it need not say so again.
-_ASKS_EXCLUDED = re.compile(
-    r"(?i)\b(?:what|which|who|where)\b[^,;?]*(?:\b(?:not|never|no|cannot|refuses?|rejects?|forbids?|excludes?|avoid)\b|n't\b)"
-    rf"|\b(?:what|which|who|where)\b[^,;?]*\b{_REFUSED}"
-)
+_ASKS_EXCLUDED = re.compile(rf"(?i)\b(?:what|which|who|where)\b[^,;]*(?:\b{_EXCLUDES}|\w{{2}}n't\b|\b{_REFUSED})")
 # A sentence that has this share of a statement's own words is about it.
 _ABOUT = 0.8
 # Who takes most of the words from a right answer keeps at least this share of the pairs that they form there.

@@ -207,7 +207,8 @@ class AnswerJudge:
         places = [places[0] for places in found if places]
         says = _read_once(statement.says)
         if share < 1 and Rule.WORDS in self._rules:
-            share, places = max((share, places), self._words(text, question, says, groups, excludes), key=lambda found: found[0])
+            words = self._words(text, question, says, groups, excludes)
+            share, places = max((share, places), words, key=lambda found: found[0])
         matched = tuple(text.text[text.tokens[p.first].start : text.tokens[p.last].end] for p in places)
         fault = self._wrong(text, question, says, statement)
         if share and not fault:
@@ -253,7 +254,9 @@ class AnswerJudge:
             return f"{number} in place of its number"
         return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
 
-    def _denied(self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excludes: bool) -> str:
+    def _denied(
+        self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excludes: bool
+    ) -> str:
         """Return how what an answer has of a statement is turned into its opposite."""
         if Rule.DENIED in self._rules and is_denied(text, places, says):
             return "denied"
@@ -268,7 +271,9 @@ class AnswerJudge:
         named = frozenset(self._named(answer, files.gold))
         shares = {index: _in_set(path, named) for index, path in enumerate(sorted(files.gold))}
         known = files.gold | files.known
-        invented = [path for path in sorted(named) if not any(_is_same(path, each) for each in known)]
+        invented = [
+            path for path in sorted(named) if not any(_is_same(path, each) or _is_suffix(path, each) for each in known)
+        ]
         wrong = [f"there is no {path}" for path in invented if Rule.INVENTED in self._rules]
         return _verdict(answer, shares, [1.0] * len(shares), wrong=wrong[:1])
 
@@ -290,8 +295,9 @@ def _expanded(braces: re.Match[str]) -> str:
 
 def _has_stem(line: str, path: str) -> bool:
     """Return True if a line names a file without its suffix, which it tells of all: "a, b (.py)"."""
-    stem, dot, suffix = _name(path).rpartition(".")
-    return bool(stem) and re.search(rf"(?<![\w/])\.{re.escape(suffix)}\b(?!\.)", line) is not None and has_token(line, stem)
+    stem, _, suffix = _name(path).rpartition(".")
+    told = re.search(rf"(?<![\w/])\.{re.escape(suffix)}\b(?!\.)", line)
+    return bool(stem) and told is not None and has_token(line, stem)
 
 
 def paths_in(text: str) -> frozenset[str]:
@@ -309,6 +315,11 @@ def _in_set(path: str, named: Iterable[str]) -> StatementVerdict:
 def _is_same(path: str, other: str) -> bool:
     """Return True if two paths may be the same: whole, or the end of one."""
     return path == other or path.endswith(f"/{other}") or other.endswith(f"/{path}")
+
+
+def _is_suffix(path: str, other: str) -> bool:
+    """Return True for what is told of several files: ".py"."""
+    return path.startswith(".") and other.endswith(path)
 
 
 def _name(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchmark.probes.answer_faults import asks_for_excluded
 from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.model import Probe
 
@@ -134,6 +135,84 @@ def test_what_is_refused_is_not_affirmed() -> None:
     assert judged(RULES, "Macros are fine, and the ledger is not edited.").shares[1].share == 0
 
 
+NIGHT: dict[str, Any] = {
+    "id": "night",
+    "type": "constraint",
+    "question": "What is ruled out for the dough at night?",
+    "evidence": [4],
+    "statements": [{"says": "no dough is salted or covered", "terms": [["!salted"], ["!covered"]]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is ruled out for the dough at night?", True),
+        ("What must nobody do, and what may not be done at night?", True),
+        ("Which bowls does the mixer refuse?", True),
+        ("What was done at night, and why not by day?", False),
+        ("Why is dough not salted at night?", False),
+    ],
+)
+def test_what_asks_for_the_excluded(question: str, asks: bool) -> None:
+    assert asks_for_excluded(question) is asks
+
+
+@pytest.mark.parametrize(
+    ("answer", "coverage"),
+    [
+        ("Salting or covering it.", 5),
+        ("It is not salted and never covered.", 5),
+        ("Salting it.", 2.5),
+        ("It may be salted or covered.", 0),
+        ("Salting is fine, and covering is as well.", 0),
+        ("Salting is not fine, and covering is never done.", 5),
+    ],
+)
+def test_naming_what_is_excluded_answers_what_asks_for_it(answer: str, coverage: float) -> None:
+    assert judged(NIGHT, answer).coverage == coverage
+
+
+def test_what_no_question_excludes_has_to_be_denied() -> None:
+    asked = {**NIGHT, "question": "How is the dough treated at night?"}
+    assert judged(asked, "Salting or covering it.").coverage == 0
+    assert judged(NIGHT, "Salting or covering it.", Rule.EXCLUDED).coverage == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        # In a sentence that is about something else.
+        "The ledger stays as it is. Edits of the menu are welcome.",
+        # A negation may stand behind what it denies.
+        "As to the ledger, an edit is not welcome.",
+    ],
+)
+def test_nothing_is_affirmed_elsewhere_or_before_a_negation(answer: str) -> None:
+    found = judged({**RULES, "question": "What was said?"}, answer)
+    assert found.shares[0].share == 0.5
+    assert not found.contradictions
+
+
+def test_a_refusal_that_is_taken_back() -> None:
+    refused = {"says": "fan.toml was refused", "names": ["fan.toml"]}
+    probe = {**OVEN, "question": "What became of the fan?", "statements": [refused]}
+    assert judged(probe, "fan.toml was turned down.").coverage == 5
+    assert judged(probe, "fan.toml was not turned down.").coverage == 0
+
+
+def test_what_is_left_out_is_denied_already() -> None:
+    kept = {"says": "oven.toml keeps a heat other than 90", "names": ["oven.toml"], "terms": [["heat"]]}
+    probe = {**OVEN, "question": "What holds now?", "statements": [kept]}
+    assert judged(probe, "oven.toml has a heat that is not 90.").coverage == 5
+    assert judged(probe, "oven.toml does not keep a heat.").coverage == 0
+
+
+def test_a_question_mark_inside_of_a_sentence_asks_nothing() -> None:
+    assert judged(OVEN, "oven.toml, by its warm? flag, keeps 230.").shares[1].share == 1
+    assert judged(OVEN, "Is it oven.toml with 230? Rye.").shares[1].share == 0
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -190,6 +269,10 @@ def test_another_number() -> None:
     # The same in other words.
     minutes = {"says": "it rests 2 * 60 minutes", "terms": [["rest"], ["2 * 60", "120 minutes"]]}
     assert judged({**OVEN, "statements": [minutes]}, "It rests 120 minutes.").coverage == 5
+    # A statement without a word of its own is in no sentence.
+    part = {"says": "rye is 6 % of it", "terms": [["6 %", "6 percent"]]}
+    found = judged({**OVEN, "question": "How much is rye?", "statements": [part]}, "Wheat is 80 % of it.")
+    assert not found.contradictions
     # What the number is of, nobody says.
     assert judged(probe, "oven.toml has it, 250 lines long.").coverage == 5
 
@@ -287,6 +370,12 @@ ASKED = FilesAsked(frozenset({"src/a.py", "src/b.py"}), frozenset({"src/c.py", "
         ("In src: a.py, b.py; src/c.py was there before.", 5),
         ("/home/me/project/src/a.py", 2.5),
         ("docs/a.md", 0),
+        ("src/{a, b}.py", 5),
+        ("In src: a, b (all .py).", 5),
+        ("src/{a,b} (*.py)", 5),
+        ("In src: a, b.", 0),
+        ("src/a.py is untouched; b.py is new.", 2.5),
+        ("src/a.py was reverted; b.py is new.", 2.5),
         ("src/a.py, src/b.py and src/d.py.", 2),
         ("src/a.py was not created. b.py is new.", 2.5),
         ("src/a.py and b.py were created, src/c.py was not changed.", 5),
