@@ -18,7 +18,7 @@ from ctxsift.files import read_bytes, read_text
 RECORDED = "recorded"
 # What follows the name of a method of the day on which it was answered.
 PUBLISHED_AS = "@2511"
-_SHIPPED = Path(__file__).parent / "answers"
+SHIPPED = Path(__file__).parent / "answers"
 _RESTORE = "restore the folder"
 _MOST_MB = 64
 _HINT = 'a line is {"id": ..., "answer": ...}, with the ids that `probes export` wrote'
@@ -136,7 +136,7 @@ def published_contexts() -> list[PublishedContext]:
     found = _shipped("contexts.jsonl.gz", PublishedContext)
     for each in found:
         if hashlib.sha256(each.text.encode()).hexdigest() != each.sha256:
-            raise InputError(str(_SHIPPED), f"{each.context} is not what was read (SHA-256)", _RESTORE)
+            raise InputError(str(SHIPPED), f"{each.context} is not what was read (SHA-256)", _RESTORE)
     return found
 
 
@@ -146,7 +146,7 @@ def published_answers() -> list[PublishedAnswer]:
 
 
 def _shipped(name: str, kind: type[_T]) -> list[_T]:
-    path = _SHIPPED / name
+    path = SHIPPED / name
     lines = read_bytes(path, _RESTORE, most_mb=_MOST_MB).splitlines()
     try:
         return [msgspec.json.decode(line, type=kind) for line in lines]

@@ -1,7 +1,7 @@
 """How far the judge of answers agrees with readers, and which of its rules that takes.
 
-`python -m tests.support.answer_agreement FILE... [--ablate] [--list]` reads labelled answers as JSON Lines: `session`,
-`probe`, `answer`, `labels` (of each reader, with `coverage`), and `method` or `kind`. It prints
+`python -m tests.support.answer_agreement [FILE...] [--ablate] [--list]` reads labelled answers as JSON Lines:
+`session`, `probe`, `answer`, `labels` (of each reader, with `coverage`), and `method` or `kind`. It prints
 
 - agreement of coverage with the mean of the readers, beside judges that look at next to nothing, each also stretched
   to the mean and the spread of the labels, which is the best that it could come to;
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gzip
 import random
 import re
 import sys
@@ -30,6 +31,7 @@ import numpy.typing as npt
 from benchmark.probes.answer_rules import FULL, AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, Probe
+from benchmark.probes.recorded import SHIPPED, PublishedAnswer, published_answers, published_contexts
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.statements.text import tokens_of
 from benchmark.statistics import resamples
@@ -89,6 +91,24 @@ Key = tuple[str, str]
 Judge = Callable[[Question, str], float]
 
 
+def shipped() -> list[Labelled]:
+    """Return the labelled answers that ship: see benchmark/probes/answers/README.md."""
+    seen = {each.context: each for each in published_contexts()}
+    published = [
+        Labelled(seen[each.context].session, each.probe, each.answer, _labels(each), method=seen[each.context].method)
+        for each in published_answers()
+    ]
+    return [*published, *_read(gzip.decompress((SHIPPED / "labelled.jsonl.gz").read_bytes()))]
+
+
+def _labels(published: PublishedAnswer) -> tuple[Label, ...]:
+    return tuple(Label(each.coverage) for each in published.labels)
+
+
+def _read(lines: bytes) -> list[Labelled]:
+    return [msgspec.json.decode(line, type=Labelled) for line in lines.splitlines() if line.strip()]
+
+
 def questions(names: Sequence[str]) -> dict[Key, Question]:
     """Return the hand-written probes of sessions, by session and id."""
     return {
@@ -110,7 +130,8 @@ def _last(subject: Subject) -> Iterator[Question]:
 def kappa(some: Sequence[float] | Floats, others: Sequence[float] | Floats) -> float:
     """Return Cohen's kappa with quadratic weights: 1 less the squared distance by what chance would make it."""
     a, b = np.asarray(some, dtype=float), np.asarray(others, dtype=float)
-    chance = float(((a[:, None] - b[None, :]) ** 2).mean())
+    # The mean over all pairs of an a and a b.
+    chance = float((a * a).mean() + (b * b).mean() - 2 * a.mean() * b.mean())
     return 1 - float(((a - b) ** 2).mean()) / chance if chance else 0.0
 
 
@@ -268,7 +289,7 @@ def _print_agreement(rows: Sequence[Labelled], asked: Mapping[Key, Question]) ->
     for name, judge in TRIVIAL.items():
         scores = np.asarray(_scored(judge, rows, asked))
         best = np.asarray(stretched(list(scores), list(labels)))
-        ahead = functools.partial(_ahead, rules, best, labels)
+        ahead = functools.partial(lead, rules, best, labels)
         low, high = interval(sessions, ahead)
         print(
             f"  {name:34} kappa {kappa(scores, labels):6.3f}, at best {kappa(best, labels):6.3f}; "
@@ -276,7 +297,8 @@ def _print_agreement(rows: Sequence[Labelled], asked: Mapping[Key, Question]) ->
         )
 
 
-def _ahead(ours: Floats, theirs: Floats, labels: Floats, at: npt.NDArray[np.intp]) -> float:
+def lead(ours: Floats, theirs: Floats, labels: Floats, at: npt.NDArray[np.intp]) -> float:
+    """Return how much more one judge agrees with labels than another, on the answers at these places."""
     return kappa(ours[at], labels[at]) - kappa(theirs[at], labels[at])
 
 
@@ -309,13 +331,12 @@ def _reasons(question: Question, verdict: AnswerVerdict) -> Iterator[str]:
 def main(argv: Sequence[str]) -> None:
     """Print what the files of labelled answers say of the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("files", type=Path, nargs="*", help="default: the labelled answers that ship")
     parser.add_argument("--sessions", nargs="+", help="only answers of these")
     parser.add_argument("--ablate", action="store_true", help="what each rule moves")
     parser.add_argument("--list", action="store_true", help="answers on which rules and readers differ")
     args = parser.parse_args(argv)
-    lines = (line for path in args.files for line in path.read_bytes().splitlines() if line.strip())
-    rows = [msgspec.json.decode(line, type=Labelled) for line in lines]
+    rows = [row for path in args.files for row in _read(path.read_bytes())] if args.files else shipped()
     rows = [row for row in rows if not args.sessions or row.session in args.sessions]
     asked = questions(sorted({row.session for row in rows}))
     _print_agreement(rows, asked)
