@@ -44,6 +44,7 @@ from benchmark.probes.recorded import RECORDED
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import result_of, run_scenarios
 from benchmark.probes.scenarios import DEFAULT_SCENARIOS, ProbeScenario, read_scenarios, scenarios_of
+from benchmark.probes.side_by_side import usable_cores
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
@@ -205,7 +206,7 @@ def _measure(options: argparse.Namespace) -> int:
     # Whoever cannot answer is told before anything is measured.
     answerers = _answerers(options, options.output.with_name(f"{options.output.name}.answers"), progress)
     try:
-        result = run_scenarios(subjects, scenarios, journal=journal, told=progress.tell)
+        result = run_scenarios(subjects, scenarios, journal=journal, processes=usable_cores(), told=progress.tell)
         result = _answered(result, subjects, answerers, options)
     except KeyboardInterrupt:
         progress.end()
@@ -250,7 +251,7 @@ def _answered(
 def _export(options: argparse.Namespace) -> int:
     subjects = recorded_subjects(options.sessions)
     progress = _Progress()
-    result = run_scenarios(subjects, _scenarios(options), told=progress.tell)
+    result = run_scenarios(subjects, _scenarios(options), processes=usable_cores(), told=progress.tell)
     progress.end()
     put = questions_about(result, subjects, options.answer_words, every_cut=options.every_cut)
     packets = packets_of(put, options.readers, options.seed)

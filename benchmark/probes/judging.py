@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,10 +153,11 @@ class RuleJudge:
     def _is_about(self, text: Text, sentences: Iterable[int], probe: Probe, index: int) -> bool:
         """Return True if what says a statement is about it: terms meet by chance in code and lists of commands."""
         own, all_of_it = self._about[probe.probe_id][index]
-        said = _words(token for at in sentences for token in text.tokens[slice(*text.sentences[at])])
-        if len(own & said) >= _OWN_WORDS * len(own):
+        told = _told(text)
+        said = (word for at in sentences for word in told[slice(*text.sentences[at])])
+        if len(own.intersection(said)) >= _OWN_WORDS * len(own):
             return True
-        return len(all_of_it & _words(text.tokens)) >= _ALL_WORDS * len(all_of_it)
+        return len(all_of_it.intersection(told)) >= _ALL_WORDS * len(all_of_it)
 
     def _hits(self, text: Text) -> Iterator[_Hit]:
         for probe in self._probes:
@@ -213,10 +215,21 @@ def unsaid(text: str, statement: Statement) -> str:
     return min(filter(None, reasons), key=len, default="")
 
 
+# All that is looked for in a passage is, before the next one.
+@functools.lru_cache(maxsize=1)
+def _told(text: Text) -> tuple[str, ...]:
+    return tuple(map(_word, text.tokens))
+
+
 def _words(tokens: Iterable[Token]) -> frozenset[str]:
-    """Return what tokens tell: names without folder and line, numbers, and words that do not only bind others."""
-    telling = (token for token in tokens if token.says_something or token.kind in (Kind.NAME, Kind.NUMBER))
-    return frozenset(_LINE.sub("", token.norm.rpartition("/")[2]) or token.norm for token in telling)
+    return frozenset(map(_word, tokens)) - {""}
+
+
+def _word(token: Token) -> str:
+    """Return what a token tells: a name without folder and line, a number, a word that does not only bind others."""
+    if not (token.kind in (Kind.NAME, Kind.NUMBER) or token.says_something):
+        return ""
+    return _LINE.sub("", token.norm.rpartition("/")[2]) or token.norm
 
 
 def _said(unit: Unit, context: _Read) -> Said:

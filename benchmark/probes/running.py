@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +13,13 @@ from benchmark.probes.judge import JudgeFactory, Need, title_of
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
+from benchmark.probes.side_by_side import Part, side_by_side
 from ctxsift.errors import InputError
 from ctxsift.models.store import Store
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
+
+# By the place of the session.
+_Found = dict[tuple[int, ProbeScenario], MethodResult]
 
 
 def run_scenarios(
@@ -23,6 +28,7 @@ def run_scenarios(
     *,
     judge: JudgeFactory | None = None,
     journal: Path | None = None,
+    processes: int = 1,
     told: Callable[[str], None] = lambda _: None,
 ) -> ProbeResult:
     """Return what methods leave of sessions.
@@ -32,6 +38,7 @@ def run_scenarios(
         scenarios: methods with their budgets.
         judge: makes the judge of each session; the subjects' own when None.
         journal: file that a killed run goes on from; none when None.
+        processes: that measure sessions side by side, at most; results are the same, but for seconds.
         told: called with each session and method that is done.
 
     Raises:
@@ -48,12 +55,37 @@ def run_scenarios(
     if journal is not None:
         journal.parent.mkdir(parents=True, exist_ok=True)
         written = journal_of(journal)
-    found: dict[ProbeScenario, list[MethodResult]] = {scenario: [] for scenario in scenarios}
-    for number, subject in enumerate(subjects, 1):
+    found = _beside(subjects, scenarios, written, processes, told)
+    for number, subject in enumerate(subjects):
         for scenario in scenarios:
-            found[scenario].append(_measured(subject, scenario, written))
-            told(f"session {number} of {len(subjects)}, {subject.name}: {scenario.method}")
-    return result_of(subjects, found)
+            if (number, scenario) not in found:
+                made = _known(subject, scenario, written) or _measured(subject, scenario)
+                found[number, scenario] = _noted(subject, scenario, made, written)
+                told(_line(subjects, number, scenario))
+    return result_of(subjects, {each: [found[number, each] for number in range(len(subjects))] for each in scenarios})
+
+
+def _beside(
+    subjects: Sequence[Subject],
+    scenarios: Sequence[ProbeScenario],
+    journal: Store[JournalEntry] | None,
+    processes: int,
+    told: Callable[[str], None],
+) -> _Found:
+    """Return what other processes measure of that which nobody knows; none is started for one session."""
+    if min(processes, len(subjects)) < 2:
+        return {}
+    parts = [Part(each, [one for one in scenarios if not _known(each, one, journal)]) for each in subjects]
+    found: _Found = {}
+    with contextlib.closing(side_by_side(parts, processes)) as came:
+        for number, scenario, made in came:
+            found[number, scenario] = _noted(subjects[number], scenario, made, journal)
+            told(_line(subjects, number, scenario))
+    return found
+
+
+def _line(subjects: Sequence[Subject], number: int, scenario: ProbeScenario) -> str:
+    return f"session {number + 1} of {len(subjects)}, {subjects[number].name}: {scenario.method}"
 
 
 def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequence[MethodResult]]) -> ProbeResult:
@@ -79,13 +111,29 @@ def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequenc
     )
 
 
-def _measured(subject: Subject, scenario: ProbeScenario, journal: Store[JournalEntry] | None) -> MethodResult:
-    method, budget = scenario.method, scenario.budget or DEFAULT_BUDGET
+def _known(subject: Subject, scenario: ProbeScenario, journal: Store[JournalEntry] | None) -> MethodResult | None:
+    entry = None if journal is None else journal.get(_key(subject, scenario))
+    return None if entry is None else _result(entry)
+
+
+def _measured(subject: Subject, scenario: ProbeScenario) -> MethodResult:
+    return measure(subject, scenario.method, scenario.budget or DEFAULT_BUDGET)
+
+
+def _noted(
+    subject: Subject, scenario: ProbeScenario, made: MethodResult, journal: Store[JournalEntry] | None
+) -> MethodResult:
+    """Write a result down, unless another run did; return the one that stands."""
     if journal is None:
-        return measure(subject, method, budget)
-    key = key_of(f"{subject.name} {subject.sha256}", method, budget, title_of(subject.judge))
-    entry = journal.get(key)
-    if entry is None:
-        made = measure(subject, method, budget)
-        entry = journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked, texts=made.texts))
+        return made
+    key = _key(subject, scenario)
+    return _result(journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked, texts=made.texts)))
+
+
+def _key(subject: Subject, scenario: ProbeScenario) -> str:
+    name, budget = f"{subject.name} {subject.sha256}", scenario.budget or DEFAULT_BUDGET
+    return key_of(name, scenario.method, budget, title_of(subject.judge))
+
+
+def _result(entry: JournalEntry) -> MethodResult:
     return MethodResult(entry.contexts, entry.asked, entry.texts)

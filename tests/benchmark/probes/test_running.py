@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 import random
 import re
 import signal
@@ -23,11 +25,12 @@ from benchmark.probes.judging import RuleJudge
 from benchmark.probes.measuring import ORACLE, Subject, measure
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
-from benchmark.probes.scenarios import RULE_BASED, read_scenarios, scenarios_of
+from benchmark.probes.scenarios import RULE_BASED, ProbeScenario, read_scenarios, scenarios_of
 from benchmark.probes.scoring import Criterion
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.record.base import to_json
 from benchmark.statements.model import Weight
+from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import Text
 from tests.conftest import ROOT
 from tests.support.depth import depth
@@ -131,6 +134,67 @@ def test_what_was_measured_is_not_measured_again(
     run_scenarios([subject], scenarios_of(["user"], [2000]), journal=journal)
     assert measured == ["user"]
     assert figures(again).items() <= figures(result).items()
+
+
+@pytest.fixture(scope="module")
+def two(subject: Subject) -> list[Subject]:
+    return [dataclasses.replace(subject, probes=subject.probes[::8], name=name) for name in ("one", "other")]
+
+
+def test_two_processes_find_what_one_finds(tmp_path: Path, two: list[Subject], monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios, told = scenarios_of(["user", "drop+index", ORACLE], [2000]), list[str]()
+    alone = run_scenarios(two, scenarios)
+    monkeypatch.delattr("benchmark.probes.running.measure")
+    beside = run_scenarios(two, scenarios, journal=tmp_path / "journal", processes=2, told=told.append)
+    assert figures(beside) == figures(alone)
+    assert (beside.contexts, beside.sessions) == (alone.contexts, alone.sessions)
+    assert sorted(told) == sorted(
+        f"session {at} of 2, {two[at - 1].name}: {each.method}" for at in (1, 2) for each in scenarios
+    )
+    # All of it was written down, and no process is asked again.
+    monkeypatch.delattr("benchmark.probes.side_by_side.wait")
+    assert figures(run_scenarios(two, scenarios, journal=tmp_path / "journal", processes=2)) == figures(alone)
+
+
+def test_what_another_process_cannot_do_is_done_here(tmp_path: Path, two: list[Subject]) -> None:
+    scenarios = scenarios_of(["drop"], [2000])
+    found = run_scenarios(two, scenarios, judge=lambda asked: RuleJudge(asked), processes=2)  # noqa: PLW0108
+    assert figures(found) == figures(run_scenarios(two, scenarios))
+    journal = tmp_path / "journal"
+    with pytest.raises(InputError, match="there is no method 'drup'"):
+        run_scenarios(two, [*scenarios, ProbeScenario(method="drup")], journal=journal, processes=2)
+    assert len(journal.read_bytes().splitlines()) == len(two)
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals) -> None:
+    journal = tmp_path / "r.json.journal"
+    command = [sys.executable, "-m", "benchmark.probes", "run", SESSION, "ledgerline", "-o", str(tmp_path / "r.json")]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=default_signals
+    )
+    while not journal.exists() and process.poll() is None:
+        time.sleep(0.1)
+    # A terminal sends it to all of them; others, to the one that they know.
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (
+        (130, "interrupted; the same command goes on from here\n") if number == signal.SIGINT else (-number, "")
+    )
+    deadline = time.monotonic() + 20
+    while _lives(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert journal.stat().st_size
 
 
 def test_a_journal_of_earlier_versions_is_read(
