@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.scenarios import ProbeScenario
@@ -92,7 +93,7 @@ def _pickled(part: Part) -> bytes:
 @contextlib.contextmanager
 def _started(count: int) -> Iterator[list[Connection]]:
     """Start processes, give the pipes to them, and end them."""
-    spawn, pipes, started = get_context("spawn"), list[Connection](), []
+    spawn, pipes, started = get_context("spawn"), list[Connection](), list[SpawnProcess]()
     # It would let signals through while it is started.
     resource_tracker.ensure_running()
     # A terminal sends it to all processes; the one that writes the journal ends the others. They inherit the mask.
