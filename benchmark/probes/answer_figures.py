@@ -12,10 +12,8 @@ from msgspec.structs import replace
 from benchmark.probes.figures import Board, board_of
 from benchmark.probes.model import Maker
 from benchmark.probes.records import Answering, AskedProbe, MeasuredMethod, PosedProbe, ProbeResult
+from benchmark.probes.states import SAID, Posed, posed_by_id
 from benchmark.statements.model import Weight
-
-# From here on, a statement counts as kept, or as said.
-_SAID = 0.5
 
 
 class Fate(StrEnum):
@@ -67,6 +65,7 @@ class AnsweredBoard:
 
 def answered_boards(result: ProbeResult) -> Iterator[AnsweredBoard]:
     """Yield the boards of each answerer, in their order, by makers of probes; none of one that answered nothing."""
+    posed = posed_by_id(result.probes)
     for answering in result.answered:
         kept = {method.label: method for method in answering.kept or result.methods}
         said = {method.label: method for method in answering.methods}
@@ -74,10 +73,10 @@ def answered_boards(result: ProbeResult) -> Iterator[AnsweredBoard]:
         once = len(shared) == len({(session, probe) for session, probe, _ in shared})
         for maker in Maker:
             boards = [
-                board_of([_only(each[label], shared, once=once) for label in said], maker) for each in (kept, said)
+                board_of([_only(methods[label], shared, once=once) for label in said], maker, told)
+                for methods, told in ((kept, posed), (said, None))
             ]
             if boards[0] and boards[1]:
-                posed = {(each.session, each.probe): each for each in result.probes}
                 fates = {label: _fates(kept[label], said[label], maker, shared, posed) for label in said}
                 yield AnsweredBoard(answering, boards[0], boards[1], fates)
 
@@ -108,7 +107,7 @@ def _fates(
     said: MeasuredMethod,
     maker: Maker,
     keys: frozenset[_Key],
-    posed: Mapping[tuple[str, str], PosedProbe],
+    posed: Posed,
 ) -> Fates:
     held = {each.key: _shares(each) for each in kept.asked}
     answers = [each for each in said.asked if each.made_by is maker and each.key in keys]
@@ -125,7 +124,7 @@ def _fates(
 def _fates_of(answer: AskedProbe, held: Mapping[int, float], posed: PosedProbe) -> list[Fate]:
     gold = posed.gold_at(answer.at)
     return [
-        _fate(held.get(index, 0.0) >= _SAID, share >= _SAID)
+        _fate(held.get(index, 0.0) >= SAID, share >= SAID)
         for index, share in _shares(answer).items()
         if gold.statements[index].weight is Weight.VITAL
     ]

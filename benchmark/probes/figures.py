@@ -14,6 +14,7 @@ from benchmark.analysis.ranking import Rank, ranks_of
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.records import AskedProbe, MeasuredMethod, ProbeResult
 from benchmark.probes.scoring import FULL, Criterion, Dimension
+from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.record.base import Interval
 from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples
 
@@ -73,6 +74,7 @@ class Row:
 
     Attributes:
         score: over all probes, 0 to 5.
+        other_words: share of the questions whose answers stand there in other words alone; None where nobody looked.
         rank: by score; who cannot be told apart ties.
         types, dimensions, criteria: 0 to 5; what is missing is unscored.
         overall: unweighted mean of the dimensions.
@@ -89,6 +91,7 @@ class Row:
     label: str
     rank: Rank
     score: Estimate
+    other_words: float | None
     types: Mapping[ProbeType, Estimate]
     dimensions: Mapping[Dimension, Estimate]
     criteria: Mapping[Criterion, Estimate]
@@ -122,12 +125,20 @@ class Board:
 
 def boards(result: ProbeResult) -> Iterator[Board]:
     """Yield a board for each kind of maker that has probes; those by hand first."""
-    yield from filter(None, (board_of(result.methods, maker) for maker in Maker))
+    posed = posed_by_id(result.probes)
+    yield from filter(None, (board_of(result.methods, maker, posed) for maker in Maker))
 
 
-def board_of(methods: Sequence[MeasuredMethod], maker: Maker) -> Board | None:
-    """Return the board of methods that were asked the same, on the probes of one kind of maker; None without any."""
-    figures = [_Figures(method, maker) for method in methods]
+def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | None = None) -> Board | None:
+    """Return the board of methods that were asked the same; None where they were asked nothing of that kind.
+
+    Args:
+        methods: with what they were asked.
+        maker: whose probes.
+        posed: the probes; None where the figures are not of contexts.
+
+    """
+    figures = [_Figures(method, maker, posed) for method in methods]
     return _board(maker, figures) if figures and figures[0].asked else None
 
 
@@ -170,8 +181,8 @@ def _board(maker: Maker, figures: Sequence[_Figures]) -> Board:
 class _Figures:
     """What is figured of one method."""
 
-    def __init__(self, method: MeasuredMethod, maker: Maker) -> None:
-        self.method = method
+    def __init__(self, method: MeasuredMethod, maker: Maker, posed: Posed | None = None) -> None:
+        self.method, self._posed = method, posed or {}
         self.asked = [each for each in method.asked if each.made_by is maker]
         # Those that are drawn: a session without such probes says nothing of them.
         self._sessions = sorted({each.session for each in self.asked})
@@ -186,6 +197,7 @@ class _Figures:
             method.label,
             rank,
             self._estimate(self._score),
+            self._other_words(),
             dict(self._estimates((kind, self._of_type(kind)) for kind in ProbeType)),
             {name: self._estimate(aged) for name, aged in self._dimensions.items()},
             {name: self._estimate(aged) for name, aged in self._criteria.items()},
@@ -254,6 +266,11 @@ class _Figures:
         drawn = aged.drawn[~np.isnan(aged.drawn)]
         ends = interval_of(drawn, self._clusters)
         return Estimate(aged.mean, aged.count, (ends.low, ends.high) if ends else None)
+
+    def _other_words(self) -> float | None:
+        posed = self._posed
+        found = [state_of(each, posed[key]) for each in self.asked if (key := (each.session, each.probe)) in posed]
+        return fmean(state is State.OTHER_WORDS for state in found) if found else None
 
     def _kept(self) -> Iterator[float | None]:
         for age in range(1 + max(each.age for each in self.asked)):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import msgspec
 
-from benchmark.probes.asking import Asking, askings, kept_says, kept_texts, leaked, probe_cuts
+from benchmark.probes.asking import NOTHING, Asking, askings, kept_says, kept_texts, leaked, probe_cuts
 from benchmark.probes.file_sets import FileJudge, changed
 from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
 from benchmark.probes.judging import RuleJudge
@@ -249,6 +249,8 @@ def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
     probe, unit = asking.probe, subject.unit_of(asking, context)
     said = subject.judge.judge(unit)
     may_be_wrong = probe.files is None and bool(asking.counted.must_not)
+    # In other words as well, what the kept steps say is no method's doing.
+    reworded = said.reworded.keys() - subject.kept_says[asking.at].get(probe.probe_id, NOTHING).reworded.keys()
     return AskedProbe(
         session=subject.name,
         probe=probe.probe_id,
@@ -259,13 +261,13 @@ def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
         score=score_of(unit, said),
         criteria=criteria_of(unit, said),
         uptake=said.contradiction is not None if may_be_wrong else None,
-        statements=[_statement(said, index) for index in unit.counted.statements],
+        statements=[_statement(said, index, reworded) for index in unit.counted.statements],
         wrong=list(_wrong(unit, said)),
     )
 
 
-def _statement(said: Said, index: int) -> JudgedStatement:
-    reworded = index in said.reworded and not said.share(index)
+def _statement(said: Said, index: int, in_other_words: Collection[int]) -> JudgedStatement:
+    reworded = index in in_other_words and not said.share(index)
     missing = Found(0.0, why=said.missing.get(index, ""))
     found = said.reworded[index] if reworded else said.statements.get(index, missing)
     return JudgedStatement(

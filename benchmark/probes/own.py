@@ -11,7 +11,7 @@ from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.model import ProbeType
 from benchmark.probes.records import AskedProbe
 from benchmark.probes.scenarios import RULE_BASED
-from benchmark.probes.scoring import FULL
+from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.statements.text import tokens_of
 from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import Given
@@ -25,27 +25,53 @@ _AT_END = (1.0,)
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """Something that is not kept.
+
+    Attributes:
+        step: that says it.
+        found: the words that stand in its place; empty where it is lost.
+
+    """
+
+    state: State
+    session: str
+    step: int
+    text: str
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """What a method lost of one's own sessions.
 
     Attributes:
         method: its name; the summary that was given is called `given`.
-        asked, lost: probes of each type over all cuts, and how many of them are answered by less than half.
+        asked, lost, other_words: probes of each type over all cuts, and how many of them are in these states.
         tokens: of what it left after the last cut of each session.
-        examples: (session, step, text) of what is lost at the last cut.
+        examples: at the last cut.
 
     """
 
     method: str
     asked: dict[ProbeType, int]
     lost: dict[ProbeType, int]
+    other_words: dict[ProbeType, int]
     tokens: int
-    examples: tuple[tuple[str, int, str], ...]
+    examples: tuple[Example, ...]
 
     @property
     def share(self) -> float:
         """Share of all that was asked that is lost, in [0, 1]."""
-        return sum(self.lost.values()) / max(1, sum(self.asked.values()))
+        return self._share(self.lost)
+
+    @property
+    def share_in_other_words(self) -> float:
+        """Share of all that was asked that stands there in other words."""
+        return self._share(self.other_words)
+
+    def _share(self, found: Mapping[ProbeType, int]) -> float:
+        return sum(found.values()) / max(1, sum(self.asked.values()))
 
 
 def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list[Subject]:
@@ -100,7 +126,8 @@ def measured_own(
 
 def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[MethodResult]]) -> list[Lost]:
     """Return what each method loses, the least lost first."""
-    rows = (_lost(name, subjects, made) for name, made in results.items())
+    posed = posed_by_id(each for subject in subjects for each in subject.posed)
+    rows = (_lost(name, subjects, made, posed) for name, made in results.items())
     return sorted(rows, key=lambda each: (each.share, each.tokens))
 
 
@@ -116,26 +143,35 @@ def shown_examples(rows: Sequence[Lost]) -> Lost:
     return by_name.get(GIVEN) or by_name[DEFAULT_METHOD]
 
 
-def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult]) -> Lost:
+def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult], posed: Posed) -> Lost:
     asked = [each for result in made for each in result.asked]
-    lost = [each for each in asked if each.score < FULL / 2]
+    states = [state_of(each, posed[each.session, each.probe]) for each in asked]
+    by_state = {state: [each for each, found in zip(asked, states, strict=True) if found is state] for state in State}
     return Lost(
         name,
-        {kind: _of_type(asked, kind) for kind in ProbeType},
-        {kind: _of_type(lost, kind) for kind in ProbeType},
+        _by_type(asked),
+        _by_type(by_state[State.LOST]),
+        _by_type(by_state[State.OTHER_WORDS]),
         sum(result.contexts[-1].tokens for result in made),
-        tuple(example for subject in subjects for example in _examples(subject, lost)),
+        tuple(
+            example
+            for state in (State.LOST, State.OTHER_WORDS)
+            for subject in subjects
+            for example in _examples(subject, by_state[state], state)
+        ),
     )
 
 
-def _of_type(asked: Sequence[AskedProbe], kind: ProbeType) -> int:
-    return sum(each.type is kind for each in asked)
+def _by_type(asked: Sequence[AskedProbe]) -> dict[ProbeType, int]:
+    return {kind: sum(each.type is kind for each in asked) for kind in ProbeType}
 
 
-def _examples(subject: Subject, lost: Sequence[AskedProbe]) -> Iterator[tuple[str, int, str]]:
+def _examples(subject: Subject, asked: Sequence[AskedProbe], state: State) -> Iterator[Example]:
     probes = {probe.probe_id: probe for probe in subject.probes}
     last = len(subject.cuts) - 1
-    for each in lost:
+    for each in asked:
         if each.session == subject.name and each.at == last:
             probe = probes[each.probe]
-            yield subject.name, probe.evidence[-1], " ".join(statement.says for statement in probe.statements)
+            text = " ".join(statement.says for statement in probe.statements)
+            found = " ".join(statement.why for statement in each.statements if statement.reworded)
+            yield Example(state, subject.name, probe.evidence[-1], text, found if state is State.OTHER_WORDS else "")

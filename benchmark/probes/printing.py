@@ -12,18 +12,21 @@ from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.records import AskedProbe, ProbeResult
+from benchmark.probes.records import AskedProbe, GoldStatement, PosedProbe, ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.scoring import FULL, Criterion, Dimension
+from benchmark.probes.states import State, posed_by_id, statement_state
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import print_table
+from benchmark.statements.model import Weight
 from benchmark.statistics import MIN_CLUSTERS
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
 _POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
+_OTHER = "other words"
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
 MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
 _SHORT: Mapping[Criterion, str] = {
@@ -81,18 +84,39 @@ def print_method(result: ProbeResult, name: str) -> None:
     by_probe: dict[tuple[str, str], list[AskedProbe]] = {}
     for each in labels[name].asked:
         by_probe.setdefault((each.session, each.probe), []).append(each)
+    short = {key: found for key, found in sorted(by_probe.items()) if min(each.score for each in found) < FULL}
     rows = [
         [
             *(session, probe, found[0].type, found[0].made_by),
             ", ".join(form_text(_POINTS, each.score) + ("!" if each.uptake else "") for each in found),
         ]
-        for (session, probe), found in sorted(by_probe.items())
-        if min(each.score for each in found) < FULL
+        for (session, probe), found in short.items()
     ]
     title = f"{name}: {len(rows)} of {len(by_probe)} probes are not answered in full"
     print_table(terminal(), ["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title)
     if any("!" in row[-1] for row in rows):
         show("! what stands last is wrong")
+    posed = posed_by_id(result.probes)
+    for key, found in short.items():
+        if key in posed:
+            show(f"\n{key[0]}, {key[1]}: statements from age 0 on")
+            for says, states in _states(found, posed[key]).items():
+                show(one_line(f"  {', '.join(states)}: {says}"))
+
+
+def _states(found: Sequence[AskedProbe], posed: PosedProbe) -> Mapping[str, Sequence[str]]:
+    """Return what became of each statement of a probe, in words; a dash where it does not count."""
+    told = [
+        {gold[each.index]: statement_state(each) for each in asked.statements}
+        for asked in found
+        for gold in [posed.gold_at(asked.at).statements]
+    ]
+    gold = dict.fromkeys(statement for states in told for statement in states)
+    return {_told(each): [states.get(each, MISSING) for states in told] for each in gold}
+
+
+def _told(statement: GoldStatement) -> str:
+    return statement.says if statement.weight is Weight.VITAL else f"{statement.says} ({statement.weight})"
 
 
 def boards_markdown(result: ProbeResult, boards: Sequence[Board]) -> str:
@@ -134,11 +158,13 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     """Return the table by type; the score on the probes of other makers stands beside it."""
     uptake = any(row.uptake is not None for row in board.rows)
     beside = [({row.label: row.score for row in other.rows}, f"by {other.maker}") for other in others]
-    header = ["method", "rank", "score", *ProbeType, *(["uptake"] if uptake else [])]
+    reworded = any(row.other_words is not None for row in board.rows)
+    header = ["method", "rank", "score", *([_OTHER] if reworded else []), *ProbeType, *(["uptake"] if uptake else [])]
     rows = [
         [
             *begin(row),
             points(row.score),
+            *([form_text(SHARE, row.other_words)] if reworded else []),
             *(points(row.types.get(kind), bare=True) for kind in ProbeType),
             *([form_text(SHARE, row.uptake)] if uptake else []),
             *(points(scores[row.label], bare=True) for scores, _ in beside),
@@ -152,6 +178,11 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     notes = [
         "0 to 5, averaged over the age of the evidence",
         "rank: 1 + those that are better beyond chance; = others cannot be told from it",
+        *(
+            [f"{_OTHER}: share of the questions that are lost by rules, but may be told in other words"]
+            if reworded
+            else []
+        ),
         *(["uptake: probes that end with what is wrong"] if uptake else []),
         "age: share kept, by cuts since the evidence went",
         "ratio: all tokens by those left",
@@ -213,6 +244,8 @@ def points(found: Estimate | None, *, bare: bool = False) -> str:
 def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
     """Yield name and value of each figure of a row."""
     yield "score", row.score
+    if row.other_words is not None:
+        yield State.OTHER_WORDS, Estimate(row.other_words, 0)
     yield from row.types.items()
     yield "overall", row.overall
     yield from row.dimensions.items()

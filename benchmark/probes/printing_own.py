@@ -10,6 +10,7 @@ from benchmark.cli.console import terminal
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import ProbeType
 from benchmark.probes.own import Lost, shown_examples
+from benchmark.probes.states import State
 from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.terminal import print_table
 from ctxsift.sessions.compaction.methods import RECORDED
@@ -17,6 +18,9 @@ from ctxsift.terminal import one_line, show
 
 _SHARE = Form(0, 100, suffix="%")
 _EXAMPLES = 8
+_LEGEND = """\
+Lost of asked. Rules ask for sentences by their names and rarest words. Other words: these do not meet, but all names
+and numbers of what is missing stand together, in a place that is about it. Read whether it is told there."""
 
 
 def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequence[str] = ()) -> None:
@@ -25,24 +29,36 @@ def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequ
     cuts = sum(len(subject.cuts) for subject in subjects)
     names = ", ".join(subject.name for subject in subjects)
     show(one_line(f"{names}: {counted(asked, 'question')} by rule at {counted(cuts, 'cut')}"))
-    header = ["method", "lost", *ProbeType, "tokens left"]
+    header = ["method", "lost", "other words", *ProbeType, "tokens left"]
     table = [
-        [row.method, form_text(_SHARE, row.share), *(_cell(row, kind) for kind in ProbeType), f"{row.tokens:,}"]
+        [
+            row.method,
+            *(form_text(_SHARE, share) for share in (row.share, row.share_in_other_words)),
+            *(_cell(row, kind) for kind in ProbeType),
+            f"{row.tokens:,}",
+        ]
         for row in rows
     ]
     print_table(terminal(), header, table, title="What would a compaction have lost?")
-    show("Lost of asked. Rules ask for sentences with their names and rarest words: other words for the same are lost.")
+    show(_LEGEND)
     if any(row.method == RECORDED for row in rows):
         show(f"{RECORDED}: the summaries in the file; nothing before the first of them.")
     if invented:
         names = ", ".join(invented[:_EXAMPLES]) + (", ..." if len(invented) > _EXAMPLES else "")
         show(one_line(f"{counted(len(invented), 'name')} in the given summary that the session does not have: {names}"))
-    shown = shown_examples(rows)
-    if shown.examples:
-        show(f"\nlost at the end by {shown.method}, {min(len(shown.examples), _EXAMPLES)} of {len(shown.examples)}:")
-    for name, step, text in shown.examples[:_EXAMPLES]:
-        where = f"{name}, step {step}" if len(subjects) > 1 else f"step {step}"
-        show(one_line(f"  {where}: {text}"))
+    _show_examples(shown_examples(rows), name_sessions=len(subjects) > 1)
+
+
+def _show_examples(row: Lost, *, name_sessions: bool) -> None:
+    for state in (State.LOST, State.OTHER_WORDS):
+        found = [each for each in row.examples if each.state is state]
+        if found:
+            show(f"\n{state} at the end by {row.method}, {min(len(found), _EXAMPLES)} of {len(found)}:")
+        for each in found[:_EXAMPLES]:
+            where = f"{each.session}, step {each.step}" if name_sessions else f"step {each.step}"
+            show(one_line(f"  {where}: {each.text}"))
+            if each.found:
+                show(one_line(f"    there: {each.found}"))
 
 
 def _cell(row: Lost, kind: ProbeType) -> str:
@@ -57,8 +73,19 @@ def lost_json(rows: Sequence[Lost]) -> list[dict[str, Any]]:
             "share_lost": row.share,
             "asked": row.asked,
             "lost": row.lost,
+            "share_in_other_words": row.share_in_other_words,
+            "in_other_words": row.other_words,
             "tokens_left": row.tokens,
-            "lost_at_the_end": [{"session": name, "step": step, "text": text} for name, step, text in row.examples],
+            "lost_at_the_end": _examples_json(row, State.LOST),
+            "in_other_words_at_the_end": _examples_json(row, State.OTHER_WORDS),
         }
         for row in rows
+    ]
+
+
+def _examples_json(row: Lost, state: State) -> list[dict[str, Any]]:
+    return [
+        {"session": each.session, "step": each.step, "text": each.text} | ({"there": each.found} if each.found else {})
+        for each in row.examples
+        if each.state is state
     ]

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from benchmark.probes.figures import Board, boards
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.records import AskedProbe, LeftContext, MeasuredMethod, ProbedSession, ProbeResult
+from benchmark.probes.records import (
+    AskedProbe,
+    GoldStatement,
+    JudgedStatement,
+    LeftContext,
+    MeasuredMethod,
+    PosedProbe,
+    ProbedSession,
+    ProbeResult,
+    RightAnswer,
+)
 from benchmark.probes.scoring import Criterion, Dimension
+from benchmark.statements.model import Weight
 
 
 def asked(session: str, age: int, score: float, *, probe: str = "p", maker: Maker = Maker.HAND) -> AskedProbe:
@@ -61,6 +73,27 @@ def test_every_age_weighs_the_same() -> None:
     assert row.types[ProbeType.RECALL].value == 2.5
     assert row.uptake == 0.25
     assert (row.ratio, row.seconds) == (4, 2)
+
+
+def test_what_is_told_in_other_words_stands_beside_the_score() -> None:
+    """The score is what it would be without."""
+    says = [GoldStatement(says="half up", weight=Weight.VITAL), GoldStatement(says="since 0.4", weight=Weight.OKAY)]
+    posed = PosedProbe(
+        session="a",
+        probe="p",
+        type=ProbeType.RECALL,
+        made_by=Maker.HAND,
+        question="?",
+        evidence=[1],
+        gold=[RightAnswer(at=0, text="half up", statements=says)],
+        must_not=[],
+    )
+    states = [JudgedStatement(index=0, share=0, reworded=True), JudgedStatement(index=1, share=0)]
+    told = [replace(asked("a", 0, 0), statements=states), asked("a", 1, 4)]
+    found = replace(result({"m": told, "n": [asked("a", 0, 0), asked("a", 1, 4)]}), probes=[posed])
+    shares = {row.method: (row.score.value, row.other_words) for row in only_board(found).rows}
+    assert shares == {"m": (2, 0.5), "n": (2, 0)}
+    assert {row.other_words for row in only_board(replace(found, probes=[])).rows} == {None}
 
 
 def test_dimensions_are_means_of_what_is_scored() -> None:

@@ -44,6 +44,27 @@ def test_a_summary_made_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert any("src/legacy/" in text for text in lost)
 
 
+def test_what_is_told_in_other_words_is_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("`src/cache.py` reaches Redis through port 6379; codes expire after 300 s.\n", encoding="utf-8")
+    command = ["own", str(SESSION), *SMALL, "--compacted", str(summary)]
+    assert main([*command, "--json"]) == 0
+    rows = {row["method"]: row for row in json.loads(capsys.readouterr().out)}
+    row = rows["given"]
+    told = row["in_other_words_at_the_end"][0]
+    assert told["text"].startswith("Codes are cached in Redis now")
+    assert "reaches Redis through port 6379" in told["there"]
+    assert told["text"] not in [each["text"] for each in row["lost_at_the_end"]]
+    asked = sum(row["asked"].values())
+    assert row["share_in_other_words"] == sum(row["in_other_words"].values()) / asked > 0
+    assert row["share_lost"] == sum(row["lost"].values()) / asked
+    assert rows["drop"]["share_in_other_words"] == 0
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "in other words at the end by given, " in shown
+    assert "there: src/cache.py` reaches Redis" in shown
+
+
 def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("Codes are in `codes.toml` and `src/vouchers.py`.\n", encoding="utf-8")

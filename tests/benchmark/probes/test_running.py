@@ -242,7 +242,9 @@ def test_a_result_is_printed_in_every_form(
     assert "Share kept, by cuts since the evidence went" not in shown[""]
     assert "with fewer than 5 sessions nothing can be told apart" in shown[""]
     assert main(["report", str(path), "--method", "drop 2k"]) == 0
-    assert "rule-constraint-" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "rule-constraint-" in told
+    assert f"{SESSION}, public-api: statements from age 0 on\n  lost, lost, lost" in told
     assert main(["report", str(path), "--method", "drop"]) == 2
     assert "did you mean drop 2k" in capsys.readouterr().err
 

@@ -1,0 +1,49 @@
+"""What became of a statement, and of a whole probe: it is kept, stands there in other words, or is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from benchmark.probes.records import AskedProbe, JudgedStatement, PosedProbe
+from benchmark.probes.scoring import FULL
+from benchmark.statements.model import Weight
+
+# From here on, a statement counts as kept, or as said; of the full score, a probe does.
+SAID = 0.5
+# By session and id.
+Posed = Mapping[tuple[str, str], PosedProbe]
+
+
+class State(StrEnum):
+    """How a statement, or a probe, stands in a context."""
+
+    KEPT = "kept"
+    OTHER_WORDS = "in other words"
+    LOST = "lost"
+
+
+def posed_by_id(probes: Iterable[PosedProbe]) -> Posed:
+    """Return probes as `state_of` looks them up."""
+    return {(each.session, each.probe): each for each in probes}
+
+
+def statement_state(found: JudgedStatement) -> State:
+    """Return how a statement stands in a context."""
+    if found.share >= SAID:
+        return State.KEPT
+    return State.OTHER_WORDS if found.reworded else State.LOST
+
+
+def state_of(asked: AskedProbe, posed: PosedProbe) -> State:
+    """Return how a probe stands in a context.
+
+    One that is answered by less than half is in other words where all its vital statements that are not kept are, and
+    nothing wrong is said.
+    """
+    if asked.score >= SAID * FULL:
+        return State.KEPT
+    gold = posed.gold_at(asked.at).statements
+    states = {statement_state(each) for each in asked.statements if gold[each.index].weight is Weight.VITAL}
+    reworded = State.OTHER_WORDS in states and State.LOST not in states
+    return State.OTHER_WORDS if reworded and not asked.wrong else State.LOST
