@@ -99,7 +99,7 @@ def _only(method: MeasuredMethod, keys: frozenset[_Key], *, once: bool) -> Measu
     asked = [replace(each, age=0) for each in asked] if once else asked
     cuts = {(each.session, each.at) for each in asked}
     contexts = [each for each in method.contexts if (each.session, each.at) in cuts]
-    return MeasuredMethod(method=method.method, budget=method.budget, contexts=contexts, asked=asked)
+    return replace(method, contexts=contexts, asked=asked)
 
 
 def _fates(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
 from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.answerers import Answerer, told_within
@@ -59,7 +61,7 @@ def questions_about(
         Put(number, subject, asking, AnswerQuestion(result.contexts[left.sha256 or ""], asking.probe.question, words))
         for number, method in enumerate(result.methods)
         for left in method.contexts
-        if left.session in by_name
+        if left.session in by_name and not left.absent
         for subject in [by_name[left.session]]
         if every_cut or left.at == len(subject.cuts) - 1
         for asking in asked_at(subject, left.at)
@@ -111,7 +113,7 @@ def answering(result: ProbeResult, put: Sequence[Put], answerer: Answerer, words
 def _method(method: MeasuredMethod, asked: list[AskedProbe]) -> MeasuredMethod:
     cuts = {(each.session, each.at) for each in asked}
     contexts = [each for each in method.contexts if (each.session, each.at) in cuts]
-    return MeasuredMethod(method=method.method, budget=method.budget, contexts=contexts, asked=asked)
+    return replace(method, contexts=contexts, asked=asked)
 
 
 def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, dict[str, str]]:

@@ -75,12 +75,13 @@ class Row:
     Attributes:
         score: over all probes, 0 to 5.
         other_words: share of the questions whose answers stand there in other words alone; None where nobody looked.
-        rank: by score; who cannot be told apart ties.
+        rank: by score; who cannot be told apart ties. None where summaries have words of their own, which rules that
+            look for those of the session cannot rank.
         types, dimensions, criteria: 0 to 5; what is missing is unscored.
         overall: unweighted mean of the dimensions.
         kept: by age from 0, the share of the full score, in [0, 1].
         uptake: share of the probes that end with a contradiction; None where nothing could.
-        ratio: tokens of all steps by tokens of what is left, over all cuts.
+        ratio: tokens of all steps by tokens of what is left, over all cuts that have a summary.
         seconds: mean of a cycle.
         refused: cycles whose summary was not used.
 
@@ -89,7 +90,7 @@ class Row:
     method: str
     budget: int | None
     label: str
-    rank: Rank
+    rank: Rank | None
     score: Estimate
     other_words: float | None
     types: Mapping[ProbeType, Estimate]
@@ -111,7 +112,9 @@ class Board:
         probes: how many.
         asked: how often, at all cuts.
         ages: how many probes are asked at each age from 0.
-        differences: (label, label) -> score of the second minus that of the first, its p corrected for all pairs.
+        differences: (label, label) -> score of the second minus that of the first, its p corrected for all pairs; of
+            those that are ranked.
+        unasked: labels of methods that could be asked nothing, as they have no summary at any cut.
 
     """
 
@@ -121,6 +124,7 @@ class Board:
     ages: tuple[int, ...]
     rows: tuple[Row, ...]
     differences: Mapping[tuple[str, str], Difference]
+    unasked: tuple[str, ...] = ()
 
 
 def boards(result: ProbeResult) -> Iterator[Board]:
@@ -139,7 +143,7 @@ def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | Non
 
     """
     figures = [_Figures(method, maker, posed) for method in methods]
-    return _board(maker, figures) if figures and figures[0].asked else None
+    return _board(maker, figures) if any(each.asked for each in figures) else None
 
 
 def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Dimension | None = None) -> Difference:
@@ -159,23 +163,36 @@ def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Di
     return by_label[over].difference_in(dimension, by_label[label])
 
 
-def _board(maker: Maker, figures: Sequence[_Figures]) -> Board:
-    pairs = list(itertools.combinations(range(len(figures)), 2))
-    alone = {(i, j): figures[i].difference(figures[j]) for i, j in pairs}
-    corrected = holm([difference.p for difference in alone.values()])
-    differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
-    ranks = ranks_of(len(figures), differences)
-    rows = [each.row(rank) for each, rank in zip(figures, ranks, strict=True)]
-    asked = figures[0].asked
+def _board(maker: Maker, methods: Sequence[_Figures]) -> Board:
+    figures = [each for each in methods if each.asked]
+    asked = max((each.asked for each in figures), key=len)
     ages = [each.age for each in asked]
+    counts = tuple(ages.count(age) for age in range(1 + max(ages)))
+    differences = _differences([each for each in figures if each.is_ranked])
+    ranks = _ranks([each for each in figures if each.is_ranked], differences)
+    rows = [each.row(ranks.get(each.method.label), len(counts)) for each in figures]
     return Board(
         maker,
         len({(each.session, each.probe) for each in asked}),
         len(asked),
-        tuple(ages.count(age) for age in range(1 + max(ages))),
-        tuple(sorted(rows, key=lambda row: (-row.score.value, row.label))),
-        {(figures[i].method.label, figures[j].method.label): found for (i, j), found in differences.items()},
+        counts,
+        tuple(sorted(rows, key=lambda row: (row.rank is None, -row.score.value, row.label))),
+        differences,
+        tuple(each.method.label for each in methods if not each.asked),
     )
+
+
+def _differences(figures: Sequence[_Figures]) -> dict[tuple[str, str], Difference]:
+    pairs = list(itertools.combinations(figures, 2))
+    alone = {(one.method.label, other.method.label): one.difference(other) for one, other in pairs}
+    corrected = holm([difference.p for difference in alone.values()])
+    return {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
+
+
+def _ranks(figures: Sequence[_Figures], differences: Mapping[tuple[str, str], Difference]) -> dict[str, Rank]:
+    place = {each.method.label: number for number, each in enumerate(figures)}
+    by_place = {(place[one], place[other]): found for (one, other), found in differences.items()}
+    return dict(zip(place, ranks_of(len(figures), by_place), strict=True))
 
 
 class _Figures:
@@ -187,9 +204,14 @@ class _Figures:
         # Those that are drawn: a session without such probes says nothing of them.
         self._sessions = sorted({each.session for each in self.asked})
 
-    def row(self, rank: Rank) -> Row:
-        """Return its row."""
-        method, contexts = self.method, self.method.contexts
+    @property
+    def is_ranked(self) -> bool:
+        """Whether rules can compare it with others: answers always; contexts, where their words are not their own."""
+        return not self.method.own_words or self.asked[0].answer is not None
+
+    def row(self, rank: Rank | None, ages: int) -> Row:
+        """Return its row on a board with so many ages."""
+        method, contexts = self.method, [each for each in self.method.contexts if not each.absent]
         uptake = [each.uptake for each in self.asked if each.uptake is not None]
         return Row(
             method.method,
@@ -202,7 +224,7 @@ class _Figures:
             {name: self._estimate(aged) for name, aged in self._dimensions.items()},
             {name: self._estimate(aged) for name, aged in self._criteria.items()},
             self._estimate(_mean_of(list(self._dimensions.values()))),
-            tuple(self._kept()),
+            tuple(self._kept(ages)),
             fmean(uptake) if uptake else None,
             sum(each.tokens_whole for each in contexts) / max(1, sum(each.tokens for each in contexts)),
             fmean(each.seconds for each in contexts),
@@ -272,8 +294,8 @@ class _Figures:
         found = [state_of(each, posed[key]) for each in self.asked if (key := (each.session, each.probe)) in posed]
         return fmean(state is State.OTHER_WORDS for state in found) if found else None
 
-    def _kept(self) -> Iterator[float | None]:
-        for age in range(1 + max(each.age for each in self.asked)):
+    def _kept(self, ages: int) -> Iterator[float | None]:
+        for age in range(ages):
             scores = [each.score for each in self.asked if each.age == age]
             yield fmean(scores) / FULL if scores else None
 

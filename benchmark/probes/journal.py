@@ -21,12 +21,14 @@ class JournalEntry(Entry, frozen=True, kw_only=True):
 
     Attributes:
         texts: of the contexts, by SHA-256.
+        own_words: see MeasuredMethod.
 
     """
 
     contexts: list[LeftContext]
     asked: list[AskedProbe]
     texts: dict[str, str]
+    own_words: bool = False
 
 
 def journal_of(path: Path) -> Store[JournalEntry]:

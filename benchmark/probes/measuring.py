@@ -31,6 +31,7 @@ from benchmark.sessions.records import StepTruth
 from benchmark.statements.model import Statement
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
+from ctxsift.sessions.compaction.methods import RECORDED, parted
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
 from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
@@ -201,12 +202,14 @@ class MethodResult:
 
     Attributes:
         texts: of the contexts, by SHA-256.
+        own_words: see there.
 
     """
 
     contexts: list[LeftContext]
     asked: list[AskedProbe]
     texts: dict[str, str]
+    own_words: bool = False
 
 
 def measure(subject: Subject, method: str, budget: int, made: Method | None = None) -> MethodResult:
@@ -222,17 +225,25 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
         InputError: there is no method of that name.
 
     """
+    own_words = method != ORACLE and _is_in_own_words(method, made)
     if method == ORACLE:
         made = Given(by_cut={cut.after_step: subject.gold_at(at) for at, cut in enumerate(subject.cuts)})
     compacted = list(
         compact_session(subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made)
     )
     answered = answered_rightly(subject) if method == ORACLE else None
+    left = [_left(subject, at, each) for at, each in enumerate(compacted)]
+    there = [(at, each.text) for at, each in enumerate(compacted) if not left[at].absent]
     return MethodResult(
-        [_left(subject, at, each) for at, each in enumerate(compacted)],
-        answered or [asked for at, each in enumerate(compacted) for asked in judged(subject, at, each.text)],
+        left,
+        answered or [asked for at, text in there for asked in judged(subject, at, text)],
         {text_sha256(each.text): each.text for each in compacted},
+        own_words,
     )
+
+
+def _is_in_own_words(method: str, made: Method | None) -> bool:
+    return parted(method)[0] == RECORDED or isinstance(made, Given) or bool(getattr(made, "needs_model", False))
 
 
 def answered_rightly(subject: Subject) -> list[AskedProbe]:
@@ -298,5 +309,6 @@ def _left(subject: Subject, at: int, compacted: Compacted) -> LeftContext:
         tokens_whole=tokens_of(step for step in history if step.source is not Source.SYSTEM),
         seconds=compacted.seconds,
         refused=bool(compacted.refused),
+        absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),
     )

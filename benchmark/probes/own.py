@@ -48,7 +48,8 @@ class Lost:
     Attributes:
         method: its name; the summary that was given is called `given`.
         asked, lost, other_words: probes of each type over all cuts, and how many of them are in these states.
-        tokens: of what it left after the last cut of each session.
+        tokens: of what it left after the last cut of each session; 0 where it has no summary there.
+        own_words: see MeasuredMethod.
         examples: at the last cut.
 
     """
@@ -58,20 +59,22 @@ class Lost:
     lost: dict[ProbeType, int]
     other_words: dict[ProbeType, int]
     tokens: int
+    own_words: bool
     examples: tuple[Example, ...]
 
     @property
-    def share(self) -> float:
-        """Share of all that was asked that is lost, in [0, 1]."""
+    def share(self) -> float | None:
+        """Share of all that was asked that is lost, in [0, 1]; None where nothing was."""
         return self._share(self.lost)
 
     @property
-    def share_in_other_words(self) -> float:
+    def share_in_other_words(self) -> float | None:
         """Share of all that was asked that stands there in other words."""
         return self._share(self.other_words)
 
-    def _share(self, found: Mapping[ProbeType, int]) -> float:
-        return sum(found.values()) / max(1, sum(self.asked.values()))
+    def _share(self, found: Mapping[ProbeType, int]) -> float | None:
+        asked = sum(self.asked.values())
+        return sum(found.values()) / asked if asked else None
 
 
 def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list[Subject]:
@@ -125,10 +128,10 @@ def measured_own(
 
 
 def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[MethodResult]]) -> list[Lost]:
-    """Return what each method loses, the least lost first."""
+    """Return what each method loses, the least lost first; below, those whose words are their own."""
     posed = posed_by_id(each for subject in subjects for each in subject.posed)
     rows = (_lost(name, subjects, made, posed) for name, made in results.items())
-    return sorted(rows, key=lambda each: (each.share, each.tokens))
+    return sorted(rows, key=lambda each: (each.own_words, each.share is None, each.share or 0, each.tokens))
 
 
 def invented_names(subject: Subject, summary: str) -> list[str]:
@@ -152,7 +155,8 @@ def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult], 
         _by_type(asked),
         _by_type(by_state[State.LOST]),
         _by_type(by_state[State.OTHER_WORDS]),
-        sum(result.contexts[-1].tokens for result in made),
+        sum(result.contexts[-1].tokens for result in made if not result.contexts[-1].absent),
+        any(result.own_words for result in made),
         tuple(
             example
             for state in (State.LOST, State.OTHER_WORDS)

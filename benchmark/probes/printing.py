@@ -167,7 +167,7 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
             *([form_text(SHARE, row.other_words)] if reworded else []),
             *(points(row.types.get(kind), bare=True) for kind in ProbeType),
             *([form_text(SHARE, row.uptake)] if uptake else []),
-            *(points(scores[row.label], bare=True) for scores, _ in beside),
+            *(points(scores.get(row.label), bare=True) for scores, _ in beside),
             *(form_text(SHARE, share) for share in (row.kept[0], row.kept[-1])),
             form_text(_RATIO, row.ratio),
             form_text(_SECONDS, row.seconds),
@@ -187,14 +187,20 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
         "age: share kept, by cuts since the evidence went",
         "ratio: all tokens by those left",
     ]
+    if any(row.rank is None for row in board.rows):
+        notes.append("not ranked: a model or somebody else wrote these summaries; their words are their own")
+    if board.unasked:
+        notes.append(f"{MISSING} in a whole row: it has no summary at any cut, so that nothing is asked")
     if all(row.score.interval is None for row in board.rows):
         notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
+    rows += _unasked(board, header)
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
 
 def _by_age(board: Board) -> BoardTable:
     header = ["method", "rank", *(f"age {age}" for age in range(len(board.ages)))]
     rows = [[*begin(row), *(form_text(SHARE, share) for share in row.kept)] for row in board.rows]
+    rows += _unasked(board, header)
     asked = ", ".join(map(str, board.ages))
     return BoardTable("Share kept, by cuts since the evidence went", header, rows, f"Asked: {asked} times.")
 
@@ -205,6 +211,7 @@ def _by_dimension(board: Board) -> BoardTable:
         [*begin(row), points(row.overall), *(points(row.dimensions.get(name), bare=True) for name in Dimension)]
         for row in board.rows
     ]
+    rows += _unasked(board, header)
     rows += [
         [
             f"{published.method}, as published",
@@ -224,14 +231,24 @@ def _by_dimension(board: Board) -> BoardTable:
 def _by_criterion(board: Board) -> BoardTable:
     header = ["method", "rank", *(_SHORT[name] for name in Criterion)]
     rows = [[*begin(row), *(points(row.criteria.get(name), bare=True) for name in Criterion)] for row in board.rows]
+    rows += _unasked(board, header)
     return BoardTable(
         "By criterion", header, rows, f"{MISSING} unscored: rules cannot judge it, or nothing asks for it."
     )
 
 
+def _unasked(board: Board, header: Sequence[str]) -> list[list[str]]:
+    return [[label, *[MISSING] * (len(header) - 1)] for label in board.unasked]
+
+
 def begin(row: Row) -> list[str]:
     """Return the cells of a row that say which method it is, and its rank."""
-    return [row.label, f"{row.rank.place}{'=' if row.rank.tied else ''}"]
+    return [row.label, f"{row.rank.place}{'=' if row.rank.tied else ''}" if row.rank else MISSING]
+
+
+def place_of(row: Row) -> int | str:
+    """Return the rank of a row as CSV has it; empty where it has none."""
+    return row.rank.place if row.rank else ""
 
 
 def points(found: Estimate | None, *, bare: bool = False) -> str:
@@ -269,7 +286,7 @@ def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -
         for row in board.rows:
             for name, found in _figures(row):
                 ends = found.interval or ("", "")
-                cells = (board.maker, row.rank.place, row.method, row.budget or "", name, found.value, *ends)
+                cells = (board.maker, place_of(row), row.method, row.budget or "", name, found.value, *ends)
                 writer.writerow([harmless(cell) for cell in (*cells, found.count or "")])
     writer.writerows(further)
     return target.getvalue()
@@ -285,8 +302,8 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
             "asked_by_age": board.ages,
             "rows": [
                 {
-                    "rank": row.rank.place,
-                    "tied": row.rank.tied,
+                    "rank": row.rank.place if row.rank else None,
+                    "tied": bool(row.rank and row.rank.tied),
                     "method": row.method,
                     "budget": row.budget,
                     "figures": {
@@ -295,6 +312,7 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                 }
                 for row in board.rows
             ],
+            "unasked": board.unasked,
             "differences": [
                 {
                     "method": label,

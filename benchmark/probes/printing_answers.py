@@ -11,7 +11,7 @@ from benchmark.cli.console import terminal
 from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates
 from benchmark.probes.figures import Row
 from benchmark.probes.model import ProbeType
-from benchmark.probes.printing import MADE, SHARE, BoardTable, begin, boards_json, points
+from benchmark.probes.printing import MADE, SHARE, BoardTable, begin, boards_json, place_of, points
 from benchmark.probes.records import Answering
 from benchmark.render.csv import harmless
 from benchmark.render.figures import counted, form_text
@@ -120,7 +120,7 @@ def answered_csv_rows(boards: Iterable[AnsweredBoard]) -> Iterator[list[str]]:
         kept = {row.label: row for row in board.kept.rows}
         for row in board.said.rows:
             fates, name = board.fates[row.label], board.answering.answerer
-            begun = (board.said.maker, row.rank.place, row.method, row.budget or "")
+            begun = (board.said.maker, place_of(row), row.method, row.budget or "")
             for what, found in (("answered", row.score), ("kept where asked", kept[row.label].score)):
                 ends = found.interval or ("", "")
                 yield _cells(*begun, f"{what}: {name}", found.value, *ends, found.count)

@@ -35,14 +35,16 @@ def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequ
             row.method,
             *(form_text(_SHARE, share) for share in (row.share, row.share_in_other_words)),
             *(_cell(row, kind) for kind in ProbeType),
-            f"{row.tokens:,}",
+            f"{row.tokens:,}" if row.tokens else MISSING,
         ]
         for row in rows
     ]
     print_table(terminal(), header, table, title="What would a compaction have lost?")
     show(_LEGEND)
     if any(row.method == RECORDED for row in rows):
-        show(f"{RECORDED}: the summaries in the file; nothing before the first of them.")
+        show(f"{RECORDED}: the summaries in the file; before the first of them, nothing is asked.")
+    if own := [row.method for row in rows if row.own_words]:
+        show(f"{', '.join(own)}: below the others, as the words of these summaries are their own.")
     if invented:
         names = ", ".join(invented[:_EXAMPLES]) + (", ..." if len(invented) > _EXAMPLES else "")
         show(one_line(f"{counted(len(invented), 'name')} in the given summary that the session does not have: {names}"))

@@ -168,6 +168,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
         tokens_whole: of all steps up to the cut.
         seconds: that the cycle took.
         refused: the summary was not used.
+        absent: the method has no summary there, and nothing is asked.
         sha256: of its text, which the result has; None in files of version 1.
 
     """
@@ -178,6 +179,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
     tokens_whole: _Whole
     seconds: Seconds
     refused: bool = False
+    absent: bool = False
     sha256: Sha256 | None = None
 
 
@@ -186,11 +188,13 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
 
     Attributes:
         budget: tokens of a summary; None where the method takes none.
+        own_words: a model or somebody else wrote its summaries; rules hold their words against them.
 
     """
 
     method: str
     budget: _Whole | None
+    own_words: bool = False
     contexts: list[LeftContext]
     asked: list[AskedProbe]
 
@@ -285,14 +289,16 @@ def read_result(path: Path) -> ProbeResult:
     """
     result = RESULT_FILE.read(path)
     names = {session.name for session in result.sessions}
-    first = None
+    whole = next((method for method in result.methods if not any(each.absent for each in method.contexts)), None)
+    first = {each.key for each in (whole or result.methods[0]).asked} if result.methods else set()
     for number, method in enumerate(result.methods):
         where = f"{path}: /methods/{number}"
-        asked = [(each.session, each.probe, each.at) for each in method.asked]
-        first = set(asked) if first is None else first
+        asked = [each.key for each in method.asked]
+        absent = {(each.session, each.at) for each in method.contexts if each.absent}
+        due = {key for key in first if (key[0], key[2]) not in absent}
         if not method.contexts:
             raise InputError(f"{where}/contexts", "is empty", _DAMAGED)
-        if len(asked) != len(first) or set(asked) != first:
+        if len(asked) != len(due) or set(asked) != due:
             raise InputError(f"{where}/asked", "is not what the first method was asked", _DAMAGED)
         if strange := {session for session, _, _ in asked} - names:
             raise InputError(f"{where}/asked", f"{min(strange)!r} is none of the sessions", _DAMAGED)

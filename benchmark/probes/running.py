@@ -102,6 +102,7 @@ def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequenc
             MeasuredMethod(
                 method=scenario.method,
                 budget=scenario.budget,
+                own_words=any(part.own_words for part in parts),
                 contexts=[each for part in parts for each in part.contexts],
                 asked=[each for part in parts for each in part.asked],
             )
@@ -127,7 +128,7 @@ def _noted(
     if journal is None:
         return made
     key = _key(subject, scenario)
-    return _result(journal.put(JournalEntry(key=key, contexts=made.contexts, asked=made.asked, texts=made.texts)))
+    return _result(journal.put(JournalEntry(key=key, **vars(made))))
 
 
 def _key(subject: Subject, scenario: ProbeScenario) -> str:
@@ -136,4 +137,4 @@ def _key(subject: Subject, scenario: ProbeScenario) -> str:
 
 
 def _result(entry: JournalEntry) -> MethodResult:
-    return MethodResult(entry.contexts, entry.asked, entry.texts)
+    return MethodResult(entry.contexts, entry.asked, entry.texts, entry.own_words)

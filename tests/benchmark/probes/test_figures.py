@@ -111,11 +111,33 @@ def test_ranks_need_sessions(sessions: str, tied: bool) -> None:
     bad = [asked(name, 0, number % 2) for number, name in enumerate(sessions)]
     board = only_board(result({"bad": bad, "good": good}))
     first, second = board.rows
+    assert first.rank
+    assert second.rank
     assert (first.method, first.rank.tied, second.rank.place) == ("good", tied, 1 if tied else 2)
     assert board.differences["bad 2k", "good 2k"].value == 4
     assert (first.score.interval is None) is tied
     if first.score.interval:
         assert first.score.interval[0] < 4.5 < first.score.interval[1]
+
+
+def test_words_of_their_own_are_not_ranked_among_copies() -> None:
+    """Neither do they change the ranks of others, nor what is told of their differences."""
+    scores = {"good": 4, "bad": 0, "recorded": 2}
+    made = {
+        name: [asked(each, 0, score + n % 2) for n, each in enumerate("abcdefgh")] for name, score in scores.items()
+    }
+    found = result(made)
+    own = [replace(each, own_words=each.method == "recorded") for each in found.methods]
+    board = only_board(replace(found, methods=own))
+    assert [(row.method, row.rank and row.rank.place) for row in board.rows] == [
+        ("good", 1),
+        ("bad", 2),
+        ("recorded", None),
+    ]
+    assert board.differences == only_board(replace(found, methods=own[:2])).differences
+    # Answers are ranked whatever they were read from.
+    answers = [replace(each, asked=[replace(it, answer="so") for it in each.asked]) for each in own]
+    assert {row.rank is None for row in only_board(replace(found, methods=answers)).rows} == {False}
 
 
 def test_makers_have_boards_of_their_own() -> None:

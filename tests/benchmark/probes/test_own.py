@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmark.probes.__main__ import main
+from benchmark.probes.figures import boards
+from benchmark.probes.generating import generated
+from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.own import lost_by_methods
+from benchmark.probes.printing import tables_of
+from benchmark.probes.printing_own import print_lost
+from benchmark.probes.records import RESULT_FILE, read_result
+from benchmark.probes.running import result_of
+from benchmark.probes.scenarios import ProbeScenario
+from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
+from ctxsift.sessions.reading import read_session
+from ctxsift.sessions.records import Compaction
 from tests.conftest import ROOT
 
 SESSION = ROOT / "docs" / "examples" / "session.json"
@@ -70,6 +83,38 @@ def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixt
     summary.write_text("Codes are in `codes.toml` and `src/vouchers.py`.\n", encoding="utf-8")
     assert main(["own", str(SESSION), *SMALL, "--compacted", str(summary)]) == 0
     assert "1 name in the given summary that the session does not have: src/vouchers.py" in capsys.readouterr().out
+
+
+def test_before_the_first_summary_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = read_session(SESSION)
+    probes = generated(whole, keep_last=60)
+    cuts = Subject("mine", "own", whole, probes, keep_last=60).cuts
+    summary = "Never let the total go below zero. Redis is reached by `src/cache.py`, at port 6379."
+    for first, asked_at in ((cuts[2].after_step, {2, 3}), (cuts[-1].after_step + 1, set())):
+        session = replace(whole, compactions=(Compaction(first, summary),))
+        subject = Subject("mine", "own", session, probes, keep_last=60)
+        made = {name: [measure(subject, name, 400)] for name in (RECORDED, "drop", DEFAULT_METHOD)}
+        (recorded,) = made[RECORDED]
+        assert [each.absent for each in recorded.contexts] == [at not in asked_at for at in range(4)]
+        assert {each.at for each in recorded.asked} == asked_at
+        *_, row = lost_by_methods([subject], made)
+        assert (row.method, row.share is None) == (RECORDED, not asked_at)
+        assert sum(row.asked.values()) == len(recorded.asked)
+        result = result_of([subject], {ProbeScenario(method=name): parts for name, parts in made.items()})
+        path = tmp_path / "r.json"
+        path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
+        assert read_result(path) == result
+        (board,) = boards(result)
+        assert board.unasked == (() if asked_at else (RECORDED,))
+        assert [row.rank is None for row in board.rows] == [False, False, True][: len(board.rows)]
+        (table,) = [table for table in tables_of(board) if table.title == "Is it still there?"]
+        assert set(table.rows[-1][1 : 2 if asked_at else None]) == {"-"}
+        assert ("their words are their own" in table.note) == bool(asked_at)
+        assert ("so that nothing is asked" in table.note) != bool(asked_at)
+        print_lost([subject], lost_by_methods([subject], made))
+        shown = capsys.readouterr().out
+        assert "recorded: below the others" in shown
+        assert asked_at or "│ recorded       │    - │           - │      - │" in shown
 
 
 def test_what_cannot_be_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,7 +244,7 @@ def test_a_result_is_printed_in_every_form(
     assert main(["report", str(path), "--method", "drop 2k"]) == 0
     told = capsys.readouterr().out
     assert "rule-constraint-" in told
-    assert f"{SESSION}, public-api: statements from age 0 on\n  lost, lost, lost" in told
+    assert f"{SESSION}, public-api: statements from age 0 on\nlost, lost, lost, lost" in told
     assert main(["report", str(path), "--method", "drop"]) == 2
     assert "did you mean drop 2k" in capsys.readouterr().err
 
