@@ -27,7 +27,14 @@ from benchmark.cli.command import (
 )
 from benchmark.matrix import DEFAULT_MATRIX
 from benchmark.probes.answer_figures import answered_boards
-from benchmark.probes.answered import answering, published_answering, questions_about
+from benchmark.probes.answered import (
+    Put,
+    PutUnanswerable,
+    answering,
+    published_answering,
+    questions_about,
+    unanswerable_about,
+)
 from benchmark.probes.answerers import EXTRACT, Answerer, AnswererOptions, answerers_of
 from benchmark.probes.checking import Checked, check_probes
 from benchmark.probes.figures import boards
@@ -238,7 +245,7 @@ def _answered(
     result: ProbeResult, subjects: Sequence[Subject], answerers: Sequence[Answerer], options: argparse.Namespace
 ) -> ProbeResult:
     """Return a result with what answerers say, in the order in which they were named."""
-    put = questions_about(result, subjects, options.answer_words, every_cut=options.every_cut)
+    put = _put(result, subjects, options)
     found = {each.name: answering(result, put, each, options.answer_words) for each in answerers}
     texts: dict[str, str] = {}
     if RECORDED in options.answerer:
@@ -248,12 +255,22 @@ def _answered(
     return replace(result, answered=answered, contexts=result.contexts | texts)
 
 
+def _put(
+    result: ProbeResult, subjects: Sequence[Subject], options: argparse.Namespace
+) -> Sequence[Put | PutUnanswerable]:
+    words, every_cut = options.answer_words, options.every_cut
+    return [
+        *questions_about(result, subjects, words, every_cut=every_cut),
+        *unanswerable_about(result, subjects, words, every_cut=every_cut),
+    ]
+
+
 def _export(options: argparse.Namespace) -> int:
     subjects = recorded_subjects(options.sessions)
     progress = _Progress()
     result = run_scenarios(subjects, _scenarios(options), processes=usable_cores(), told=progress.tell)
     progress.end()
-    put = questions_about(result, subjects, options.answer_words, every_cut=options.every_cut)
+    put = _put(result, subjects, options)
     packets = packets_of(put, options.readers, options.seed)
     for path, questions in zip(write_packets(options.for_answering, packets), packets, strict=True):
         show(one_line(f"{path}: {counted(len(questions), 'question')}"))

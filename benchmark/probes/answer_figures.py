@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from statistics import fmean
@@ -28,6 +28,14 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True)
+class Abstained:
+    """How often an answerer says that it is not there, of all questions without an answer that it was asked."""
+
+    abstained: int
+    asked: int
+
+
+@dataclass(frozen=True)
 class Fates:
     """What became of all that one method was asked.
 
@@ -37,6 +45,7 @@ class Fates:
         statements: how many have it.
         abstaining: share of the answers that name what they do not know, and contradict nothing.
         wrong: ... that contradict a right answer, or say nothing of it and not that they do not know it.
+        unanswerable: of the questions without an answer; None where none was asked.
 
     """
 
@@ -44,6 +53,7 @@ class Fates:
     statements: Mapping[Fate, int]
     abstaining: float
     wrong: float
+    unanswerable: Abstained | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,13 @@ def _fates(
         {fate: sum(fates.count(fate) for fates in found) for fate in Fate},
         fmean(bool(each.abstains) and not bad for each, bad in zip(answers, wrong, strict=True)),
         fmean(wrong),
+        _abstained(said, {each.session for each in answers}),
     )
+
+
+def _abstained(said: MeasuredMethod, sessions: Collection[str]) -> Abstained | None:
+    found = [each.abstains for each in said.unanswerable if each.session in sessions]
+    return Abstained(sum(found), len(found)) if found else None
 
 
 def _fates_of(answer: AskedProbe, held: Mapping[int, float], posed: PosedProbe) -> list[Fate]:

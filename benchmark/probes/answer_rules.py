@@ -127,6 +127,11 @@ class AnswerVerdict:
     coverage: float
 
 
+def abstains(answer: str) -> bool:
+    """Return True if an answer says that it does not know something, whatever else it says."""
+    return _ABSTAINS.search(answer) is not None
+
+
 class _Listing(Text):
     """A text whose lists are no mere lists."""
 
@@ -373,5 +378,4 @@ def _verdict(
     covered = sum(weight * each.share for weight, each in zip(weights, shares.values(), strict=True))
     covered /= sum(weights) or 1.0
     left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
-    abstains = _ABSTAINS.search(answer) is not None
-    return AnswerVerdict(shares, must_not, contradictions, abstains, FULL * covered * left)
+    return AnswerVerdict(shares, must_not, contradictions, abstains(answer), FULL * covered * left)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
-from benchmark.probes.answer_rules import AnswerJudge
+from benchmark.probes.answer_rules import AnswerJudge, abstains
 from benchmark.probes.answerers import Answerer, told_within
 from benchmark.probes.asking import Asking
 from benchmark.probes.measuring import Subject, judged
-from benchmark.probes.model import Maker
+from benchmark.probes.model import Maker, Unanswerable
 from benchmark.probes.questions import DEFAULT_WORDS, AnswerQuestion
 from benchmark.probes.recorded import (
     PUBLISHED_AS,
@@ -22,7 +22,15 @@ from benchmark.probes.recorded import (
     published_answers,
     published_contexts,
 )
-from benchmark.probes.records import Answering, AskedProbe, LeftContext, MeasuredMethod, ProbeResult, text_sha256
+from benchmark.probes.records import (
+    Answering,
+    AskedProbe,
+    AskedUnanswerable,
+    LeftContext,
+    MeasuredMethod,
+    ProbeResult,
+    text_sha256,
+)
 from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
 from ctxsift.sessions.records import Source
 
@@ -41,6 +49,22 @@ class Put:
     asking: Asking
     asked: AnswerQuestion
 
+    @property
+    def at(self) -> int:
+        """The cut, counted from 0."""
+        return self.asking.at
+
+
+@dataclass(frozen=True)
+class PutUnanswerable:
+    """The same of a question that its session never answers."""
+
+    method: int
+    subject: Subject
+    at: int
+    unanswerable: Unanswerable
+    asked: AnswerQuestion
+
 
 def questions_about(
     result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
@@ -56,16 +80,35 @@ def questions_about(
         every_cut: ask at each cut in place of the last one alone.
 
     """
-    by_name = {subject.name: subject for subject in subjects}
     return [
-        Put(number, subject, asking, AnswerQuestion(result.contexts[left.sha256 or ""], asking.probe.question, words))
-        for number, method in enumerate(result.methods)
-        for left in method.contexts
-        if left.session in by_name and not left.absent
-        for subject in [by_name[left.session]]
-        if every_cut or left.at == len(subject.cuts) - 1
-        for asking in asked_at(subject, left.at)
+        Put(number, subject, asking, AnswerQuestion(context, asking.probe.question, words))
+        for number, subject, at, context in _contexts(result, subjects, every_cut=every_cut)
+        for asking in asked_at(subject, at)
     ]
+
+
+def unanswerable_about(
+    result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
+) -> list[PutUnanswerable]:
+    """Return the questions without an answer about the same contexts, for the same arguments."""
+    return [
+        PutUnanswerable(number, subject, at, each, AnswerQuestion(context, each.question, words))
+        for number, subject, at, context in _contexts(result, subjects, every_cut=every_cut)
+        if asked_at(subject, at)
+        for each in subject.unanswerable
+    ]
+
+
+def _contexts(
+    result: ProbeResult, subjects: Sequence[Subject], *, every_cut: bool
+) -> Iterator[tuple[int, Subject, int, str]]:
+    """Yield the method by its place, the session, the cut and the text of each context that is asked about."""
+    by_name = {subject.name: subject for subject in subjects}
+    for number, method in enumerate(result.methods):
+        for left in method.contexts:
+            subject = by_name.get(left.session)
+            if subject and not left.absent and (every_cut or left.at == len(subject.cuts) - 1):
+                yield number, subject, left.at, result.contexts[left.sha256 or ""]
 
 
 def asked_at(subject: Subject, at: int) -> list[Asking]:
@@ -75,22 +118,27 @@ def asked_at(subject: Subject, at: int) -> list[Asking]:
     return [asking for asking in subject.asked if asking.at == at and asking.probe.made_by is maker]
 
 
-def answering(result: ProbeResult, put: Sequence[Put], answerer: Answerer, words: int = DEFAULT_WORDS) -> Answering:
+def answering(
+    result: ProbeResult, put: Sequence[Put | PutUnanswerable], answerer: Answerer, words: int = DEFAULT_WORDS
+) -> Answering:
     """Ask an answerer, and return what it said. Raises as `Answerer.answers` does.
 
     Args:
         result: that the questions are about.
-        put: the questions.
+        put: the questions, in any order.
         answerer: who is asked.
         words: that an answer may have.
 
     """
-    questions = [each.asked for each in put]
+    questions = _by_context([each.asked for each in put])
     answers = answerer.answers(questions)
     texts, judge = told_within(questions, answers), AnswerJudge()
     found: dict[int, list[AskedProbe]] = {each.method: [] for each in put}
     known: dict[tuple[str, str], AskedProbe] = {}
+    without = [each for each in put if isinstance(each, PutUnanswerable) and each.asked.question_id in texts]
     for each in put:
+        if isinstance(each, PutUnanswerable):
+            continue
         key = (each.asked.question_id, f"{each.subject.name} {each.asking.at} {each.asking.probe.probe_id}")
         if key not in known and each.asked.question_id in texts:
             known[key] = judged_answer(each.subject, each.asking, texts[each.asked.question_id], judge)
@@ -106,14 +154,39 @@ def answering(result: ProbeResult, put: Sequence[Put], answerer: Answerer, words
         foreign=answers.foreign,
         shortened=answers.shortened,
         error=answers.error,
-        methods=[_method(result.methods[number], asked) for number, asked in found.items() if asked],
+        methods=[
+            _method(
+                result.methods[number], asked, [_unanswerable(each, texts) for each in without if each.method == number]
+            )
+            for number, asked in found.items()
+            if asked
+        ],
     )
 
 
-def _method(method: MeasuredMethod, asked: list[AskedProbe]) -> MeasuredMethod:
+def _by_context(questions: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
+    found: dict[str, list[AnswerQuestion]] = {}
+    for each in questions:
+        found.setdefault(each.context, []).append(each)
+    return [each for of_context in found.values() for each in of_context]
+
+
+def _unanswerable(put: PutUnanswerable, texts: Mapping[str, str]) -> AskedUnanswerable:
+    asked, answer = put.unanswerable, texts[put.asked.question_id]
+    return AskedUnanswerable(
+        session=put.subject.name,
+        probe=asked.probe_id,
+        question=asked.question,
+        at=put.at,
+        answer=answer,
+        abstains=abstains(answer),
+    )
+
+
+def _method(method: MeasuredMethod, asked: list[AskedProbe], unanswerable: list[AskedUnanswerable]) -> MeasuredMethod:
     cuts = {(each.session, each.at) for each in asked}
     contexts = [each for each in method.contexts if (each.session, each.at) in cuts]
-    return replace(method, contexts=contexts, asked=asked)
+    return replace(method, contexts=contexts, asked=asked, unanswerable=unanswerable)
 
 
 def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, dict[str, str]]:

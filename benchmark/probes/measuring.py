@@ -13,7 +13,7 @@ from benchmark.probes.asking import NOTHING, Asking, askings, kept_says, kept_te
 from benchmark.probes.file_sets import FileJudge, changed
 from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
 from benchmark.probes.judging import RuleJudge
-from benchmark.probes.model import Probe
+from benchmark.probes.model import Probe, Unanswerable
 from benchmark.probes.records import (
     AskedProbe,
     GoldStatement,
@@ -50,6 +50,7 @@ class Subject:
         keep_last, shares: where it is cut; see `probe_cuts`.
         truth: what git says of the files after each step; empty where that is not known.
         judge_of: makes its judge.
+        unanswerable: questions for answerers alone, of which it says nothing.
 
     """
 
@@ -61,6 +62,7 @@ class Subject:
     keep_last: int = DEFAULT_KEEP_LAST
     shares: tuple[float, ...] = SHARES
     judge_of: JudgeFactory = RuleJudge
+    unanswerable: tuple[Unanswerable, ...] = ()
 
     @cached_property
     def cuts(self) -> list[Cut]:

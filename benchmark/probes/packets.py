@@ -7,13 +7,13 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.probes.answered import Put
+from benchmark.probes.answered import Put, PutUnanswerable
 from benchmark.probes.questions import AnswerQuestion
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 
 
-def packets_of(put: Sequence[Put], readers: int, seed: int) -> list[list[AnswerQuestion]]:
+def packets_of(put: Sequence[Put | PutUnanswerable], readers: int, seed: int) -> list[list[AnswerQuestion]]:
     """Return what each reader is asked: each session under one method alone, so that nobody carries over what he read.
 
     Equal contexts of several methods are asked about once. Questions about one context follow each other.
@@ -30,7 +30,7 @@ def packets_of(put: Sequence[Put], readers: int, seed: int) -> list[list[AnswerQ
     drawn = random.Random(seed)
     contexts: dict[str, dict[str, list[AnswerQuestion]]] = {}
     for each in put:
-        of_session = contexts.setdefault(f"{each.subject.name} {each.asking.at}", {})
+        of_session = contexts.setdefault(f"{each.subject.name} {each.at}", {})
         of_session.setdefault(each.asked.context, []).append(each.asked)
     most = max(map(len, contexts.values()), default=0)
     if most > readers:

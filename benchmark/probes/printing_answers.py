@@ -14,7 +14,7 @@ from benchmark.probes.model import ProbeType
 from benchmark.probes.printing import MADE, SHARE, BoardTable, begin, boards_json, place_of, points
 from benchmark.probes.records import Answering
 from benchmark.render.csv import harmless
-from benchmark.render.figures import counted, form_text
+from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import print_table
 from benchmark.statistics import MIN_CLUSTERS
@@ -81,7 +81,7 @@ def answered_tables(board: AnsweredBoard) -> Iterator[BoardTable]:
 
 def _side_by_side(board: AnsweredBoard) -> BoardTable:
     kept = {row.label: row for row in board.kept.rows}
-    header = ["method", "rank", "answered", "kept", *_FATES.values(), "abstains", "wrong"]
+    header = ["method", "rank", "answered", "kept", *_FATES.values(), "abstains", "wrong", "unanswerable"]
     rows = [
         [*begin(row), points(row.score), points(kept[row.label].score), *_shares(board.fates[row.label])]
         for row in board.said.rows
@@ -92,6 +92,7 @@ def _side_by_side(board: AnsweredBoard) -> BoardTable:
         "vital statements: kept in the context or lost, said in the answer or not, each question alike",
         "abstains: answers that name what they do not know",
         "wrong: that contradict, or say nothing of it without naming that",
+        "unanswerable: of the questions that the session never answers, those of which the answer says so; in no mean",
     ]
     if all(row.score.interval is None for row in board.said.rows):
         notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
@@ -101,7 +102,12 @@ def _side_by_side(board: AnsweredBoard) -> BoardTable:
 
 def _shares(fates: Fates) -> list[str]:
     found = [*(fates.shares[fate] for fate in _FATES), fates.abstaining, fates.wrong]
-    return [form_text(SHARE, share) for share in found]
+    return [*(form_text(SHARE, share) for share in found), _abstained(fates)]
+
+
+def _abstained(fates: Fates) -> str:
+    found = fates.unanswerable
+    return f"{found.abstained} of {found.asked}" if found else MISSING
 
 
 def _by_type(board: AnsweredBoard) -> BoardTable:
@@ -128,6 +134,8 @@ def answered_csv_rows(boards: Iterable[AnsweredBoard]) -> Iterator[list[str]]:
                 yield _cells(*begun, f"{told}: {name}", fates.shares[fate], "", "", fates.statements[fate])
             for told, share in (("abstains", fates.abstaining), ("wrong", fates.wrong)):
                 yield _cells(*begun, f"{told}: {name}", share, "", "", row.score.count)
+            if without := fates.unanswerable:
+                yield _cells(*begun, f"unanswerable: {name}", without.abstained / without.asked, "", "", without.asked)
 
 
 def _cells(*values: str | float | None) -> list[str]:

@@ -99,6 +99,23 @@ class AskedProbe(Record, frozen=True, kw_only=True):
         return self.session, self.probe, self.at
 
 
+class AskedUnanswerable(Record, frozen=True, kw_only=True):
+    """A question that the session never answers, at a cut, with what was answered.
+
+    Attributes:
+        at: the cut, counted from 0.
+        abstains: the answer says that it is not there.
+
+    """
+
+    session: str
+    probe: str
+    question: str
+    at: _Cut
+    answer: str
+    abstains: bool
+
+
 class GoldStatement(Record, frozen=True, kw_only=True):
     """A statement of a right answer, in words."""
 
@@ -189,6 +206,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
     Attributes:
         budget: tokens of a summary; None where the method takes none.
         own_words: a model or somebody else wrote its summaries; rules hold their words against them.
+        unanswerable: what was answered to questions that have no answer; in no mean.
 
     """
 
@@ -197,6 +215,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
     own_words: bool = False
     contexts: list[LeftContext]
     asked: list[AskedProbe]
+    unanswerable: list[AskedUnanswerable] = msgspec.field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -320,8 +339,13 @@ def _refuse_unknown(result: ProbeResult, path: Path) -> None:
         known = {(each.label, asked.key) for each in answering.kept or result.methods for asked in each.asked}
         if any((each.label, asked.key) not in known for each in answering.methods for asked in each.asked):
             raise InputError(f"{where}/methods", "has answers about contexts that were not judged", _DAMAGED)
-    posed = {(each.session, each.probe): each for each in result.probes}
+    posed, sessions = (
+        {(each.session, each.probe): each for each in result.probes},
+        {each.name for each in result.sessions},
+    )
     for where, method in placed:
+        if strange := {each.session for each in method.unanswerable} - sessions:
+            raise InputError(f"{where}/unanswerable", f"{min(strange)!r} is none of the sessions", _DAMAGED)
         _refuse_unposed(where, method, posed, result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmark.probes.generating import generated
 from benchmark.probes.loading import recorded_named, written_probes
@@ -19,10 +20,12 @@ def recorded_subjects(names: Sequence[str] = ()) -> list[Subject]:
         InputError: there is no session of a name, or a file cannot be read.
 
     """
-    written = {each.recorded.name: each.probes for each in written_probes(names)}
+    written = {each.recorded.name: each for each in written_probes(names)}
     found = []
     for recorded in recorded_named(names):
         session = recorded.session()
-        probes = (*written.get(recorded.name, ()), *generated(session, knows_files=True))
-        found.append(Subject(recorded.name, recorded.split, session, probes, tuple(recorded.truth())))
+        by_hand = written.get(recorded.name)
+        probes = (*(by_hand.probes if by_hand else ()), *generated(session, knows_files=True))
+        subject = Subject(recorded.name, recorded.split, session, probes, tuple(recorded.truth()))
+        found.append(replace(subject, unanswerable=by_hand.unanswerable) if by_hand else subject)
     return found

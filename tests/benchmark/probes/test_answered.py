@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace as changed
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,10 +19,17 @@ import pytest
 from msgspec.structs import replace
 
 from benchmark.probes.__main__ import main
-from benchmark.probes.answer_figures import Fate, answered_boards
+from benchmark.probes.answer_figures import Abstained, Fate, answered_boards
 from benchmark.probes.answer_judging import judged_answer
 from benchmark.probes.answer_rules import AnswerJudge
-from benchmark.probes.answered import Put, answering, asked_at, published_answering, questions_about
+from benchmark.probes.answered import (
+    Put,
+    answering,
+    asked_at,
+    published_answering,
+    questions_about,
+    unanswerable_about,
+)
 from benchmark.probes.answerers import Extract
 from benchmark.probes.extracting import extracted
 from benchmark.probes.measuring import ORACLE, Subject
@@ -162,9 +170,81 @@ def test_saying_nothing_without_naming_it_is_wrong(measured: ProbeResult, put: l
     assert {fates.wrong for fates in board.fates.values()} == {1}
 
 
-def test_probes_by_rule_where_nobody_wrote_any(subject: Subject) -> None:
-    from dataclasses import replace as changed
+class Refuses:
+    """Says of some questions that they have no answer, and guesses at others."""
 
+    name, version = "refuses", "1"
+
+    def __init__(self, of: Sequence[str], guess: str) -> None:
+        self._of, self._guess = of, guess
+
+    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+        """Answer all of them."""
+        texts = dict.fromkeys(self._of, "My context does not say.")
+        return Answers({each.question_id: texts.get(each.question, self._guess) for each in questions})
+
+
+def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
+    tmp_path: Path,
+    measured: ProbeResult,
+    put: list[Put],
+    subject: Subject,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    without = unanswerable_about(measured, [subject])
+    questions = list(dict.fromkeys(each.asked.question for each in without))
+    assert len(questions) == len(subject.unanswerable) == 2
+    assert len(without) == 2 * len(METHODS)
+    assert {each.at for each in without} == {len(subject.cuts) - 1}
+    both = [answering(measured, some, Refuses(questions[:1], "It is 5.")) for some in (put, [*put, *without])]
+    assert both[1].questions == both[0].questions + 2 * len(METHODS)
+    (board,), (more,) = (list(answered_boards(replace(measured, answered=[each]))) for each in both)
+    assert {fates.unanswerable for fates in board.fates.values()} == {None}
+    assert {fates.unanswerable for fates in more.fates.values()} == {Abstained(1, 2)}
+    # Nothing else changes.
+    assert more.said == board.said
+    assert more.kept == board.kept
+    assert {label: changed(fates, unanswerable=None) for label, fates in more.fates.items()} == board.fates
+    path = tmp_path / "r.json"
+    found = replace(measured, answered=[both[1], answering(measured, [*put, *without], Extract())])
+    path.write_text(RESULT_FILE.text(found, "r.json"), encoding="utf-8")
+    assert read_result(path) == found
+    shown = {}
+    for form in ("--json", "--csv", "--markdown", ""):
+        assert main(["report", str(path), *([form] if form else [])]) == 0
+        shown[form] = capsys.readouterr().out
+    *_, refuses, extract = json.loads(shown["--json"])
+    assert refuses["became"][ORACLE]["unanswerable"] == {"abstained": 1, "asked": 2}
+    assert extract["became"][ORACLE]["unanswerable"] == {"abstained": 0, "asked": 2}
+    assert ",unanswerable: refuses,0.5,,,2" in shown["--csv"]
+    assert "| 1 of 2 |" in shown["--markdown"]
+    assert "0 of 2" in shown[""]
+
+
+def test_a_guess_beside_saying_so_abstains_and_a_guess_alone_does_not(
+    measured: ProbeResult, put: list[Put], subject: Subject
+) -> None:
+    asked = [*put, *unanswerable_about(measured, [subject])]
+    for guess, count in (("It is not in my context; perhaps 5.", 2), ("Nobody set one; perhaps 5.", 0), ("", 0)):
+        (board,) = answered_boards(replace(measured, answered=[answering(measured, asked, Refuses([], guess))]))
+        assert {fates.unanswerable for fates in board.fates.values()} == {Abstained(count, 2)}
+
+
+def test_readers_elsewhere_are_asked_what_has_no_answer(
+    measured: ProbeResult, put: list[Put], subject: Subject
+) -> None:
+    without = unanswerable_about(measured, [subject])
+    packets = packets_of([*put, *without], 3, seed=1)
+    for packet in packets:
+        contexts = [each.context for each in packet]
+        assert len(set(contexts)) == 1
+        assert {each.question for each in subject.unanswerable} < {each.question for each in packet}
+    seen = Says("so")
+    answering(measured, [*put, *without], seen)
+    assert len(list(itertools.groupby(each.context for each in seen.seen))) == len(METHODS)
+
+
+def test_probes_by_rule_where_nobody_wrote_any(subject: Subject) -> None:
     by_rule = changed(subject, probes=tuple(each for each in subject.probes if each.made_by is Maker.RULE))
     assert {each.probe.made_by for each in asked_at(by_rule, 4)} == {Maker.RULE}
     assert {each.probe.made_by for each in asked_at(subject, 4)} == {Maker.HAND}
@@ -248,7 +328,9 @@ def test_answered_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     shown = " ".join(capsys.readouterr().out.split())
     assert f"1 of {len(lines)} questions got no answer and are unscored" in shown
     assert "1 answer to other questions are left out" in shown
-    assert [each.answerer for each in read_result(tmp_path / "r.json").answered] == [f"recorded:{answers}"]
+    (answered,) = read_result(tmp_path / "r.json").answered
+    assert answered.answerer == f"recorded:{answers}"
+    assert sum(len(method.unanswerable) for method in answered.methods) in (3, 4)
 
 
 def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
