@@ -24,6 +24,7 @@ from benchmark.probes.answer_judging import judged_answer
 from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.answered import (
     Put,
+    PutUnanswerable,
     answering,
     asked_at,
     published_answering,
@@ -196,7 +197,8 @@ def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
     assert len(questions) == len(subject.unanswerable) == 2
     assert len(without) == 2 * len(METHODS)
     assert {each.at for each in without} == {len(subject.cuts) - 1}
-    both = [answering(measured, some, Refuses(questions[:1], "It is 5.")) for some in (put, [*put, *without])]
+    asked: list[list[Put | PutUnanswerable]] = [[*put], [*put, *without]]
+    both = [answering(measured, some, Refuses(questions[:1], "It is 5.")) for some in asked]
     assert both[1].questions == both[0].questions + 2 * len(METHODS)
     (board,), (more,) = (list(answered_boards(replace(measured, answered=[each]))) for each in both)
     assert {fates.unanswerable for fates in board.fates.values()} == {None}
@@ -224,7 +226,7 @@ def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
 def test_a_guess_beside_saying_so_abstains_and_a_guess_alone_does_not(
     measured: ProbeResult, put: list[Put], subject: Subject
 ) -> None:
-    asked = [*put, *unanswerable_about(measured, [subject])]
+    asked: list[Put | PutUnanswerable] = [*put, *unanswerable_about(measured, [subject])]
     for guess, count in (("It is not in my context; perhaps 5.", 2), ("Nobody set one; perhaps 5.", 0), ("", 0)):
         (board,) = answered_boards(replace(measured, answered=[answering(measured, asked, Refuses([], guess))]))
         assert {fates.unanswerable for fates in board.fates.values()} == {Abstained(count, 2)}
