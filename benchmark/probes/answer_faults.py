@@ -20,6 +20,11 @@ _CHANGED = re.compile(r"(?i)\b(?:created|modified|deleted|changed|added|removed|
 _UNCHANGED = re.compile(rf"(?i)\b(?:not|never) (?:\w+ )?{_CHANGED.pattern.removeprefix('(?i)')}|\breverted\b")
 # `unedited` is `not edited`.
 UN = re.compile(r"(?i)\bun(?=[a-z]{4,}ed\b)")
+# "Neither A nor B may be used": the verb is denied.
+NEITHER = re.compile(
+    r"(?i)\bneither\b[^.;:,]*?\bnor\b[^.;:]*?"
+    r"\b(?:may|must|can|could|should|will|would|is|are|was|were|do|does|did|has|have)\b(?! not\b)"
+)
 _REFUSED = r"(?:refused|rejected|ruled out|turned down|forbidden|off limits|banned|prohibited|given up)\b"
 _REFUSES = re.compile(rf"(?i)\b{_REFUSED}")
 _NOT_REFUSED = re.compile(rf"(?i)(?:\b(?:not|never)|n't) (?:\w+ ){{0,2}}{_REFUSED}")

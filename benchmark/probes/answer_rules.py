@@ -10,6 +10,7 @@ from enum import StrEnum, auto
 from functools import cached_property
 
 from benchmark.probes.answer_faults import (
+    NEITHER,
     UN,
     asks_for_excluded,
     denies_change,
@@ -30,17 +31,31 @@ from benchmark.statements.text import Text, read
 from benchmark.whole_tokens import has_token
 
 # Raised when the same answer may come to another verdict.
-ANSWER_RULES_VERSION = "2"
+ANSWER_RULES_VERSION = "3"
 FULL = 5.0
 _WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
 # Some of its own words, from this share on, say so much of a statement.
 _FEWEST_OF_ITS_WORDS, _ITS_WORDS_COUNT = 0.5, 0.5
 # What a first contradiction leaves, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.4, 0.6
+# What would tell, the verbs for telling and knowing, and words that deny.
+_SOURCE = r"(?:context|notes?|summary|excerpt|transcript|history|material|what i (?:have|was given|can see|hold)|here)"
+_TOLD = (
+    r"(?:known|said|told|listed|seen|found|shown|stated|mentioned|named|recorded|given|described|explained|visible"
+    r"|recoverable|available|spelled out|spelt out|clear)"
+)
+_TELL = (
+    rf"(?:{_TOLD}|know|says?|tells?|lists?|sees?|finds?|shows?|states?|names?|records?|holds?|gives?|contains?|there)"
+)
+_DENIES = r"(?:not|no|never|nothing|cannot|neither|nor|none|nowhere|lacks?|missing|absent|without|\w+n['’]t)"
 _ABSTAINS = re.compile(
-    r"(?i)\bnot\b[^.;:]{0,40}\bin (?:my|the|this) context\b|\bmy context\b[^.;]{0,60}(?:\bnot\b|n't\b|\bno\b)"
-    r"|\b(?:do|can|could)(?: not|n't|not) (?:know|see|tell|say|find)\b|\bnot (?:spelled|spelt) out\b|\bis not there\b"
-    r"|\b(?:not|never) (?:known|given|stated|mentioned|told|shown)\b|\bunknown to me\b|\bno (?:idea|information)\b"
+    rf"(?i)\b{_DENIES}\b[^.;:]{{0,40}}\bin (?:my|the|this|these) {_SOURCE}\b"
+    rf"|\b(?:my|the|this|these) {_SOURCE}\b[^.;]{{0,60}}\b{_DENIES}\b"
+    rf"|\b{_DENIES}\b (?:\w+ )?{_TELL}\b[^.;:]{{0,30}}\b{_SOURCE}\b"
+    rf"|\bi (?:do not|don['’]t|can ?not|can['’]t|could not|couldn['’]t|only|have no)\b (?:\w+ )?(?:{_TELL}|have)\b"
+    rf"|(?:^|[.;:(]\s*)(?:can['’]t|cannot|can not|could not)\s+(?:be )?{_TELL}\b"
+    rf"|(?:^|[.;:,(]\s*|\b(?:is|are|was|were)\s+)(?:unknown|unclear|(?:not|never)\s+(?:\w+ )?{_TOLD})\b"
+    r"|\bno (?:idea|information|record|mention)\b|\bis not there\b"
 )
 _PATH, _FILE = re.compile(r"[\w.~@+/-]+"), re.compile(r"(?!e\.g$|i\.e$)[\w.~@+/-]*\.[A-Za-z]\w*")
 # The sentence goes on behind a name as `any?`, so that it asks nothing.
@@ -181,7 +196,7 @@ class AnswerJudge:
         return _verdict(answer, shares, weights, hits, [probe.must_not[index].says for index in sorted(hits)])
 
     def _read(self, answer: str) -> Text:
-        text = read(_INSIDE.sub(" ", answer), is_terse=True)
+        text = read(NEITHER.sub(r"\g<0> not", _INSIDE.sub(" ", answer)), is_terse=True)
         return _Listing(text.text, text.tokens, text.bounds) if Rule.LISTS in self._rules else text
 
     def _statements(

@@ -8,7 +8,7 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -32,7 +32,7 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def side_by_side(parts: Sequence[Part], processes: int) -> Iterator[tuple[int, ProbeScenario, MethodResult]]:
+def side_by_side(parts: Sequence[Part], processes: int) -> Generator[tuple[int, ProbeScenario, MethodResult]]:
     """Yield results as they come, each with the place of its part.
 
     What cannot be measured elsewhere is left out, whatever the reason: whoever measures it here hears of it. So is all

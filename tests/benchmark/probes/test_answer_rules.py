@@ -353,11 +353,25 @@ def test_what_only_a_wrong_answer_says() -> None:
         ("My context does not say why.", True),
         ("I don't know.", True),
         ("I only see rye; the rest is not spelled out.", True),
+        ("Cannot tell from here.", True),
+        ("The summary gives no reason.", True),
+        ("Rye; why was never recorded.", True),
+        ("That is not said in my notes.", True),
+        ("Unknown.", True),
+        ("The oven does not tell when the bread is done.", False),
+        ("The log gives no warning, and nothing is printed.", False),
         ("No rye, and nothing that is not dry.", False),
     ],
 )
 def test_whoever_does_not_know_says_so(answer: str, abstains: bool) -> None:
     assert judged(OVEN, answer).abstains is abstains
+
+
+def test_what_neither_may_nor_is_done_is_denied() -> None:
+    probe = OVEN | {"must_not": [{"says": "gas may be used", "terms": [["gas", "Gas"], ["may be used", "is used"]]}]}
+    assert judged(probe, "Neither steam nor gas may be used.").must_not == frozenset()
+    assert judged(probe, "Gas may be used.").must_not == {0}
+    assert judged(probe, "Neither steam nor wood is hot; gas may be used.").must_not == {0}
 
 
 ASKED = FilesAsked(frozenset({"src/a.py", "src/b.py"}), frozenset({"src/c.py", "docs/a.md"}))
