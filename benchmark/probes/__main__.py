@@ -44,7 +44,13 @@ from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects
 from benchmark.probes.packets import packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
-from benchmark.probes.printing_answers import answered_csv_rows, answered_json, answered_markdown, print_answered
+from benchmark.probes.printing_answers import (
+    answered_csv_rows,
+    answered_json,
+    answered_markdown,
+    print_answered,
+    tell_unanswered,
+)
 from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.questions import DEFAULT_WORDS
 from benchmark.probes.recorded import RECORDED
@@ -317,6 +323,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
+    tell_unanswered(result.answered)
     found, answered = list(boards(result)), list(answered_boards(result))
     if options.json:
         print_json([*boards_json(found), *answered_json(answered)])

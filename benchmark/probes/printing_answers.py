@@ -18,7 +18,7 @@ from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import print_table
 from benchmark.statistics import MIN_CLUSTERS
-from ctxsift.terminal import one_line, show
+from ctxsift.terminal import one_line, show, tell
 
 _FATES: Mapping[Fate, str] = {
     Fate.KEPT_SAID: "kept, said",
@@ -27,6 +27,16 @@ _FATES: Mapping[Fate, str] = {
     Fate.LOST_SAID: "lost, said",
 }
 _COUNTS = ("answerer", "version", "judge", "words", "questions", "unanswered", "foreign", "shortened", "error")
+
+
+def tell_unanswered(answered: Iterable[Answering]) -> None:
+    """Say on stderr who answered nothing under every method, so that there is no board."""
+    for each in answered:
+        if not each.methods:
+            asked = counted(each.questions, "question")
+            given = f", and gave {counted(each.foreign, 'answer')} to others" if each.foreign else ""
+            why = f": {each.error}" if each.error else "; an id belongs to a context, a question and a limit of words"
+            tell(one_line(f"{each.answerer} answered none of the {asked}{given}{why}"))
 
 
 def print_answered(boards: Sequence[AnsweredBoard], *, whole: bool = False) -> None:
