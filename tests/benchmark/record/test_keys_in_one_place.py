@@ -23,6 +23,8 @@ VALUES: dict[tuple[str, str], str] = {
     ("benchmark/validity/measures.py", "outcome"): "a kind of falsehood",
     ("benchmark/matrix.py", "name"): "a field of the matrix",
     ("benchmark/matrix.py", "phase"): "a field of the matrix",
+    ("benchmark/run/named.py", "name"): "a field of the matrix",
+    ("ctxsift/cli/listing.py", "name"): "a key of what `ctxsift list --json` prints",
     ("benchmark/matrix.py", "enabled"): "a field of the matrix",
     ("ctxsift/backends/registry.py", "cpu"): "the name of an extra",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
