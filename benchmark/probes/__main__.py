@@ -216,7 +216,7 @@ def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
     scenarios, subjects = _scenarios(options), recorded_subjects(options.sessions)
-    # Whoever cannot answer is told before anything is measured.
+    # An answerer that cannot run is reported before anything is measured.
     answerers = _answerers(options, options.output.with_name(f"{options.output.name}.answers"), progress)
     try:
         result = run_scenarios(subjects, scenarios, journal=journal, processes=usable_cores(), told=progress.tell)

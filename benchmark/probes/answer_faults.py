@@ -31,7 +31,7 @@ _NOT_REFUSED = re.compile(rf"(?i)(?:\b(?:not|never)|n't) (?:\w+ ){{0,2}}{_REFUSE
 # What follows one of these is denied already.
 _EXCEPTS = re.compile(r"(?i)\b(?:other than|except|instead of|rather than)\b")
 _EXCLUDES = r"(?:not|never|no|cannot|refuses?|rejects?|forbids?|excludes?|avoid)\b"
-# What is asked for is excluded: whoever names it need not say so again.
+# A question that asks what is excluded: an answer that names it need not say so again.
 _ASKS_EXCLUDED = re.compile(rf"(?i)\b(?:what|which|who|where)\b[^,;]*(?:\b{_EXCLUDES}|\w{{2}}n't\b|\b{_REFUSED})")
 # A sentence that has this share of a statement's own words is about it.
 _ABOUT = 0.8
@@ -41,7 +41,6 @@ _TAKEN, _KEPT, _FEWEST_PAIRS = 0.6, 0.4, 3
 _MARGIN = 2
 # One word of its own may be met by chance.
 _FEWEST_WORDS = 2
-_LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 
 
 def _sentence(text: Text, place: Place) -> str:
@@ -51,11 +50,11 @@ def _sentence(text: Text, place: Place) -> str:
 
 
 def in_its_words(text: Text, says: Text, question: Text) -> tuple[float, list[Place]]:
-    """Return which share of a statement's words one sentence has, and where; those that are told do not count."""
-    own = {_norm(token) for token in says.tokens if _tells(token)} - {_norm(token) for token in question.tokens}
+    """Return the share of a statement's words that one sentence has, and where; words of the question do not count."""
+    own = {token.bare_norm for token in says.tokens if _tells(token)} - {token.bare_norm for token in question.tokens}
     if len(own) < _FEWEST_WORDS:
         return 0.0, []
-    sentences = [{_norm(text.tokens[index]): index for index in range(*span)} for span in text.sentences]
+    sentences = [{text.tokens[index].bare_norm: index for index in range(*span)} for span in text.sentences]
     best = max((own & there.keys() for there in sentences), key=len, default=set())
     there = next((each for each in sentences if best <= each.keys()), {})
     return len(best) / len(own), sorted(Place(there[word], there[word], negated=False) for word in best)
@@ -134,7 +133,7 @@ def excluded_places(text: Text, group: Alternatives, *, asked: bool) -> list[Pla
     Args:
         text: an answer.
         group: what is asked for.
-        asked: the question asks for what is not to be; whoever names it excludes it, unless he says that it may be.
+        asked: the question asks what is excluded; naming it excludes it, unless the text says that it is allowed.
 
     """
     return [place for place in _plain_places(text, group) if _is_excluded(text, place, asked=asked)]
@@ -241,11 +240,11 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
         accepted: what in the answer says the statement in other words; by norm.
 
     """
-    asked = {_norm(token) for token in question.tokens}
-    told = asked | accepted | {_norm(token) for token in says.tokens}
-    own = {_norm(token) for token in says.tokens if token.says_something or _is_name(token)} - asked
+    asked = {token.bare_norm for token in question.tokens}
+    told = asked | accepted | {token.bare_norm for token in says.tokens}
+    own = {token.bare_norm for token in says.tokens if token.says_something or _is_name(token)} - asked
     sentences = [text.tokens[first:past] for first, past in text.sentences]
-    about = [each for each in sentences if own and len(own & set(map(_norm, each))) >= _ABOUT * len(own)]
+    about = [each for each in sentences if own and len(own & {token.bare_norm for token in each}) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
             if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):
@@ -264,11 +263,6 @@ def _without_number(text: Text, says: Text, question: Text) -> Iterator[tuple[st
 def _triples(tokens: Sequence[Token]) -> Iterator[tuple[str, Token, str]]:
     norms = ["", *(token.norm for token in tokens), ""]
     return ((norms[index], token, norms[index + 2]) for index, token in enumerate(tokens))
-
-
-def _norm(token: Token) -> str:
-    # Of a file, without its folder and line.
-    return _LINE.sub("", token.norm.rpartition("/")[2]) or token.norm
 
 
 def is_shuffled(text: Text, gold: str) -> bool:

@@ -1,4 +1,4 @@
-"""What an answer to a probe covers: by rules, statement by statement. Whoever judges sees no method and no context."""
+"""The judge of answers by rules: how much of a right answer an answer covers. It sees neither method nor context."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from benchmark.probes.answer_faults import (
     other_number,
 )
 from benchmark.probes.model import Probe
+from benchmark.probes.scoring import FULL
 from benchmark.statements.judging import violations
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
 from benchmark.statements.phrases import Place, places_of
@@ -32,7 +33,6 @@ from benchmark.whole_tokens import has_token
 
 # Raised when the same answer may come to another verdict.
 ANSWER_RULES_VERSION = "3"
-FULL = 5.0
 _WEIGHTS: Mapping[Weight, float] = {Weight.VITAL: 1.0, Weight.OKAY: 0.5}
 # Some of its own words, from this share on, say so much of a statement.
 _FEWEST_OF_ITS_WORDS, _ITS_WORDS_COUNT = 0.5, 0.5
@@ -58,7 +58,7 @@ _ABSTAINS = re.compile(
     r"|\bno (?:idea|information|record|mention)\b|\bis not there\b"
 )
 _PATH, _FILE = re.compile(r"[\w.~@+/-]+"), re.compile(r"(?!e\.g$|i\.e$)[\w.~@+/-]*\.[A-Za-z]\w*")
-# The sentence goes on behind a name as `any?`, so that it asks nothing.
+# A question mark inside a sentence belongs to a name such as `any?`.
 _INSIDE = re.compile(r"\?(?=\s+[a-z(])")
 _BRACES = re.compile(r"([\w./-]*)\{([^{}]*)\}([\w.]*)")
 _LINE_END = re.compile(r"\n|(?<=[.;])\s")
@@ -67,7 +67,7 @@ _LINE_END = re.compile(r"\n|(?<=[.;])\s")
 class Rule(StrEnum):
     """A rule that can be left out, to see what it moves."""
 
-    # What the question tells is told.
+    # An answer need not repeat what the question says.
     TOLD = auto()
     # A statement of which some terms are said counts in part ...
     PARTIAL = auto()
@@ -81,7 +81,7 @@ class Rule(StrEnum):
     LISTS = auto()
     # `unedited` is `not edited`.
     UN = auto()
-    # What a question tells to be excluded need not be excluded again.
+    # An answer to a question about what is excluded need not exclude it again.
     EXCLUDED = auto()
     # What is wrong with an answer.
     MUST_NOT = auto()
@@ -99,7 +99,7 @@ class FilesAsked:
 
     Attributes:
         gold: those of the set, by path.
-        known: all other paths of the session; whoever names one invents nothing.
+        known: all other paths of the session; an answer that names one of them invents nothing.
 
     """
 
@@ -308,7 +308,7 @@ class AnswerJudge:
 
 
 def _expanded(braces: re.Match[str]) -> str:
-    """Return `src/{a,b}.py` as what it stands for."""
+    """Return the files that `src/{a,b}.py` stands for, separated by commas."""
     before, names, after = braces.groups()
     return ", ".join(f"{before}{name.strip()}{after}" for name in names.split(","))
 
@@ -338,7 +338,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def _is_suffix(path: str, other: str) -> bool:
-    """Return True for what is told of several files: ".py"."""
+    """Return True if a path is only the suffix of another, such as ".py"."""
     return path.startswith(".") and other.endswith(path)
 
 

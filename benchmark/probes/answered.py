@@ -71,7 +71,7 @@ def questions_about(
 ) -> list[Put]:
     """Return the questions about the contexts of a result, those about one context in a row.
 
-    Probes written by hand are asked, of a session that has any; else those by rule.
+    A session with probes written by hand is asked those; any other is asked the probes made by rule.
 
     Args:
         result: of the sessions, with the texts of its contexts.

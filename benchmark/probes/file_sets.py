@@ -53,7 +53,7 @@ class _Told:
     quoted: str
 
     def found(self, passage: Passage) -> Found:
-        """Return it as others are told of it."""
+        """Return it as a Found."""
         return Found(1.0, passage.place, passage.lines[self.line], self.quoted)
 
 

@@ -138,7 +138,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """All that a judge is told of a session before it judges.
+    """What a judge knows of a session before it judges.
 
     Attributes:
         truth: what git says of the files after each step; empty where that is not known.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +25,6 @@ JUDGE_VERSION = "5"
 # What says a statement has this share of its words in its sentences; or in its passage this one of them and of its
 # question's.
 _OWN_WORDS, _ALL_WORDS = 0.5, 0.37
-# What follows a file: `plan.rb:17`.
-_LINE = re.compile(r"(?<=\w)(?::\d+)+$")
 _MOST_QUOTED, _MOST_TERMS = 160, 3
 _APART, _CROSSED = "its terms do not meet in a sentence", "its values are given to the wrong names"
 _TOUCHED = "too few of its words: "
@@ -100,7 +97,7 @@ class _Read:
         return frozenset().union(*(each.norms for each in self.seen))
 
     def found(self, number: int, hit: _Hit) -> Found:
-        """Return a hit in a passage as others are told of it."""
+        """Return a hit in a passage as a Found."""
         passage = self.passages[number]
         why = hit.quoted if hit.share or hit.kind is not _Kind.STATEMENT else f"{_TOUCHED}{hit.quoted}"
         return Found(hit.share, passage.place, passage.lines[hit.line], why)
@@ -229,7 +226,7 @@ def _word(token: Token) -> str:
     """Return what a token tells: a name without folder and line, a number, a word that does not only bind others."""
     if not (token.kind in (Kind.NAME, Kind.NUMBER) or token.says_something):
         return ""
-    return _LINE.sub("", token.norm.rpartition("/")[2]) or token.norm
+    return token.bare_norm
 
 
 def _said(unit: Unit, context: _Read) -> Said:

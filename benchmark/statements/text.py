@@ -55,6 +55,10 @@ class Kind(Enum):
     STOP = auto()
 
 
+# What follows a file: `plan.rb:17`.
+_LINE = re.compile(r"(?<=\w)(?::\d+)+$")
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """One token of a text.
@@ -76,6 +80,11 @@ class Token:
     def is_verb(self) -> bool:
         """It is a verb, as far as the tables and its ending tell."""
         return self.kind is Kind.WORD and (self.norm in verb_norms() or self.text.endswith("ed"))
+
+    @property
+    def bare_norm(self) -> str:
+        """Its norm; of a file, without folder and line: `src/plan.rb:17` is `plan.rb`."""
+        return _LINE.sub("", self.norm.rpartition("/")[2]) or self.norm
 
     @property
     def says_something(self) -> bool:

