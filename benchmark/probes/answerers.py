@@ -11,9 +11,10 @@ from benchmark.matrix import DEFAULT_MATRIX
 from benchmark.probes.extracting import EXTRACT_VERSION, extracted
 from benchmark.probes.questions import AnswerQuestion, within
 from benchmark.probes.recorded import RECORDED, FileAnswerer
-from benchmark.probes.row_answerers import RowAnswerer, answering_run
+from benchmark.probes.row_answerers import RowAnswerer
 from benchmark.probes.said import Answers
 from benchmark.run.named import BuiltIn, Recorded, Role, chosen
+from benchmark.run.row_asking import asking_run
 
 EXTRACT = "extract"
 ROLE = Role(
@@ -95,7 +96,7 @@ def _answerer(name: str, options: AnswererOptions) -> Answerer:
         return Extract()
     if isinstance(found, Recorded):
         return FileAnswerer(name, found.path)
-    return RowAnswerer(found, answering_run(options.folder, options.env_file, remote=options.remote), options.told)
+    return RowAnswerer(found, asking_run(options.folder, options.env_file, remote=options.remote), options.told)
 
 
 def told_within(questions: Sequence[AnswerQuestion], answers: Answers) -> dict[str, str]:
