@@ -1,0 +1,1 @@
+"""What judging models are given to read, and what their replies say."""
