@@ -115,7 +115,7 @@ def test_listing_scenarios_imports_nothing_heavy() -> None:
 
 def test_commands_need_no_extra() -> None:
     extras = ["litellm", "torch", "transformers", "accelerate", "gguf", "llama_cpp", "playwright", "fastapi", "pytest"]
-    extras += ["pyarrow"]
+    extras += ["pyarrow", "scipy", "sklearn"]
     commands = ["runner", "report", "compare", "rescore", "corpus.__main__", "viewer.__main__", "viewer.page"]
     commands += ["utilization.__main__", "probes.__main__"]
     modules = ", ".join(["ctxsift.cli.main", "benchmark.run.asking", *(f"benchmark.{name}" for name in commands)])

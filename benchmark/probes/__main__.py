@@ -38,6 +38,8 @@ from benchmark.probes.answered import (
 from benchmark.probes.answerers import EXTRACT, Answerer, AnswererOptions, answerers_of
 from benchmark.probes.checking import Checked, check_probes
 from benchmark.probes.figures import boards
+from benchmark.probes.judge_commands import add_for_judging, add_judging, export_for_judging
+from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
@@ -51,6 +53,7 @@ from benchmark.probes.printing_answers import (
     print_answered,
     tell_unanswered,
 )
+from benchmark.probes.printing_judges import judged_csv_rows, judged_json, judged_markdown, print_judged
 from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.questions import DEFAULT_WORDS
 from benchmark.probes.recorded import RECORDED
@@ -74,6 +77,8 @@ _EXAMPLES = """\
   python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers from what is left
   python -m benchmark.probes export --for-answering packets --readers 5 --methods anchored+index opaque text-cut
+  python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     may it judge answers?
+  python -m benchmark.probes judge results/probes.json --judge rules --judge recorded:verdicts.jsonl
   python -m benchmark.probes report results/probes.json --markdown
   python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
   python -m benchmark.probes generate ledgerline
@@ -90,7 +95,8 @@ _OWN = (
     "--answerer that may have it (--remote)."
 )
 _EXPORT = (
-    "Write questions about what methods leave, to be answered elsewhere; `run --answerer recorded:FILE` reads answers."
+    "Write questions about what methods leave, to be answered elsewhere (`run --answerer recorded:FILE` reads "
+    "answers), or answers, to be judged elsewhere (`judge --judge recorded:FILE` reads verdicts)."
 )
 _REPORT = "Print the boards of a result."
 _GENERATE = "Print the probes that rules make of a recorded session, as JSON."
@@ -114,6 +120,7 @@ def build_parser() -> Parser:
     report.add_argument("--method", metavar="NAME", help="its probes one by one, as the tables name it: anchored 2k")
     _add_forms(report)
     report.set_defaults(run=_report)
+    add_judging(commands)
     generate = commands.add_parser("generate", help="print the probes that rules make", description=_GENERATE)
     generate.add_argument("session", metavar="SESSION", help="a recorded session")
     generate.set_defaults(run=_generate)
@@ -136,11 +143,14 @@ def _add_run(run: Parser) -> None:
 
 def _add_export(export: Parser) -> None:
     _add_what(export)
-    export.add_argument("--for-answering", type=Path, required=True, metavar="DIR", help="where the files go")
-    what = "each reads a session under one method alone, from a file of its own"
-    export.add_argument("--readers", type=positive, required=True, metavar="N", help=what)
+    what = export.add_mutually_exclusive_group(required=True)
+    what.add_argument("--for-answering", type=Path, metavar="DIR", help="where questions go")
+    what.add_argument("--for-judging", type=Path, metavar="FILE", help="where answers of a result go")
+    readers = "each reads a session under one method alone, from a file of its own"
+    export.add_argument("--readers", type=positive, metavar="N", help=readers)
     export.add_argument("--seed", type=int, default=0, metavar="N", help="of the order; default: 0")
     _add_asked(export)
+    add_for_judging(export)
     export.set_defaults(run=_export)
 
 
@@ -272,6 +282,10 @@ def _put(
 
 
 def _export(options: argparse.Namespace) -> int:
+    if options.for_judging:
+        return export_for_judging(options)
+    if options.readers is None:
+        raise InputError("--for-answering", "needs --readers", "say how many read")
     subjects = recorded_subjects(options.sessions)
     progress = _Progress()
     result = run_scenarios(subjects, _scenarios(options), processes=usable_cores(), told=progress.tell)
@@ -324,16 +338,18 @@ def _report(options: argparse.Namespace) -> int:
 
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
     tell_unanswered(result.answered)
-    found, answered = list(boards(result)), list(answered_boards(result))
+    found, answered, judged = list(boards(result)), list(answered_boards(result)), list(judged_boards(result))
     if options.json:
-        print_json([*boards_json(found), *answered_json(answered)])
+        print_json([*boards_json(found), *answered_json(answered), *judged_json(judged)])
     elif options.csv:
-        show(boards_csv(found, answered_csv_rows(answered)).rstrip("\n"))
+        show(boards_csv(found, [*answered_csv_rows(answered), *judged_csv_rows(judged)]).rstrip("\n"))
     elif options.markdown:
-        show("\n".join(filter(None, (boards_markdown(result, found), answered_markdown(answered)))).rstrip("\n"))
+        parts = boards_markdown(result, found), answered_markdown(answered), judged_markdown(judged)
+        show("\n".join(filter(None, parts)).rstrip("\n"))
     else:
         print_boards(result, found, whole=options.all)
         print_answered(answered, whole=options.all)
+        print_judged(judged, whole=options.all)
 
 
 def _generate(options: argparse.Namespace) -> int:

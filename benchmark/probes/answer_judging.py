@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmark.judges.rubric import Criterion
 from benchmark.probes.answer_rules import (
     ANSWER_RULES_VERSION,
     AnswerJudge,
@@ -12,7 +13,6 @@ from benchmark.probes.answer_rules import (
 from benchmark.probes.asking import Asking
 from benchmark.probes.measuring import Subject
 from benchmark.probes.records import AskedProbe, JudgedStatement, JudgedWrong
-from benchmark.probes.scoring import Criterion
 
 JUDGE_TITLE = f"rules on answers, version {ANSWER_RULES_VERSION}"
 _NOT_SAID = StatementVerdict(0.0, "not said")

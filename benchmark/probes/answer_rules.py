@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cached_property
 
+from benchmark.judges.rubric import FULL
 from benchmark.probes.answer_faults import (
     NEITHER,
     UN,
@@ -24,7 +25,6 @@ from benchmark.probes.answer_faults import (
     other_number,
 )
 from benchmark.probes.model import Probe
-from benchmark.probes.scoring import FULL
 from benchmark.statements.judging import violations
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
 from benchmark.statements.phrases import Place, places_of

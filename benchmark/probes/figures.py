@@ -11,9 +11,9 @@ from statistics import fmean
 import numpy as np
 
 from benchmark.analysis.ranking import Rank, ranks_of
+from benchmark.judges.rubric import FULL, Criterion, Dimension
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.records import AskedProbe, MeasuredMethod, ProbeResult
-from benchmark.probes.scoring import FULL, Criterion, Dimension
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.record.base import Interval
 from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples

@@ -10,11 +10,11 @@ from typing import Any
 
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
+from benchmark.judges.rubric import FULL, Criterion, Dimension
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.records import AskedProbe, GoldStatement, PosedProbe, ProbeResult
 from benchmark.probes.references import PUBLISHED
-from benchmark.probes.scoring import FULL, Criterion, Dimension
 from benchmark.probes.states import State, posed_by_id, statement_state
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text

@@ -9,6 +9,8 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from benchmark.judges.rubric import Criterion
+from benchmark.probes.model import FileChange, ProbeType
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.said import Answers
 from benchmark.typed_input import place_in, read_object
@@ -81,19 +83,34 @@ def read_answers(path: Path) -> dict[str, str]:
     return found
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person or a model says of an answer, blind to its method.
+class Label(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a person or a model says of an answer, blind to its method. A third reader labels what two differ on.
 
     Attributes:
-        accuracy, coverage: 0 to 5.
+        accuracy, coverage, accuracy_technical, artifact_key_details, completeness_depth: 0 to 5.
         invented, abstains: 0 or 1.
 
     """
 
-    accuracy: float
-    coverage: float
-    invented: int
-    abstains: int
+    accuracy: float | None = None
+    coverage: float | None = None
+    invented: int = 0
+    abstains: int = 0
+    accuracy_technical: float | None = None
+    artifact_key_details: float | None = None
+    completeness_depth: float | None = None
+
+    @property
+    def criteria(self) -> dict[Criterion, float]:
+        """What it says of criteria of the rubric."""
+        found = {
+            Criterion.ACCURACY_FACTUAL: self.accuracy,
+            Criterion.COMPLETENESS_COVERAGE: self.coverage,
+            Criterion.ACCURACY_TECHNICAL: self.accuracy_technical,
+            Criterion.ARTIFACT_KEY_DETAILS: self.artifact_key_details,
+            Criterion.COMPLETENESS_DEPTH: self.completeness_depth,
+        }
+        return {criterion: value for criterion, value in found.items() if value is not None}
 
 
 class PublishedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"answer_id": "id"}):
@@ -101,6 +118,7 @@ class PublishedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"answer
 
     Attributes:
         context: see `PublishedContext`.
+        type: of the probe; `files`: that it asks for, where it asks for all of a kind.
         gold: the right answer when it was labelled.
 
     """
@@ -108,6 +126,8 @@ class PublishedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"answer
     answer_id: str
     context: str
     probe: str
+    type: ProbeType
+    files: FileChange | None = None
     question: str
     gold: str
     answer: str
@@ -133,7 +153,7 @@ class PublishedContext(msgspec.Struct, frozen=True, kw_only=True):
 
 def published_contexts() -> list[PublishedContext]:
     """Return the contexts that ship with their answers. Raises InputError where one is not what its reader saw."""
-    found = _shipped("contexts.jsonl.gz", PublishedContext)
+    found = shipped_lines("contexts.jsonl.gz", PublishedContext)
     for each in found:
         if hashlib.sha256(each.text.encode()).hexdigest() != each.sha256:
             raise InputError(str(SHIPPED), f"{each.context} is not what was read (SHA-256)", _RESTORE)
@@ -142,10 +162,11 @@ def published_contexts() -> list[PublishedContext]:
 
 def published_answers() -> list[PublishedAnswer]:
     """Return the answers that ship, in their order. Raises InputError."""
-    return _shipped("answers.jsonl.gz", PublishedAnswer)
+    return shipped_lines("answers.jsonl.gz", PublishedAnswer)
 
 
-def _shipped(name: str, kind: type[_T]) -> list[_T]:
+def shipped_lines(name: str, kind: type[_T]) -> list[_T]:
+    """Return the lines of a file of the folder of answers. Raises InputError."""
     path = SHIPPED / name
     lines = read_bytes(path, _RESTORE, most_mb=_MOST_MB).splitlines()
     try:

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import msgspec
 
+from benchmark.judges.records import JudgedAnswer, Use
+from benchmark.judges.rubric import Criterion
 from benchmark.probes.model import FileChange, Maker, ProbeType
-from benchmark.probes.scoring import Criterion
 from benchmark.record.base import Ratio, Record, Seconds, Sha256, Timestamp
 from benchmark.record.record_file import RecordFile
 from benchmark.statements.model import Weight
@@ -269,6 +270,34 @@ class Answering(Record, frozen=True, kw_only=True):
     kept: list[MeasuredMethod] = msgspec.field(default_factory=list)
 
 
+class JudgedAnswers(Record, frozen=True, kw_only=True):
+    """What one judge says of the answers of one answerer.
+
+    Attributes:
+        answerer: whose answers; `answerer_version`: as `Answering.version`.
+        judge: its name; `version`: what may change its verdicts; `identity`: a calibration belongs to one.
+        criteria: that were asked for; None for those that go with the type of each probe.
+        with_context: the judge saw what the answerer knew.
+        calibrated: what scores of a criterion may be used for; what is missing is not calibrated.
+        answers: of each input that was judged.
+        foreign: verdicts on other answers.
+        error: why it ended early; None where it did not.
+
+    """
+
+    answerer: str
+    answerer_version: str
+    judge: str
+    version: str
+    identity: str
+    criteria: list[Criterion] | None = None
+    with_context: bool = False
+    calibrated: dict[Criterion, Use] = msgspec.field(default_factory=dict)
+    answers: list[JudgedAnswer]
+    foreign: _Whole = 0
+    error: str | None = None
+
+
 class ProbeResult(Record, frozen=True, kw_only=True):
     """A run of probes.
 
@@ -280,6 +309,8 @@ class ProbeResult(Record, frozen=True, kw_only=True):
         probes: that are asked.
         contexts: their texts by SHA-256, each once however many methods and cuts leave it.
         answered: what answerers said, one after the other.
+        judged: what judges say of that, one after the other.
+        labels: what a person says of answers, in place of any judge.
 
     """
 
@@ -294,6 +325,8 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     probes: list[PosedProbe] = msgspec.field(default_factory=list)
     contexts: dict[Sha256, str] = msgspec.field(default_factory=dict)
     answered: list[Answering] = msgspec.field(default_factory=list)
+    judged: list[JudgedAnswers] = msgspec.field(default_factory=list)
+    labels: list[JudgedAnswer] = msgspec.field(default_factory=list)
 
 
 RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=128)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchmark.probes.scoring import Dimension
+from benchmark.judges.rubric import Dimension
 
 
 @dataclass(frozen=True)

@@ -1,51 +1,15 @@
-"""The rubric: fourteen criteria in six dimensions, 0 to 5; what rules cannot judge is unscored, which is no 0."""
+"""What rules give for the criteria of the rubric; what they cannot judge is unscored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum, auto
 
+from benchmark.judges.rubric import FULL, Criterion
 from benchmark.probes.judge import Said, Unit
 from benchmark.probes.model import FileChange, ProbeType, Tag
 
-FULL = 5.0
 # What a first contradiction leaves, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
-
-
-class Criterion(StrEnum):
-    """What the rubric asks about."""
-
-    ACCURACY_FACTUAL = auto()
-    ACCURACY_TECHNICAL = auto()
-    CONTEXT_CONVERSATION_STATE = auto()
-    CONTEXT_ARTIFACT_STATE = auto()
-    ARTIFACT_FILES_CREATED = auto()
-    ARTIFACT_FILES_MODIFIED = auto()
-    ARTIFACT_KEY_DETAILS = auto()
-    COMPLETENESS_COVERAGE = auto()
-    COMPLETENESS_DEPTH = auto()
-    CONTINUITY_WORK_STATE = auto()
-    CONTINUITY_TODO_STATE = auto()
-    CONTINUITY_REASONING = auto()
-    INSTRUCTION_FORMAT = auto()
-    INSTRUCTION_CONSTRAINTS = auto()
-
-
-class Dimension(StrEnum):
-    """What criteria belong to; its score is the mean of those that are scored."""
-
-    ACCURACY = auto()
-    CONTEXT = auto()
-    ARTIFACT = auto()
-    COMPLETENESS = auto()
-    CONTINUITY = auto()
-    INSTRUCTION = auto()
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Those whose names begin with it."""
-        return tuple(criterion for criterion in Criterion if criterion.startswith(self))
 
 
 def score_of(unit: Unit, said: Said) -> float:

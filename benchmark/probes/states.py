@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from benchmark.judges.rubric import FULL
 from benchmark.probes.records import AskedProbe, JudgedStatement, PosedProbe
-from benchmark.probes.scoring import FULL
 from benchmark.statements.model import Weight
 
 # From here on, a statement counts as kept, or as said; of the full score, a probe does.

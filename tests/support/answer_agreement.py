@@ -28,11 +28,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from benchmark.judges.rubric import FULL
 from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, Probe
 from benchmark.probes.recorded import SHIPPED, Label, published_answers, published_contexts
-from benchmark.probes.scoring import FULL
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.statements.text import tokens_of
 from benchmark.statistics import resamples
@@ -70,7 +70,7 @@ class Labelled(msgspec.Struct, frozen=True):
 
     @property
     def coverage(self) -> float:
-        return fmean(label.coverage for label in self.labels)
+        return fmean(label.coverage for label in self.labels if label.coverage is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from benchmark.analysis.figures import Form
+from benchmark.judges.rubric import FULL, Dimension
 from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates, answered_boards
 from benchmark.probes.answered import published_answering
 from benchmark.probes.figures import Board, Estimate, boards, lift
@@ -20,7 +21,6 @@ from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import read_scenarios
-from benchmark.probes.scoring import FULL, Dimension
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table

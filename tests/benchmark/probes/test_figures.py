@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Board, boards
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.records import (
@@ -18,7 +19,6 @@ from benchmark.probes.records import (
     ProbeResult,
     RightAnswer,
 )
-from benchmark.probes.scoring import Criterion, Dimension
 from benchmark.statements.model import Weight
 
 

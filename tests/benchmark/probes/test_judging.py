@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from benchmark.judges.rubric import FULL, Criterion
 from benchmark.probes.asking import NOTHING, UNCOUNTED, counted_of
 from benchmark.probes.file_sets import FileJudge
 from benchmark.probes.judge import Counted, Found, Questions, Said, Unit
@@ -12,7 +13,7 @@ from benchmark.probes.judging import RuleJudge
 from benchmark.probes.loading import recorded_named
 from benchmark.probes.model import FileChange, Probe, ProbeType
 from benchmark.probes.passages import passages_of, read_context
-from benchmark.probes.scoring import FULL, Criterion, criteria_of, score_of
+from benchmark.probes.scoring import criteria_of, score_of
 from benchmark.sessions.records import Changes, StepTruth
 from ctxsift.sessions.compaction.transcript import CALL_LINE, STEP_LINE, text_of, text_of_call, text_of_step
 

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchmark.judges.rubric import Criterion
 from benchmark.probes.__main__ import main
 from benchmark.probes.figures import Board, boards
 from benchmark.probes.journal import key_of
@@ -26,7 +27,6 @@ from benchmark.probes.measuring import ORACLE, Subject, measure
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import RULE_BASED, ProbeScenario, read_scenarios, scenarios_of
-from benchmark.probes.scoring import Criterion
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.record.base import to_json
 from benchmark.statements.model import Weight

@@ -1,0 +1,329 @@
+"""`probes judge` and `probes calibrate`: stored answers judged again, and how far a judge may be believed."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from benchmark.cli.command import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    Parser,
+    add_json,
+    positive,
+    print_json,
+)
+from benchmark.judges.judges import RULES, Judge, JudgeOptions, RecordedJudge, judges_of
+from benchmark.judges.records import JudgedAnswer, uses
+from benchmark.judges.rubric import Criterion
+from benchmark.matrix import DEFAULT_MATRIX
+from benchmark.probes.calibrating import (
+    CALIBRATION_FILE,
+    CALIBRATIONS,
+    SHIPPED_CALIBRATIONS,
+    calibration_of,
+    criteria_named,
+    drawn,
+    known_calibration,
+    rules_on,
+)
+from benchmark.probes.judged import (
+    Apart,
+    JudgedBoard,
+    ToJudge,
+    agreements,
+    furthest_apart,
+    judged_answers,
+    judged_boards,
+    rules_of,
+    to_judge,
+)
+from benchmark.probes.labelled import Part, labelled_answers
+from benchmark.probes.printing import SHARE
+from benchmark.probes.printing_judges import (
+    WARN_UNSCORED,
+    calibration_json,
+    judged_json,
+    judged_markdown,
+    print_agreement,
+    print_calibration,
+    print_judged,
+)
+from benchmark.probes.records import RESULT_FILE, Answering, JudgedAnswers, ProbeResult, read_result
+from benchmark.render.figures import counted, form_text
+from ctxsift.errors import InputError, did_you_mean
+from ctxsift.files import write_atomically
+from ctxsift.terminal import one_line, show, tell
+
+_JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
+_CALIBRATE = "Say how far a judge agrees with labelled answers, and what its scores may be used for."
+_APART = 10
+_DEFAULT_MOST_UNSCORED = 0.2
+
+
+def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add both commands."""
+    judge = commands.add_parser("judge", help="have stored answers judged", description=_JUDGE)
+    judge.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
+    judge.add_argument("-o", "--output", type=Path, metavar="FILE", help="where the result goes; default: FILE itself")
+    judge.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
+    _add_asking(judge)
+    judge.add_argument(
+        "--label",
+        type=Path,
+        metavar="LABELS",
+        help=f"the {_APART} answers on which two judges differ most, for you to label; labels in it count from then on",
+    )
+    judge.add_argument(
+        "--max-unscored",
+        type=_share,
+        default=_DEFAULT_MOST_UNSCORED,
+        metavar="SHARE",
+        help=f"of unscored answers, above which this fails; default: {_DEFAULT_MOST_UNSCORED}",
+    )
+    forms = judge.add_argument_group("what is printed").add_mutually_exclusive_group()
+    add_json(forms)
+    forms.add_argument("--all", action="store_true", help="print every table: criteria, too")
+    forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    judge.set_defaults(run=_judge)
+    calibrate = commands.add_parser("calibrate", help="may a judge be believed?", description=_CALIBRATE)
+    _add_asking(calibrate)
+    calibrate.add_argument("--most", type=positive, metavar="N", help="of the labelled answers; default: all 760")
+    calibrate.add_argument(
+        "--set", nargs="+", choices=list(Part), default=list(Part), metavar="NAME", help=f"of {', '.join(Part)}"
+    )
+    folder = f"where calibrations go; default: {CALIBRATIONS}"
+    calibrate.add_argument("-o", "--output", type=Path, default=CALIBRATIONS, metavar="DIR", help=folder)
+    add_json(calibrate)
+    calibrate.set_defaults(run=_calibrate)
+
+
+def _add_asking(parser: Parser) -> None:
+    group = parser.add_argument_group("who judges")
+    told = f"{RULES}, recorded:FILE, or a row of the matrix; twice for two judges side by side"
+    group.add_argument("--judge", action="append", required=True, metavar="NAME", help=told)
+    group.add_argument("--repeats", type=positive, default=1, metavar="N", help="times that each answer is judged")
+    group.add_argument("--with-context", action="store_true", help="show the judge what the answerer knew")
+    group.add_argument(
+        "--criteria",
+        nargs="+",
+        choices=list(Criterion),
+        metavar="NAME",
+        help="that are scored; default: those that go with the type of each question (docs/judging.md)",
+    )
+    group.add_argument(
+        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"of rows; default: {DEFAULT_MATRIX}"
+    )
+    group.add_argument("--remote", action="store_true", help="allow rows that send answers away (or CTXSIFT_REMOTE=1)")
+    group.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share from 0 to 1")
+    return value
+
+
+def _options(options: argparse.Namespace, folder: Path, told: Callable[[str], None]) -> JudgeOptions:
+    return JudgeOptions(
+        folder, options.matrix, options.env_file, options.remote, options.repeats, options.with_context, told
+    )
+
+
+def _judge(options: argparse.Namespace) -> int:
+    result = read_result(options.result)
+    output = options.output or options.result
+    criteria = criteria_named(options.criteria)
+    chosen = _chosen(result, options)
+    asked = _options(options, output.with_name(f"{output.name}.judges"), tell)
+    put = {each.answerer: to_judge(result, each, criteria, with_context=options.with_context) for each in chosen}
+    judges = judges_of(options.judge, asked, lambda: rules_of([each for some in put.values() for each in some]))
+    if options.label and len(judges) != 2:
+        raise InputError("--label", "needs two judges that differ", "name two with --judge")
+    made = []
+    try:
+        for judge in judges:
+            calibrated = uses(known_calibration(judge.identity, [SHIPPED_CALIBRATIONS, CALIBRATIONS]))
+            made += [
+                judged_answers(each, put[each.answerer], judge, calibrated, criteria, with_context=options.with_context)
+                for each in chosen
+            ]
+    except KeyboardInterrupt:
+        tell("interrupted; the same command goes on from here")
+        return EXIT_INTERRUPTED
+    result = replace(result, judged=_joined(result.judged, made))
+    if options.label and options.label.exists():
+        result = replace(result, labels=_labels(options.label, put))
+    write_atomically(output, RESULT_FILE.text(result, str(output)))
+    boards = list(judged_boards(replace(result, judged=made)))
+    _print(result, boards, made, options)
+    tell(f"written: {output}")
+    return _code(boards, made, options.max_unscored)
+
+
+def _chosen(result: ProbeResult, options: argparse.Namespace) -> list[Answering]:
+    """Return whose answers are judged. Raises InputError where there are none, or none of that name."""
+    with_answers = [each for each in result.answered if each.methods]
+    if not with_answers:
+        raise InputError(str(options.result), "holds no answers", "measure with `run --answerer NAME`")
+    names = [each.answerer for each in with_answers]
+    if options.answerer is not None and options.answerer not in names:
+        raise InputError(
+            f"--answerer {options.answerer}", "has answered nothing", did_you_mean(options.answerer, names)
+        )
+    return [each for each in with_answers if options.answerer in (None, each.answerer)]
+
+
+def _joined(before: Sequence[JudgedAnswers], made: Sequence[JudgedAnswers]) -> list[JudgedAnswers]:
+    """Return verdicts of earlier judges and of these; a judge that judged again counts once."""
+
+    def key(each: JudgedAnswers) -> tuple[object, ...]:
+        return each.answerer, each.answerer_version, each.judge, each.with_context, tuple(each.criteria or ())
+
+    new = {key(each) for each in made}
+    return [*(each for each in before if key(each) not in new), *made]
+
+
+def _labels(path: Path, put: dict[str, list[ToJudge]]) -> list[JudgedAnswer]:
+    inputs = {each.judged.input_id: each.judged for some in put.values() for each in some}
+    found = RecordedJudge(f"recorded:{path}", path).verdicts(list(inputs.values()))
+    labels = [each for each in found.judged.values() if each.scored]
+    tell(f"{path}: {counted(len(labels), 'answer')} labelled; their labels count from now on")
+    return labels
+
+
+def _print(
+    result: ProbeResult, boards: Sequence[JudgedBoard], made: Sequence[JudgedAnswers], options: argparse.Namespace
+) -> None:
+    if options.json:
+        print_json(judged_json(boards))
+    elif options.markdown:
+        show(judged_markdown(boards).rstrip("\n"))
+    else:
+        print_judged(boards, whole=options.all)
+        for first, second in _pairs(made):
+            apart = furthest_apart(result, first, second, _APART)
+            print_agreement(first.judge, second.judge, agreements(result, first, second), apart)
+            if options.label and not options.label.exists():
+                _write_labels(options.label, apart)
+
+
+def _pairs(made: Sequence[JudgedAnswers]) -> Iterator[tuple[JudgedAnswers, JudgedAnswers]]:
+    """Yield each two judges of the same answers."""
+    for number, first in enumerate(made):
+        yield from ((first, second) for second in made[number + 1 :] if second.answerer == first.answerer)
+
+
+def _write_labels(path: Path, apart: Sequence[Apart]) -> None:
+    """Write answers for a person to label: scores are null until somebody writes them."""
+    lines = []
+    for each in apart:
+        judged = each.put.judged
+        results = [{"criterionId": name, "score": None, "reasoning": ""} for name in judged.rubric_criteria]
+        lines.append(
+            json.dumps({"id": judged.input_id, **judged.fields, "criterionResults": results}, ensure_ascii=False)
+        )
+    write_atomically(path, "".join(f"{line}\n" for line in lines))
+    tell(f"{path}: {counted(len(lines), 'answer')} to label: write scores from 0 to 5, and give the same command again")
+
+
+def _code(boards: Sequence[JudgedBoard], made: Sequence[JudgedAnswers], most: float) -> int:
+    """Return the exit code, and say on stderr why it is none of success."""
+    code = EXIT_OK
+    for each in made:
+        if not any(board.judged is each for board in boards):
+            tell(
+                one_line(f"{each.judge} has scored none of the answers of {each.answerer}: {each.error or _why(each)}")
+            )
+            code = EXIT_FAILED
+    for board in boards:
+        share, judge = form_text(SHARE, board.unscored), board.judged.judge
+        if board.unscored > most:
+            tell(one_line(f"{judge}: {share} of the answers are unscored, more than --max-unscored {most:g}"))
+            code = EXIT_FAILED
+        elif board.unscored >= WARN_UNSCORED:
+            tell(one_line(f"warning: {judge}: {share} of the answers are unscored"))
+    return code
+
+
+def _why(judged: JudgedAnswers) -> str:
+    reasons = [score.reasoning for answer in judged.answers for score in answer.scores.values()]
+    return max(set(reasons), key=reasons.count) if reasons else "it judged other answers"
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    criteria, parts = criteria_named(options.criteria), [Part(name) for name in options.set]
+    answers = labelled_answers(parts, criteria=criteria, with_context=options.with_context)
+    answers = drawn(answers, options.most)
+    asked = _options(options, options.output / "journals", tell)
+    judges: list[Judge] = judges_of(options.judge, asked, lambda: rules_on(answers))
+    try:
+        found = [calibration_of(answers, judge) for judge in judges]
+    except KeyboardInterrupt:
+        tell("interrupted; the same command goes on from here")
+        return EXIT_INTERRUPTED
+    for each in found:
+        digest = hashlib.sha256(each.identity.encode()).hexdigest()[:8]
+        path = options.output / f"{_file_name(each.judge)}-{digest}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, CALIBRATION_FILE.text(each, str(path)))
+        tell(f"written: {path}")
+    if options.json:
+        print_json([calibration_json(each) for each in found])
+    else:
+        for each in found:
+            print_calibration(each)
+    return EXIT_OK
+
+
+def _file_name(judge: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in judge)[-80:]
+
+
+def add_for_judging(export: Parser) -> None:
+    """Add the options of `export --for-judging`."""
+    group = export.add_argument_group("answers to be judged elsewhere (--for-judging)")
+    group.add_argument(
+        "--result",
+        type=Path,
+        default=Path("results/probes.json"),
+        metavar="FILE",
+        help="what `run` wrote, with answers",
+    )
+    labelled = "labelled answers among them, so that `calibrate --judge recorded:FILE` can say what verdicts are worth"
+    group.add_argument("--labelled", type=int, default=0, metavar="N", help=labelled)
+    group.add_argument("--with-context", action="store_true", help="with what the answerer knew")
+    group.add_argument("--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help="that are to be scored")
+
+
+def export_for_judging(options: argparse.Namespace) -> int:
+    """Write answers as the published format has them, an id beside each: a line is what a judge is told of one."""
+    path: Path = options.for_judging
+    if path.exists():
+        raise InputError(f"--for-judging {path}", "is there already", "name a new file")
+    criteria, result = criteria_named(options.criteria), read_result(options.result)
+    put = [
+        each.judged
+        for answering in result.answered
+        for each in to_judge(result, answering, criteria, with_context=options.with_context)
+    ]
+    known = labelled_answers(criteria=criteria, with_context=options.with_context) if options.labelled else []
+    put += [each.answer.judged for each in drawn(known, options.labelled)]
+    if not put:
+        raise InputError(str(options.result), "holds no answers", "measure with `run --answerer NAME`")
+    # By id, which tells nothing of method, session or labels.
+    distinct = dict(sorted((each.input_id, each) for each in put))
+    lines = (json.dumps({"id": name, **each.fields}, ensure_ascii=False) for name, each in distinct.items())
+    write_atomically(path, "".join(f"{line}\n" for line in lines))
+    show(one_line(f"{path}: {counted(len(distinct), 'answer')}"))
+    tell(
+        'judge each with a line {"id": ..., "criterionResults": [...]}; then: calibrate and judge --judge recorded:FILE'
+    )
+    return EXIT_OK
