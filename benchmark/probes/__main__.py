@@ -26,7 +26,7 @@ from benchmark.cli.command import (
     run_command,
 )
 from benchmark.matrix import DEFAULT_MATRIX
-from benchmark.probes.answer_figures import answered_boards
+from benchmark.probes.answer_figures import AnsweredBoard, answered_boards
 from benchmark.probes.answered import (
     Put,
     PutUnanswerable,
@@ -196,7 +196,9 @@ def _add_own(own: Parser) -> None:
         "--keep-last", type=positive, default=DEFAULT_KEEP_LAST, metavar="N", help=f"tokens kept; {DEFAULT_KEEP_LAST}"
     )
     _add_answering(own, default=[])
-    add_json(own)
+    forms = own.add_mutually_exclusive_group()
+    add_json(forms)
+    forms.add_argument("--all", action="store_true", help="list all that is lost, and print every table of answers")
     own.set_defaults(run=_own)
 
 
@@ -317,13 +319,15 @@ def _own(options: argparse.Namespace) -> int:
     made = measured_own(subjects, options.budget, summary, progress.tell)
     rows = lost_by_methods(subjects, made)
     result = result_of(subjects, {ProbeScenario(method=name): parts for name, parts in made.items()})
-    answered = list(answered_boards(_answered(result, subjects, answerers, options)))
+    result = _answered(result, subjects, answerers, options)
     progress.end()
+    answered = _answered_boards(result)
     if options.json:
         print_json([*lost_json(rows), *answered_json(answered)])
     else:
-        print_lost(subjects, rows, [] if summary is None else invented_names(subjects[0], summary))
-        print_answered(answered)
+        invented = [] if summary is None else invented_names(subjects[0], summary)
+        print_lost(subjects, rows, invented, whole=options.all)
+        print_answered(answered, whole=options.all)
     return EXIT_OK
 
 
@@ -337,8 +341,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
-    tell_unanswered(result.answered)
-    found, answered, judged = list(boards(result)), list(answered_boards(result)), list(judged_boards(result))
+    found, answered, judged = list(boards(result)), _answered_boards(result), list(judged_boards(result))
     if options.json:
         print_json([*boards_json(found), *answered_json(answered), *judged_json(judged)])
     elif options.csv:
@@ -350,6 +353,13 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
         print_boards(result, found, whole=options.all)
         print_answered(answered, whole=options.all)
         print_judged(judged, whole=options.all)
+
+
+def _answered_boards(result: ProbeResult) -> list[AnsweredBoard]:
+    """Return the boards of answers; whoever has none, is told of."""
+    found = list(answered_boards(result))
+    tell_unanswered(result.answered, found)
+    return found
 
 
 def _generate(options: argparse.Namespace) -> int:

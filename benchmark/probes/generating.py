@@ -31,7 +31,7 @@ _ORDER = re.compile(
 _REASON = re.compile(r"(?i)\b(?:because|instead of|rather than|not taken|not proposed|turned out)\b")
 _LEFT = re.compile(r"(?i)\b(?:open|left to do|not done|next|todo|to do|remaining|later|not yet|not started)\b")
 # Where no blank follows, names go on: `bill.Run`.
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _FOUND = re.compile(r"\d")
 _NAME = re.compile(r"[_/.\d]|[a-z][A-Z]|\(\)")
 _WRITES = ("content", "new_text", "new_string", "new_str", "newText", "file_text", "edits", "patch", "input")
@@ -152,7 +152,7 @@ def hard_names(tokens: Iterable[Token]) -> list[str]:
 def _sentences(line: Line) -> Iterator[Line]:
     """Yield the sentences of a line, each as one of its own; only what ends a turn of the agent, and the user's."""
     if line.by_user or line.is_report:
-        for number, text in enumerate(_SENTENCE_END.split(line.text)):
+        for number, text in enumerate(SENTENCE_END.split(line.text)):
             yield dataclasses.replace(line, text=text, place=100 * line.place + number)
 
 

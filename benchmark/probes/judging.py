@@ -120,7 +120,7 @@ class RuleJudge:
         # Of each statement, its own words, and those of its question as well.
         self._about = {
             probe.probe_id: [
-                (own := _words(tokens_of(statement.says)), own | _words(tokens_of(probe.question)))
+                (own := words_told(tokens_of(statement.says)), own | words_told(tokens_of(probe.question)))
                 for statement in probe.statements
             ]
             for probe in self._probes
@@ -218,7 +218,8 @@ def _told(text: Text) -> tuple[str, ...]:
     return tuple(map(_word, text.tokens))
 
 
-def _words(tokens: Iterable[Token]) -> frozenset[str]:
+def words_told(tokens: Iterable[Token]) -> frozenset[str]:
+    """Return what tokens tell: names without folder and line, numbers, words that do not only bind others."""
     return frozenset(map(_word, tokens)) - {""}
 
 

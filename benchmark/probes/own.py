@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.generating import generated, hard_names
+from benchmark.probes.generating import SENTENCE_END, generated, hard_names
+from benchmark.probes.judging import words_told
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.model import ProbeType
+from benchmark.probes.passages import passages_of
 from benchmark.probes.records import AskedProbe
 from benchmark.probes.scenarios import RULE_BASED
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.statements.text import tokens_of
 from ctxsift.errors import InputError
+from ctxsift.sessions.artifacts.paths import home_of, resolve, shown
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
-from ctxsift.sessions.compaction.transcript import text_of
+from ctxsift.sessions.compaction.transcript import STEP_LINE, text_of
 from ctxsift.sessions.reading import read_session
 
 GIVEN = "given"
 _AT_END = (1.0,)
+# Words that a slash joins, which are no path: `print/JSON`.
+_JOINED = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)*")
+# A sentence that has so many of the words of something is about it, perhaps; so much of it is shown, in characters.
+_NEAR, _FEWEST_NEAR, _MOST_NEAR = 1 / 3, 2, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,7 @@ class Example:
 
     Attributes:
         step: that says it.
-        found: the words that stand in its place; empty where it is lost.
+        found: what stands in its place, or the sentence nearest to what is lost; empty where there is none.
 
     """
 
@@ -50,7 +59,8 @@ class Lost:
         asked, lost, other_words: probes of each type over all cuts, and how many of them are in these states.
         tokens: of what it left after the last cut of each session; 0 where it has no summary there.
         own_words: see MeasuredMethod.
-        examples: at the last cut.
+        at_end: probes at the last cuts, by what became of them.
+        examples: of what is not kept there.
 
     """
 
@@ -60,6 +70,7 @@ class Lost:
     other_words: dict[ProbeType, int]
     tokens: int
     own_words: bool
+    at_end: Mapping[State, int]
     examples: tuple[Example, ...]
 
     @property
@@ -135,9 +146,25 @@ def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[
 
 
 def invented_names(subject: Subject, summary: str) -> list[str]:
-    """Return the identifiers, paths and versions of a summary that stand nowhere in its session."""
-    history = text_of(subject.session.steps)
-    return [name for name in hard_names(tokens_of(summary)) if name not in history]
+    """Return the identifiers, paths and versions of a summary that stand nowhere in its session, in any spelling."""
+    folder = subject.session.head.folder
+    history = f"{text_of(subject.session.steps)}\n{folder}"
+    folded = history.casefold()
+    return [
+        name
+        for name in hard_names(tokens_of(summary))
+        if not (_JOINED.fullmatch(name) and name.casefold() in folded)
+        and not any(each in history for each in _spellings(name, folder))
+    ]
+
+
+def _spellings(name: str, folder: str) -> Iterator[str]:
+    """Yield a name; of a path, also what it is from a folder, and what of it stands behind a home folder or `~`."""
+    yield name
+    if name.startswith(("/", "~/", "./")):
+        yield shown(resolve(name, folder), folder)
+        if home := "~" if name.startswith("~") else home_of(name):
+            yield name.removeprefix(home)
 
 
 def shown_examples(rows: Sequence[Lost]) -> Lost:
@@ -150,6 +177,8 @@ def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult], 
     asked = [each for result in made for each in result.asked]
     states = [state_of(each, posed[each.session, each.probe]) for each in asked]
     by_state = {state: [each for each, found in zip(asked, states, strict=True) if found is state] for state in State}
+    last = {(subject.name, len(subject.cuts) - 1) for subject in subjects}
+    at_end = {state: [each for each in found if (each.session, each.at) in last] for state, found in by_state.items()}
     return Lost(
         name,
         _by_type(asked),
@@ -157,11 +186,12 @@ def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult], 
         _by_type(by_state[State.OTHER_WORDS]),
         sum(result.contexts[-1].tokens for result in made if not result.contexts[-1].absent),
         any(result.own_words for result in made),
+        {state: len(found) for state, found in at_end.items()},
         tuple(
             example
             for state in (State.LOST, State.OTHER_WORDS)
-            for subject in subjects
-            for example in _examples(subject, by_state[state], state)
+            for subject, result in zip(subjects, made, strict=True)
+            for example in _examples(subject, result, at_end[state], state)
         ),
     )
 
@@ -170,12 +200,28 @@ def _by_type(asked: Sequence[AskedProbe]) -> dict[ProbeType, int]:
     return {kind: sum(each.type is kind for each in asked) for kind in ProbeType}
 
 
-def _examples(subject: Subject, asked: Sequence[AskedProbe], state: State) -> Iterator[Example]:
+def _examples(subject: Subject, result: MethodResult, asked: Sequence[AskedProbe], state: State) -> Iterator[Example]:
     probes = {probe.probe_id: probe for probe in subject.probes}
-    last = len(subject.cuts) - 1
+    passages = passages_of(_summary(result)) if asked else ()
+    sentences = {each: words_told(tokens_of(each)) for passage in passages for each in SENTENCE_END.split(passage)}
     for each in asked:
-        if each.session == subject.name and each.at == last:
+        if each.session == subject.name:
             probe = probes[each.probe]
             text = " ".join(statement.says for statement in probe.statements)
-            found = " ".join(statement.why for statement in each.statements if statement.reworded)
-            yield Example(state, subject.name, probe.evidence[-1], text, found if state is State.OTHER_WORDS else "")
+            told = " ".join(statement.why for statement in each.statements if statement.reworded)
+            found = told if state is State.OTHER_WORDS else _nearest(sentences, text)
+            yield Example(state, subject.name, probe.evidence[-1], text, found)
+
+
+def _summary(result: MethodResult) -> str:
+    """Return what a method left at the last cut, without the steps that every method keeps."""
+    context = result.texts[result.contexts[-1].sha256 or ""]
+    return "\n".join(itertools.takewhile(lambda line: not STEP_LINE.fullmatch(line), context.split("\n")))
+
+
+def _nearest(sentences: Mapping[str, frozenset[str]], text: str) -> str:
+    """Return the sentence, by its words, that has most of those of a text; nothing where these are too few."""
+    own = words_told(tokens_of(text))
+    found = max(sentences, key=lambda each: len(own & sentences[each]), default="")
+    near = len(own & sentences.get(found, frozenset())) >= max(_FEWEST_NEAR, _NEAR * len(own))
+    return found[:_MOST_NEAR] if near else ""

@@ -29,14 +29,16 @@ _FATES: Mapping[Fate, str] = {
 _COUNTS = ("answerer", "version", "judge", "words", "questions", "unanswered", "foreign", "shortened", "error")
 
 
-def tell_unanswered(answered: Iterable[Answering]) -> None:
-    """Say on stderr who answered nothing under every method, so that there is no board."""
+def tell_unanswered(answered: Iterable[Answering], boards: Iterable[AnsweredBoard]) -> None:
+    """Say on stderr who answered no question under every method, so that there is no board."""
+    shown = [board.answering for board in boards]
     for each in answered:
-        if not each.methods:
-            asked = counted(each.questions, "question")
+        if each not in shown:
+            asked, few = counted(each.questions, "question"), each.questions - each.unanswered
+            answers = f"{few} of the {asked}, and none under every method" if few else f"none of the {asked}"
             given = f", and gave {counted(each.foreign, 'answer')} to others" if each.foreign else ""
             why = f": {each.error}" if each.error else "; an id belongs to a context, a question and a limit of words"
-            tell(one_line(f"{each.answerer} answered none of the {asked}{given}{why}"))
+            tell(one_line(f"{each.answerer} answered {answers}{given}{why}"))
 
 
 def print_answered(boards: Sequence[AnsweredBoard], *, whole: bool = False) -> None:

@@ -17,14 +17,19 @@ from ctxsift.sessions.compaction.methods import RECORDED
 from ctxsift.terminal import one_line, show
 
 _SHARE = Form(0, 100, suffix="%")
-_EXAMPLES = 8
+# Of what there may be much of.
+SHOWN = 8
+# What is shown below what is not kept.
+_BESIDE = {State.LOST: "nearest", State.OTHER_WORDS: "there"}
 _LEGEND = """\
 Lost of asked. Rules ask for sentences by their names and rarest words. Other words: these do not meet, but all names
 and numbers of what is missing stand together, in a place that is about it. Read whether it is told there."""
 
 
-def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequence[str] = ()) -> None:
-    """Print the table, some of what is lost, and what a summary has of its own."""
+def print_lost(
+    subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequence[str] = (), *, whole: bool = False
+) -> None:
+    """Print the table, what is lost, and what a summary has of its own; of both, all if `whole`."""
     asked = sum(len(subject.asked) for subject in subjects)
     cuts = sum(len(subject.cuts) for subject in subjects)
     names = ", ".join(subject.name for subject in subjects)
@@ -46,21 +51,30 @@ def print_lost(subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequ
     if own := [row.method for row in rows if row.own_words]:
         show(f"{', '.join(own)}: below the others, as the words of these summaries are their own.")
     if invented:
-        names = ", ".join(invented[:_EXAMPLES]) + (", ..." if len(invented) > _EXAMPLES else "")
+        names = ", ".join(invented if whole else invented[:SHOWN]) + _further(invented, whole=whole)
         show(one_line(f"{counted(len(invented), 'name')} in the given summary that the session does not have: {names}"))
-    _show_examples(shown_examples(rows), name_sessions=len(subjects) > 1)
+    _show_examples(shown_examples(rows), name_sessions=len(subjects) > 1, whole=whole)
 
 
-def _show_examples(row: Lost, *, name_sessions: bool) -> None:
-    for state in (State.LOST, State.OTHER_WORDS):
+def _further(found: Sequence[object], *, whole: bool) -> str:
+    """Return how many more there are than are shown, and how to see them; empty where there are none."""
+    return "" if whole or len(found) <= SHOWN else f", and {len(found) - SHOWN} more (--all shows them)"
+
+
+def _show_examples(row: Lost, *, name_sessions: bool, whole: bool) -> None:
+    show(f"\nat the end by {row.method}: {', '.join(f'{count} {state}' for state, count in row.at_end.items())}")
+    for state, beside in _BESIDE.items():
         found = [each for each in row.examples if each.state is state]
         if found:
-            show(f"\n{state} at the end by {row.method}, {min(len(found), _EXAMPLES)} of {len(found)}:")
-        for each in found[:_EXAMPLES]:
+            count = len(found) if whole else min(len(found), SHOWN)
+            show(f"\n{state} at the end by {row.method}, {count} of {len(found)}:")
+        for each in found if whole else found[:SHOWN]:
             where = f"{each.session}, step {each.step}" if name_sessions else f"step {each.step}"
-            show(one_line(f"  {where}: {each.text}"))
+            show(f"  {one_line(f'{where}: {each.text}')}")
             if each.found:
-                show(one_line(f"    there: {each.found}"))
+                show(f"    {one_line(f'{beside}: {each.found}')}")
+        if further := _further(found, whole=whole):
+            show(f"  {further.removeprefix(', ')}")
 
 
 def _cell(row: Lost, kind: ProbeType) -> str:
@@ -78,6 +92,7 @@ def lost_json(rows: Sequence[Lost]) -> list[dict[str, Any]]:
             "share_in_other_words": row.share_in_other_words,
             "in_other_words": row.other_words,
             "tokens_left": row.tokens,
+            "at_the_end": row.at_end,
             "lost_at_the_end": _examples_json(row, State.LOST),
             "in_other_words_at_the_end": _examples_json(row, State.OTHER_WORDS),
         }
@@ -87,7 +102,8 @@ def lost_json(rows: Sequence[Lost]) -> list[dict[str, Any]]:
 
 def _examples_json(row: Lost, state: State) -> list[dict[str, Any]]:
     return [
-        {"session": each.session, "step": each.step, "text": each.text} | ({"there": each.found} if each.found else {})
+        {"session": each.session, "step": each.step, "text": each.text}
+        | ({_BESIDE[state]: each.found} if each.found else {})
         for each in row.examples
         if each.state is state
     ]

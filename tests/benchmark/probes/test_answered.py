@@ -36,6 +36,7 @@ from benchmark.probes.extracting import extracted
 from benchmark.probes.measuring import ORACLE, Subject
 from benchmark.probes.model import Maker
 from benchmark.probes.packets import packets_of
+from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.recorded import PUBLISHED_AS, published_answers, published_contexts
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
@@ -345,6 +346,31 @@ def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(lost) == len(answered["answered"]["rows"])
     assert main([*command, "recorded"]) == 2
     assert "--answerer recorded: has answered about sessions that ship" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_answers_that_fit_nothing_are_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: list[str]
+) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"id": "x", "answer": "of another context"}', encoding="utf-8")
+    own = ["own", str(ROOT / "docs" / "examples" / "session.json"), "--keep-last", "60", "--budget", "400"]
+    assert main([*own, "--answerer", f"recorded:{answers}", *form]) == 0
+    told = capsys.readouterr().err
+    assert f"recorded:{answers} answered none of the " in told
+    assert "questions, and gave 1 answer to others; an id belongs to a context" in told
+
+
+def test_answers_under_one_method_alone_make_no_board_and_are_told_of(
+    measured: ProbeResult, put: list[Put], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (one, *_), both = put, Says("so")
+    (other,) = [each for each in put if each.method == 1 and each.asking.probe != one.asking.probe][:1]
+    some = answering(measured, [one, other], both)
+    boards = list(answered_boards(replace(measured, answered=[some])))
+    assert boards == []
+    tell_unanswered([some], boards)
+    assert "says answered 2 of the 2 questions, and none under every method; " in capsys.readouterr().err
 
 
 def test_who_cannot_answer_is_told_before_anything_is_measured(

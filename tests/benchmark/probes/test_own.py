@@ -12,7 +12,7 @@ from benchmark.probes.__main__ import main
 from benchmark.probes.figures import boards
 from benchmark.probes.generating import generated
 from benchmark.probes.measuring import Subject, measure
-from benchmark.probes.own import lost_by_methods
+from benchmark.probes.own import invented_names, lost_by_methods
 from benchmark.probes.printing import tables_of
 from benchmark.probes.printing_own import print_lost
 from benchmark.probes.records import RESULT_FILE, read_result
@@ -20,11 +20,12 @@ from benchmark.probes.running import result_of
 from benchmark.probes.scenarios import ProbeScenario
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
 from ctxsift.sessions.reading import read_session
-from ctxsift.sessions.records import Compaction
+from ctxsift.sessions.records import Compaction, Source
 from tests.conftest import ROOT
 
 SESSION = ROOT / "docs" / "examples" / "session.json"
 SMALL = ["--keep-last", "60", "--budget", "400"]
+TILL = ["/home/dev/src/till.py"]
 
 
 def test_the_table_and_what_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,11 +79,59 @@ def test_what_is_told_in_other_words_is_not_lost(tmp_path: Path, capsys: pytest.
     assert "there: src/cache.py` reaches Redis" in shown
 
 
+def test_the_rest_of_a_list_is_told_of_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = tmp_path / "summary.md"
+    made_up = " ".join(f"`src/other_{number}.py`" for number in range(10))
+    summary.write_text(f"Totals must stay at or above zero.\nSee {made_up}.\n", encoding="utf-8")
+    command = ["own", str(SESSION), *SMALL, "--compacted", str(summary)]
+    assert main(command) == 0
+    some = capsys.readouterr().out
+    assert main([*command, "--all"]) == 0
+    every = capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    (given,) = [row for row in json.loads(capsys.readouterr().out) if row["method"] == "given"]
+    lost = given["lost_at_the_end"]
+    count = len(lost)
+    assert given["at_the_end"] == {"kept": 0, "in other words": 0, "lost": count}
+    assert count > 8
+    assert f"at the end by given: 0 kept, 0 in other words, {count} lost" in some
+    assert f"lost at the end by given, 8 of {count}:" in some
+    assert f"and {count - 8} more (--all shows them)" in some
+    assert "other_7.py, and 2 more (--all shows them)" in " ".join(some.split())
+    assert f"lost at the end by given, {count} of {count}:" in every
+    assert "more (--all" not in every
+    assert all(each["text"] in every for each in lost)
+    # It is told in words that share no name; whoever reads it sees that.
+    nearest = {each["text"]: each.get("nearest") for each in lost}
+    assert nearest["Never let the total go below zero."] == "Totals must stay at or above zero."
+    assert "    nearest: Totals must stay at or above zero." in some
+
+
 def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("Codes are in `codes.toml` and `src/vouchers.py`.\n", encoding="utf-8")
     assert main(["own", str(SESSION), *SMALL, "--compacted", str(summary)]) == 0
     assert "1 name in the given summary that the session does not have: src/vouchers.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("told", "invented"),
+    [
+        ("Text comes as print/JSON, and as Print/YAML.", ["Print/YAML"]),
+        ("`Src/cache.py` and `src/Cache.py` are none.", ["Src/cache.py", "src/Cache.py"]),
+        ("See ~/notes/todo.md, /home/dev/notes/todo.md and ~/notes/done.md.", ["~/notes/done.md"]),
+        ("See /home/dev/.config/shop.toml and ~/.config/shop.toml.", []),
+        ("In /home/dev/shop/src/cache.py, ~/shop/src/cache.py and /home/dev/shop, but /home/dev/src/till.py.", TILL),
+        ("Below ~/... and ./src/cache.py, not ./src/till.py.", ["./src/till.py"]),
+    ],
+)
+def test_a_name_is_not_invented_where_only_its_spelling_is_other(told: str, invented: list[str]) -> None:
+    whole = read_session(SESSION)
+    user = next(step for step in whole.steps if step.source is Source.USER)
+    said = replace(user, message=f"{user.message}\nAs print/json. See ~/notes/todo.md and /home/dev/.config/shop.toml.")
+    steps = tuple(said if step is user else step for step in whole.steps)
+    session = replace(whole, steps=steps, head=replace(whole.head, folder="/home/dev/shop"))
+    assert invented_names(Subject("mine", "own", session, ()), told) == invented
 
 
 def test_before_the_first_summary_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
