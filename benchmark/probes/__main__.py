@@ -44,7 +44,7 @@ from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects
-from benchmark.probes.packets import packets_of, write_packets
+from benchmark.probes.packets import check_folder, packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
 from benchmark.probes.printing_answers import (
     answered_csv_rows,
@@ -95,8 +95,8 @@ _OWN = (
     "--answerer that may have it (--remote)."
 )
 _EXPORT = (
-    "Write questions about what methods leave, to be answered elsewhere (`run --answerer recorded:FILE` reads "
-    "answers), or answers, to be judged elsewhere (`judge --judge recorded:FILE` reads verdicts)."
+    "Write questions about what methods leave, to be answered elsewhere (`run --answerer recorded:FILE`, or "
+    "recorded:DIR, reads answers), or answers, to be judged elsewhere (`judge --judge recorded:FILE` reads verdicts)."
 )
 _REPORT = "Print the boards of a result."
 _GENERATE = "Print the probes that rules make of a recorded session, as JSON."
@@ -144,7 +144,7 @@ def _add_run(run: Parser) -> None:
 def _add_export(export: Parser) -> None:
     _add_what(export)
     what = export.add_mutually_exclusive_group(required=True)
-    what.add_argument("--for-answering", type=Path, metavar="DIR", help="where questions go")
+    what.add_argument("--for-answering", type=Path, metavar="DIR", help="where questions go; new, or empty")
     what.add_argument("--for-judging", type=Path, metavar="FILE", help="where answers of a result go")
     readers = "each reads a session under one method alone, from a file of its own"
     export.add_argument("--readers", type=positive, metavar="N", help=readers)
@@ -170,7 +170,8 @@ def _add_what(run: Parser) -> None:
 
 def _add_answering(parser: Parser, default: Sequence[str]) -> None:
     group = parser.add_argument_group("who answers from what is left")
-    told = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE, or a row of the matrix; default: {' '.join(default) or 'nobody'}"
+    who = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE or {RECORDED}:DIR, or a row of the matrix"
+    told = f"{who}; default: {' '.join(default) or 'nobody'}"
     group.add_argument("--answerer", nargs="*", default=list(default), metavar="NAME", help=told)
     _add_asked(group)
     group.add_argument(
@@ -288,6 +289,7 @@ def _export(options: argparse.Namespace) -> int:
         return export_for_judging(options)
     if options.readers is None:
         raise InputError("--for-answering", "needs --readers", "say how many read")
+    check_folder(options.for_answering)
     subjects = recorded_subjects(options.sessions)
     progress = _Progress()
     result = run_scenarios(subjects, _scenarios(options), processes=usable_cores(), told=progress.tell)
@@ -297,7 +299,8 @@ def _export(options: argparse.Namespace) -> int:
     for path, questions in zip(write_packets(options.for_answering, packets), packets, strict=True):
         show(one_line(f"{path}: {counted(len(questions), 'question')}"))
     tell(
-        'answer each with a line {"id": ..., "answer": ...}; then: run --answerer recorded:FILE, with the same options'
+        'answer each with a line {"id": ..., "answer": ...}, in files *.jsonl of another folder; then: '
+        "run --answerer recorded:FOLDER (or one FILE), with the same options"
     )
     return EXIT_OK
 

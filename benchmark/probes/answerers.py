@@ -1,4 +1,4 @@
-"""Who answers questions about contexts: a NAME is `extract`, `recorded`, `recorded:FILE`, or a row of the matrix."""
+"""Who answers questions about contexts: `extract`, `recorded`, `recorded:FILE` or `recorded:DIR`, a row of the matrix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ ROLE = Role(
         EXTRACT: "the lines of the context nearest to the question, without a model",
         RECORDED: "the answers of large language models that come with the benchmark, beside the contexts they read",
     },
-    "answers made elsewhere, to what `export --for-answering` wrote",
+    "answers made elsewhere, to what `export --for-answering` wrote; a folder for several files",
+    takes_folder=True,
 )
 
 

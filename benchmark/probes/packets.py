@@ -12,6 +12,8 @@ from benchmark.probes.questions import AnswerQuestion
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 
+_NEW_FOLDER = "name a new folder with --for-answering"
+
 
 def packets_of(put: Sequence[Put | PutUnanswerable], readers: int, seed: int) -> list[list[AnswerQuestion]]:
     """Return what each reader is asked: each session under one method alone, so that nobody carries over what he read.
@@ -44,6 +46,21 @@ def packets_of(put: Sequence[Put | PutUnanswerable], readers: int, seed: int) ->
     for packets in found:
         drawn.shuffle(packets)
     return [[each for packet in packets for each in packet] for packets in found]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise InputError where files for readers must not go: a folder in which something is, or no folder at all.
+
+    Answers fit the questions that were asked, so that no other ones may take their place unseen.
+    """
+    try:
+        is_free = not any(folder.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(str(folder), f"cannot be used ({error.strerror or error})", _NEW_FOLDER) from error
+    if not is_free:
+        raise InputError(str(folder), "is not empty", f"{_NEW_FOLDER}, or empty it")
 
 
 def write_packets(folder: Path, packets: Sequence[Sequence[AnswerQuestion]]) -> list[Path]:

@@ -1,9 +1,9 @@
-"""Answers that were given elsewhere: in a file, by the ids of questions; or those that ship, with their contexts."""
+"""Answers that were given elsewhere: in files, by the ids of questions; or those that ship, with their contexts."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -36,14 +36,14 @@ class GivenAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"question_i
 
 
 class FileAnswerer:
-    """The answers in a file; see Answerer.
+    """The answers in a file, or in those of a folder; see Answerer.
 
     Args:
         name: as it was named.
-        path: of the file.
+        path: of the file, or the folder.
 
     Raises:
-        InputError: it cannot be read, a line is no answer, or two lines answer the same question.
+        InputError: see `read_answers`.
 
     """
 
@@ -59,13 +59,26 @@ class FileAnswerer:
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """Return the answers in a file, by id.
+    """Return the answers in a file, or in all files `*.jsonl` of a folder, by id.
 
     Raises:
-        InputError: naming the line, where it is no answer or answers what another line has answered.
+        InputError: there is none, a file cannot be read, or a line is no answer or answers what another one has
+            answered; it names the line.
 
     """
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     found: dict[str, str] = {}
+    for where, given in (each for file in files for each in _given(file)):
+        if given.question_id in found:
+            raise InputError(place_in(where, "id"), f"{given.question_id} is answered twice", "remove one of them")
+        found[given.question_id] = given.answer
+    if not found:
+        raise InputError(str(path), "holds no answers" if files else "holds no files *.jsonl", _HINT)
+    return found
+
+
+def _given(path: Path) -> Iterator[tuple[str, GivenAnswer]]:
+    """Yield each answer in a file, with its place."""
     for number, line in enumerate(read_text(path, _HINT, most_mb=_MOST_MB).splitlines(), 1):
         if not line.strip():
             continue
@@ -74,13 +87,9 @@ def read_answers(path: Path) -> dict[str, str]:
             value = msgspec.json.decode(line)
         except (ValueError, RecursionError) as error:
             raise InputError(where, f"is not JSON ({error})", _HINT) from error
-        given = read_object(GivenAnswer, value, where)
-        if given.question_id in found:
-            raise InputError(place_in(where, "id"), f"{given.question_id} is answered twice", "remove one of them")
-        found[given.question_id] = given.answer
-    if not found:
-        raise InputError(str(path), "holds no answers", _HINT)
-    return found
+        if isinstance(value, dict) and "question" in value and "answer" not in value:
+            raise InputError(where, "is a question, and no answer", "keep answers apart from what `export` wrote")
+        yield where, read_object(GivenAnswer, value, where)
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -28,12 +28,14 @@ class Role:
         option: as it is typed.
         built_in: its own names, each with a line that says what it is.
         recorded: a line that says what a file holds.
+        takes_folder: of such files as well.
 
     """
 
     option: str
     built_in: Mapping[str, str]
     recorded: str
+    takes_folder: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class BuiltIn:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was said before, in a file."""
+    """What was said before, in a file, or in those of a folder."""
 
     path: Path
 
@@ -65,10 +67,7 @@ def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Re
     if name in role.built_in:
         return BuiltIn(name)
     if name.startswith(_FILE):
-        path = Path(name.removeprefix(_FILE))
-        if not path.is_file():
-            raise InputError(f"{role.option} {name}", "no such file", f"name a file: {_RECORDED}")
-        return Recorded(path)
+        return Recorded(_recorded(name, role))
     if matrix == DEFAULT_MATRIX and not exists(matrix):
         own = ", ".join((*role.built_in, _RECORDED))
         raise UnknownNameError(
@@ -82,6 +81,15 @@ def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Re
         problem = "stands behind a program, which would read the question in its place"
         raise InputError(f"{role.option} {name}", problem, "name a row without `before`")
     return rows[name]
+
+
+def _recorded(name: str, role: Role) -> Path:
+    path = Path(name.removeprefix(_FILE))
+    # Nothing is no name of this folder.
+    if path.is_file() or (role.takes_folder and name != _FILE and path.is_dir()):
+        return path
+    hint = f"name a file: {_RECORDED}{f', or a folder of such: {_FILE}DIR' if role.takes_folder else ''}"
+    raise InputError(f"{role.option} {name}", "no such file", hint)
 
 
 def names_of(role: Role, matrix: Path = DEFAULT_MATRIX) -> list[tuple[str, str, str]]:

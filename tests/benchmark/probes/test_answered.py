@@ -35,7 +35,7 @@ from benchmark.probes.answerers import Extract
 from benchmark.probes.extracting import extracted
 from benchmark.probes.measuring import ORACLE, Subject
 from benchmark.probes.model import Maker
-from benchmark.probes.packets import packets_of
+from benchmark.probes.packets import check_folder, packets_of
 from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.recorded import PUBLISHED_AS, published_answers, published_contexts
@@ -323,16 +323,23 @@ def test_answered_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert [path.name for path in packets] == ["reader-1.jsonl", "reader-2.jsonl"]
     lines = [json.loads(line) for path in packets for line in path.read_text(encoding="utf-8").splitlines()]
     assert {frozenset(line) for line in lines} == {frozenset({"id", "context", "question", "words"})}
-    answers = tmp_path / "answers.jsonl"
+    assert main(["export", *chosen, "--for-answering", str(tmp_path / "out"), "--readers", "2"]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "out: is not empty; name a new folder with --for-answering, or empty it" in told
+    assert sorted((tmp_path / "out").iterdir()) == packets
+    assert main(["run", *chosen, "--answerer", f"recorded:{tmp_path / 'out'}"]) == 2
+    assert "reader-1.jsonl:1: is a question, and no answer; keep answers apart" in capsys.readouterr().err
+    answers = tmp_path / "answers" / "all.jsonl"
+    answers.parent.mkdir()
     given = [{"id": line["id"], "answer": line["context"][:200]} for line in lines[1:]] + [{"id": "x", "answer": ""}]
     answers.write_text("\n".join(map(json.dumps, given)), encoding="utf-8")
-    command = ["run", *chosen, "-o", str(tmp_path / "r.json"), "--answerer", f"recorded:{answers}"]
+    command = ["run", *chosen, "-o", str(tmp_path / "r.json"), "--answerer", f"recorded:{answers.parent}"]
     assert main(command) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert f"1 of {len(lines)} questions got no answer and are unscored" in shown
     assert "1 answer to other questions are left out" in shown
     (answered,) = read_result(tmp_path / "r.json").answered
-    assert answered.answerer == f"recorded:{answers}"
+    assert answered.answerer == f"recorded:{answers.parent}"
     assert sum(len(method.unanswerable) for method in answered.methods) in (3, 4)
 
 
@@ -346,6 +353,16 @@ def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(lost) == len(answered["answered"]["rows"])
     assert main([*command, "recorded"]) == 2
     assert "--answerer recorded: has answered about sessions that ship" in capsys.readouterr().err
+
+
+def test_questions_go_into_a_folder_of_their_own(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new")
+    check_folder(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="is not empty; name a new folder"):
+        check_folder(tmp_path)
+    with pytest.raises(InputError, match="cannot be used"):
+        check_folder(tmp_path / "notes.txt")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

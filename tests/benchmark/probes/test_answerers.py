@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -184,10 +185,42 @@ def test_a_file_answers_by_id(tmp_path: Path) -> None:
     assert len(told_within([QUESTION], said)[QUESTION.question_id].split()) == 60
 
 
+def test_files_of_a_folder_answer_as_one(tmp_path: Path) -> None:
+    folder, other = tmp_path / "answers", AnswerQuestion(CONTEXT, "Who?")
+    folder.mkdir()
+    for reader, each in ((1, QUESTION), (2, other)):
+        line = json.dumps({"id": each.question_id, "answer": f"so says {reader}"})
+        (folder / f"reader-{reader}.jsonl").write_text(line, encoding="utf-8")
+    (folder / "notes.txt").write_text("who was who", encoding="utf-8")
+    (answerer,) = answerers_of([f"recorded:{folder}"], AnswererOptions(tmp_path))
+    said = answerer.answers([QUESTION, other])
+    assert dict(said.texts) == {QUESTION.question_id: "so says 1", other.question_id: "so says 2"}
+    (folder / "reader-3.jsonl").write_text(json.dumps({"id": other.question_id, "answer": ""}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"reader-3\.jsonl:1: /id: \w+ is answered twice; remove one of them"):
+        answerers_of([f"recorded:{folder}"], AnswererOptions(tmp_path))
+
+
+def test_folders_that_hold_no_answers(tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    told = {
+        f"recorded:{folder}": "holds no files *.jsonl",
+        "recorded:": "no such file; name a file: recorded:FILE, or a folder of such: recorded:DIR",
+        f"recorded:{tmp_path / 'none'}": "no such file; name a file",
+    }
+    for name, problem in told.items():
+        with pytest.raises(InputError, match=re.escape(problem)):
+            answerers_of([name], AnswererOptions(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("", "holds no answers"),
+        (
+            '{"id": "a", "context": "c", "question": "q", "words": 5}',
+            "is a question, and no answer; keep answers apart",
+        ),
         ("{", "mine.jsonl:1: is not JSON"),
         ('{"id": "a", "text": ""}', "text: unknown field"),
         ('{"id": "a", "answer": "b"}\n\n{"id": "a", "answer": "c"}', "mine.jsonl:3: /id: a is answered twice"),
