@@ -1,4 +1,4 @@
-"""Who answers questions about contexts: `extract`, `recorded`, `recorded:FILE` or `recorded:DIR`, a row of the matrix."""
+"""Who answers: `extract`, `recorded`, `recorded:FILE`, `recorded:DIR`, or a row of the matrix."""
 
 from __future__ import annotations
 
