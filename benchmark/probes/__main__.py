@@ -43,9 +43,9 @@ from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
-from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects
+from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects, shown_examples
 from benchmark.probes.packets import check_folder, packets_of, write_packets
-from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, print_method
+from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
 from benchmark.probes.printing_answers import (
     answered_csv_rows,
     answered_json,
@@ -54,7 +54,8 @@ from benchmark.probes.printing_answers import (
     tell_unanswered,
 )
 from benchmark.probes.printing_judges import judged_csv_rows, judged_json, judged_markdown, print_judged
-from benchmark.probes.printing_own import lost_json, print_lost
+from benchmark.probes.printing_own import SHOWN, lost_json, print_lost
+from benchmark.probes.printing_probes import answers_json, method_json, print_answers, print_method
 from benchmark.probes.questions import DEFAULT_WORDS
 from benchmark.probes.recorded import RECORDED
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
@@ -117,7 +118,7 @@ def build_parser() -> Parser:
     _add_export(commands.add_parser("export", help="write questions to be answered elsewhere", description=_EXPORT))
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
-    report.add_argument("--method", metavar="NAME", help="its probes one by one, as the tables name it: anchored 2k")
+    report.add_argument("--method", metavar="NAME", help="its probes and answers one by one: anchored 2k")
     _add_forms(report)
     report.set_defaults(run=_report)
     add_judging(commands)
@@ -326,20 +327,26 @@ def _own(options: argparse.Namespace) -> int:
     progress.end()
     answered = _answered_boards(result)
     if options.json:
-        print_json([*lost_json(rows), *answered_json(answered)])
+        answers = {row.method: answers_json(result, row.method) for row in rows}
+        print_json([*lost_json(rows, answers), *answered_json(answered)])
     else:
         invented = [] if summary is None else invented_names(subjects[0], summary)
         print_lost(subjects, rows, invented, whole=options.all)
         print_answered(answered, whole=options.all)
+        print_answers(result, shown_examples(rows).method, None if options.all else SHOWN)
     return EXIT_OK
 
 
 def _report(options: argparse.Namespace) -> int:
     result = read_result(options.result)
-    if options.method is not None:
-        print_method(result, options.method)
-    else:
+    if options.method is None:
         _print(result, options)
+    elif options.csv or options.markdown:
+        raise InputError("--method", "is printed as text or as JSON", "leave out --csv and --markdown")
+    elif options.json:
+        print_json(method_json(result, options.method))
+    else:
+        print_method(result, options.method)
     return EXIT_OK
 
 

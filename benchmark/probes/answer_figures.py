@@ -122,7 +122,7 @@ def _fates(
     held = {each.key: _shares(each) for each in kept.asked}
     answers = [each for each in said.asked if each.made_by is maker and each.key in keys]
     found = [_fates_of(each, held[each.key], posed[each.session, each.probe]) for each in answers]
-    wrong = [_is_wrong(each) for each in answers]
+    wrong = [is_wrong(each) for each in answers]
     return Fates(
         {fate: fmean(fates.count(fate) / len(fates) for fates in found if fates) for fate in Fate},
         {fate: sum(fates.count(fate) for fates in found) for fate in Fate},
@@ -152,7 +152,8 @@ def _fate(kept: bool, said: bool) -> Fate:
     return Fate.LOST_SAID if said else Fate.LOST_UNSAID
 
 
-def _is_wrong(answer: AskedProbe) -> bool:
+def is_wrong(answer: AskedProbe) -> bool:
+    """Return True if an answer contradicts a right one, or says nothing of it without naming that."""
     return bool(answer.wrong) or (not answer.abstains and not answer.score)
 
 

@@ -47,4 +47,12 @@ def _files(subject: Subject, asking: Asking) -> FilesAsked | None:
 
 def _statement(index: int, verdict: AnswerVerdict) -> JudgedStatement:
     found = verdict.shares.get(index, _NOT_SAID)
-    return JudgedStatement(index=index, share=found.share, why=", ".join(found.matched) or found.reason)
+    return JudgedStatement(index=index, share=found.share, why=_why(found))
+
+
+def _why(found: StatementVerdict) -> str:
+    """Return the words that say a statement; where it is not said, what is wrong with those that are there."""
+    words = ", ".join(found.matched)
+    if found.share or not words:
+        return words or found.reason
+    return f"{found.reason if found.contradiction else 'no more than'}: {words}"

@@ -10,22 +10,20 @@ from typing import Any
 
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
-from benchmark.judges.rubric import FULL, Criterion, Dimension
+from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.records import AskedProbe, GoldStatement, PosedProbe, ProbeResult
+from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
-from benchmark.probes.states import State, posed_by_id, statement_state
+from benchmark.probes.states import State
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import print_table
-from benchmark.statements.model import Weight
 from benchmark.statistics import MIN_CLUSTERS
-from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
-_POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
+POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
 _OTHER = "other words"
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
 MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
@@ -69,54 +67,6 @@ def print_boards(result: ProbeResult, boards: Sequence[Board], *, whole: bool = 
                 show(one_line(table.note))
     if boards and not whole:
         show("--all shows what is kept by age, dimensions, criteria, and each kind of probes by itself.")
-
-
-def print_method(result: ProbeResult, name: str) -> None:
-    """Print each probe that a method does not answer in full at some cut, with its score at each age.
-
-    Raises:
-        InputError: the method was not measured.
-
-    """
-    labels = {method.label: method for method in result.methods}
-    if name not in labels:
-        raise InputError(name, "was not measured", did_you_mean(name, labels))
-    by_probe: dict[tuple[str, str], list[AskedProbe]] = {}
-    for each in labels[name].asked:
-        by_probe.setdefault((each.session, each.probe), []).append(each)
-    short = {key: found for key, found in sorted(by_probe.items()) if min(each.score for each in found) < FULL}
-    rows = [
-        [
-            *(session, probe, found[0].type, found[0].made_by),
-            ", ".join(form_text(_POINTS, each.score) + ("!" if each.uptake else "") for each in found),
-        ]
-        for (session, probe), found in short.items()
-    ]
-    title = f"{name}: {len(rows)} of {len(by_probe)} probes are not answered in full"
-    print_table(terminal(), ["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title)
-    if any("!" in row[-1] for row in rows):
-        show("! what stands last is wrong")
-    posed = posed_by_id(result.probes)
-    for key, found in short.items():
-        if key in posed:
-            show(f"\n{key[0]}, {key[1]}: statements from age 0 on")
-            for says, states in _states(found, posed[key]).items():
-                show(one_line(f"  {', '.join(states)}: {says}"))
-
-
-def _states(found: Sequence[AskedProbe], posed: PosedProbe) -> Mapping[str, Sequence[str]]:
-    """Return what became of each statement of a probe, in words; a dash where it does not count."""
-    told = [
-        {gold[each.index]: statement_state(each) for each in asked.statements}
-        for asked in found
-        for gold in [posed.gold_at(asked.at).statements]
-    ]
-    gold = dict.fromkeys(statement for states in told for statement in states)
-    return {_told(each): [states.get(each, MISSING) for states in told] for each in gold}
-
-
-def _told(statement: GoldStatement) -> str:
-    return statement.says if statement.weight is Weight.VITAL else f"{statement.says} ({statement.weight})"
 
 
 def boards_markdown(result: ProbeResult, boards: Sequence[Board]) -> str:
@@ -216,8 +166,8 @@ def _by_dimension(board: Board) -> BoardTable:
         [
             f"{published.method}, as published",
             MISSING,
-            f"{form_text(_POINTS, published.overall)} (mean {form_text(_POINTS, published.mean)})",
-            *(form_text(_POINTS, published.dimensions[name]) for name in Dimension),
+            f"{form_text(POINTS, published.overall)} (mean {form_text(POINTS, published.mean)})",
+            *(form_text(POINTS, published.dimensions[name]) for name in Dimension),
         ]
         for published in PUBLISHED
     ]
@@ -255,7 +205,7 @@ def points(found: Estimate | None, *, bare: bool = False) -> str:
     """Return a figure from 0 to 5, with its interval unless `bare`."""
     if found is None:
         return MISSING
-    return form_text(_POINTS, found.value) + ("" if bare else interval_text(_POINTS, found.interval))
+    return form_text(POINTS, found.value) + ("" if bare else interval_text(POINTS, found.interval))
 
 
 def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.analysis.figures import Form
@@ -81,8 +81,8 @@ def _cell(row: Lost, kind: ProbeType) -> str:
     return f"{row.lost[kind]} of {row.asked[kind]}" if row.asked[kind] else MISSING
 
 
-def lost_json(rows: Sequence[Lost]) -> list[dict[str, Any]]:
-    """Return the table as JSON values."""
+def lost_json(rows: Sequence[Lost], answers: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the table as JSON values, with what was answered about each method, where anybody was asked."""
     return [
         {
             "method": row.method,
@@ -96,6 +96,7 @@ def lost_json(rows: Sequence[Lost]) -> list[dict[str, Any]]:
             "lost_at_the_end": _examples_json(row, State.LOST),
             "in_other_words_at_the_end": _examples_json(row, State.OTHER_WORDS),
         }
+        | ({"answers": answers[row.method]} if answers.get(row.method) else {})
         for row in rows
     ]
 

@@ -282,6 +282,57 @@ def test_a_result_with_answers_is_read_and_printed_in_every_form(
     assert "Can it be answered? n = 10" in shown[""]
 
 
+def test_each_answer_is_shown_beside_the_right_one_with_its_verdict(
+    tmp_path: Path, result: ProbeResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
+    found: dict[str, Any] = {}
+    shown: dict[str, str] = {}
+    for name in (ORACLE, "drop 2k", f"text-cut {PUBLISHED_AS}"):
+        assert main(["report", str(path), "--method", name, "--json"]) == 0
+        found[name] = json.loads(capsys.readouterr().out)
+        assert main(["report", str(path), "--method", name]) == 0
+        shown[name] = capsys.readouterr().out
+    (published,) = [each for each in result.answered[1].methods if each.method == f"text-cut {PUBLISHED_AS}"]
+    answers = found[published.method]["answers"]
+    assert [each["answer"] for each in answers] == [each.answer for each in published.asked]
+    assert [each["probe"] for each in found[published.method]["probes"]] == [each["probe"] for each in answers]
+    assert f"answers of recorded under {published.method}, 10 of 10:" in shown[published.method]
+    lines = shown[published.method].splitlines()
+    for each in answers:
+        assert f"  question:  {' '.join(each['question'].split())}" in lines
+        assert f"  right:     {' '.join(each['right'].split())}" in lines
+        assert f"  answer:    {' '.join(each['answer'].split())}" in lines
+        for told in each["statements"]:
+            assert any(line.startswith(f"  {told['verdict']}:") and told["says"] in line for line in lines)
+        assert all(any(line == f"  wrong:     {says}" for line in lines) for says in each["wrong"])
+    assert {told["verdict"] for each in answers for told in each["statements"]} >= {"said", "not said"}
+    for name in (ORACLE, "drop 2k"):
+        assert {each["answerer"] for each in found[name]["answers"]} == {"extract"}
+    assert "answers of extract under drop 2k, " in shown["drop 2k"]
+    assert "  wrong:     says nothing of it, and does not name that" in shown["drop 2k"]
+    assert {each["state"] for each in found[ORACLE]["probes"]} == {"kept"}
+    assert main(["report", str(path), "--method", ORACLE, "--csv"]) == 2
+    assert main(["report", str(path), "--method", "text-cut"]) == 2
+    assert "text-cut @2511" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("answer", "share", "why"),
+    [
+        ("The complexity was 99 against 20.", 1, "99, complexity, 20"),
+        ("The complexity was not 99 against 20.", 0, "denied: 99, complexity, 20"),
+        ("The complexity.", 0, "no more than: complexity"),
+        ("Nothing.", 0, "not said"),
+    ],
+)
+def test_a_verdict_says_why(subject: Subject, answer: str, share: float, why: str) -> None:
+    asking = next(each for each in subject.asked if each.probe.probe_id == "red-at-first")
+    first = judged_answer(subject, asking, answer, AnswerJudge()).statements[0]
+    assert (first.share, first.why) == (share, why)
+
+
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
@@ -347,10 +398,19 @@ def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFi
     session = str(ROOT / "docs" / "examples" / "session.json")
     command = ["own", session, "--keep-last", "60", "--budget", "400", "--answerer", "extract"]
     assert main(command) == 0
-    assert "Answers of extract (version 1, no model)" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Answers of extract (version 1, no model)" in shown
     assert main([*command, "--json"]) == 0
     *lost, answered = json.loads(capsys.readouterr().out)
     assert len(lost) == len(answered["answered"]["rows"])
+    rows = {row["method"]: row["answers"] for row in lost}
+    assert {len(answers) for answers in rows.values()} == {answered["answered"]["asked"]}
+    given = rows["anchored+index"]
+    assert f"answers of extract under anchored+index, 8 of {len(given)} (--all shows all):" in shown
+    assert f"  answer:    {' '.join(given[0]['answer'].split())}" in shown
+    assert shown.count("  question:  ") == 8
+    assert main([*command, "--all"]) == 0
+    assert capsys.readouterr().out.count("  question:  ") == len(given)
     assert main([*command, "recorded"]) == 2
     assert "--answerer recorded: has answered about sessions that ship" in capsys.readouterr().err
 
