@@ -28,7 +28,7 @@ from ctxsift.sessions.reading import read_session
 GIVEN = "given"
 _AT_END = (1.0,)
 # Words that a slash joins, which are no path: `print/JSON`.
-_JOINED = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)*")
+_JOINED = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)+")
 # A sentence that has so many of the words of something is about it, perhaps; so much of it is shown, in characters.
 _NEAR, _FEWEST_NEAR, _MOST_NEAR = 1 / 3, 2, 160
 

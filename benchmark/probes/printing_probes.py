@@ -59,7 +59,7 @@ def print_method(result: ProbeResult, name: str) -> None:
         if key in posed:
             show(f"\n{key[0]}, {key[1]}: statements from age 0 on")
             for says, states in _states(found, posed[key]).items():
-                show(f"  {one_line(', '.join(states))}: {one_line(says)}")
+                show(one_line(f"{', '.join(states)}: {says}"))
     print_answers(result, name)
 
 

@@ -118,6 +118,7 @@ def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixt
     ("told", "invented"),
     [
         ("Text comes as print/JSON, and as Print/YAML.", ["Print/YAML"]),
+        ("A PriceTotal is none, priceTotal is.", ["PriceTotal"]),
         ("`Src/cache.py` and `src/Cache.py` are none.", ["Src/cache.py", "src/Cache.py"]),
         ("See ~/notes/todo.md, /home/dev/notes/todo.md and ~/notes/done.md.", ["~/notes/done.md"]),
         ("See /home/dev/.config/shop.toml and ~/.config/shop.toml.", []),
@@ -128,7 +129,9 @@ def test_names_that_a_summary_invents(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_name_is_not_invented_where_only_its_spelling_is_other(told: str, invented: list[str]) -> None:
     whole = read_session(SESSION)
     user = next(step for step in whole.steps if step.source is Source.USER)
-    said = replace(user, message=f"{user.message}\nAs print/json. See ~/notes/todo.md and /home/dev/.config/shop.toml.")
+    said = replace(
+        user, message=f"{user.message}\nAs print/json, priceTotal. See ~/notes/todo.md and /home/dev/.config/shop.toml."
+    )
     steps = tuple(said if step is user else step for step in whole.steps)
     session = replace(whole, steps=steps, head=replace(whole.head, folder="/home/dev/shop"))
     assert invented_names(Subject("mine", "own", session, ()), told) == invented
