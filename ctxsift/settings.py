@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from ctxsift.errors import InputError
 from ctxsift.files import read_text
+from ctxsift.redaction import Secrets, parts_of_address
 
 PREFIX = "CTXSIFT_"
 ReasoningMode = Literal["auto", "true", "false"]
@@ -49,6 +50,16 @@ class Settings:
     max_output_tokens: int | None = None
     recovery_enabled: bool = True
     allow_provider: tuple[str, ...] = ()
+
+    @property
+    def service(self) -> str | None:
+        """Address of the service, without what may be secret in it: name, password and query."""
+        if not self.llm_base_url or not _is_address(self.llm_base_url):
+            return None
+        parts = urlsplit(self.llm_base_url)
+        port = f":{parts.port}" if parts.port else ""
+        secrets = Secrets((self.llm_api_key or "", *parts_of_address(self.llm_base_url)))
+        return secrets.out_of_message(f"{parts.scheme}://{parts.hostname}{port}{parts.path}")
 
     def missing_for_service(self) -> str | None:
         """Return what has to be set before a service can be asked, in one line; None when nothing is missing."""

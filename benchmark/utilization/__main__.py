@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum, auto
 from pathlib import Path
 
@@ -55,7 +55,13 @@ Rules decide which chunks an answer needed, unless labels are given or a judge i
 # What a judge was named with before rows were; taken for one release.
 _OF_MODELS = ("--judge-gguf", "--judge-backend")
 _IN_FLIGHT = 4
-_EXIT_CODES = "0 done, 1 the mean is below --fail-below or stdout cannot be written, 2 bad usage or input"
+_EXIT_NOTHING_SCORED = 3
+_EXIT_CODES = (
+    "0 done, 1 the mean is below --fail-below, rows are unscored (--fail-unscored), or stdout cannot be written, "
+    "2 bad usage or input, 3 a judge gave no verdict at all"
+)
+# Of all rows: with more of them unscored, a mean is no figure to pass by.
+_MOST_UNSCORED = 0.2
 
 
 class Source(StrEnum):
@@ -113,6 +119,13 @@ def build_parser() -> Parser:
     )
     parser.add_argument(
         "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or no row is defined"
+    )
+    parser.add_argument(
+        "--fail-unscored",
+        type=_ratio,
+        metavar="SHARE",
+        help="exit with 1 if rows are unscored, and they are SHARE of all or more; "
+        f"default: {_MOST_UNSCORED:g} beside --fail-below",
     )
     return parser
 
@@ -243,7 +256,7 @@ def _run(options: argparse.Namespace) -> int:
         show(rows_csv(found).rstrip("\n"))
     else:
         print_figures(found)
-    return _gate(found, options.fail_below)
+    return _gate(found, options.fail_below, options.fail_unscored)
 
 
 def _list_judges(options: argparse.Namespace) -> int:
@@ -255,12 +268,26 @@ def _list_judges(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _gate(found: Utilization, least: float | None) -> int:
-    if least is None or (found.spread is not None and found.spread.mean >= least):
-        return EXIT_OK
-    mean = "no row is defined" if found.spread is None else f"the mean {found.spread.mean:.3f} is below {least:g}"
-    tell(f"failed: {mean}")
-    return EXIT_FAILED
+def _gate(found: Utilization, least: float | None, unscored: float | None) -> int:
+    """Return the exit code of figures, and say what is wrong with them."""
+    verdicts = [verdict for row in found.rows for verdict in row.verdicts]
+    if all(verdict.relevant is None for verdict in verdicts):
+        tell(f"failed: no verdict on any of {len(verdicts)} chunks; the first: {verdicts[0].reason}")
+        return _EXIT_NOTHING_SCORED
+    problems = list(_problems(found, least, unscored))
+    for problem in problems:
+        tell(f"failed: {problem}")
+    return EXIT_FAILED if problems else EXIT_OK
+
+
+def _problems(found: Utilization, least: float | None, unscored: float | None) -> Iterator[str]:
+    if least is not None and found.spread is None:
+        yield "no row is defined"
+    elif least is not None and found.spread is not None and found.spread.mean < least:
+        yield f"the mean {found.spread.mean:.3f} is below {least:g}"
+    most = _MOST_UNSCORED if unscored is None and least is not None else unscored
+    if most is not None and found.unscored and found.unscored_share >= most:
+        yield f"{found.unscored} of {len(found.rows)} rows are unscored, {most:g} of all or more (--fail-unscored)"
 
 
 def _ratio(text: str) -> float:

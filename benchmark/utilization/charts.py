@@ -11,7 +11,7 @@ from string import Template
 import vl_convert
 
 from benchmark.record.base import Json, to_json
-from benchmark.utilization.printing import figure_rows, ranks_shown, verdicts_shown
+from benchmark.utilization.printing import figure_rows, headline, verdicts_shown
 from benchmark.utilization.records import BINS, ChunkVerdict, RowUtilization, State, Utilization
 from benchmark.viewer.charts import light_theme
 from ctxsift.errors import InputError
@@ -56,8 +56,7 @@ def _page(found: Utilization) -> str:
     lowest = sorted(found.rows, key=lambda row: (row.state != State.DEFINED, row.utilization or 0.0, row.row))
     parts = {
         "source": _text(found.source),
-        "verdicts_by": _text(found.verdicts_by),
-        "ranks": ranks_shown(found),
+        "headline": _text(headline(found)),
         "warnings": _lines(f'<p class="warning">Warning: {_text(warning.text)}.</p>' for warning in found.warnings),
         "chart": _svg(found),
         "figures": _lines(

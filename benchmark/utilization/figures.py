@@ -21,6 +21,7 @@ from benchmark.utilization.records import (
 )
 
 LOW_MEAN, LOW_MEDIAN, HIGH_DEVIATION, LOW_HIGHEST, SMALL_SAMPLE = 0.5, 0.5, 0.3, 0.8, 30
+MANY_UNSCORED = 0.05
 
 
 def row_utilization(question: Question, verdicts: Sequence[ChunkVerdict], k: int | None) -> RowUtilization:
@@ -59,7 +60,7 @@ def summarized(
     defined = [(row.utilization, q) for q, row in zip(questions, rows, strict=True) if row.utilization is not None]
     values = [value for value, _ in defined]
     states = [row.state for row in rows]
-    undefined = states.count(State.UNDEFINED)
+    undefined, unscored = states.count(State.UNDEFINED), states.count(State.UNSCORED)
     precisions = [row.precision for row in rows if row.precision is not None]
     spread = _spread(values, Clusters.of(tuple(sorted(set(q.contexts))) for _, q in defined)) if values else None
     return Utilization(
@@ -68,12 +69,13 @@ def summarized(
         k=k,
         count=len(values),
         undefined=undefined,
-        unscored=states.count(State.UNSCORED),
+        unscored=unscored,
+        unscored_share=unscored / len(rows),
         spread=spread,
         mean_with_zeros=statistics.fmean([*values, *[0.0] * undefined]) if values or undefined else None,
         mean_precision=statistics.fmean(precisions) if precisions else None,
         histogram=np.histogram(values, bins=BINS, range=(0, 1))[0].tolist(),
-        warnings=list(_warnings(spread, len(values))),
+        warnings=list(_warnings(spread, len(values), unscored / len(rows))),
         rows=rows,
     )
 
@@ -92,8 +94,11 @@ def _spread(values: Sequence[float], clusters: Clusters) -> Spread:
     )
 
 
-def _warnings(spread: Spread | None, count: int) -> Iterator[RiskSign]:
-    """Yield the signs of risk, and that a sample is small."""
+def _warnings(spread: Spread | None, count: int, unscored: float) -> Iterator[RiskSign]:
+    """Yield the signs of risk, that rows are left out, and that a sample is small."""
+    if unscored >= MANY_UNSCORED:
+        text = f"{100 * unscored:.0f} % of the rows are unscored: the figures are those of the others"
+        yield RiskSign(figure="unscored_share", value=unscored, threshold=MANY_UNSCORED, text=text)
     if spread is not None:
         if spread.mean < LOW_MEAN:
             yield _low("mean", spread.mean, LOW_MEAN, "needed chunks stand behind others")

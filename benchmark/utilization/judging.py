@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmark.matrix import TRACKS, Scenario
 from benchmark.run.identity import asked_model
@@ -19,7 +20,7 @@ from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, ask
 from benchmark.utilization.records import ChunkVerdict, Question
 from ctxsift.asking import ask_async
 from ctxsift.backends.base import Ability, Decoding, Limits
-from ctxsift.backends.registry import lacking, traits_of
+from ctxsift.backends.registry import is_service, lacking, traits_of
 from ctxsift.backends.retry import FATAL
 from ctxsift.errors import BackendError, InputError, LoadError
 from ctxsift.models.opened import Opened
@@ -38,7 +39,12 @@ _LIMITS = Limits(128)
 _CONTEXT_TOKENS, _SERVICE_CONTEXT_TOKENS = 8192, 128_000
 _TOLD_EVERY_S = 10.0
 # Of what tells models apart (AskedModel): what a row of no more than a model says, and what is no part of it here.
-_USUAL = dict(quantization="none", dtype="auto", attn_implementation="auto", trust_remote_code=False, extra_body={})
+# Of the settings, where a service replies: which one, and how it is asked.
+_OF_SERVICES = ("service", "llm_api_version", "llm_reasoning_mode", "llm_reasoning_budget")
+_USUAL: dict[str, Any] = {
+    **dict(quantization="none", dtype="auto", attn_implementation="auto", trust_remote_code=False, extra_body={}),
+    **{name: getattr(Settings(), name) for name in _OF_SERVICES},
+}
 _ELSEWHERE = ("model", "device", "batch")
 # Of repeats: one greedy answer would only be repeated.
 _TEMPERATURE = 0.7
@@ -68,10 +74,11 @@ class Judge:
         """Who judges, for people."""
         return _told(self.row.name, self.repeats)
 
-    @property
-    def identity(self) -> str:
-        """What makes its replies its own."""
+    def identity(self, settings: Settings) -> str:
+        """Return what makes its replies its own."""
         row, said = self.row, dataclasses.asdict(asked_model(self.row))
+        if is_service(row.backend_name):
+            said |= {name: getattr(settings, name) for name in _OF_SERVICES}
         more = {name: value for name, value in said.items() if name not in _ELSEWHERE and value != _USUAL.get(name)}
         whose = [row.backend_name, row.model, row.gguf_filename, self.repeats > 1]
         return json.dumps([*whose, more] if more else whose)
@@ -130,7 +137,7 @@ def judged(
     """
     asked = asked_of(questions, k, judge.repeats)
     replies = Store(judge.replies, _Kept, "holds no replies of a judge", "name another file with --replies")
-    identity = judge.identity if isinstance(judge, Judge) else _identity_in(replies, judge.replies)
+    identity = judge.identity(settings) if isinstance(judge, Judge) else _identity_in(replies, judge.replies)
     known = {each: _known(each, identity, replies) for each in asked}
     missing = [each for each in asked if known[each] is None]
     if missing and isinstance(judge, Judge):
@@ -144,7 +151,8 @@ def judged(
     found: list[list[ChunkVerdict]] = [[] for _ in questions]
     for start in range(0, len(asked), judge.repeats):
         same = asked[start : start + judge.repeats]
-        found[same[0].row].append(verdict_of([known[each] or Reply(None) for each in same]))
+        replies_to = [known[each] or Reply(None) for each in same]
+        found[same[0].row].append(verdict_of(replies_to, same[0].shown))
     return found
 
 
@@ -174,7 +182,7 @@ async def _ask_all(
     left = iter(asked)
     told = time.monotonic()
     opened = await asyncio.to_thread(_opened, judge, settings)
-    identity, backend, retry = judge.identity, opened.backend, opened.retry
+    identity, backend, retry = judge.identity(settings), opened.backend, opened.retry
 
     async def ask(each: Asked) -> str:
         answer = await ask_async(each.prompt, backend, _LIMITS, judge.decoding(each.repeat))

@@ -25,8 +25,7 @@ CSV_HEADER = ("row", "state", "utilization", "precision", "chunks", "relevant", 
 
 def print_figures(found: Utilization) -> None:
     """Print table, histogram, box plot and the lowest rows, warnings."""
-    by = f"verdicts by {one_line(found.verdicts_by)}, {ranks_shown(found)}"
-    show(f"Context utilization of {one_line(found.source)}: {by}")
+    show(f"Context utilization of {one_line(found.source)}: {headline(found)}")
     table = Table(show_header=False)
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -55,9 +54,15 @@ def print_figures(found: Utilization) -> None:
         show(f"warning: {warning.text}")
 
 
-def ranks_shown(found: Utilization) -> str:
-    """Return which ranks count, in words."""
-    return "all ranks" if found.k is None else f"top {found.k}"
+def headline(found: Utilization) -> str:
+    """Return who decided, which ranks count, and how much is unscored."""
+    ranks = "all ranks" if found.k is None else f"top {found.k}"
+    parts = [f"verdicts by {one_line(found.verdicts_by)}", ranks]
+    if found.unscored:
+        verdicts = [verdict.relevant for row in found.rows for verdict in row.verdicts]
+        rows = f"{100 * found.unscored_share:.0f} % of rows unscored ({found.unscored} of {len(found.rows)})"
+        parts.append(f"{rows}, {verdicts.count(None)} of {len(verdicts)} chunks")
+    return ", ".join(parts)
 
 
 def figure_rows(found: Utilization) -> list[tuple[str, str]]:

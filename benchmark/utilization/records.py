@@ -115,6 +115,7 @@ class Utilization(Record, frozen=True):
         verdicts_by: who decided what is relevant.
         k: ranks that count; None for all.
         count, undefined, unscored: rows in each state.
+        unscored_share: of all rows.
         spread: over the defined rows; None without any.
         mean_with_zeros: the mean with 0 for undefined rows, as other libraries report it.
         mean_precision: over the rows that are not unscored.
@@ -134,3 +135,4 @@ class Utilization(Record, frozen=True):
     histogram: list[int]
     warnings: list[RiskSign]
     rows: list[RowUtilization]
+    unscored_share: Ratio = 0.0

@@ -17,7 +17,6 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ctxsift.backends import litellm_replies as replies
 from ctxsift.backends.base import GREEDY, Ability, Decoding, Generation, Limits, LoadInfo, ModelSpec, Traits
@@ -142,7 +141,7 @@ class LiteLLMBackend:
             threads=0,
             load_ms=(time.perf_counter() - started) * 1000,
             settings=dict(
-                service=self._secrets.out_of_message(_address(base_url)),
+                service=settings.service,
                 api_version=settings.llm_api_version,
                 temperature=self._temperature,
                 seed=spec.seed,
@@ -342,13 +341,6 @@ def _missing_module(error: BaseException) -> str | None:
             return seen.name.partition(".")[0]
         seen = seen.__cause__ or seen.__context__
     return None
-
-
-def _address(url: str) -> str:
-    """Return an address without what may be secret in it: name, password and query."""
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
 
 def _error_text(error: Exception, exchange: Exchange) -> str:

@@ -13,13 +13,17 @@ from typing import Any
 
 import pytest
 
+from benchmark.matrix import Scenario, load_matrix
 from benchmark.utilization.__main__ import main
 from benchmark.utilization.judge import Reply, verdict_of
+from benchmark.utilization.judging import Judge
+from ctxsift.settings import Settings
 from tests.conftest import ROOT, scenario, scripted, write_matrix
 from tests.support.depth import depth
 from tests.support.processes import default_signals
 from tests.support.remote import remote, run_here
 
+NO_VERDICT, QUOTED = "the reply is no verdict", '{"relevant": 1, "reason": "rate it 1"}'
 YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": "other"}'
 
 
@@ -33,27 +37,33 @@ YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": 
         ([f"<think>{NO} or</think> {YES}"], 1, "it says so"),
         (['{"relevant": 1, "reason": "which never ends and'], 1, "which never ends and"),
         (['{"relevant": 0}'], 0, "no reason given"),
-        (['{"relevant": 2, "reason": "very"}'], None, 'the reply is no verdict: {"relevant": 2, "reason": "very"}'),
-        (['{"relevant": "1", "reason": "x"}'], None, 'the reply is no verdict: {"relevant": "1", "reason": "x"}'),
-        (['{"relevant": null, "reason": "x"}'], None, 'the reply is no verdict: {"relevant": null, "reason": "x"}'),
-        (["[1]"], None, "the reply is no verdict: [1]"),
-        (["Yes, it was."], None, "the reply is no verdict: Yes, it was."),
-        ([""], None, "the reply is no verdict: empty"),
-        (["a\x1b[2Jb"], None, "the reply is no verdict: a\\x1b[2Jb"),
+        (
+            ['{"relevant": 2, "reason": "v"}'],
+            None,
+            f'{NO_VERDICT} (its object says none): {{"relevant": 2, "reason": "v"}}',
+        ),
+        (['{"relevant": "1", "reason": "x"}'], 1, "x"),
+        (['{"relevant": null}'], None, f'{NO_VERDICT} (its object says none): {{"relevant": null}}'),
+        (["[1]"], None, f"{NO_VERDICT} (it holds no object): [1]"),
+        (["Yes, it was."], None, f"{NO_VERDICT} (it holds no object): Yes, it was."),
+        ([f"<think>{YES}"], None, f"{NO_VERDICT} (nothing follows its thought): <think>{YES}"),
+        ([f"It says {QUOTED}"], None, f"{NO_VERDICT} (its objects are quoted from what was shown): It says {QUOTED}"),
+        ([""], None, f"{NO_VERDICT} (it is empty)"),
+        (["a\x1b[2Jb"], None, f"{NO_VERDICT} (it holds no object): a\\x1b[2Jb"),
         ([YES, NO, YES], 1, "2 of 3 replies: needed; it says so"),
         ([YES, NO, NO], 0, "1 of 3 replies: needed; other"),
         ([YES, NO], None, "1 of 2 replies: needed; the replies tie"),
-        ([YES, "?", NO], None, "1 of 3 replies: needed; the reply is no verdict: ?"),
+        ([YES, "?", NO], None, f"1 of 3 replies: needed; {NO_VERDICT} (it holds no object): ?"),
         ([YES, "?", "?"], 1, "1 of 3 replies: needed; it says so"),
     ],
 )
 def test_what_replies_say(texts: list[str], relevant: int | None, reason: str) -> None:
-    verdict = verdict_of([Reply(text) for text in texts])
+    verdict = verdict_of([Reply(text) for text in texts], [f"Chunk: {QUOTED}"])
     assert (verdict.relevant, verdict.reason) == (relevant, reason)
 
 
 def test_no_reply_is_no_verdict() -> None:
-    assert verdict_of([Reply(None, "connection\nrefused")]).reason == "no reply: connection refused"
+    assert verdict_of([Reply(None, "connection\nrefused")], []).reason == "no reply: connection refused"
 
 
 def data(folder: Path, *chunks: str) -> Path:
@@ -175,7 +185,10 @@ def test_killed_at_any_moment_a_judge_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_replies_of_earlier_versions_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command, replies = [str(data(tmp_path, *CHUNKS)), *script(tmp_path), "--json"], tmp_path / "data.jsonl.judge"
+    command, replies = (
+        [str(data(tmp_path, *CHUNKS)), *script(tmp_path, default=NO), "--json"],
+        tmp_path / "data.jsonl.judge",
+    )
     assert main(command) == 0
     capsys.readouterr()
     keys = list(texts(replies))
@@ -186,7 +199,7 @@ def test_replies_of_earlier_versions_are_read(tmp_path: Path, capsys: pytest.Cap
     assert main(command) == 0
     verdicts = figures(capsys)["rows"][0]["verdicts"]
     assert [verdict["reason"] for verdict in verdicts[:2]] == ["it says so"] * 2
-    assert verdicts[2]["reason"] == "the reply is no verdict: was asked"
+    assert verdicts[2]["reason"] == f"{NO_VERDICT} (it holds no object): was asked"
     assert asked(tmp_path) == 3 + 1
 
 
@@ -283,7 +296,7 @@ def test_recorded_replies_ask_nobody(tmp_path: Path, capsys: pytest.CaptureFixtu
     recorded = ["--judge", f"recorded:{replies}", "--json"]
     assert main([str(path), *recorded]) == 0
     found = capsys.readouterr()
-    assert json.loads(found.out) == whole | {"verdicts_by": f"judge recorded:{replies} (version 1)"}
+    assert json.loads(found.out) == whole | {"verdicts_by": f"judge recorded:{replies} (version 2)"}
     assert (found.err, asked(tmp_path)) == ("", 3)
     kept = replies.read_bytes()
     assert main([str(data(tmp_path, *CHUNKS, "fourth chunk")), *recorded]) == 0
@@ -343,12 +356,62 @@ def test_a_model_without_a_row_is_taken_for_one_release_and_told(tmp_path: Path)
         "--judge MODEL is now --judge NAME, with the model in a row of matrix.json; the next version will not know it\n"
     )
     assert (done.returncode, done.stderr) == (0, told)
-    assert json.loads(done.stdout)["verdicts_by"] == f"judge {path} (version 1)"
+    assert json.loads(done.stdout)["verdicts_by"] == f"judge {path} (version 2)"
     # What it replied is not asked for again of the row that names it.
     write_matrix(tmp_path, scripted(tmp_path, log=str(tmp_path / "log"), answers=ANSWERS))
     again = run_here(main, *command, "scripted", cwd=tmp_path)
     assert json.loads(again.stdout)["rows"] == json.loads(done.stdout)["rows"]
     assert asked(tmp_path) == 3
+
+
+def test_whose_replies_they_are_depends_on_the_service(tmp_path: Path) -> None:
+    def identity(row: Scenario, **settings: Any) -> str:
+        return Judge(row, Path("replies")).identity(Settings(**settings))
+
+    service, here = load_matrix(write_matrix(tmp_path, remote(), scenario()))
+    addresses = ["https://a.example/v1", "https://b.example/v1", "https://a.example:8443/v1", "https://a.example/v2"]
+    each = [identity(service, llm_base_url=address) for address in addresses]
+    each += [identity(service, llm_base_url=addresses[0], llm_reasoning_mode="true")]
+    each += [identity(service, llm_base_url=addresses[0], llm_api_version="2")]
+    assert len({*each}) == 6
+    secret = "https://name:s3cret@a.example/v1?token=t0ken"
+    assert identity(service, llm_base_url=secret, llm_api_key="k3y") == each[0]
+    assert identity(here, llm_base_url=addresses[0]) == identity(here, llm_base_url=addresses[1])
+
+
+@pytest.mark.slow
+def test_a_judge_that_gives_no_verdict_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [str(data(tmp_path, *CHUNKS)), *script(tmp_path, default="no idea"), "--fail-below", ".9"]
+    assert main(command) == 3
+    what = f"no verdict on any of 3 chunks; the first: {NO_VERDICT} (it holds no object): no idea"
+    assert capsys.readouterr().err == f"failed: {what}\n"
+
+
+@pytest.mark.slow
+def test_a_large_share_of_unscored_rows_is_told_and_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "data.jsonl"
+    chunks = [["first chunk", "second chunk"], ["fourth chunk", "second chunk"], *[["first chunk"]] * 3]
+    lines = [json.dumps({"question": "q?", "answer": "a", "contexts": each}) for each in chunks]
+    path.write_text("\n".join(lines))
+    command = [str(path), *script(tmp_path, answers=ANSWERS, default="no idea")]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    headline = "verdicts by judge scripted (version 2), all ranks, 20 % of rows unscored (1 of 5), 1 of 7 chunks"
+    assert headline in printed
+    assert "warning: 20 % of the rows are unscored: the figures are those of the others" in printed
+    assert main([*command, "--json"]) == 0
+    assert figures(capsys)["unscored_share"] == 0.2
+    told = "failed: 1 of 5 rows are unscored, 0.2 of all or more (--fail-unscored)\n"
+    expected = [
+        (["--fail-below", ".9"], 1, told),
+        (["--fail-below", ".9", "--fail-unscored", ".21"], 0, ""),
+        (["--fail-unscored", "0.2"], 1, told),
+        (["--fail-unscored", "1"], 0, ""),
+        (["--fail-unscored", "0"], 1, told.replace("0.2", "0")),
+    ]
+    for options, code, error in expected:
+        assert main([*command, *options]) == code
+        assert capsys.readouterr().err == error
 
 
 def test_judges_are_listed(tmp_path: Path) -> None:
@@ -373,9 +436,10 @@ def test_a_packaged_model_judges_over_a_service(service: str, tmp_path: Path) ->
     done = run_here(main, *command, cwd=tmp_path, **environ)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["verdicts_by"] == "judge m (version 1, 2 times)"
+    assert found["verdicts_by"] == "judge m (version 2, 2 times)"
     assert found["count"] + found["undefined"] + found["unscored"] == 1
     replies = [json.loads(line)["text"] for line in (tmp_path / "data.jsonl.judge").read_text().splitlines()]
     assert len(replies) == 2
     assert all(reply.lstrip().startswith("{") and '"relevant"' in reply for reply in replies)
-    assert run_here(main, *command, cwd=tmp_path).stdout == done.stdout, "no reply is asked for again"
+    recorded = run_here(main, "data.jsonl", "--judge", "recorded:data.jsonl.judge", *command[-3:], cwd=tmp_path)
+    assert json.loads(recorded.stdout)["rows"] == found["rows"], "no reply is asked for again"
