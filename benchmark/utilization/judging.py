@@ -20,7 +20,7 @@ from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, ask
 from benchmark.utilization.records import ChunkVerdict, Question
 from ctxsift.asking import ask_async
 from ctxsift.backends.base import Ability, Decoding, Limits
-from ctxsift.backends.registry import is_service, lacking, traits_of
+from ctxsift.backends.registry import lacking, traits_of
 from ctxsift.backends.retry import FATAL
 from ctxsift.errors import BackendError, InputError, LoadError
 from ctxsift.models.opened import Opened
@@ -77,7 +77,7 @@ class Judge:
     def identity(self, settings: Settings) -> str:
         """Return what makes its replies its own."""
         row, said = self.row, dataclasses.asdict(asked_model(self.row))
-        if is_service(row.backend_name):
+        if TRACKS[row.track].leaves_machine:
             said |= {name: getattr(settings, name) for name in _OF_SERVICES}
         more = {name: value for name, value in said.items() if name not in _ELSEWHERE and value != _USUAL.get(name)}
         whose = [row.backend_name, row.model, row.gguf_filename, self.repeats > 1]
