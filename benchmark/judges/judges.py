@@ -23,7 +23,7 @@ from benchmark.judges.protocol import (
     verdict_of,
 )
 from benchmark.judges.records import JudgedAnswer, judged_answer
-from benchmark.matrix import DEFAULT_MATRIX, TRACKS, Scenario
+from benchmark.matrix import DEFAULT_MATRIX, Scenario
 from benchmark.run.asking import Unit
 from benchmark.run.identity import asked_model
 from benchmark.run.named import BuiltIn, Recorded, Role, check_consent, chosen
@@ -158,7 +158,7 @@ class RowJudge:
     """
 
     def __init__(self, scenario: Scenario, run: RunSettings, options: JudgeOptions) -> None:
-        self._scenario, self._run, self._options = scenario, run, options
+        self._scenario, self._options = scenario, options
         self._abilities = traits_of(scenario.backend_name).abilities
         if options.repeats > 1 and Ability.SAMPLING not in self._abilities:
             raise InputError(f"--judge {scenario.name}", "answers the same each time", "leave out --repeats")
@@ -182,9 +182,8 @@ class RowJudge:
         """A hash of the model, of where it is asked, and of how."""
         asked = dataclasses.asdict(asked_model(self._scenario))
         whole = {name: value for name, value in asked.items() if name not in ("device", "batch")}
-        # Two services may call two models the same.
-        address = self._run.settings.llm_base_url if TRACKS[self._scenario.track].leaves_machine else None
-        whole |= {"backend": self._scenario.backend_name, "file": self._scenario.gguf_filename, "address": address}
+        whole |= {"backend": self._scenario.backend_name, "file": self._scenario.gguf_filename}
+        whole |= {"service": self._row.service}
         whole |= {"weights": self._row.weights_sha256, "prompt": prompt_sha256(), "protocol": PROTOCOL_VERSION}
         whole |= {"contexts": self._options.with_context, "repeats": self._options.repeats}
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()

@@ -70,8 +70,9 @@ class JudgeInput:
 
     @cached_property
     def input_id(self) -> str:
-        """The same for equal inputs, and for no others."""
-        return hashlib.sha256(json.dumps(self.fields, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
+        """The same for equal texts, whatever criteria they are judged by, and for no others."""
+        told = [self.probe_question, self.model_response, self.compacted_context, self.ground_truth]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     @property
     def fields(self) -> dict[str, Any]:

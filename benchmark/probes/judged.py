@@ -297,14 +297,11 @@ def _both(
 ) -> Iterator[tuple[ToJudge, Mapping[Criterion, float], Mapping[Criterion, float]]]:
     """Yield each distinct answer that both judges have judged, with the scores of each."""
     answering = answering_of(result, first)
-    if answering is None or (first.answerer, first.answerer_version) != (second.answerer, second.answerer_version):
+    same = (first.answerer, first.answerer_version) == (second.answerer, second.answerer_version)
+    if answering is None or not same or first.with_context != second.with_context:
         return
     a, b = ({each.input_id: each.scored for each in judged.answers} for judged in (first, second))
     put = to_judge(result, answering, first.criteria, with_context=first.with_context)
-    twin = to_judge(result, answering, second.criteria, with_context=second.with_context)
-    # The two may have been asked for other criteria, and then know an answer by another id.
-    other = {(each.method, each.asked.key): each.judged.input_id for each in twin}
-    for each in {each.judged.input_id: each for each in put}.values():
-        name = other[each.method, each.asked.key]
-        if each.judged.input_id in a and name in b:
-            yield each, a[each.judged.input_id], b[name]
+    for name, each in {each.judged.input_id: each for each in put}.items():
+        if name in a and name in b:
+            yield each, a[name], b[name]

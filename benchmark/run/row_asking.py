@@ -27,6 +27,7 @@ from benchmark.run.stop import Stop
 from benchmark.run.workload import Given, ScenarioRun
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Ability, Limits, LoadInfo, ModelSpec
+from ctxsift.backends.registry import is_service
 from ctxsift.errors import InputError
 from ctxsift.files import exists
 from ctxsift.settings import load_settings
@@ -134,6 +135,19 @@ class AskedRow:
         """Of its file; None where it has none."""
         return self._ready.weights.sha256 if self._ready.weights else None
 
+    @property
+    def service(self) -> list[str | int | None] | None:
+        """Where it replies and how it is asked there; None on this machine. Two services may name two models alike."""
+        settings = self._run.settings
+        if not is_service(self._scenario.backend_name):
+            return None
+        return [
+            settings.service,
+            settings.llm_api_version,
+            settings.llm_reasoning_mode,
+            settings.llm_reasoning_budget,
+        ]
+
     def ask(self, units: Sequence[Unit]) -> Replies:
         """Ask what its journal does not answer.
 
@@ -178,7 +192,7 @@ class AskedRow:
             case_ids=[each.unit_id for each in units],
             seed=SEED,
         )
-        journal = journal_path(run.output_dir, f"{scenario.name}-{_digest(identity)}")
+        journal = journal_path(run.output_dir, f"{scenario.name}-{_digest(identity, self.service)}")
         return RunPlan(
             scenario=scenario,
             journal=journal,
@@ -289,9 +303,9 @@ def asking_run(folder: Path, env_file: Path | None = None, *, remote: bool = Fal
     )
 
 
-def _digest(identity: RunIdentity) -> str:
+def _digest(identity: RunIdentity, service: list[str | int | None] | None) -> str:
     """Return what tells a journal from those of other questions, of another model, or asked in other words."""
-    whole = to_json(identity) | {"timestamp": None}
+    whole = to_json(identity) | {"timestamp": None} | ({} if service is None else {"service": service})
     return hashlib.sha256(msgspec.json.encode(whole, order="sorted")).hexdigest()[:12]
 
 
