@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation, Limits, checked, kept
-from ctxsift.compression import Failure, compression
+from ctxsift.compression import Compression, Failure, compression
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.sessions.compaction.transcript import tokens_in
 from ctxsift.validation import VISIBLE_THOUGHT
 
+# A step of recovery.
+_THOUGHT = "thought_prose"
 _FAILED = {
     Failure.TOKEN_LIMIT: "it was cut off at the token limit",
     Failure.LOOP: "it repeated itself without end",
@@ -54,22 +56,38 @@ def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
     """Return a model's answer, asked with `limits`, as a summary. Raises InstrumentError: it is damaged."""
     request = Request(wanted.source, "Write the notes.", Intent.SUMMARY)
     made = compression(request, Answer(kept(checked(generation), limits), 0))
-    text, verdict = made.recovered.text.strip(), made.recovered.validation
+    text, verdict = _with_first_section(made, wanted.sections), made.recovered.validation
     if made.failure is not None:
         return Checked(text, _FAILED[made.failure])
     if verdict.reasons:
         return Checked(text, f"it was rejected ({', '.join(verdict.reasons)})")
-    if VISIBLE_THOUGHT in verdict.flags:
+    if VISIBLE_THOUGHT in verdict.flags and not _begins_with_heading(text, wanted.sections):
         return Checked(text, "it thought aloud")
     return Checked(text, _defect(text, wanted))
+
+
+def _with_first_section(made: Compression, sections: Sequence[str]) -> str:
+    """Return an answer with what stood below a heading that was asked for: "The user wants ..." is no thought there."""
+    removed = next((step.removed for step in made.recovery.steps if step.name == _THOUGHT), "")
+    headings = (_heading(section).search(removed) for section in sections)
+    begins = min((found.start() for found in headings if found), default=len(removed))
+    return "\n\n".join(filter(None, (removed[begins:].strip(), made.recovered.text.strip())))
+
+
+def _begins_with_heading(text: str, sections: Sequence[str]) -> bool:
+    first = text.partition("\n")[0]
+    return any(_heading(section).fullmatch(first) for section in sections)
+
+
+def _heading(section: str) -> re.Pattern[str]:
+    return re.compile(rf"(?mi)^\W*{re.escape(section)}\W*$")
 
 
 def _defect(text: str, wanted: Wanted) -> str:
     size = tokens_in(text)
     if size >= wanted.stands_for:
         return "it was longer than what it is to stand for"
-    found = {section for section in wanted.sections if re.search(rf"(?mi)^\W*{re.escape(section)}\W*$", text)}
-    if missing := [section for section in wanted.sections if section not in found]:
+    if missing := [section for section in wanted.sections if not _heading(section).search(text)]:
         return f"it had no heading {', '.join(f'## {section}' for section in missing)}"
     headings = {_bare(section) for section in wanted.sections}
     points = {_bare(line) for line in text.splitlines()} - headings - {"", "none"}

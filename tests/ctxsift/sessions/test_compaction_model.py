@@ -50,6 +50,11 @@ GOOD = "\n".join(
         strict=True,
     )
 )
+# As models write it: whoever reads an answer to a question takes the first lines for thought.
+TOLD = GOOD.replace(
+    "## Intent\n- Add discount codes to the checkout",
+    "## Intent\nThe user wants to add discount codes to the checkout of the shop, and that the total stays above zero.\n",
+)
 STEPS = shop_session(1).steps
 
 
@@ -125,6 +130,8 @@ def test_a_span_comes_in_pieces_that_hold_all_of_its_text() -> None:
         (GOOD, "stop", ""),
         (f"<think>What was asked?</think>\n{GOOD}", "stop", ""),
         (f"Here are the notes:\n\n{GOOD}", "stop", ""),
+        (TOLD, "stop", ""),
+        (f"Okay, I need to write the notes. Let me look at the transcript first.\n\n{TOLD}", "stop", ""),
         ("", "stop", "it was empty"),
         ("   \n", "stop", "it was empty"),
         (GOOD, "loop", "it repeated itself without end"),
@@ -149,6 +156,8 @@ def test_an_answer_is_checked_before_it_counts(text: str, finish: Any, defect: s
     assert found.defect == defect
     if not defect:
         assert found.text.startswith("## Intent")
+        assert "discount codes to the checkout" in found.text
+        assert "I need to write" not in found.text
 
 
 def test_a_bad_answer_is_asked_for_once_more_with_its_defect() -> None:
