@@ -297,6 +297,7 @@ def add_for_judging(export: Parser) -> None:
         metavar="FILE",
         help="what `run` wrote, with answers",
     )
+    group.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
     labelled = "labelled answers among them, so that `calibrate --judge recorded:FILE` can say what verdicts are worth"
     group.add_argument("--labelled", type=int, default=0, metavar="N", help=labelled)
     group.add_argument("--with-context", action="store_true", help="with what the answerer knew")
@@ -311,13 +312,11 @@ def export_for_judging(options: argparse.Namespace) -> int:
     criteria, result = criteria_named(options.criteria), read_result(options.result)
     put = [
         each.judged
-        for answering in result.answered
+        for answering in _chosen(result, options)
         for each in to_judge(result, answering, criteria, with_context=options.with_context)
     ]
     known = labelled_answers(criteria=criteria, with_context=options.with_context) if options.labelled else []
     put += [each.answer.judged for each in drawn(known, options.labelled)]
-    if not put:
-        raise InputError(str(options.result), "holds no answers", "measure with `run --answerer NAME`")
     # By id, which tells nothing of method, session or labels.
     distinct = dict(sorted((each.input_id, each) for each in put))
     lines = (json.dumps({"id": name, **each.fields}, ensure_ascii=False) for name, each in distinct.items())

@@ -37,6 +37,7 @@ from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
 from tests.support.corpus_tables import blind_table, card, clusters_text, summary_text
+from tests.support.judges_table import judges_table, types_table
 from tests.support.models_table import models_texts
 from tests.support.probes_table import (
     answered_table,
@@ -51,6 +52,7 @@ from tests.support.validity_table import validity_table
 
 DOCUMENTS = (
     ROOT / "README.md",
+    ROOT / "docs" / "judging.md",
     ROOT / "docs" / "models.md",
     ROOT / "docs" / "probes.md",
     ROOT / "docs" / "scoring.md",
@@ -127,6 +129,8 @@ def texts(figures: Figures) -> dict[str, str]:
         "probes bars": bars_table(probed()),
         "answers table": answered_table(published_answers()),
         "answers order": order_table(published_answers()),
+        "judges table": judges_table(),
+        "judges by type": types_table(),
         **models_texts(),
         "corpus in short": summary_text(cases),
         "corpus card": card(cases, figures.embedder.count_tokens),
