@@ -30,11 +30,12 @@ _TOKEN = re.compile(
     | (?P<string> "(?:[^"\\]|\\.)*+(?:"|\\?\Z) | '(?:[^'\\]|\\.)*+(?:'|\\?\Z))
     | (?P<name> [A-Za-z_$][\w$]*+(?=\s*+:))
     | (?P<opens> [{{\[]) | (?P<closes> [\]}}])
-    | (?P<other> [:,] | -?[0-9][0-9.eE+-]*+ | (?:true|false|null|True|False|None|NaN|-?Infinity)\b)""",
+    | (?P<other> [:,] | -?[0-9][0-9.eE+-]*+ | (?:true|false|null|True|False|None|none|NaN|-?Infinity)\b)""",
     re.DOTALL | re.VERBOSE,
 )
 _CLOSES = {"{": "}", "[": "]"}
-_OF_PYTHON = {"True": "true", "False": "false", "None": "null"}
+# In small letters as well: what was shown is compared in them.
+_OF_PYTHON = {"True": "true", "False": "false", "None": "null", "none": "null"}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"\\/bfnrt])|\\(.?)|\"", re.DOTALL)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}(?:\.0*)?")
 
