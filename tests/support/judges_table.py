@@ -27,7 +27,7 @@ LABELLED = (
     Criterion.COMPLETENESS_COVERAGE,
     Criterion.COMPLETENESS_DEPTH,
 )
-_MARKS = {Use.MAY_BE_USED: "**{}**", Use.LOWER_BOUND_ONLY: "≥ {}", Use.NOT_TO_BE_USED: "({})"}
+_MARKS = {Use.LOWER_BOUND_ONLY: "≥ {}", Use.NOT_TO_BE_USED: "({})"}
 
 
 def shipped_calibrations() -> dict[str, Calibration]:
@@ -40,7 +40,7 @@ def judges_table() -> str:
     """Return a row for each judge: kappa with its interval, marked by what its scores may be used for."""
     rows = [[JUDGES[name], str(found.answers), *_cells(found)] for name, found in shipped_calibrations().items()]
     table = markdown_table(["judge", "answers", *LABELLED], rows)
-    told = "Quadratic kappa \\[95 %\\]. Bold: may be used; ≥: lower bound only; in parentheses: not to be used."
+    told = "Quadratic kappa \\[95 %\\]. ≥: lower bound only; in parentheses: not to be used; the others may be used."
     return f"{told}\n\n{table}"
 
 
@@ -70,10 +70,10 @@ def _cells(found: Calibration) -> Iterator[str]:
 def _cell(found: CalibratedCriterion | None) -> str:
     if found is None or not found.agreement.answers:
         return MISSING
-    return _MARKS[found.use].format(_kappa(found.agreement.kappa, found.agreement.kappa_interval))
+    return _MARKS.get(found.use, "{}").format(_kappa(found.agreement.kappa, found.agreement.kappa_interval))
 
 
 def _kappa(kappa: float | None, interval: tuple[float, float] | None) -> str:
     if kappa is None:
         return MISSING
-    return f"{kappa:.2f}" + (f" \\[{interval[0]:.2f}, {interval[1]:.2f}\\]" if interval else "")
+    return f"{kappa:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
