@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmark.cli.command import EXIT_OK, EXIT_USAGE, Parser, add_dataset, add_results, command_parser, run_command
+from benchmark.cases import Case
+from benchmark.cli.command import (
+    DEFAULT_RESULTS,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_USAGE,
+    Parser,
+    add_dataset,
+    add_results,
+    command_parser,
+    run_command,
+)
 from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.rescoring import Rescored, rescore
+from benchmark.judges.calibrations import CALIBRATIONS, known_calibration
+from benchmark.judges.commands import INTERRUPTED, add_who_judges, judge_options
+from benchmark.judges.judges import judges_of
+from benchmark.judges.prose import ProseAnswers, judge_prose, scorer_of
+from benchmark.judges.records import Asked
+from benchmark.record.base import known
 from benchmark.record.paths import RUN_REPORTS, report_names, scenario_report_beside
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.record.write import result_text
@@ -22,12 +41,13 @@ from benchmark.render.rescored import print_rescored
 from benchmark.scoring import Embedder
 from ctxsift.errors import InputError
 from ctxsift.files import holds, write_atomically
-from ctxsift.terminal import show
+from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
   python -m benchmark.rescore results/                      score all results below it with today's scorer
   python -m benchmark.rescore results/ --dry-run            only say what would change
   python -m benchmark.rescore results/ --output-dir new/    leave the old files as they are, mirror them below new/
+  python -m benchmark.rescore results/ --judge ROW          let a row of the matrix judge the answers in prose, too
 
 Answers, times and the description of the run stay as they are. A file in which nothing changes keeps every byte; files
 of earlier versions are brought up to date.
@@ -38,14 +58,17 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
-        "Score stored answers again after a change to the scorer or to the corpus's rules. No model runs.",
+        "Score stored answers again after a change to the scorer or to the corpus's rules. No model runs but --judge.",
         examples=_EXAMPLES,
+        exit_codes="0 done, 1 nothing was judged or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
     add_results(parser)
     add_dataset(parser)
     parser.add_argument("--output-dir", type=Path, metavar="DIR", help="write there instead of over the old files")
     parser.add_argument("--dry-run", action="store_true", help="only say what would change")
     parser.add_argument("--skip-changed", action="store_true", help="leave out cases whose question has changed since")
+    judges = parser.add_argument_group("a second opinion on prose, beside the score, which knows nothing of it")
+    add_who_judges(judges, "default: nobody; what was judged stays, while it is of the same answer", required=False)
     return parser
 
 
@@ -61,6 +84,9 @@ def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
 def _rescore(options: argparse.Namespace) -> int:
     if options.skip_changed and options.output_dir is None:
         raise InputError("--skip-changed", "would delete answers from the files", "add --output-dir DIR")
+    if options.judge and (len(options.judge) > 1 or options.dry_run):
+        problem = "asks somebody, and --dry-run nobody" if options.dry_run else "is given twice: a result has one judge"
+        raise InputError("--judge", problem, "leave one out")
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
     references = ReferenceScores(Embedder())
     targets = _targets(options.paths, options.output_dir)
@@ -69,6 +95,12 @@ def _rescore(options: argparse.Namespace) -> int:
         target: rescore(result, corpus, references, skip_changed=options.skip_changed)
         for target, result in targets.items()
     }
+    if options.judge:
+        try:
+            done = _judged(done, {case.case_id: case for case in corpus.cases}, options)
+        except KeyboardInterrupt:
+            tell(INTERRUPTED)
+            return EXIT_INTERRUPTED
     changed = {path: text for path, text in _files(done, options.output_dir).items() if not holds(path, text)}
     if not options.dry_run:
         for path, text in changed.items():
@@ -78,7 +110,33 @@ def _rescore(options: argparse.Namespace) -> int:
     would = "would be " if options.dry_run else ""
     written = f"{counted(len(done), 'result')}: {counted(len(changed), 'file')} {would}written"
     show(written if changed else "nothing changed")
-    return EXIT_OK
+    return EXIT_FAILED if options.judge and not _is_scored(list(done.values())) else EXIT_OK
+
+
+def _judged(
+    done: Mapping[Path, Rescored], cases: Mapping[str, Case], options: argparse.Namespace
+) -> dict[Path, Rescored]:
+    """Return results with what a judge says of their prose. Raises as `judges_of` and `judge_prose` do."""
+    answers = [ProseAnswers(each.record, cases, with_context=options.with_context) for each in done.values()]
+    asked = judge_options(options, DEFAULT_RESULTS / "judges")
+    (judge,) = judges_of(options.judge, asked, lambda: scorer_of(answers))
+    calibration = known_calibration(judge.identity, [CALIBRATIONS], Asked.CASES)
+    judged = judge_prose(answers, judge, calibration)
+    return {
+        target: dataclasses.replace(each, record=record)
+        for (target, each), record in zip(done.items(), judged, strict=True)
+    }
+
+
+def _is_scored(done: Sequence[Rescored]) -> bool:
+    """Return whether a judge has scored anything, and say on stderr what it has not."""
+    found = [(each.record.judge, known(each.record.summary.prose)) for each in done]
+    for judge, prose in found:
+        if prose and prose.unscored_count:
+            error = known(judge)
+            why = f": {error.error}" if error and error.error else ""
+            tell(f"warning: {counted(prose.unscored_count, 'answer')} unscored by the judge{why}")
+    return any(prose and prose.judged_count for _, prose in found)
 
 
 def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredResult]:

@@ -66,9 +66,8 @@ def rescore(
         case = by_id.get(case_id)
         problem = _difference(before.question, case)
         if case is not None and not problem:
-            outcomes.append(
-                _regraded(before, _as_asked(case, before.question), run.recovery_enabled, references.embedder)
-            )
+            graded = _regraded(before, _as_asked(case, before.question), run.recovery_enabled, references.embedder)
+            outcomes.append(_with_verdict(before, graded))
             if isinstance(outcomes[-1], InstrumentFailure) and isinstance(before, Answered):
                 raise InputError(f"{stored.path}: /cases/{number}", outcomes[-1].error, "this is a fault of the scorer")
         elif skip_changed:
@@ -81,6 +80,8 @@ def rescore(
             raise InputError(f"{stored.path}: /cases/{number}", f"{case_id} {problem}{near}", hint)
     after = _rescored_run(run, corpus, outcomes)
     result = build_result(record.scenario, record.warmup, after, outcomes, corpus.cases, references)
+    if result.summary.prose is not UNSET:
+        result = replace(result, judge=record.judge)
     return Rescored(stored, result, _moves(stored, outcomes), tuple(skipped))
 
 
@@ -122,6 +123,14 @@ def _regraded(before: Outcome, case: Case, recovery_enabled: bool, embedder: Emb
         elapsed_ms=elapsed_ms,
         rss_bytes=rss_bytes,
     )
+
+
+def _with_verdict(before: Outcome, after: Outcome) -> Outcome:
+    """Return an outcome with what a judge said of it, if it would be told the same today."""
+    if not isinstance(before, Answered) or not isinstance(after, Answered):
+        return after
+    told = [(each.recovered.output, each.question.expected_output) for each in (before, after)]
+    return replace(after, judged_quality=before.judged_quality) if told[0] == told[1] else after
 
 
 def _rescored_run(run: Run, corpus: Corpus, outcomes: list[Outcome]) -> Run:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from benchmark.cases import EASY_TIER
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
+from benchmark.record.judged_quality import ScoredBy
 from benchmark.record.result import Answered, ModelFailure, Outcome, Question
 from benchmark.record.summary import (
     Compression,
@@ -109,8 +110,31 @@ def summarise(
             peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
             peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),
         ),
+        prose=_prose(answered),
         raw=raw,
     )
+
+
+def _prose(answered: Sequence[Answered]) -> ScoredBy | UnsetType:
+    """Return what a judge and the scorer say of the same answers; nothing where no judge was asked."""
+    asked = [(a, a.judged_quality.quality) for a in answered if not isinstance(a.judged_quality, UnsetType)]
+    if not asked:
+        return UNSET
+    scored = [(a, quality) for a, quality in asked if quality is not None]
+    judged = [100 * quality for _, quality in scored]
+    clusters = _clusters([a for a, _ in scored])
+    return ScoredBy(
+        judged_quality=mean(judged) if judged else None,
+        judged_quality_interval=_pair(bootstrap_means(judged, clusters), clusters) if judged else None,
+        scorer_quality=100 * mean([a.recovered.quality for a, _ in scored]) if judged else None,
+        judged_count=len(scored),
+        unscored_count=len(asked) - len(scored),
+    )
+
+
+def with_prose(summary: Summary, outcomes: Sequence[Outcome]) -> Summary:
+    """Return a summary with what a judge says of the answers in prose; all else stays as it is."""
+    return replace(summary, prose=_prose([outcome for outcome in outcomes if isinstance(outcome, Answered)]))
 
 
 def break_down(outcomes: Sequence[Outcome]) -> dict[Dimension, list[Group]]:

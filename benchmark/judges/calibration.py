@@ -15,6 +15,7 @@ from benchmark.judges.agreement import agreement_of, lead_of, stretched
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import (
     Agreement,
+    Asked,
     CalibratedCriterion,
     CalibratedType,
     Calibration,
@@ -37,8 +38,8 @@ class LabelledAnswer:
     """An answer that people, or models that stand in for them, have labelled.
 
     Attributes:
-        session: that it is about; intervals draw sessions.
-        kind: of the probe.
+        session: that it is about, or the capture; intervals draw these.
+        kind: of the probe, or the intent of the case.
         labels: by criterion, 0 to 5, each the mean of its readers.
         abstains: it says that it does not know.
 
@@ -90,6 +91,7 @@ def calibrate(
     judge: str,
     version: str,
     identity: str,
+    asked: Asked = Asked.PROBES,
     rivals: Mapping[str, Degenerate] = DEGENERATE,
 ) -> Calibration:
     """Return how far a judge may be believed.
@@ -100,6 +102,7 @@ def calibrate(
         judge: its name.
         version: as the judge tells it.
         identity: as the judge tells it.
+        asked: what they answer.
         rivals: that it has to beat.
 
     Raises:
@@ -113,6 +116,7 @@ def calibrate(
         judge=judge,
         version=version,
         identity=identity,
+        asked=asked,
         answers_sha256=answers_sha256(answers),
         answers=len(answers),
         unread=unread / len(found) if found else 0.0,

@@ -28,7 +28,7 @@ from benchmark.run.asking import Unit
 from benchmark.run.identity import asked_model
 from benchmark.run.named import BuiltIn, Recorded, Role, check_consent, chosen
 from benchmark.run.plan import RunSettings
-from benchmark.run.row_asking import AskedRow, Purpose, Replies, asking_run
+from benchmark.run.row_asking import AskedRow, Purpose, Replies, Spent, asking_run
 from benchmark.run.workload import Given
 from ctxsift.backends.base import GREEDY, Ability, Decoding
 from ctxsift.backends.registry import traits_of
@@ -59,12 +59,14 @@ class Verdicts:
         judged: by `JudgeInput.input_id`; who is missing there is unscored.
         foreign: verdicts on other answers.
         error: why it ended early; None where it did not.
+        spent: what its replies took, by input; of verdicts made elsewhere, nobody knows.
 
     """
 
     judged: Mapping[str, JudgedAnswer]
     foreign: int = 0
     error: str | None = None
+    spent: Mapping[str, Sequence[Spent]] = field(default_factory=dict)
 
 
 class Judge(Protocol):
@@ -195,12 +197,17 @@ class RowJudge:
             return Verdicts({})
         units = [self._unit(each, repeat) for each in distinct.values() for repeat in range(self._options.repeats)]
         replies = self._row.ask(units)
-        texts = dict(replies.texts)
+        texts, spent = dict(replies.texts), list(replies.spent.items())
         again = [each for each in units if self._is_unread(each, texts, distinct)]
         if again and Ability.SAMPLING in self._abilities and replies.error is None:
             replies = self._row.ask([_again(each) for each in again])
+            spent += replies.spent.items()
             texts |= {name.removesuffix(_AGAIN): text for name, text in replies.texts.items()}
-        return Verdicts(_judged(distinct, texts, self._options.repeats, replies), error=replies.error)
+        judged = _judged(distinct, texts, self._options.repeats, replies)
+        by_input: dict[str, list[Spent]] = {}
+        for unit_id, each in spent:
+            by_input.setdefault(_input_id(unit_id), []).append(each)
+        return Verdicts(judged, error=replies.error, spent=by_input)
 
     def _unit(self, judged: JudgeInput, repeat: int) -> Unit:
         schema = output_schema(judged.asked) if Ability.SCHEMA in self._abilities else None

@@ -10,26 +10,11 @@ from typing import Annotated
 import msgspec
 
 from benchmark.judges.protocol import Score, Verdict
-from benchmark.judges.rubric import FULL, Criterion, Dimension
+from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.record.base import Interval, Ratio, Record, Timestamp
+from benchmark.record.judged_quality import ScoredCriterion
 
-_Points = Annotated[float, msgspec.Meta(ge=0, le=FULL)]
 _Whole = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class ScoredCriterion(Record, frozen=True, kw_only=True):
-    """What a judge gives for a criterion.
-
-    Attributes:
-        score: 0 to 5, the median of its replies; None for unscored, which is no 0.
-        spread: between its highest and its lowest reply.
-        reasoning: words of a reply with that score; of what is unscored, why.
-
-    """
-
-    score: _Points | None
-    spread: _Points = 0.0
-    reasoning: str = ""
 
 
 class JudgedAnswer(Record, frozen=True, kw_only=True):
@@ -87,6 +72,13 @@ class Use(StrEnum):
     NOT_CALIBRATED = "not calibrated"
 
 
+class Asked(StrEnum):
+    """What labelled answers answer: a judge may be good for one, and not for the other."""
+
+    PROBES = "probes of sessions"
+    CASES = "cases of the corpus"
+
+
 class Agreement(Record, frozen=True, kw_only=True):
     """How far the scores of a judge agree with labels.
 
@@ -117,7 +109,7 @@ class CalibratedCriterion(Record, frozen=True, kw_only=True):
     Attributes:
         use: what its scores may be used for; `why`: in words.
         agreement: over all labelled answers.
-        types: ... by type of the probe, each with its use.
+        types: ... by type of the probe, or by intent of the case, each with its use.
         rival: the degenerate judge that agrees best.
         lead: by how much its kappa is above that one's; `lead_interval`: 95 %, by drawing sessions.
 
@@ -134,7 +126,7 @@ class CalibratedCriterion(Record, frozen=True, kw_only=True):
 
 
 class CalibratedType(Record, frozen=True, kw_only=True):
-    """The same for probes of one type."""
+    """The same for what is asked of one type."""
 
     use: Use
     agreement: Agreement
@@ -147,6 +139,7 @@ class Calibration(Record, frozen=True, kw_only=True):
         judge, version: as a judge tells them.
         identity: of the judge; a judge with another one is not calibrated by this.
         answers_sha256: of the labelled answers and their labels.
+        asked: what they answer.
         answers: how many were judged; `unread`: of how many no reply could be read.
 
     """
@@ -156,6 +149,7 @@ class Calibration(Record, frozen=True, kw_only=True):
     judge: str
     version: str
     identity: str
+    asked: Asked = Asked.PROBES
     answers_sha256: str
     answers: _Whole
     unread: Ratio = 0.0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -16,23 +15,21 @@ from benchmark.cli.command import (
     EXIT_OK,
     Parser,
     add_json,
-    positive,
     print_json,
 )
-from benchmark.judges.judges import RULES, Judge, JudgeOptions, RecordedJudge, judges_of
+from benchmark.judges.calibrations import drawn, known_calibration
+from benchmark.judges.commands import (
+    INTERRUPTED,
+    add_calibrate,
+    add_who_judges,
+    criteria_named,
+    judge_options,
+    run_calibrate,
+)
+from benchmark.judges.judges import RecordedJudge, judges_of
 from benchmark.judges.records import JudgedAnswer, uses
 from benchmark.judges.rubric import Criterion
-from benchmark.matrix import DEFAULT_MATRIX
-from benchmark.probes.calibrating import (
-    CALIBRATION_FILE,
-    CALIBRATIONS,
-    SHIPPED_CALIBRATIONS,
-    calibration_of,
-    criteria_named,
-    drawn,
-    known_calibration,
-    rules_on,
-)
+from benchmark.probes.calibrating import KNOWN_CALIBRATIONS, rules_on
 from benchmark.probes.judged import (
     Apart,
     JudgedBoard,
@@ -48,11 +45,9 @@ from benchmark.probes.labelled import Part, labelled_answers
 from benchmark.probes.printing import SHARE
 from benchmark.probes.printing_judges import (
     WARN_UNSCORED,
-    calibration_json,
     judged_json,
     judged_markdown,
     print_agreement,
-    print_calibration,
     print_judged,
 )
 from benchmark.probes.records import RESULT_FILE, Answering, JudgedAnswers, ProbeResult, read_result
@@ -62,7 +57,6 @@ from ctxsift.files import write_atomically
 from ctxsift.terminal import one_line, show, tell
 
 _JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
-_CALIBRATE = "Say how far a judge agrees with labelled answers, and what its scores may be used for."
 _APART = 10
 _DEFAULT_MOST_UNSCORED = 0.2
 
@@ -73,7 +67,9 @@ def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
     judge.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
     judge.add_argument("-o", "--output", type=Path, metavar="FILE", help="where the result goes; default: FILE itself")
     judge.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
-    _add_asking(judge)
+    who = judge.add_argument_group("who judges")
+    add_who_judges(who, "twice for two judges side by side")
+    _add_criteria(who)
     judge.add_argument(
         "--label",
         type=Path,
@@ -92,36 +88,17 @@ def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
     forms.add_argument("--all", action="store_true", help="print every table: criteria, too")
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     judge.set_defaults(run=_judge)
-    calibrate = commands.add_parser("calibrate", help="may a judge be believed?", description=_CALIBRATE)
-    _add_asking(calibrate)
-    calibrate.add_argument("--most", type=positive, metavar="N", help="of the labelled answers; default: all 760")
+    calibrate = add_calibrate(commands, 760)
+    _add_criteria(calibrate)
     calibrate.add_argument(
         "--set", nargs="+", choices=list(Part), default=list(Part), metavar="NAME", help=f"of {', '.join(Part)}"
     )
-    folder = f"where calibrations go; default: {CALIBRATIONS}"
-    calibrate.add_argument("-o", "--output", type=Path, default=CALIBRATIONS, metavar="DIR", help=folder)
-    add_json(calibrate)
     calibrate.set_defaults(run=_calibrate)
 
 
-def _add_asking(parser: Parser) -> None:
-    group = parser.add_argument_group("who judges")
-    told = f"{RULES}, recorded:FILE, or a row of the matrix; twice for two judges side by side"
-    group.add_argument("--judge", action="append", required=True, metavar="NAME", help=told)
-    group.add_argument("--repeats", type=positive, default=1, metavar="N", help="times that each answer is judged")
-    group.add_argument("--with-context", action="store_true", help="show the judge what the answerer knew")
-    group.add_argument(
-        "--criteria",
-        nargs="+",
-        choices=list(Criterion),
-        metavar="NAME",
-        help="that are scored; default: those that go with the type of each question (docs/judging.md)",
-    )
-    group.add_argument(
-        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"of rows; default: {DEFAULT_MATRIX}"
-    )
-    group.add_argument("--remote", action="store_true", help="allow rows that send answers away (or CTXSIFT_REMOTE=1)")
-    group.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+def _add_criteria(parser: argparse._ActionsContainer) -> None:
+    told = "that are scored; default: those that go with the type of each question (docs/judging.md)"
+    parser.add_argument("--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help=told)
 
 
 def _share(text: str) -> float:
@@ -131,18 +108,12 @@ def _share(text: str) -> float:
     return value
 
 
-def _options(options: argparse.Namespace, folder: Path, told: Callable[[str], None]) -> JudgeOptions:
-    return JudgeOptions(
-        folder, options.matrix, options.env_file, options.remote, options.repeats, options.with_context, told
-    )
-
-
 def _judge(options: argparse.Namespace) -> int:
     result = read_result(options.result)
     output = options.output or options.result
     criteria = criteria_named(options.criteria)
     chosen = _chosen(result, options)
-    asked = _options(options, output.with_name(f"{output.name}.judges"), tell)
+    asked = judge_options(options, output.with_name(f"{output.name}.judges"))
     put = {each.answerer: to_judge(result, each, criteria, with_context=options.with_context) for each in chosen}
     judges = judges_of(options.judge, asked, lambda: rules_of([each for some in put.values() for each in some]))
     if options.label and len(judges) != 2:
@@ -150,13 +121,13 @@ def _judge(options: argparse.Namespace) -> int:
     made = []
     try:
         for judge in judges:
-            calibrated = uses(known_calibration(judge.identity, [SHIPPED_CALIBRATIONS, CALIBRATIONS]))
+            calibrated = uses(known_calibration(judge.identity, KNOWN_CALIBRATIONS))
             made += [
                 judged_answers(each, put[each.answerer], judge, calibrated, criteria, with_context=options.with_context)
                 for each in chosen
             ]
     except KeyboardInterrupt:
-        tell("interrupted; the same command goes on from here")
+        tell(INTERRUPTED)
         return EXIT_INTERRUPTED
     result = replace(result, judged=_joined(result.judged, made))
     if options.label and options.label.exists():
@@ -261,30 +232,7 @@ def _why(judged: JudgedAnswers) -> str:
 def _calibrate(options: argparse.Namespace) -> int:
     criteria, parts = criteria_named(options.criteria), [Part(name) for name in options.set]
     answers = labelled_answers(parts, criteria=criteria, with_context=options.with_context)
-    answers = drawn(answers, options.most)
-    asked = _options(options, options.output / "journals", tell)
-    judges: list[Judge] = judges_of(options.judge, asked, lambda: rules_on(answers))
-    try:
-        found = [calibration_of(answers, judge) for judge in judges]
-    except KeyboardInterrupt:
-        tell("interrupted; the same command goes on from here")
-        return EXIT_INTERRUPTED
-    for each in found:
-        digest = hashlib.sha256(each.identity.encode()).hexdigest()[:8]
-        path = options.output / f"{_file_name(each.judge)}-{digest}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, CALIBRATION_FILE.text(each, str(path)))
-        tell(f"written: {path}")
-    if options.json:
-        print_json([calibration_json(each) for each in found])
-    else:
-        for each in found:
-            print_calibration(each)
-    return EXIT_OK
-
-
-def _file_name(judge: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in judge)[-80:]
+    return run_calibrate(options, answers, rules_on)
 
 
 def add_for_judging(export: Parser) -> None:

@@ -10,18 +10,17 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from benchmark.judges.agreement import agreement_of
-from benchmark.judges.judges import RULES, Judge, Verdicts
+from benchmark.judges.judges import Judge
 from benchmark.judges.protocol import JudgeInput
-from benchmark.judges.records import Agreement, JudgedAnswer, ScoredCriterion, Use
+from benchmark.judges.records import Agreement, JudgedAnswer, Use
 from benchmark.judges.rubric import Criterion, overall_score
+from benchmark.judges.rules import RulesJudge
 from benchmark.probes.answer_rules import ANSWER_RULES_VERSION
 from benchmark.probes.figures import Board, board_of
 from benchmark.probes.model import Maker
 from benchmark.probes.records import Answering, AskedProbe, JudgedAnswers, MeasuredMethod, ProbeResult, RightAnswer
 from benchmark.probes.rubric import criteria_asked
 from benchmark.probes.states import posed_by_id
-
-NO_RULES = "rules do not judge it"
 
 
 @dataclass(frozen=True)
@@ -113,41 +112,14 @@ def judged_answers(
     )
 
 
-class RulesJudge:
-    """What rules gave for answers, by input: they know the statements of a probe, which no `JudgeInput` tells.
-
-    Args:
-        scores: 0 to 5, by `JudgeInput.input_id` and criterion.
-
-    """
-
-    name = RULES
-    version = f"version {ANSWER_RULES_VERSION}, no model"
-    identity = f"rules on answers, version {ANSWER_RULES_VERSION}"
-
-    def __init__(self, scores: Mapping[str, Mapping[Criterion, float]]) -> None:
-        self._scores = scores
-
-    def verdicts(self, inputs: Sequence[JudgeInput]) -> Verdicts:
-        """Return the scores of each; see Judge."""
-        return Verdicts(
-            {
-                each.input_id: JudgedAnswer(
-                    input_id=each.input_id, scores={name: self._score(each, name) for name in each.rubric_criteria}
-                )
-                for each in inputs
-                if each.input_id in self._scores
-            }
-        )
-
-    def _score(self, judged: JudgeInput, criterion: Criterion) -> ScoredCriterion:
-        score = self._scores[judged.input_id].get(criterion)
-        return ScoredCriterion(score=score, reasoning=NO_RULES if score is None else "")
+def probe_rules(scores: Mapping[str, Mapping[Criterion, float]]) -> RulesJudge:
+    """Return the judge by rules, by what these gave, 0 to 5."""
+    return RulesJudge(scores, "rules on answers", ANSWER_RULES_VERSION)
 
 
 def rules_of(put: Sequence[ToJudge]) -> RulesJudge:
     """Return the judge by rules of answers that rules have judged when they came."""
-    return RulesJudge({each.judged.input_id: each.asked.criteria for each in put})
+    return probe_rules({each.judged.input_id: each.asked.criteria for each in put})
 
 
 @dataclass(frozen=True)

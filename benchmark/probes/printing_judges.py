@@ -7,12 +7,12 @@ from typing import Any
 
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
-from benchmark.judges.records import Agreement, CalibratedCriterion, Calibration, Use
+from benchmark.judges.printing import agreement_cells
+from benchmark.judges.records import Agreement, Use
 from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Estimate, Row
 from benchmark.probes.judged import Apart, JudgedBoard
 from benchmark.probes.printing import MADE, SHARE, BoardTable, begin, boards_json, place_of, points
-from benchmark.record.base import Interval, to_json
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.markdown import markdown_table, plain_cell
@@ -160,62 +160,6 @@ def judged_json(boards: Iterable[JudgedBoard]) -> list[dict[str, Any]]:
     ]
 
 
-def print_calibration(calibration: Calibration) -> None:
-    """Print how far a judge may be believed: a table for each criterion that it scores, and what follows from it."""
-    console = terminal()
-    unread = form_text(SHARE, calibration.unread)
-    show(
-        one_line(
-            f"{calibration.judge} ({calibration.version}) on {calibration.answers:,} labelled answers; of {unread} of "
-            "them no reply could be read"
-        )
-    )
-    for table in calibration_tables(calibration):
-        print_table(console, table.header, table.rows, title=table.title)
-    scored = [each for each in calibration.criteria if each.agreement.answers]
-    for each in scored:
-        show(one_line(f"{each.criterion}: {each.use}. {told_of(each)}"))
-    silent = [each.criterion for each in calibration.criteria if each not in scored]
-    rest = [each for each in Criterion if each not in {found.criterion for found in calibration.criteria}]
-    if silent:
-        show(one_line(f"It scores no answer by {', '.join(silent)}."))
-    show(one_line(f"Not calibrated, since too few answers have a label: {', '.join(rest)}."))
-
-
-def told_of(found: CalibratedCriterion) -> str:
-    """Return why a judge may or may not be used, in a sentence or two."""
-    told = f"{found.why[:1].upper()}{found.why[1:]}."
-    if found.lead is not None:
-        lead = f"{form_text(Form(2, signed=True), found.lead)}{_interval(found.lead_interval)}"
-        told += f" Its kappa is {lead} above the best degenerate judge: {found.rival}."
-    return told
-
-
-def calibration_tables(calibration: Calibration) -> Iterator[BoardTable]:
-    """Yield a table for each criterion that is scored: all labelled answers, then by type of the probe."""
-    for found in (each for each in calibration.criteria if each.agreement.answers):
-        rows = [["all", *agreement_cells(found.agreement), found.use]]
-        rows += [[kind, *agreement_cells(each.agreement), each.use] for kind, each in found.types.items()]
-        header = ["probes", "n", "unscored", "kappa", "rho", "bias", "wrong ones passed", "use"]
-        yield BoardTable(found.criterion, header, rows)
-
-
-def agreement_cells(found: Agreement) -> list[str]:
-    """Return the figures of an agreement as cells."""
-    return [
-        str(found.answers),
-        str(found.unscored),
-        MISSING if found.kappa is None else f"{found.kappa:.2f}{_interval(found.kappa_interval)}",
-        MISSING if found.rho is None else f"{found.rho:.2f}{_interval(found.rho_interval)}",
-        f"{found.bias:+.2f}",
-        f"{found.passed} of {found.wrong}" if found.wrong else MISSING,
-    ]
-
-
-def _interval(found: Interval | None) -> str:
-    return f" [{found[0]:.2f}, {found[1]:.2f}]" if found else ""
-
-
 def print_agreement(first: str, second: str, agreements: Mapping[Criterion, Agreement], apart: Sequence[Apart]) -> None:
     """Print how far two judges agree, and the answers on which they differ most."""
     header = ["criterion", "n", "kappa", "rho", "difference"]
@@ -234,8 +178,3 @@ def print_agreement(first: str, second: str, agreements: Mapping[Criterion, Agre
 def _pair(found: Agreement) -> list[str]:
     cells = agreement_cells(found)
     return [cells[0], cells[2], cells[3], cells[4]]
-
-
-def calibration_json(calibration: Calibration) -> Any:
-    """Return a calibration as JSON values."""
-    return to_json(calibration)

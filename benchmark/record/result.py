@@ -13,6 +13,7 @@ from msgspec import UNSET, UnsetType, field
 
 from benchmark.matrix import Scenario
 from benchmark.record.base import Figure, Flat, Ratio, Record, Sha256, Timestamp, TotalSeconds, Whole
+from benchmark.record.judged_quality import JudgedQuality, ProseJudge
 from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.record.views import ScoredView
 from ctxsift.backends.base import Count, Generation, Milliseconds
@@ -80,6 +81,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
         input_tokens: length of the raw input by the scorer's tokenizer, the same for all models.
         read_tokens: length of what the model read in its place, by the same; None for the raw input.
         input_chars_cut: characters of the raw input that did not fit the context.
+        judged_quality: of an answer in prose, where a judge was asked; see `benchmark.rescore --judge`.
         held_back: why the product would not print this valid answer; names of ctxsift.gate. No score knows of it.
 
     """
@@ -101,6 +103,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     cpu_rss_bytes: Count | None = None
     recovery_steps: list[Step] = []
     held_back: list[str] = []
+    judged_quality: JudgedQuality | UnsetType = UNSET
     recovered: ScoredView
     raw: ScoredView = field(name="raw_view")
 
@@ -298,6 +301,7 @@ class Result(Record, frozen=True, kw_only=True):
     Attributes:
         schema_version: None in published files.
         run: None in published files.
+        judge: who judged its prose, where somebody did.
 
     """
 
@@ -305,6 +309,7 @@ class Result(Record, frozen=True, kw_only=True):
     scenario: Scenario
     warmup: Warmup = Warmup()
     run: Run | None = None
+    judge: ProseJudge | UnsetType = UNSET
     summary: Summary
     breakdowns: dict[Dimension, list[Group]] | None = None
     cases: list[Outcome]

@@ -9,6 +9,7 @@ from typing import ClassVar
 from msgspec import UNSET, UnsetType, field
 
 from benchmark.record.base import Figure, Flat, Interval, Ratio, Record, Whole
+from benchmark.record.judged_quality import ScoredBy
 from benchmark.record.views import ViewSummary
 from ctxsift.backends.base import Count, Milliseconds
 
@@ -123,6 +124,7 @@ class Summary(Record, frozen=True, kw_only=True):
 
     Attributes:
         planned_count: None in published files.
+        prose: what a judge says of the answers in prose, where one was asked.
 
     """
 
@@ -142,6 +144,7 @@ class Summary(Record, frozen=True, kw_only=True):
     standing: Standing | None = None
     held_back: HeldBack | None = None
     peaks: Peaks | None = None
+    prose: ScoredBy | UnsetType = UNSET
     raw: ViewSummary | UnsetType = field(name="raw_view", default=UNSET)
 
     @property

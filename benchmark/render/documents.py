@@ -14,6 +14,7 @@ from benchmark.analysis.gate import Gate
 from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.analysis.ranking import Rank, Ranking
 from benchmark.record.base import Interval as Ends
+from benchmark.record.base import known, to_json
 from benchmark.record.read import labels
 from benchmark.render.figures import board_title, headline_text, rank_text
 from benchmark.render.notes import comparison_notes, notes, notes_together, reference_notes
@@ -86,6 +87,8 @@ class _RowDocument:
     flags: tuple[Flag, ...]
     figures: dict[str, float | None]
     intervals: dict[str, Ends]
+    judge: Any
+    prose: Any
     notes: list[str]
 
 
@@ -178,6 +181,8 @@ def _board(board: Leaderboard) -> _BoardDocument:
                 flags=row.flags,
                 figures={figure.key: figure.read(row.summary) for figure in FIGURES},
                 intervals={f.key: ends for f in FIGURES if (ends := f.interval(row.summary))},
+                judge=to_json(known(row.result.record.judge)),
+                prose=to_json(known(row.summary.prose)),
                 notes=notes(row.result),
             )
             for row in board.rows

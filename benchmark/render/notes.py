@@ -10,15 +10,17 @@ from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
 from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
-from benchmark.record.base import known
+from benchmark.record.base import Interval, known
+from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
-from benchmark.record.result import Answered, Backend, Disturbance, Run
+from benchmark.record.result import Answered, Backend, Disturbance, Result, Run
 from benchmark.record.summary import Latency, Summary
 from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
 from ctxsift.terminal import one_line
 
 BY_WORDING = "quality there is closeness to gold's words"
+NOT_CALIBRATED = "not calibrated with prose, so nothing of it may be used (python -m benchmark.validity calibrate)"
 _MOST_NAMED = 5
 _CASES = Column("", (ANSWERED, PLANNED))
 _RESCORE = "run benchmark.rescore on them first"
@@ -41,6 +43,7 @@ def notes(result: StoredResult) -> list[str]:
     found = _about_answers(run, summary)
     if before := result.record.scenario.before:
         found.append(f"reads what {before} makes of the output")
+    found += prose_notes(result.record)
     if result.is_reference:
         return found
     if not run.disturbance.latency_clean:
@@ -57,6 +60,30 @@ def notes(result: StoredResult) -> list[str]:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
     return found + _about_program(result)
+
+
+def prose_notes(record: Result) -> list[str]:
+    """Return in one line what a judge says of the answers in prose, and what that is worth; nothing without a judge."""
+    judge, prose = known(record.judge), known(record.summary.prose)
+    if judge is None or prose is None:
+        return []
+    found = f"prose judged by {judge.name} ({judge.version})"
+    if prose.judged_quality is not None and prose.scorer_quality is not None:
+        ends = _ends(prose.judged_quality_interval, 1)
+        found += f": {prose.judged_quality:.1f}{ends} over {counted(prose.judged_count, 'answer')}"
+        found += f"; the scorer's quality of the same: {prose.scorer_quality:.1f}"
+    if prose.unscored_count:
+        found += f"; {counted(prose.unscored_count, 'answer')} unscored"
+    uses = [f"{name} {each.use}{_kappa(each)}" for name, each in judge.calibrated.items()]
+    return [f"{found}; {', '.join(uses) or NOT_CALIBRATED}"]
+
+
+def _kappa(use: CriterionUse) -> str:
+    return "" if use.kappa is None else f" (kappa {use.kappa:.2f}{_ends(use.kappa_interval, 2)})"
+
+
+def _ends(interval: Interval | None, digits: int) -> str:
+    return f" [{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
 
 
 def _cached(latency: Latency, cases: int) -> str:

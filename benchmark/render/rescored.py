@@ -12,8 +12,10 @@ from benchmark.grading.rescoring import Rescored
 from benchmark.record.read import labels
 from benchmark.record.summary import Summary
 from benchmark.render.figures import form_text
+from benchmark.render.notes import prose_notes
 from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
+from ctxsift.terminal import one_line
 
 _SHOWN_MOVES = 10
 _SCORE = Form(digits=2)
@@ -33,6 +35,8 @@ def print_rescored(console: Console, done: Sequence[Rescored]) -> None:
     ]
     print_table(console, titles, rows, title="Rescored (final scores before -> after)")
     for label, rescored in zip(names, done, strict=True):
+        for note in prose_notes(rescored.record):
+            console.print(plain_text(one_line(f"{label}: {note}")), soft_wrap=True)
         for move in rescored.moves[:_SHOWN_MOVES]:
             scores = f"{form_text(_CASE_SCORE, move.before)} -> {form_text(_CASE_SCORE, move.after)}"
             console.print(plain_text(f"{label}: {move.case_id}  {scores}"), soft_wrap=True)

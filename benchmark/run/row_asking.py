@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,11 +65,25 @@ class Purpose:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What a reply took.
+
+    Attributes:
+        tokens: read and written; None where nobody tells.
+
+    """
+
+    ms: float
+    tokens: int | None
+
+
+@dataclass(frozen=True)
 class Replies:
     """What came.
 
     Attributes:
         texts: by id of the unit; empty where a reply says nothing.
+        spent: likewise.
         errors: why there was no reply, by id.
         shortened: how many prompts did not fit and were cut.
         error: why it ended early; None where it did not.
@@ -80,6 +94,7 @@ class Replies:
     errors: Mapping[str, str]
     shortened: int = 0
     error: str | None = None
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 class ReplyOutcome(Record, frozen=True, kw_only=True):
@@ -87,12 +102,14 @@ class ReplyOutcome(Record, frozen=True, kw_only=True):
 
     Attributes:
         text: what counts of the reply; empty where it says nothing; None where there was none.
+        spent: what it took; None where there was none.
         error: why there was none.
 
     """
 
     unit_id: str
     text: str | None
+    spent: Spent | None = None
     chars_cut: int = 0
     error: str | None = None
 
@@ -169,6 +186,7 @@ class AskedRow:
             {each.unit_id: each.error for each in ran.outcomes if each.error is not None},
             shortened=sum(each.chars_cut > 0 for each in ran.outcomes),
             error=ran.error,
+            spent={each.unit_id: each.spent for each in ran.outcomes if each.spent is not None},
         )
 
     def _spec(self, index: int, /, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:
@@ -220,7 +238,15 @@ class _Reader:
 
     def grade(self, unit: Unit, given: Given) -> ReplyOutcome:
         """Take what counts out of a reply."""
-        return ReplyOutcome(unit_id=unit.unit_id, text=self._read(unit, given), chars_cut=given.answer.input_chars_cut)
+        answer, generation = given.answer, given.answer.generation
+        counts = generation.prompt_tokens, generation.completion_tokens
+        tokens = None if None in counts else sum(count or 0 for count in counts)
+        return ReplyOutcome(
+            unit_id=unit.unit_id,
+            text=self._read(unit, given),
+            spent=Spent(generation.total_ms, tokens),
+            chars_cut=answer.input_chars_cut,
+        )
 
     def ungraded(self, unit: Unit, answer: Answer | None, error: str, attempts: int) -> ReplyOutcome:
         """Keep why there is no reply."""

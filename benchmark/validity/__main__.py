@@ -21,20 +21,27 @@ from benchmark.cli.command import (
 )
 from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
+from benchmark.judges.commands import add_calibrate, run_calibrate
+from benchmark.judges.records import Asked
 from benchmark.record.base import to_json
 from benchmark.record.validity import MEASURED, Half, Judged, Validity, ValidityFigure, validity_text
 from benchmark.scoring import Embedder
 from benchmark.scoring.remarks import Remark
 from benchmark.validity.answers import DEFAULT_ANSWERS, read_answers
+from benchmark.validity.labelled import labelled_prose, scorer_on
 from benchmark.validity.measures import measure
 from ctxsift.files import write_atomically
 from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line, show
 
+# How many answers `calibrate` has.
+LABELLED = 2417
+_SETS = {"held-out": Half.HELD_OUT, "tuned": Half.TUNED}
 _EXAMPLES = """\
   python -m benchmark.validity                       every figure with its bar, and the answers it gets most wrong
   python -m benchmark.validity --json
   python -m benchmark.validity --write               record the figures for the viewer and for the tests
+  python -m benchmark.validity calibrate --judge rules --judge cpu-qwen2.5-coder-1.5b-q4_k_m --set held-out
 """
 
 
@@ -50,9 +57,21 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--answers", type=Path, default=DEFAULT_ANSWERS, metavar="DIR", help="answers, a YAML file for each case"
     )
+    parser.set_defaults(run=_measure)
     parser.add_argument("--write", action="store_true", help="also record the figures where the viewer finds them")
     add_json(parser)
+    _add_calibrate(parser.add_subparsers(title="judges", metavar="calibrate", parser_class=Parser))
     return parser
+
+
+def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
+    calibrate = add_calibrate(commands, LABELLED)
+    told = "whether anybody may have tuned the scorer on them; default: both"
+    calibrate.add_argument("--set", nargs="+", choices=list(_SETS), default=list(_SETS), metavar="NAME", help=told)
+    # Whether they stand before the word or behind it.
+    calibrate.add_argument("--dataset", type=Path, default=argparse.SUPPRESS, metavar="PATH", help="as above")
+    calibrate.add_argument("--answers", type=Path, default=argparse.SUPPRESS, metavar="DIR", help="as above")
+    calibrate.set_defaults(run=_calibrate)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +80,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    code: int = options.run(options)
+    return code
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    corpus, answers = load_corpus(options.dataset or DEFAULT_CORPUS), read_answers(options.answers)
+    halves = {_SETS[name] for name in options.set}
+    labelled = labelled_prose(corpus, answers, halves, with_context=options.with_context)
+    return run_calibrate(options, labelled, lambda some: scorer_on(some, Embedder()), Asked.CASES)
+
+
+def _measure(options: argparse.Namespace) -> int:
     answers = read_answers(options.answers)
     validity = measure(load_corpus(options.dataset or DEFAULT_CORPUS), answers, Embedder())
     if options.write:
