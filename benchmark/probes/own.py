@@ -21,7 +21,7 @@ from ctxsift.errors import InputError
 from ctxsift.sessions.artifacts.paths import home_of, resolve, shown
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
-from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
+from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, DRAWS, RECORDED
 from ctxsift.sessions.compaction.transcript import STEP_LINE, text_of
 from ctxsift.sessions.reading import read_session
 
@@ -127,7 +127,8 @@ def measured_own(
 
     """
     recorded = any(subject.session.compactions for subject in subjects)
-    names = [*RULE_BASED, *([RECORDED] if recorded else [])]
+    # Of one session, a draw of lines tells of that draw.
+    names = [*(name for name in RULE_BASED if name not in DRAWS), *([RECORDED] if recorded else [])]
     results: dict[str, list[MethodResult]] = {name: [] for name in names}
     for subject in subjects:
         for name in names:

@@ -114,5 +114,6 @@ def _origin(point: EntryPoint) -> str:
 
 def _said_of(made: object) -> str:
     """Return what its first line says it is, for those who do not read code."""
-    first = (getattr(made, "__doc__", None) or "").strip().partition("\n")[0]
+    # Of what is made with settings, the class says it.
+    first = (getattr(getattr(made, "func", made), "__doc__", None) or "").strip().partition("\n")[0]
     return first.partition("; see ")[0].partition(". ")[0].rstrip(".") or "says nothing of itself"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from ctxsift.sessions.compaction.lines import utterances
-from ctxsift.sessions.compaction.records import Cycle, Summary
+from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
 from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 from ctxsift.sessions.records import Compaction, JsonValue, Source, Step
@@ -48,6 +49,41 @@ class First:
         """Return the first characters of the previous summary and the span."""
         text = _joined(cycle.previous.text, text_of(cycle.span))
         return Summary(text[: cycle.budget * CHARACTERS_PER_TOKEN])
+
+
+class Random:
+    """Lines of what is gone, drawn at random.
+
+    Each draws its weight once, when it goes: what stands after the last cut is drawn from the whole history, and not
+    from the last span above all.
+
+    Args:
+        seed: another one gives other lines.
+
+    """
+
+    takes_budget = True
+    must_shrink = True
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def compact(self, cycle: Cycle) -> Summary:
+        """Return the heaviest lines of the previous summary and the span that fit the budget, in their order."""
+        lines = [*cycle.previous.entries, *self._weighed(text_of(cycle.span))]
+        # The last line has no line break.
+        room, kept = cycle.budget * CHARACTERS_PER_TOKEN + 1, list[int]()
+        for at in sorted(range(len(lines)), key=lambda at: -lines[at].weight):
+            if (size := len(lines[at].text) + 1) <= room:
+                room -= size
+                kept.append(at)
+        entries = tuple(lines[at] for at in sorted(kept))
+        return Summary("\n".join(entry.text for entry in entries), entries)
+
+    def _weighed(self, text: str) -> list[Entry]:
+        # Tools may print half characters.
+        drawn = random.Random(f"{self._seed}:{text}".encode("utf-8", "surrogatepass"))
+        return [Entry("", line, drawn.random()) for line in text.split("\n") if line.strip()]
 
 
 class Mask:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, cast
 
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.sessions.compaction.anchored import Anchored
-from ctxsift.sessions.compaction.controls import Drop, Everything, First, Last, Mask, Recorded, Text, TextCut, UserText
+from ctxsift.sessions.compaction.controls import (
+    Drop,
+    Everything,
+    First,
+    Last,
+    Mask,
+    Random,
+    Recorded,
+    Text,
+    TextCut,
+    UserText,
+)
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.records import Method
 from ctxsift.sessions.compaction.regenerative import Regenerative
@@ -20,6 +32,9 @@ if TYPE_CHECKING:
 GROUP = "ctxsift.compaction"
 INDEX = "+index"
 DEFAULT_METHOD = f"anchored{INDEX}"
+RANDOM = "random"
+# What one draw keeps is chance; their mean is what chance keeps.
+DRAWS = {f"{RANDOM}-{seed}": seed for seed in (1, 2, 3)}
 METHODS: Mapping[str, Callable[[], Method]] = {
     "anchored": Anchored,
     "regenerative": Regenerative,
@@ -27,6 +42,7 @@ METHODS: Mapping[str, Callable[[], Method]] = {
     "drop": Drop,
     "last": Last,
     "first": First,
+    **{name: partial(Random, seed) for name, seed in DRAWS.items()},
     "mask": Mask,
     "text": Text,
     "text-cut": TextCut,

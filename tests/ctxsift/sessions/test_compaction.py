@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxsift.errors import InputError
-from ctxsift.sessions.compaction.controls import Given, Text
+from ctxsift.sessions.compaction.controls import Given, Random, Text
 from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_at_shares, cuts_by_threshold
-from ctxsift.sessions.compaction.methods import METHODS, create_method
+from ctxsift.sessions.compaction.methods import DRAWS, METHODS, create_method
 from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Summary
 from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.compaction.transcript import elided, text_of, tokens_of
@@ -278,6 +279,55 @@ def test_controls_keep_what_their_names_say() -> None:
     assert "characters]" in gone["mask"].summary_text
     assert gone["drop+index"].summary_text.startswith("## Files and commands\n")
     assert gone["drop+index"].summary_tokens <= 150
+
+
+def lines_drawn(name: str, budget: int = 150, session: Session = SHOP) -> list[list[str]]:
+    """Return the lines that stand after each cut."""
+    return [each.summary_text.split("\n") for each in compacted(name, budget=budget, session=session)]
+
+
+def test_random_draws_whole_lines_in_their_order() -> None:
+    history = text_of(SHOP.steps[1:36]).split("\n")
+    for name in DRAWS:
+        last = compacted(name, budget=150)[-1]
+        assert 140 <= last.summary_tokens <= 150
+        # Each is found behind the one before.
+        rest = iter(history)
+        assert all(line in rest for line in last.summary_text.split("\n"))
+    assert len({tuple(lines_drawn(name)[-1]) for name in DRAWS}) == len(DRAWS)
+    assert lines_drawn("random-1") == lines_drawn("random-1")
+
+
+def test_random_brings_nothing_back_that_is_gone() -> None:
+    steps = SHOP.steps
+    for before, after, cut in zip(
+        lines_drawn("random-2"), lines_drawn("random-2")[1:], cuts_at_shares(steps, KEEP), strict=False
+    ):
+        come = text_of(step for step in steps if step.step_id >= cut.first_kept).split("\n")
+        assert not set(after) - set(before) - set(come)
+
+
+def test_random_draws_from_all_that_is_gone_whenever_it_went() -> None:
+    """An early line stands as often as a late one, and as often as after one cut."""
+    numbers = 400
+    steps = [Step(at, Source.USER, f"line {at:03}: {'x' * 30}") for at in range(1, numbers + 1)]
+    session = Session(SessionHead("messages"), (*steps, Step(numbers + 1, Source.AGENT, "Done.")))
+    found: Counter[bool] = Counter()
+    for seed in range(40):
+        cuts = cuts_at_shares(session.steps, 1)
+        *_, last = compact_session(session, "random", cuts, budget=1000, keep_last=1, method=Random(seed))
+        kept = [int(line[5:8]) for line in last.summary_text.split("\n") if line.startswith("line ")]
+        found.update(number <= numbers / 2 for number in kept)
+    assert sum(found.values()) > 2000
+    assert 0.47 < found[True] / sum(found.values()) < 0.53
+
+
+def test_random_takes_what_tools_may_print() -> None:
+    """A line that is longer than the budget hides no other; half a character is a character."""
+    lines = "\n".join(["x" * 9000, "\ud800 half", *(f"line {number}" for number in range(2000))])
+    shown = summary_of(said(lines, "Done."), "random-1", budget=100)
+    assert len(shown) > 390
+    assert "xx" not in shown
 
 
 def test_recorded_is_the_last_summary_that_was_there_at_the_cut() -> None:
