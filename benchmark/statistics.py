@@ -50,6 +50,12 @@ class Difference:
     interval: Interval | None
     p: float
 
+    @property
+    def turned(self) -> Difference:
+        """How far A lies above B."""
+        ends = self.interval and Interval(-self.interval.high, -self.interval.low)
+        return Difference(-self.value, ends, self.p)
+
 
 @dataclass(frozen=True)
 class Clusters:

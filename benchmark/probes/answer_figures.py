@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from benchmark.probes.figures import Board, board_of
 from benchmark.probes.model import Maker
+from benchmark.probes.nulls import row_of
 from benchmark.probes.records import Answering, AskedProbe, MeasuredMethod, PosedProbe, ProbeResult
 from benchmark.probes.states import SAID, Posed, posed_by_id
 from benchmark.statements.model import Weight
@@ -63,7 +64,7 @@ class AnsweredBoard:
     Attributes:
         kept: what contexts hold.
         said: what answers say.
-        fates: by label of the method.
+        fates: by label of the row.
 
     """
 
@@ -87,8 +88,12 @@ def answered_boards(result: ProbeResult) -> Iterator[AnsweredBoard]:
                 for methods, told in ((kept, posed), (said, None))
             ]
             if boards[0] and boards[1]:
-                fates = {label: _fates(kept[label], said[label], maker, shared, posed) for label in said}
-                yield AnsweredBoard(answering, boards[0], boards[1], fates)
+                fates: dict[str, list[Fates]] = {}
+                for label, method in said.items():
+                    found = _fates(kept[label], method, maker, shared, posed)
+                    fates.setdefault(row_of(method).label, []).append(found)
+                joined = {label: _joined(found) for label, found in fates.items()}
+                yield AnsweredBoard(answering, boards[0], boards[1], joined)
 
 
 _Key = tuple[str, str, int]
@@ -129,6 +134,22 @@ def _fates(
         fmean(bool(each.abstains) and not bad for each, bad in zip(answers, wrong, strict=True)),
         fmean(wrong),
         _abstained(said, {each.session for each in answers}),
+    )
+
+
+def _joined(draws: Sequence[Fates]) -> Fates:
+    """Return what became of all that a row was asked; each draw of random lines was asked the same."""
+    if len(draws) == 1:
+        return draws[0]
+    unanswerable = [each.unanswerable for each in draws if each.unanswerable]
+    return Fates(
+        {fate: fmean(each.shares[fate] for each in draws) for fate in Fate},
+        {fate: sum(each.statements[fate] for each in draws) for fate in Fate},
+        fmean(each.abstaining for each in draws),
+        fmean(each.wrong for each in draws),
+        Abstained(sum(each.abstained for each in unanswerable), sum(each.asked for each in unanswerable))
+        if unanswerable
+        else None,
     )
 
 

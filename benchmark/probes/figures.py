@@ -13,12 +13,15 @@ import numpy as np
 from benchmark.analysis.ranking import Rank, ranks_of
 from benchmark.judges.rubric import FULL, Criterion, Dimension
 from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.nulls import NULLS, draws_joined
 from benchmark.probes.records import AskedProbe, MeasuredMethod, ProbeResult
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.record.base import Interval
 from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples
 
 Value = Callable[[AskedProbe], float | None]
+# A probe of a session at a cut.
+_Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,20 @@ class _Aged:
 
 
 @dataclass(frozen=True)
+class Lift:
+    """How far a method lies above the best of the nulls with its budget, on the same questions.
+
+    Attributes:
+        over: label of that null.
+        above: as of any two methods of the board; its p is corrected for all pairs, so for the choice of the null.
+
+    """
+
+    over: str
+    above: Difference
+
+
+@dataclass(frozen=True)
 class Row:
     """A method on the board of those who made its probes.
 
@@ -83,7 +100,8 @@ class Row:
         uptake: share of the probes that end with a contradiction; None where nothing could.
         ratio: tokens of all steps by tokens of what is left, over all cuts that have a summary.
         seconds: mean of a cycle.
-        refused: cycles whose summary was not used.
+        refused: cycles whose summary was not used; of random lines, in all draws.
+        lift: None of nulls, of what takes no budget or is not ranked, and where no null has its budget.
 
     """
 
@@ -102,11 +120,12 @@ class Row:
     ratio: float
     seconds: float
     refused: int
+    lift: Lift | None
 
 
 @dataclass(frozen=True)
 class Board:
-    """Methods on the probes that one kind of maker wrote, best first.
+    """Methods on the probes that one kind of maker wrote, best first; draws of random lines are one.
 
     Attributes:
         probes: how many.
@@ -142,7 +161,7 @@ def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | Non
         posed: the probes; None where the figures are not of contexts.
 
     """
-    figures = [_Figures(method, maker, posed) for method in methods]
+    figures = [_Figures(method, maker, posed) for method in draws_joined(methods)]
     return _board(maker, figures) if any(each.asked for each in figures) else None
 
 
@@ -165,34 +184,48 @@ def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Di
 
 def _board(maker: Maker, methods: Sequence[_Figures]) -> Board:
     figures = [each for each in methods if each.asked]
-    asked = max((each.asked for each in figures), key=len)
-    ages = [each.age for each in asked]
+    by_key = max((each.ages for each in figures), key=len)
+    ages = list(by_key.values())
     counts = tuple(ages.count(age) for age in range(1 + max(ages)))
-    differences = _differences([each for each in figures if each.is_ranked])
-    ranks = _ranks([each for each in figures if each.is_ranked], differences)
-    rows = [each.row(ranks.get(each.method.label), len(counts)) for each in figures]
+    ranked = [each for each in figures if each.is_ranked]
+    differences = _differences(ranked)
+    ranks, lifts = _ranks(ranked, differences), _lifts(ranked, differences)
+    rows = [each.row(ranks.get(each.label), lifts.get(each.label), len(counts)) for each in figures]
     return Board(
         maker,
-        len({(each.session, each.probe) for each in asked}),
-        len(asked),
+        len({(session, probe) for session, probe, _ in by_key}),
+        len(by_key),
         counts,
         tuple(sorted(rows, key=lambda row: (row.rank is None, -row.score.value, row.label))),
         differences,
-        tuple(each.method.label for each in methods if not each.asked),
+        tuple(each.label for each in methods if not each.asked),
     )
 
 
 def _differences(figures: Sequence[_Figures]) -> dict[tuple[str, str], Difference]:
     pairs = list(itertools.combinations(figures, 2))
-    alone = {(one.method.label, other.method.label): one.difference(other) for one, other in pairs}
+    alone = {(one.label, other.label): one.difference(other) for one, other in pairs}
     corrected = holm([difference.p for difference in alone.values()])
     return {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
 
 
 def _ranks(figures: Sequence[_Figures], differences: Mapping[tuple[str, str], Difference]) -> dict[str, Rank]:
-    place = {each.method.label: number for number, each in enumerate(figures)}
+    place = {each.label: number for number, each in enumerate(figures)}
     by_place = {(place[one], place[other]): found for (one, other), found in differences.items()}
     return dict(zip(place, ranks_of(len(figures), by_place), strict=True))
+
+
+def _lifts(figures: Sequence[_Figures], differences: Mapping[tuple[str, str], Difference]) -> dict[str, Lift]:
+    nulls = [each for each in figures if each.method.method in NULLS]
+    best = {each.method.budget: each.label for each in sorted(nulls, key=lambda each: (each.score, each.label))}
+    # What takes no budget has no null: others may leave a tenth of its tokens.
+    best.pop(None, None)
+    lifted = [each for each in figures if each.method.budget in best and each not in nulls]
+    return {
+        each.label: Lift(over, differences.get((over, each.label)) or differences[each.label, over].turned)
+        for each in lifted
+        for over in [best[each.method.budget]]
+    }
 
 
 class _Figures:
@@ -209,14 +242,29 @@ class _Figures:
         """Whether rules can compare it with others: answers always; contexts, where their words are not their own."""
         return not self.method.own_words or self.asked[0].answer is not None
 
-    def row(self, rank: Rank | None, ages: int) -> Row:
+    @cached_property
+    def ages(self) -> dict[_Key, int]:
+        """What it was asked, with the age of the evidence; the same in every draw of random lines."""
+        return {each.key: each.age for each in self.asked}
+
+    @property
+    def label(self) -> str:
+        """Of the method."""
+        return self.method.label
+
+    @property
+    def score(self) -> float:
+        """Over all that it was asked."""
+        return self._score.mean
+
+    def row(self, rank: Rank | None, lift: Lift | None, ages: int) -> Row:
         """Return its row on a board with so many ages."""
         method, contexts = self.method, [each for each in self.method.contexts if not each.absent]
         uptake = [each.uptake for each in self.asked if each.uptake is not None]
         return Row(
             method.method,
             method.budget,
-            method.label,
+            self.label,
             rank,
             self._estimate(self._score),
             self._other_words(),
@@ -229,27 +277,36 @@ class _Figures:
             sum(each.tokens_whole for each in contexts) / max(1, sum(each.tokens for each in contexts)),
             fmean(each.seconds for each in contexts),
             sum(each.refused for each in contexts),
+            lift,
         )
 
     def difference(self, other: _Figures) -> Difference:
         """Return how far another method lies above this one, on the same questions."""
-        found = self._gain(other, lambda each: each.score)
+        found = self._gain(self._scores, other._scores)
         assert found is not None
         return self._difference(found)
 
     def difference_in(self, dimension: Dimension, other: _Figures) -> Difference:
         """Return the same in one dimension; it has criteria that are scored."""
-        gains = (self._gain(other, _reader(criterion)) for criterion in dimension.criteria)
+        read = [_reader(criterion) for criterion in dimension.criteria]
+        gains = (self._gain(self._by_question(value), other._by_question(value)) for value in read)
         return self._difference(_mean_of([gain for gain in gains if gain is not None]))
 
-    def _gain(self, other: _Figures, value: Value) -> _Aged | None:
-        theirs = {(each.session, each.probe, each.at): value(each) for each in other.asked}
-        gains = [
-            (each.session, each.age, more - less)
-            for each in self.asked
-            if (less := value(each)) is not None and (more := theirs[each.session, each.probe, each.at]) is not None
-        ]
+    def _gain(self, ours: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> _Aged | None:
+        gains = [(key[0], self.ages[key], theirs[key] - less) for key, less in ours.items() if key in theirs]
         return _Aged.of(gains, self._sessions) if gains else None
+
+    @cached_property
+    def _scores(self) -> dict[_Key, float]:
+        return self._by_question(lambda each: each.score)
+
+    def _by_question(self, value: Value) -> dict[_Key, float]:
+        """Return the value of each question that has one, over all draws."""
+        found: dict[_Key, list[float]] = {}
+        for each in self.asked:
+            if (figure := value(each)) is not None:
+                found.setdefault(each.key, []).append(figure)
+        return {key: fmean(values) for key, values in found.items()}
 
     def _difference(self, gain: _Aged) -> Difference:
         return difference_of(gain.mean, gain.drawn[~np.isnan(gain.drawn)], self._clusters)

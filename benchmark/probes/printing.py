@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmark.analysis.comparison import beyond_chance
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
 from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.nulls import NULLS
 from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.states import State
@@ -20,10 +22,11 @@ from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
 from benchmark.render.terminal import print_table
-from benchmark.statistics import MIN_CLUSTERS
+from benchmark.statistics import MIN_CLUSTERS, Difference
 from ctxsift.terminal import one_line, show
 
 POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
+_GAIN = Form(2, signed=True)
 _OTHER = "other words"
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
 MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
@@ -109,11 +112,14 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     uptake = any(row.uptake is not None for row in board.rows)
     beside = [({row.label: row.score for row in other.rows}, f"by {other.maker}") for other in others]
     reworded = any(row.other_words is not None for row in board.rows)
-    header = ["method", "rank", "score", *([_OTHER] if reworded else []), *ProbeType, *(["uptake"] if uptake else [])]
+    lifted = any(row.lift is not None for row in board.rows)
+    header = ["method", "rank", "score", *(["lift"] if lifted else []), *([_OTHER] if reworded else []), *ProbeType]
+    header += ["uptake"] if uptake else []
     rows = [
         [
             *begin(row),
             points(row.score),
+            *([_lift(row)] if lifted else []),
             *([form_text(SHARE, row.other_words)] if reworded else []),
             *(points(row.types.get(kind), bare=True) for kind in ProbeType),
             *([form_text(SHARE, row.uptake)] if uptake else []),
@@ -128,6 +134,7 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     notes = [
         "0 to 5, averaged over the age of the evidence",
         "rank: 1 + those that are better beyond chance; = others cannot be told from it",
+        *([_lift_note(board)] if lifted else []),
         *(
             [f"{_OTHER}: share of the questions that are lost by rules, but may be told in other words"]
             if reworded
@@ -145,6 +152,22 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
         notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
     rows += _unasked(board, header)
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
+
+
+def _lift(row: Row) -> str:
+    if row.lift is None:
+        return MISSING
+    above = row.lift.above
+    return f"{form_text(_GAIN, above.value)}{'' if beyond_chance(above) else '='}"
+
+
+def _lift_note(board: Board) -> str:
+    over = sorted({row.lift.over for row in board.rows if row.lift})
+    nulls = f"{', '.join(NULLS[:-1])} and {NULLS[-1]}"
+    return (
+        f"lift: score less that of the best of {nulls} with the same budget ({', '.join(over)}), which may leave "
+        "more or fewer tokens (ratio); = cannot be told from it"
+    )
 
 
 def _by_age(board: Board) -> BoardTable:
@@ -211,6 +234,9 @@ def points(found: Estimate | None, *, bare: bool = False) -> str:
 def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
     """Yield name and value of each figure of a row."""
     yield "score", row.score
+    if row.lift is not None:
+        yield "lift", Estimate(row.lift.above.value, 0, _ends(row.lift.above))
+        yield "p of lift", Estimate(row.lift.above.p, 0)
     if row.other_words is not None:
         yield State.OTHER_WORDS, Estimate(row.other_words, 0)
     yield from row.types.items()
@@ -225,6 +251,10 @@ def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
     yield "ratio", Estimate(row.ratio, 0)
     yield "seconds a cycle", Estimate(row.seconds, 0)
     yield "refused cycles", Estimate(row.refused, 0)
+
+
+def _ends(found: Difference) -> tuple[float, float] | None:
+    return (found.interval.low, found.interval.high) if found.interval else None
 
 
 def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -> str:
@@ -256,6 +286,7 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                     "tied": bool(row.rank and row.rank.tied),
                     "method": row.method,
                     "budget": row.budget,
+                    "lift_over": row.lift.over if row.lift else None,
                     "figures": {
                         name: {"value": found.value, "interval": found.interval} for name, found in _figures(row)
                     },
@@ -268,7 +299,7 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                     "method": label,
                     "over": over,
                     "value": found.value,
-                    "interval": (found.interval.low, found.interval.high) if found.interval else None,
+                    "interval": _ends(found),
                     "p": found.p,
                 }
                 for (over, label), found in board.differences.items()

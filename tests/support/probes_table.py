@@ -128,15 +128,10 @@ def order_table(board: AnsweredBoard) -> str:
 
 
 def _apart(board: Board, better: str, worse: str) -> str:
-    found = board.differences.get((worse, better)) or _turned(board.differences[better, worse])
+    found = board.differences.get((worse, better)) or board.differences[better, worse].turned
     ends = (found.interval.low, found.interval.high) if found.interval else None
     form = Form(2, signed=True)
     return f"{form_text(form, found.value)}{interval_text(form, ends)}, p = {found.p:.3f}"
-
-
-def _turned(found: Difference) -> Difference:
-    ends = found.interval and Interval(-found.interval.high, -found.interval.low)
-    return Difference(-found.value, ends, found.p)
 
 
 def bars_table(result: ProbeResult) -> str:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Board, boards
 from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, tables_of
 from benchmark.probes.records import (
     AskedProbe,
     GoldStatement,
@@ -138,6 +139,91 @@ def test_words_of_their_own_are_not_ranked_among_copies() -> None:
     # Answers are ranked whatever they were read from.
     answers = [replace(each, asked=[replace(it, answer="so") for it in each.asked]) for each in own]
     assert {row.rank is None for row in only_board(replace(found, methods=answers)).rows} == {False}
+
+
+def eight(score: float) -> list[AskedProbe]:
+    """Return one question to each of eight sessions, answered a little better in every other one."""
+    return [asked(name, 0, score + 0.5 * (number % 2)) for number, name in enumerate("abcdefgh")]
+
+
+def test_draws_of_random_lines_are_one_row() -> None:
+    """Its figures are means over the draws; to whom it is compared makes no difference."""
+    board = only_board(result({"random-1": eight(0), "m": eight(4), "random-2": eight(1), "random-3": eight(2)}))
+    assert (board.asked, board.probes, board.ages) == (8, 8, (8,))
+    row = board.rows[1]
+    assert (row.label, row.score.value, row.score.count) == ("random 2k", 1.25, 24)
+    assert row.uptake == pytest.approx(1 / 3)
+    assert (row.ratio, row.seconds) == (4, 2)
+    alone = only_board(result({"random-2": eight(1), "m": eight(4)}))
+    assert alone.rows[1].score.interval == row.score.interval
+    assert alone.rows[1].rank == row.rank
+    assert board.differences == {("random 2k", "m 2k"): alone.differences["random 2k", "m 2k"]}
+
+
+def test_draws_with_an_index_or_another_budget_are_other_rows() -> None:
+    found = result({"random-1": eight(0), "random-1+index": eight(2), "random-2": eight(1)})
+    others = replace(found.methods[0], budget=4000)
+    board = only_board(replace(found, methods=[*found.methods, others]))
+    assert {row.label: row.score.value for row in board.rows} == {
+        "random 2k": 0.75,
+        "random+index 2k": 2.25,
+        "random 4k": 0.25,
+    }
+
+
+def test_lift_is_over_the_best_null_with_the_same_budget() -> None:
+    scores = {"first": 0, "text-cut": 2, "random-1": 1, "drop": 0, "good": 4, "first+index": 2, "mask": 3, "other": 4}
+    found = result({name: eight(score) for name, score in scores.items()})
+    budgets = {"mask": None, "other": 1000}
+    methods = [replace(each, budget=budgets.get(each.method, 2000)) for each in found.methods]
+    board = only_board(replace(found, methods=methods))
+    lifts = {row.label: row.lift and (row.lift.over, row.lift.above.value) for row in board.rows}
+    assert lifts == {
+        "good 2k": ("text-cut 2k", 2),
+        "first+index 2k": ("text-cut 2k", 0),
+        "drop 2k": ("text-cut 2k", -2),
+        "mask": None,
+        "other 1k": None,
+        "first 2k": None,
+        "random 2k": None,
+        "text-cut 2k": None,
+    }
+    # It is the difference of any two methods, whichever was measured first.
+    good = next(row.lift for row in board.rows if row.method == "good")
+    assert good
+    assert good.above == board.differences["text-cut 2k", "good 2k"]
+    again = only_board(replace(found, methods=methods[::-1]))
+    assert lifts == {row.label: row.lift and (row.lift.over, row.lift.above.value) for row in again.rows}
+    assert good.above.p < 0.05
+    only_nulls = only_board(result({"first": eight(0), "last": eight(1)}))
+    assert {row.lift for row in only_nulls.rows} == {None}
+
+
+def test_lift_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+    made = result({"good": eight(4), "random-1": eight(1), "last": eight(0), "equal": eight(1)})
+    board = only_board(made)
+    table = next(tables_of(board))
+    at = table.header.index("lift")
+    assert {row[0]: row[at] for row in table.rows} == {
+        "good 2k": "+3.00",
+        "random 2k": "-",
+        "equal 2k": "+0.00=",
+        "last 2k": "-",
+    }
+    assert "the best of random, first, last and text-cut with the same budget (random 2k)" in table.note
+    print_boards(made, [board])
+    assert "+3.00" in capsys.readouterr().out
+    assert "| +3.00 |" in boards_markdown(made, [board])
+    lines = boards_csv([board]).splitlines()
+    assert "hand,1,good,2000,lift,3.0,3.0,3.0," in lines
+    assert any(line.startswith("hand,1,good,2000,p of lift,0.0") for line in lines)
+    assert not any("random,2000,lift" in line for line in lines)
+    rows = {row["method"]: row for row in boards_json([board])[0]["rows"]}
+    assert rows["good"]["lift_over"] == "random 2k"
+    assert rows["good"]["figures"]["lift"] == {"value": 3, "interval": (3, 3)}
+    assert rows["last"]["lift_over"] is None
+    assert "lift" not in rows["last"]["figures"]
+    assert "lift" not in next(tables_of(only_board(result({"good": eight(4)})))).header
 
 
 def test_makers_have_boards_of_their_own() -> None:
