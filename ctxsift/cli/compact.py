@@ -48,7 +48,8 @@ after each cut: the same command goes on where it was interrupted.
 Methods: anchored (a summary with sections that lines are merged into), regenerative (one that is written anew each
 time), opaque (the lines with the rarest words); any of them with +index: files, checks and commits as the tools' calls
 show them. Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything,
-recorded. `ctxsift list methods` prints them, and those of installed packages.
+recorded; and what other programs keep by rule: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` prints
+them, and those of installed packages.
 
 The result goes to stdout or FILE, a table of what was cut off, kept and refused to stderr.
 

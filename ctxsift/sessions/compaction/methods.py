@@ -22,6 +22,7 @@ from ctxsift.sessions.compaction.controls import (
     UserText,
 )
 from ctxsift.sessions.compaction.opaque import Opaque
+from ctxsift.sessions.compaction.products import OpenCodeRules, PiRules
 from ctxsift.sessions.compaction.records import Method
 from ctxsift.sessions.compaction.regenerative import Regenerative
 from ctxsift.sessions.records import Compaction
@@ -48,6 +49,8 @@ METHODS: Mapping[str, Callable[[], Method]] = {
     "text-cut": TextCut,
     "user": UserText,
     "everything": Everything,
+    "opencode-rules": OpenCodeRules,
+    "pi-rules": PiRules,
 }
 RECORDED = "recorded"
 
