@@ -39,9 +39,9 @@ class OpenCodeRules:
 class PiRules:
     """What Pi keeps by rule: the files that its tools read and changed, and the newest steps up to the budget.
 
-    Its own limit for the steps is 20,000 tokens, files not counted; here files and steps share the budget. The step with
-    which the limit is reached stays unless its results alone reach it; what of it is above the budget goes from its
-    middle.
+    Its own limit for the steps is 20,000 tokens, files not counted; here files and steps share the budget. The step
+    with which the limit is reached stays unless its results alone reach it; what of it is above the budget goes from
+    its middle.
     """
 
     takes_budget = True
