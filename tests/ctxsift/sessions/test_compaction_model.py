@@ -53,7 +53,7 @@ GOOD = "\n".join(
 # As models write it: whoever reads an answer to a question takes the first lines for thought.
 TOLD = GOOD.replace(
     "## Intent\n- Add discount codes to the checkout",
-    "## Intent\nThe user wants to add discount codes to the checkout of the shop, and that the total stays above zero.\n",
+    "## Intent\nThe user wants to add discount codes to the checkout of the shop, and the total to stay above zero.\n",
 )
 STEPS = shop_session(1).steps
 
