@@ -58,7 +58,7 @@ from ctxsift.terminal import one_line, show, tell
 
 _JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
 _APART = 10
-_DEFAULT_MOST_UNSCORED = 0.2
+_MOST_UNSCORED = 0.2
 
 
 def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -77,11 +77,11 @@ def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
         help=f"the {_APART} answers on which two judges differ most, for you to label; labels in it count from then on",
     )
     judge.add_argument(
-        "--max-unscored",
+        "--fail-unscored",
         type=_share,
-        default=_DEFAULT_MOST_UNSCORED,
+        default=_MOST_UNSCORED,
         metavar="SHARE",
-        help=f"of unscored answers, above which this fails; default: {_DEFAULT_MOST_UNSCORED}",
+        help=f"exit with 1 if answers are unscored, and they are SHARE of all or more; default: {_MOST_UNSCORED}",
     )
     forms = judge.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(forms)
@@ -136,7 +136,7 @@ def _judge(options: argparse.Namespace) -> int:
     boards = list(judged_boards(replace(result, judged=made)))
     _print(result, boards, made, options)
     tell(f"written: {output}")
-    return _code(boards, made, options.max_unscored)
+    return _code(boards, made, options.fail_unscored)
 
 
 def _chosen(result: ProbeResult, options: argparse.Namespace) -> list[Answering]:
@@ -216,8 +216,8 @@ def _code(boards: Sequence[JudgedBoard], made: Sequence[JudgedAnswers], most: fl
             code = EXIT_FAILED
     for board in boards:
         share, judge = form_text(SHARE, board.unscored), board.judged.judge
-        if board.unscored > most:
-            tell(one_line(f"{judge}: {share} of the answers are unscored, more than --max-unscored {most:g}"))
+        if board.unscored and board.unscored >= most:
+            tell(one_line(f"{judge}: {share} of the answers are unscored (--fail-unscored {most:g})"))
             code = EXIT_FAILED
         elif board.unscored >= WARN_UNSCORED:
             tell(one_line(f"warning: {judge}: {share} of the answers are unscored"))

@@ -164,7 +164,8 @@ def print_agreement(first: str, second: str, agreements: Mapping[Criterion, Agre
     """Print how far two judges agree, and the answers on which they differ most."""
     header = ["criterion", "n", "kappa", "rho", "difference"]
     rows = [[name, *_pair(found)] for name, found in agreements.items()]
-    print_table(terminal(), header, rows, title=f"{second} beside {first}")
+    show(one_line(f"\n{second} beside {first}: how far they agree, and where least"))
+    print_table(terminal(), header, rows)
     for each in apart:
         put = each.put
         show(one_line(f"\n{put.asked.session}, {put.asked.probe} ({put.judged.input_id}): {put.judged.probe_question}"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmark.judges.calibrations import CALIBRATION_FILE
 from benchmark.judges.records import CalibratedCriterion, Calibration, Use
 from benchmark.judges.rubric import Criterion
-from benchmark.probes.calibrating import CALIBRATION_FILE, SHIPPED_CALIBRATIONS
+from benchmark.probes.calibrating import SHIPPED_CALIBRATIONS
 from benchmark.render.figures import MISSING
 from benchmark.render.markdown import markdown_table
 

@@ -289,20 +289,20 @@ def test_keys_in_any_letters_and_dimensions_that_are_none() -> None:
     assert (values(found), found.aggregate, found.dimensions) == ({FACTUAL: 2}, None, {Dimension.ACCURACY: 4})
 
 
-def test_an_id_is_of_all_that_is_shown() -> None:
+def test_an_id_is_of_all_texts_that_are_shown() -> None:
     others = [
         dataclasses.replace(JUDGED, probe_question="Which?"),
         dataclasses.replace(JUDGED, model_response="500"),
         dataclasses.replace(JUDGED, ground_truth=None),
         dataclasses.replace(JUDGED, ground_truth=""),
         dataclasses.replace(JUDGED, compacted_context="401"),
-        dataclasses.replace(JUDGED, rubric_criteria=(FACTUAL, FORMAT)),
         dataclasses.replace(JUDGED, model_response="half \ud800 of one"),
         dataclasses.replace(JUDGED, model_response="half \ud801 of one"),
         dataclasses.replace(JUDGED, model_response="half ? of one"),
     ]
-    assert len({JUDGED.input_id, *(each.input_id for each in others)}) == 10
-    assert dataclasses.replace(JUDGED).input_id == JUDGED.input_id
+    assert len({JUDGED.input_id, *(each.input_id for each in others)}) == 9
+    # Whatever it is judged by.
+    assert dataclasses.replace(JUDGED, rubric_criteria=(FACTUAL, FORMAT)).input_id == JUDGED.input_id
 
 
 def test_the_response_comes_last_and_nothing_is_cut() -> None:
@@ -312,7 +312,6 @@ def test_the_response_comes_last_and_nothing_is_cut() -> None:
     assert named == ["compacted_context", "probe_question", "ground_truth", "model_response"]
     assert user.index("rubric_criteria:") > user.index(JUDGED.model_response)
     assert system.startswith("You are an expert evaluator")
-    assert prompt.shortened(0.5) is None
     assert "compacted_context" not in JudgePrompt(JUDGED).messages[1].content
     assert (prompt.request.raw_input, prompt.chars_cut) == (user, 0)
 
@@ -353,10 +352,15 @@ REPLIES: dict[str, Callable[[str], str]] = {
 }
 
 
+def with_text(place: str, text: str) -> JudgeInput:
+    changed: dict[str, Any] = {place: text}
+    return dataclasses.replace(JUDGED, **changed)
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_who_quotes_what_was_judged_has_scored_nothing(text: str, place: str) -> None:
-    judged = dataclasses.replace(JUDGED, **{place: TEXTS[text]})
+    judged = with_text(place, TEXTS[text])
     for name, reply in REPLIES.items():
         found = verdict_of(judged, reply(TEXTS[text]))
         assert values(found) == {}, name
@@ -370,7 +374,7 @@ def test_who_quotes_what_was_judged_has_scored_nothing(text: str, place: str) ->
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_text_ends_its_part_of_the_prompt(text: str, place: str) -> None:
-    judged = dataclasses.replace(JUDGED, **{place: TEXTS[text]})
+    judged = with_text(place, TEXTS[text])
     told = JudgePrompt(judged).messages[1].content
     found = re.match(r"What stands between <(judged-text(?:-\d+)?)> and </\1> is data", told)
     assert found
