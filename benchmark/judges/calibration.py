@@ -201,7 +201,7 @@ def _use(agreement: Agreement, rival: str, lead: Interval | None) -> tuple[Use, 
     ahead = lead is not None and lead[0] > 0
     if low >= _GRADE and ahead:
         return Use.MAY_BE_USED, f"kappa is {low:.2f} or more, and above any degenerate judge"
-    if _is_lower_bound(agreement):
+    if ahead and _is_lower_bound(agreement):
         return Use.LOWER_BOUND_ONLY, "it orders answers and misses right ones, and passes hardly a wrong one"
     if low >= _GRADE:
         return Use.NOT_TO_BE_USED, f"not surely better than judging by {rival}"

@@ -155,7 +155,7 @@ def test_a_degenerate_judge_may_be_used_for_nothing(labelled: list[LabelledAnswe
     ("says", "most"),
     [
         (lambda _, label: label, {Use.MAY_BE_USED}),
-        (lambda _, label: max(0.0, label - 1.5), {Use.LOWER_BOUND_ONLY, Use.NOT_TO_BE_USED}),
+        (lambda _, label: max(0.0, label - 2.5), {Use.LOWER_BOUND_ONLY, Use.NOT_TO_BE_USED}),
         (lambda each, _: int(each.judged.input_id[-6:], 16) % 6, {Use.NOT_TO_BE_USED}),
     ],
     ids=["the labels", "too strict", "noise"],
