@@ -28,7 +28,7 @@ from benchmark.run.asking import Unit
 from benchmark.run.identity import asked_model
 from benchmark.run.named import BuiltIn, Recorded, Role, check_consent, chosen
 from benchmark.run.plan import RunSettings
-from benchmark.run.row_asking import AskedRow, Purpose, Replies, Spent, asking_run
+from benchmark.run.row_asking import AskedRow, Purpose, Spent, asking_run
 from benchmark.run.workload import Given
 from ctxsift.backends.base import GREEDY, Ability, Decoding
 from ctxsift.backends.registry import traits_of
@@ -197,13 +197,13 @@ class RowJudge:
             return Verdicts({})
         units = [self._unit(each, repeat) for each in distinct.values() for repeat in range(self._options.repeats)]
         replies = self._row.ask(units)
-        texts, spent = dict(replies.texts), list(replies.spent.items())
+        texts, errors, spent = dict(replies.texts), dict(replies.errors), list(replies.spent.items())
         again = [each for each in units if self._is_unread(each, texts, distinct)]
         if again and Ability.SAMPLING in self._abilities and replies.error is None:
             replies = self._row.ask([_again(each) for each in again])
             spent += replies.spent.items()
             texts |= {name.removesuffix(_AGAIN): text for name, text in replies.texts.items()}
-        judged = _judged(distinct, texts, self._options.repeats, replies)
+        judged = _judged(distinct, texts, errors, self._options.repeats)
         by_input: dict[str, list[Spent]] = {}
         for unit_id, each in spent:
             by_input.setdefault(_input_id(unit_id), []).append(each)
@@ -252,17 +252,16 @@ def _again(unit: Unit) -> Unit:
 
 
 def _judged(
-    inputs: Mapping[str, JudgeInput], texts: Mapping[str, str], repeats: int, replies: Replies
+    inputs: Mapping[str, JudgeInput], texts: Mapping[str, str], errors: Mapping[str, str], repeats: int
 ) -> dict[str, JudgedAnswer]:
     found = {}
     for input_id, judged in inputs.items():
         names = [f"{input_id}#{repeat}" for repeat in range(repeats)]
-        missing = [replies.errors.get(name, replies.errors.get(f"{name}{_AGAIN}", "no reply")) for name in names]
         found[input_id] = judged_answer(
             input_id,
             [
-                verdict_of(judged, texts[name]) if name in texts else unread(judged, f"no reply: {why}")
-                for name, why in zip(names, missing, strict=True)
+                verdict_of(judged, texts[name]) if name in texts else unread(judged, f"no reply: {errors.get(name)}")
+                for name in names
             ],
         )
     return found

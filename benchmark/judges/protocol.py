@@ -184,8 +184,7 @@ def verdict_of(judged: JudgeInput, reply: str) -> Verdict:
 
 def given_verdict(judged: JudgeInput, value: Mapping[str, Any]) -> Verdict:
     """Return what an object in the published format says."""
-    found = _verdict(judged, {key.lower(): each for key, each in value.items()})
-    return found or unread(judged, "it has no criterionResults")
+    return _verdict(judged, {key.lower(): each for key, each in value.items()}) or unread(judged, "it scores nothing")
 
 
 def _verdict(judged: JudgeInput, value: Mapping[str, Any]) -> Verdict | None:

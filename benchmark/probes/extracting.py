@@ -88,7 +88,7 @@ def _nearness(lines: _Lines, question: str) -> Floats:
 @functools.lru_cache(maxsize=2)
 def _lines_of(context: str) -> _Lines:
     texts = [line.strip() for line in context.split("\n")]
-    counts = [Counter(_words(text[:_MOST_LINE])) for text in texts]
+    counts = [_counted(text[:_MOST_LINE]) for text in texts]
     sizes = [count.total() for count in counts]
     mean = sum(sizes) / len(sizes) or 1.0
     places: dict[str, list[int]] = {}
@@ -101,6 +101,12 @@ def _lines_of(context: str) -> _Lines:
     }
     kept_from = next((place for place, text in enumerate(texts) if STEP_LINE.fullmatch(text)), len(texts))
     return _Lines(texts, places, weights, kept_from)
+
+
+# Contexts of one session end with the same steps.
+@functools.lru_cache(maxsize=20_000)
+def _counted(line: str) -> Counter[str]:
+    return Counter(_words(line))
 
 
 def _weight(times: int, lines: int, of: int, size: float) -> float:

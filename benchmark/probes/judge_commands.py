@@ -131,7 +131,8 @@ def _judge(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     result = replace(result, judged=_joined(result.judged, made))
     if options.label and options.label.exists():
-        result = replace(result, labels=_labels(options.label, put))
+        labels = {each.input_id: each for each in (*result.labels, *_labels(options.label, put))}
+        result = replace(result, labels=list(labels.values()))
     write_atomically(output, RESULT_FILE.text(result, str(output)))
     boards = list(judged_boards(replace(result, judged=made)))
     _print(result, boards, made, options)
