@@ -434,9 +434,11 @@ def test_a_packaged_model_judges_over_a_service(service: str, tmp_path: Path) ->
     environ = {"CTXSIFT_LLM_BASE_URL": service, "CTXSIFT_LLM_API_KEY": "none"}
     command = ["data.jsonl", "--judge", "m", "--remote", "--repeats", "2", "--json"]
     done = run_here(main, *command, cwd=tmp_path, **environ)
-    assert done.returncode == 0, done.stderr
+    # It may reply with the example of the format, which is no verdict.
+    assert done.returncode in (0, 3), done.stderr
     found = json.loads(done.stdout)
     assert found["verdicts_by"] == "judge m (version 2, 2 times)"
+    assert (done.returncode == 3) == (found["unscored"] == 1)
     assert found["count"] + found["undefined"] + found["unscored"] == 1
     replies = [json.loads(line)["text"] for line in (tmp_path / "data.jsonl.judge").read_text().splitlines()]
     assert len(replies) == 2
