@@ -324,7 +324,9 @@ def test_probes_by_rule_are_sound(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_the_scenarios_that_ship_are_all_methods_by_rules() -> None:
-    assert set(SCENARIOS) == set(scenarios_of([*RULE_BASED, ORACLE], [2000]))
+    # One draw of lines is enough for the run that everybody starts with.
+    by_rules = [method for method in RULE_BASED if method not in ("random-2", "random-3")]
+    assert set(SCENARIOS) == set(scenarios_of([*by_rules, ORACLE], [2000]))
 
 
 @pytest.mark.parametrize(

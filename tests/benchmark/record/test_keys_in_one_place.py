@@ -13,7 +13,14 @@ from tests.conftest import ROOT
 # results of its own, with words of its own.
 OTHER_FILES = (
     *("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output"),
-    *("benchmark/utilization/", "benchmark/probes/"),
+    *("benchmark/utilization/", "benchmark/probes/", "benchmark/judges/"),
+)
+# Plain words that are keys in what a judge says of prose alone (benchmark/record/judged_quality.py).
+PLAIN = frozenset(
+    {
+        *("name", "version", "identity", "seconds", "tokens", "prose"),
+        *("quality", "score", "spread", "reasoning", "use", "kappa"),
+    }
 )
 # Words that are values there, not keys: (file, word) -> what it is.
 VALUES: dict[tuple[str, str], str] = {
@@ -37,6 +44,7 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/backends/compact_endpoint.py", "model"): "a field of OpenAI's Responses API",
     ("ctxsift/backends/compact_endpoint.py", "output"): "a field of OpenAI's Responses API",
     ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
+    ("benchmark/run/row_asking.py", "timestamp"): "the field of an identity that is no part of it",
     ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",
 }
 
@@ -61,7 +69,7 @@ def strings(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_no_key_stands_as_a_string_outside_the_record_package() -> None:
-    keys = schema_keys()
+    keys = schema_keys() - PLAIN
     assert len(keys) > 120
     found = []
     for package in ("benchmark", "ctxsift"):
