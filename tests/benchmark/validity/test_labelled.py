@@ -92,7 +92,7 @@ def test_a_calibration_is_of_what_was_asked(labelled: list[LabelledProse], tmp_p
 def test_judges_are_calibrated(
     corpus: Corpus, few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agreement, "_DRAWS", 40)
+    monkeypatch.setattr(agreement, "_DRAWS", 4)
     labelled = labelled_prose(corpus, read_answers(few), {Half.TUNED})
     judge = verdicts(tmp_path / "perfect.jsonl", labelled)
     out = tmp_path / "out"
@@ -115,7 +115,7 @@ def test_judges_are_calibrated(
 def test_a_row_judges_what_was_drawn(
     few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agreement, "_DRAWS", 40)
+    monkeypatch.setattr(agreement, "_DRAWS", 4)
     said = {"criterionResults": [{"criterionId": name, "score": 3, "reasoning": "so"} for name in CRITERIA]}
     log = tmp_path / "log"
     write_matrix(tmp_path, scripted(tmp_path, "judging", default=json.dumps(said), log=str(log)))
