@@ -10,11 +10,13 @@ import types
 import typing
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from ctxsift.errors import InputError, did_you_mean
+from ctxsift.files import read_text
 from ctxsift.strict_json import containers
 
 T = TypeVar("T")
@@ -37,6 +39,19 @@ _WORDS = {
     "object": "a mapping",
     "null": "nothing",
 }
+
+
+def json_lines(path: Path, hint: str, most_mb: float) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of each line of a file of JSON Lines; blank ones are passed over. Raises InputError."""
+    for number, line in enumerate(read_text(path, hint, most_mb=most_mb).splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            value = msgspec.json.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(where, f"is not JSON ({error})", hint) from error
+        yield where, value
 
 
 def place_in(where: str, *parts: object) -> str:

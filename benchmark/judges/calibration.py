@@ -79,7 +79,7 @@ DEGENERATE: Mapping[str, Degenerate] = {
     "words of the question": lambda answer: _shared(
         _words(answer.judged.probe_question), _words(answer.judged.model_response)
     ),
-    # Whoever comes first gets most; the order says nothing of an answer.
+    # The first answer by id gets most; the order says nothing of an answer.
     "order": lambda answer: FULL * (1 - int(answer.judged.input_id[:4], 16) / 0xFFFF),
 }
 

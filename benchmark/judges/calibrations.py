@@ -23,7 +23,7 @@ class Labelled(Protocol):
 
     @property
     def answer(self) -> LabelledAnswer:
-        """What judges are told, and the labels."""
+        """The input of judges, and the labels."""
         ...
 
 

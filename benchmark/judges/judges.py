@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-
 from benchmark.judges.protocol import (
     PROTOCOL_VERSION,
     JudgeInput,
@@ -30,10 +28,10 @@ from benchmark.run.named import BuiltIn, Recorded, Role, check_consent, chosen
 from benchmark.run.plan import RunSettings
 from benchmark.run.row_asking import AskedRow, Purpose, Spent, asking_run
 from benchmark.run.workload import Given
+from benchmark.typed_input import json_lines
 from ctxsift.backends.base import GREEDY, Ability, Decoding
 from ctxsift.backends.registry import traits_of
 from ctxsift.errors import InputError
-from ctxsift.files import read_text
 
 RULES = "rules"
 ROLE = Role(
@@ -126,7 +124,7 @@ def judges_of(names: Sequence[str], options: JudgeOptions, rules: Callable[[], J
     Args:
         names: see `ROLE`.
         options: of those that are rows.
-        rules: makes the built-in one, which knows more of an answer than others are told.
+        rules: makes the built-in one, which knows more of an answer than a `JudgeInput` holds.
 
     Raises:
         InputError: there is none of a name, a file is not one of verdicts, or a row cannot run; it says what to do.
@@ -303,14 +301,7 @@ def read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
 
     """
     found: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(read_text(path, _HINT, most_mb=_MOST_MB).splitlines(), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            value = msgspec.json.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(where, f"is not JSON ({error})", _HINT) from error
+    for where, value in json_lines(path, _HINT, _MOST_MB):
         input_id = value.get("id") if isinstance(value, dict) else None
         if not isinstance(input_id, str) or not isinstance(value.get("criterionResults"), list):
             raise InputError(where, "is no verdict", _HINT)

@@ -1,4 +1,4 @@
-"""Prose of the corpus as judges are told of it, what they say of it, and what the scorer's own quality says."""
+"""Prose of the corpus as judges see it, their verdicts, and the scorer's own quality."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CRITERIA = (Criterion.ACCURACY_FACTUAL, Criterion.COMPLETENESS_COVERAGE)
 
 
 def prose_input(case: Case, text: str, *, with_context: bool = False) -> JudgeInput:
-    """Return what judges are told of an answer to a case.
+    """Return the input of judges for an answer to a case.
 
     Args:
         case: asked in prose.
@@ -67,7 +67,7 @@ class ProseAnswers:
         self.result, self._cases, self._with_context = result, cases, with_context
 
     def inputs(self) -> Iterator[tuple[JudgeInput, float]]:
-        """Yield what judges are told of each answer that has a text, and the scorer's quality of it."""
+        """Yield the input of judges for each answer that has a text, and the scorer's quality of it."""
         for outcome in self.result.cases:
             if isinstance(outcome, Answered) and self._is_prose(outcome) and outcome.recovered.output.strip():
                 yield self._input(outcome), outcome.recovered.quality

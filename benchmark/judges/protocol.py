@@ -1,4 +1,4 @@
-"""The published format: what a judge is told of an answer, and what it says of it, as JSON.
+"""The published format: the input and the verdict of a judge, as JSON.
 
 Only `criterionResults` count. An aggregate and dimension scores that a judge adds are kept, to be shown where they are
 not the means of its own criteria; nothing is computed from them.
@@ -21,7 +21,7 @@ from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request
 from ctxsift.terminal import in_line
 
-# Raised with every change of what a judge is told, or of how its reply is read.
+# Raised with every change of the prompt, or of how a reply is read.
 PROTOCOL_VERSION = "1"
 # As published.
 _SYSTEM = """\
@@ -51,12 +51,12 @@ NOT_JUDGED = "the judge gave no score"
 
 @dataclass(frozen=True)
 class JudgeInput:
-    """What a judge is told of one answer. Nothing tells which method or model it comes from.
+    """The input of a judge: one answer. Nothing in it names a method or a model.
 
     Attributes:
         probe_question: what was asked.
         model_response: the answer.
-        compacted_context: what was known to whoever answered; empty where that is not shown.
+        compacted_context: the context that the answerer read; empty where judges do not see it.
         ground_truth: a right answer; None where none is known: criteria that need it are unscored.
         rubric_criteria: what is to be scored.
 
@@ -94,7 +94,7 @@ class JudgeInput:
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """What a model is told: what many answers share comes first, the response last of what is judged; see Prompt."""
+    """The prompt of a model: the texts that many answers share come first, the response last; see Prompt."""
 
     judged: JudgeInput
     chars_cut: int = 0
@@ -267,7 +267,7 @@ def output_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
 
 
 def input_schema() -> dict[str, Any]:
-    """Return the JSON Schema of what a judge is told."""
+    """Return the JSON Schema of the input of a judge."""
     text = {"type": "string"}
     return {
         "type": "object",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
 from benchmark.judges.printing import agreement_cells
 from benchmark.judges.records import Agreement, Use
@@ -20,7 +19,6 @@ from benchmark.render.terminal import print_table
 from benchmark.statistics import MIN_CLUSTERS
 from ctxsift.terminal import in_line, one_line, show
 
-_TWO = Form(2)
 # From this share of unscored answers on, a reader is warned.
 WARN_UNSCORED = 0.05
 _MARKS = {Use.LOWER_BOUND_ONLY: "≥ {}", Use.NOT_TO_BE_USED: "({})", Use.NOT_CALIBRATED: "({})"}

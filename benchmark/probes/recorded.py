@@ -13,9 +13,9 @@ from benchmark.judges.rubric import Criterion
 from benchmark.probes.model import FileChange, ProbeType
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.said import Answers
-from benchmark.typed_input import place_in, read_object
+from benchmark.typed_input import json_lines, place_in, read_object
 from ctxsift.errors import InputError
-from ctxsift.files import read_bytes, read_text
+from ctxsift.files import read_bytes
 
 RECORDED = "recorded"
 # What follows the name of a method of the day on which it was answered.
@@ -79,14 +79,7 @@ def read_answers(path: Path) -> dict[str, str]:
 
 def _given(path: Path) -> Iterator[tuple[str, GivenAnswer]]:
     """Yield each answer in a file, with its place."""
-    for number, line in enumerate(read_text(path, _HINT, most_mb=_MOST_MB).splitlines(), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            value = msgspec.json.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(where, f"is not JSON ({error})", _HINT) from error
+    for where, value in json_lines(path, _HINT, _MOST_MB):
         if isinstance(value, dict) and "question" in value and "answer" not in value:
             raise InputError(where, "is a question, and no answer", "keep answers apart from what `export` wrote")
         yield where, read_object(GivenAnswer, value, where)
