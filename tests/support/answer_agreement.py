@@ -58,7 +58,7 @@ _VERB = re.compile(r"(?<= )[a-z]{2,}(?:[^s\W]s|ed)\b")
 _WHOLE_NUMBER = re.compile(r"(?<![\w./])\d+(?![\w/])")
 
 
-class Labelled(msgspec.Struct, frozen=True):
+class Labelled(msgspec.Struct, frozen=True, rename={"part": "set"}):
     """An answer with what readers say of it."""
 
     session: str
@@ -67,6 +67,7 @@ class Labelled(msgspec.Struct, frozen=True):
     labels: tuple[Label, ...]
     method: str = ""
     kind: str = ""
+    part: str = ""
 
     @property
     def coverage(self) -> float:
