@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -36,7 +37,9 @@ from benchmark.probes.answered import (
     unanswerable_about,
 )
 from benchmark.probes.answerers import EXTRACT, Answerer, AnswererOptions, answerers_of
+from benchmark.probes.charts import check_chart, write_chart
 from benchmark.probes.checking import Checked, check_probes
+from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import boards
 from benchmark.probes.judge_commands import add_for_judging, add_judging, export_for_judging
 from benchmark.probes.judged import judged_boards
@@ -53,8 +56,9 @@ from benchmark.probes.printing_answers import (
     print_answered,
     tell_unanswered,
 )
+from benchmark.probes.printing_costs import costs_csv_rows, costs_json, costs_markdown, print_costs
 from benchmark.probes.printing_judges import judged_csv_rows, judged_json, judged_markdown, print_judged
-from benchmark.probes.printing_own import SHOWN, lost_json, print_lost
+from benchmark.probes.printing_own import SHOWN, fetched_json, lost_json, print_lost
 from benchmark.probes.printing_probes import answers_json, method_json, print_answers, print_method
 from benchmark.probes.questions import DEFAULT_WORDS
 from benchmark.probes.recorded import RECORDED
@@ -119,6 +123,8 @@ def build_parser() -> Parser:
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
     report.add_argument("--method", metavar="NAME", help="its probes and answers one by one: anchored 2k")
+    told = "write a picture too: score against tokens left, and dimensions; .svg or .png"
+    report.add_argument("--chart", type=Path, metavar="FILE", help=told)
     _add_forms(report)
     report.set_defaults(run=_report)
     add_judging(commands)
@@ -205,11 +211,33 @@ def _add_own(own: Parser) -> None:
 
 
 def _add_forms(parser: Parser) -> None:
+    prices = parser.add_argument_group("what tokens cost, by that of a new one of input")
+    told = f"one that a cache of prompts holds; default: {Prices.cached:g}"
+    prices.add_argument("--cached-price", type=_share, default=Prices.cached, metavar="X", help=told)
+    told = f"one that a model writes for a cycle; default: {Prices.output:g}"
+    prices.add_argument("--output-price", type=_price, default=Prices.output, metavar="X", help=told)
     forms = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
     add_json(forms)
-    forms.add_argument("--all", action="store_true", help="print every table: ages, dimensions, criteria")
+    forms.add_argument("--all", action="store_true", help="print every table: costs, ages, dimensions, criteria")
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     forms.add_argument("--csv", action="store_true", help="print one line a method and figure as CSV")
+
+
+def _share(text: str) -> float:
+    value = _price(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0 and at most 1")
+    return value
+
+
+def _price(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no price")
+    return value
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -328,7 +356,7 @@ def _own(options: argparse.Namespace) -> int:
     answered = _answered_boards(result)
     if options.json:
         answers = {row.method: answers_json(result, row.method) for row in rows}
-        print_json([*lost_json(rows, answers), *answered_json(answered)])
+        print_json([*lost_json(rows, answers), *fetched_json(subjects), *answered_json(answered)])
     else:
         invented = [] if summary is None else invented_names(subjects[0], summary)
         print_lost(subjects, rows, invented, whole=options.all)
@@ -338,6 +366,8 @@ def _own(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    if options.chart is not None:
+        check_chart(options.chart)
     result = read_result(options.result)
     if options.method is None:
         _print(result, options)
@@ -347,20 +377,33 @@ def _report(options: argparse.Namespace) -> int:
         print_json(method_json(result, options.method))
     else:
         print_method(result, options.method)
+    if options.chart is not None:
+        write_chart(next(boards(result)), options.chart)
+        tell(f"written: {options.chart}")
     return EXIT_OK
 
 
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
     found, answered, judged = list(boards(result)), _answered_boards(result), list(judged_boards(result))
+    prices = Prices(options.cached_price, options.output_price)
+    costs = list(costs_of(result, prices))
     if options.json:
-        print_json([*boards_json(found), *answered_json(answered), *judged_json(judged)])
+        print_json([*boards_json(found), *costs_json(costs, prices), *answered_json(answered), *judged_json(judged)])
     elif options.csv:
-        show(boards_csv(found, [*answered_csv_rows(answered), *judged_csv_rows(judged)]).rstrip("\n"))
+        further = [*costs_csv_rows(costs), *answered_csv_rows(answered), *judged_csv_rows(judged)]
+        show(boards_csv(found, further).rstrip("\n"))
     elif options.markdown:
-        parts = boards_markdown(result, found), answered_markdown(answered), judged_markdown(judged)
+        parts = (
+            boards_markdown(result, found),
+            costs_markdown(costs, prices),
+            answered_markdown(answered),
+            judged_markdown(judged),
+        )
         show("\n".join(filter(None, parts)).rstrip("\n"))
     else:
         print_boards(result, found, whole=options.all)
+        if options.all:
+            print_costs(costs, prices)
         print_answered(answered, whole=options.all)
         print_judged(judged, whole=options.all)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from benchmark.probes.judging import RuleJudge
 from benchmark.probes.model import Probe, Unanswerable
 from benchmark.probes.records import (
     AskedProbe,
+    Call,
     GoldStatement,
     JudgedStatement,
     JudgedWrong,
@@ -34,8 +36,9 @@ from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import RECORDED, parted
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
-from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
-from ctxsift.sessions.records import Session, Source
+from ctxsift.sessions.compaction.transcript import text_of, tokens_in, tokens_of
+from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
+from ctxsift.sessions.records import Session, Source, Step, standing
 
 ORACLE = "gold"
 
@@ -136,7 +139,17 @@ class Subject:
             steps=len(self.session.steps),
             cuts=[cut.after_step for cut in self.cuts],
             probes={maker: made.count(maker) for maker in dict.fromkeys(made)},
+            calls=list(self._calls()),
         )
+
+    def _calls(self) -> Iterator[Call]:
+        """Yield a call for each step of the agent."""
+        before = 0
+        for step in standing(self.session.steps):
+            if step.source is Source.AGENT:
+                yield Call(step=step.step_id, tokens=before)
+            if step.source is not Source.SYSTEM:
+                before += tokens_of([step])
 
     def files_at(self, asking: Asking) -> list[str]:
         """Return the files that a probe asks for at a cut."""
@@ -234,7 +247,8 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
         compact_session(subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made)
     )
     answered = answered_rightly(subject) if method == ORACLE else None
-    left = [_left(subject, at, each) for at, each in enumerate(compacted)]
+    before = [None, *compacted[:-1]]
+    left = [_left(subject, at, each, last) for at, (each, last) in enumerate(zip(compacted, before, strict=True))]
     there = [(at, each.text) for at, each in enumerate(compacted) if not left[at].absent]
     return MethodResult(
         left,
@@ -302,15 +316,27 @@ def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedW
     return JudgedWrong(says=says, must_not=must_not, place=found.place, line=found.line, why=found.why)
 
 
-def _left(subject: Subject, at: int, compacted: Compacted) -> LeftContext:
+def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None) -> LeftContext:
     history = [step for step in subject.session.steps if step.step_id <= compacted.cut.after_step]
+    before = _before(standing(history), last)
     return LeftContext(
         session=subject.name,
         at=at,
         tokens=tokens_in(compacted.text),
         tokens_whole=tokens_of(step for step in history if step.source is not Source.SYSTEM),
+        tokens_before=tokens_in(before),
+        # Of characters, as is meant here.
+        prefix=len(os.path.commonprefix([before, compacted.text])) // CHARACTERS_PER_TOKEN,  # noqa: RUF071
         seconds=compacted.seconds,
         refused=bool(compacted.refused),
         absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),
     )
+
+
+def _before(history: Sequence[Step], last: Compacted | None) -> str:
+    """Return what would stand at a cut without it: what the last one left, and all steps since."""
+    if last is None:
+        return text_of(step for step in history if step.source is not Source.SYSTEM)
+    kept = [step for step in history if step.step_id >= last.steps[0].step_id]
+    return "\n\n".join(part for part in (last.summary_text, text_of(kept)) if part)

@@ -119,7 +119,7 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
         [
             *begin(row),
             points(row.score),
-            *([_lift(row)] if lifted else []),
+            *([lift_text(row)] if lifted else []),
             *([form_text(SHARE, row.other_words)] if reworded else []),
             *(points(row.types.get(kind), bare=True) for kind in ProbeType),
             *([form_text(SHARE, row.uptake)] if uptake else []),
@@ -154,7 +154,8 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
 
-def _lift(row: Row) -> str:
+def lift_text(row: Row) -> str:
+    """Return the lift of a row, with `=` where it cannot be told from its null; a dash where it has none."""
     if row.lift is None:
         return MISSING
     above = row.lift.above

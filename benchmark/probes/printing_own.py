@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
+from benchmark.probes.fetched import FetchedAgain, fetched_again
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import ProbeType
 from benchmark.probes.own import Lost, shown_examples
@@ -53,7 +54,21 @@ def print_lost(
     if invented:
         names = ", ".join(invented if whole else invented[:SHOWN]) + _further(invented, whole=whole)
         show(one_line(f"{counted(len(invented), 'name')} in the given summary that the session does not have: {names}"))
+    for subject in subjects:
+        for found in fetched_again(subject.session):
+            show(one_line(f"{subject.name}: {_fetched(found, whole=whole)}"))
     _show_examples(shown_examples(rows), name_sessions=len(subjects) > 1, whole=whole)
+
+
+def _fetched(found: FetchedAgain, *, whole: bool) -> str:
+    told = (
+        f"after the compaction at step {found.after_step}, the agent read {len(found.again)} of "
+        f"{counted(found.read, 'file')} again that it had read before"
+    )
+    if not found.again:
+        return told
+    names = ", ".join(found.again if whole else found.again[:SHOWN]) + _further(found.again, whole=whole)
+    return f"{told} ({found.tokens:,} tokens): {names}"
 
 
 def _further(found: Sequence[object], *, whole: bool) -> str:
@@ -99,6 +114,22 @@ def lost_json(rows: Sequence[Lost], answers: Mapping[str, Sequence[dict[str, Any
         | ({"answers": answers[row.method]} if answers.get(row.method) else {})
         for row in rows
     ]
+
+
+def fetched_json(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
+    """Return what was read again after the compactions of sessions; nothing where none is recorded."""
+    found = [
+        {
+            "session": subject.name,
+            "after_step": each.after_step,
+            "files_read_before": each.read,
+            "read_again": each.again,
+            "tokens_read_again": each.tokens,
+        }
+        for subject in subjects
+        for each in fetched_again(subject.session)
+    ]
+    return [{"after_compactions": found}] if found else []
 
 
 def _examples_json(row: Lost, state: State) -> list[dict[str, Any]]:

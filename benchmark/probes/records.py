@@ -184,6 +184,9 @@ class LeftContext(Record, frozen=True, kw_only=True):
     Attributes:
         tokens: of it, system prompts left out; an estimate.
         tokens_whole: of all steps up to the cut.
+        tokens_before: of the context as it would have been without this cut; None in files that do not tell.
+        prefix: tokens with which that one and what is left both begin; None as above.
+        prompt_tokens, completion_tokens: that a model read and wrote for the cycle; None where none was asked.
         seconds: that the cycle took.
         refused: the summary was not used.
         absent: the method has no summary there, and nothing is asked.
@@ -195,6 +198,10 @@ class LeftContext(Record, frozen=True, kw_only=True):
     at: _Cut
     tokens: _Whole
     tokens_whole: _Whole
+    tokens_before: _Whole | None = None
+    prefix: _Whole | None = None
+    prompt_tokens: _Whole | None = None
+    completion_tokens: _Whole | None = None
     seconds: Seconds
     refused: bool = False
     absent: bool = False
@@ -224,12 +231,26 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
         return self.method if self.budget is None else f"{self.method} {self.budget / 1000:g}k"
 
 
+class Call(Record, frozen=True, kw_only=True):
+    """A call of the session's own model.
+
+    Attributes:
+        step: the id of the agent's step that it made.
+        tokens: of all steps before that one, system prompts left out; an estimate.
+
+    """
+
+    step: _Whole
+    tokens: _Whole
+
+
 class ProbedSession(Record, frozen=True, kw_only=True):
     """A session that was probed.
 
     Attributes:
         sha256: of its steps and probes.
         probes: how many it has, made by hand and by rule.
+        calls: in their order; none in files that do not tell.
 
     """
 
@@ -239,6 +260,7 @@ class ProbedSession(Record, frozen=True, kw_only=True):
     steps: _Whole
     cuts: list[int]
     probes: dict[Maker, int]
+    calls: list[Call] = msgspec.field(default_factory=list)
 
 
 class Answering(Record, frozen=True, kw_only=True):

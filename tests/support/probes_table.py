@@ -13,10 +13,12 @@ from benchmark.analysis.figures import Form
 from benchmark.judges.rubric import FULL, Dimension
 from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates, answered_boards
 from benchmark.probes.answered import published_answering
+from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import Board, Estimate, boards, lift
 from benchmark.probes.measuring import ORACLE
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.printing import MADE
+from benchmark.probes.printing import MADE, lift_text
+from benchmark.probes.printing_costs import costs_table as printed_costs
 from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.running import run_scenarios
@@ -62,6 +64,7 @@ def probes_table(result: ProbeResult) -> str:
         [
             row.label,
             _points(row.score),
+            lift_text(row),
             *(_points(row.types.get(kind)) for kind in ProbeType),
             *([_points(beside[row.label])] if beside else []),
             form_text(_RATIO, row.ratio),
@@ -74,8 +77,16 @@ def probes_table(result: ProbeResult) -> str:
     told = [f"{counted(main.probes, 'probe')} {MADE[main.maker]} over {sessions}, asked {main.asked} times"]
     if beside:
         told.append(f"{by_rule.probes} {MADE[Maker.RULE]}, asked {by_rule.asked} times")
-    header = ["method", "score", *ProbeType, *(["by rule"] if beside else []), "ratio"]
+    header = ["method", "score", "lift", *ProbeType, *(["by rule"] if beside else []), "ratio"]
     return f"{'; '.join(told)}. 0 to 5.\n\n{markdown_table(header, rows)}"
+
+
+def costs_table(result: ProbeResult) -> str:
+    """Return what methods cost, the cheapest first; no seconds, which differ from machine to machine."""
+    table = printed_costs(list(costs_of(result, Prices())), Prices())
+    names = ["tokens left", "prefix kept", "break-even", "sent", "bill"]
+    rows = [[row[0], *(row[table.header.index(name)] for name in names)] for row in table.rows]
+    return markdown_table(["method", *names], rows)
 
 
 @cache

@@ -42,6 +42,7 @@ from tests.support.models_table import models_texts
 from tests.support.probes_table import (
     answered_table,
     bars_table,
+    costs_table,
     order_table,
     probed,
     probes_table,
@@ -126,6 +127,7 @@ def texts(figures: Figures) -> dict[str, str]:
         "control table": control_table(figures.controls),
         "validity table": validity_table(figures.validity),
         "probes table": probes_table(probed()),
+        "costs table": costs_table(probed()),
         "probes bars": bars_table(probed()),
         "answers table": answered_table(published_answers()),
         "answers order": order_table(published_answers()),
