@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,8 +20,10 @@ from ctxsift.files import write_atomically
 
 _TEMPLATE = Path(__file__).parent / "templates" / "board.vl.json"
 FORMS = (".svg", ".png")
-# Labels of figures that lie closer than this, in points of the score and in their share of tokens, are moved apart.
-_APART, _BESIDE = 0.13, 1.9
+# What a label takes: points of the score, and by how much its tokens grow with each letter (logarithms); half a mark.
+_HEIGHT, _LETTER, _MARK = 0.13, 0.048, 1.04
+# How far a label is moved at once, and how often at most; how far, before it stands on the other side.
+_STEP, _MOST_STEPS, _ASIDE = 0.04, 40, 0.2
 
 
 def check_chart(path: Path) -> Path:
@@ -71,14 +74,24 @@ def _published() -> Iterator[Json]:
 
 
 def _apart(points: Sequence[Json]) -> Iterator[Json]:
-    """Yield points with where their labels stand, so that these do not lie on each other."""
-    placed: list[tuple[float, float]] = []
+    """Yield points with where their labels stand: on the side and at the height where these meet nothing else."""
+    taken = [(each["left"] / _MARK, each["left"] * _MARK, each["score"]) for each in points]
     for point in sorted(points, key=lambda each: -each["score"]):
-        at = point["score"]
-        while any(abs(at - y) < _APART and 1 / _BESIDE < point["left"] / x < _BESIDE for x, y in placed):
-            at -= _APART / 4
-        placed.append((point["left"], at))
-        yield point | {"label_at": at}
+        left, score = point["left"], point["score"]
+        begin, end = left * _MARK, left / _MARK
+        width = math.exp(_LETTER * len(point["label"]))
+        heights = [score + sign * step * _STEP for step in range(_MOST_STEPS) for sign in (-1, 1)]
+        places = [(begin, begin * width, at) for at in heights] + [(end / width, end, at) for at in heights]
+        # Right of the mark, if that is not far.
+        places.sort(key=lambda place: abs(place[2] - score) + (_ASIDE if place[1] == end else 0))
+        place = next((place for place in places if place[2] >= 0 and not _meets(place, taken)), places[0])
+        taken.append(place)
+        yield point | {"label_at": place[2], "side": "left" if place[1] == end else "right"}
+
+
+def _meets(place: tuple[float, float, float], taken: Sequence[tuple[float, float, float]]) -> bool:
+    begin, end, at = place
+    return any(abs(at - y) < _HEIGHT and begin < right and left < end for left, right, y in taken)
 
 
 def _dimensions(rows: Sequence[Row]) -> Iterator[Json]:
