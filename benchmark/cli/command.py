@@ -73,9 +73,10 @@ def add_dataset(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--dataset", type=Path, metavar="PATH", help=what)
 
 
-def add_json(parser: argparse._ActionsContainer) -> None:
-    """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+def add_json(parser: argparse._ActionsContainer, *, also_before: bool = False) -> None:
+    """Add --json; `also_before` if the command above has it as well, and either may be given."""
+    default = argparse.SUPPRESS if also_before else False
+    parser.add_argument("--json", action="store_true", default=default, help="print the figures as JSON")
 
 
 def positive(text: str) -> int:

@@ -51,12 +51,13 @@ def criteria_named(names: Sequence[str] | None) -> tuple[Criterion, ...] | None:
     return tuple(each for each in Criterion if each in names) if names else None
 
 
-def add_calibrate(commands: argparse._SubParsersAction[Parser], many: int) -> Parser:
+def add_calibrate(commands: argparse._SubParsersAction[Parser], many: int, *, also_before: bool = False) -> Parser:
     """Add `calibrate`, and return it: which answers, its owner says.
 
     Args:
         commands: where it goes.
         many: how many labelled answers there are.
+        also_before: the command above has --json as well.
 
     """
     calibrate = commands.add_parser("calibrate", help="may a judge be believed?", description=_CALIBRATE)
@@ -65,7 +66,7 @@ def add_calibrate(commands: argparse._SubParsersAction[Parser], many: int) -> Pa
     calibrate.add_argument("--most", type=positive, metavar="N", help=most)
     folder = f"where calibrations go; default: {CALIBRATIONS}"
     calibrate.add_argument("-o", "--output", type=Path, default=CALIBRATIONS, metavar="DIR", help=folder)
-    add_json(calibrate)
+    add_json(calibrate, also_before=also_before)
     return calibrate
 
 

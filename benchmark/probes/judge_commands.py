@@ -122,10 +122,8 @@ def _judge(options: argparse.Namespace) -> int:
     try:
         for judge in judges:
             calibrated = uses(known_calibration(judge.identity, KNOWN_CALIBRATIONS))
-            made += [
-                judged_answers(each, put[each.answerer], judge, calibrated, criteria, with_context=options.with_context)
-                for each in chosen
-            ]
+            by_answerer = [(each, put[each.answerer]) for each in chosen]
+            made += judged_answers(by_answerer, judge, calibrated, criteria, with_context=options.with_context)
     except KeyboardInterrupt:
         tell(INTERRUPTED)
         return EXIT_INTERRUPTED
@@ -135,7 +133,10 @@ def _judge(options: argparse.Namespace) -> int:
         result = replace(result, labels=list(labels.values()))
     write_atomically(output, RESULT_FILE.text(result, str(output)))
     boards = list(judged_boards(replace(result, judged=made)))
-    _print(result, boards, made, options)
+    apart = [(first, second, furthest_apart(result, first, second, _APART)) for first, second in _pairs(made)]
+    if options.label and not options.label.exists():
+        _write_labels(options.label, [each for *_, some in apart for each in some])
+    _print(result, boards, apart, options)
     tell(f"written: {output}")
     return _code(boards, made, options.fail_unscored)
 
@@ -172,7 +173,10 @@ def _labels(path: Path, put: dict[str, list[ToJudge]]) -> list[JudgedAnswer]:
 
 
 def _print(
-    result: ProbeResult, boards: Sequence[JudgedBoard], made: Sequence[JudgedAnswers], options: argparse.Namespace
+    result: ProbeResult,
+    boards: Sequence[JudgedBoard],
+    apart: Sequence[tuple[JudgedAnswers, JudgedAnswers, Sequence[Apart]]],
+    options: argparse.Namespace,
 ) -> None:
     if options.json:
         print_json(judged_json(boards))
@@ -180,11 +184,8 @@ def _print(
         show(judged_markdown(boards).rstrip("\n"))
     else:
         print_judged(boards, whole=options.all)
-        for first, second in _pairs(made):
-            apart = furthest_apart(result, first, second, _APART)
-            print_agreement(first.judge, second.judge, agreements(result, first, second), apart)
-            if options.label and not options.label.exists():
-                _write_labels(options.label, apart)
+        for first, second, differing in apart:
+            print_agreement(first.judge, second.judge, agreements(result, first, second), differing)
 
 
 def _pairs(made: Sequence[JudgedAnswers]) -> Iterator[tuple[JudgedAnswers, JudgedAnswers]]:

@@ -77,39 +77,41 @@ def _hash(text: str) -> str:
 
 
 def judged_answers(
-    answering: Answering,
-    put: Sequence[ToJudge],
+    put: Sequence[tuple[Answering, Sequence[ToJudge]]],
     judge: Judge,
     calibrated: Mapping[Criterion, Use],
     criteria: Sequence[Criterion] | None = None,
     *,
     with_context: bool = False,
-) -> JudgedAnswers:
-    """Ask a judge, and return what it says. Raises as `Judge.verdicts` does.
+) -> list[JudgedAnswers]:
+    """Ask a judge once for all answers, and return what it says of each answerer's. Raises as `Judge.verdicts` does.
 
     Args:
-        answering: whose answers they are.
-        put: see `to_judge`.
+        put: each answerer with its answers; see `to_judge`.
         judge: who is asked.
         calibrated: what its scores may be used for.
         criteria: see `to_judge`.
         with_context: see `to_judge`.
 
     """
-    verdicts = judge.verdicts([each.judged for each in put])
-    return JudgedAnswers(
-        answerer=answering.answerer,
-        answerer_version=answering.version,
-        judge=judge.name,
-        version=judge.version,
-        identity=judge.identity,
-        criteria=list(criteria) if criteria else None,
-        with_context=with_context,
-        calibrated={each: use for each, use in calibrated.items() if use is not Use.NOT_CALIBRATED},
-        answers=list(verdicts.judged.values()),
-        foreign=verdicts.foreign,
-        error=verdicts.error,
-    )
+    verdicts = judge.verdicts([each.judged for _, some in put for each in some])
+    said = verdicts.judged
+    return [
+        JudgedAnswers(
+            answerer=answering.answerer,
+            answerer_version=answering.version,
+            judge=judge.name,
+            version=judge.version,
+            identity=judge.identity,
+            criteria=list(criteria) if criteria else None,
+            with_context=with_context,
+            calibrated={each: use for each, use in calibrated.items() if use is not Use.NOT_CALIBRATED},
+            answers=[said[name] for name in dict.fromkeys(each.judged.input_id for each in some) if name in said],
+            foreign=verdicts.foreign,
+            error=verdicts.error,
+        )
+        for answering, some in put
+    ]
 
 
 def probe_rules(scores: Mapping[str, Mapping[Criterion, float]]) -> RulesJudge:

@@ -65,10 +65,10 @@ def build_parser() -> Parser:
 
 
 def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
-    calibrate = add_calibrate(commands, LABELLED)
+    calibrate = add_calibrate(commands, LABELLED, also_before=True)
     told = "whether anybody may have tuned the scorer on them; default: both"
     calibrate.add_argument("--set", nargs="+", choices=list(_SETS), default=list(_SETS), metavar="NAME", help=told)
-    # Whether they stand before the word or behind it.
+    # Whether these stand before the word or behind it.
     calibrate.add_argument("--dataset", type=Path, default=argparse.SUPPRESS, metavar="PATH", help="as above")
     calibrate.add_argument("--answers", type=Path, default=argparse.SUPPRESS, metavar="DIR", help="as above")
     calibrate.set_defaults(run=_calibrate)

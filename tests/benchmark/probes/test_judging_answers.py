@@ -132,9 +132,13 @@ def test_two_judges_and_a_persons_labels(
     mild = verdicts(tmp_path / "mild.jsonl", result, completeness_coverage=5)
     labels = tmp_path / "mine.jsonl"
     command = ["judge", str(stored), "--judge", mild, "--judge", "rules", "--criteria", COVERAGE]
+    assert main([*command, "--label", str(labels), "--json"]) == 0
+    asked = labels.read_text(encoding="utf-8")
+    labels.unlink()
     assert main([*command, "--label", str(labels)]) == 0
     shown = capsys.readouterr().out
     assert f"rules beside {mild}" in shown
+    assert labels.read_text(encoding="utf-8") == asked
     lines = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 10
     assert all(line["criterionResults"][0]["score"] is None for line in lines)
@@ -151,6 +155,24 @@ def test_two_judges_and_a_persons_labels(
     assert main(command[:4]) == 0
     assert [each.scored for each in read_result(stored).labels] == [{COVERAGE: 1}]
     assert main([*command[:4], "--label", str(labels)]) == 2
+
+
+def test_verdicts_on_another_answerer_are_not_foreign(tmp_path: Path, stored: Path, result: ProbeResult) -> None:
+    (first,) = result.answered[:1]
+    methods = [
+        replace(method, asked=[replace(each, answer=f"{each.answer} So it is.") for each in method.asked])
+        for method in first.methods
+    ]
+    both = replace(result, answered=[first, replace(first, answerer="another", methods=methods)])
+    stored.write_text(RESULT_FILE.text(both, str(stored)), encoding="utf-8")
+    path = tmp_path / "v.jsonl"
+    who, others = verdicts(path, result, completeness_coverage=3), tmp_path / "others.jsonl"
+    verdicts(others, replace(result, answered=both.answered[1:]), completeness_coverage=1)
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n{others.read_text(encoding='utf-8')}", encoding="utf-8")
+    assert main(["judge", str(stored), "--judge", who]) == 0
+    judged = read_result(stored).judged
+    assert [each.foreign for each in judged] == [0, 0]
+    assert [{each.scored[COVERAGE] for each in some.answers} for some in judged] == [{3}, {1}]
 
 
 def test_answers_go_out_and_come_back(
