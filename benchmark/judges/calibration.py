@@ -28,7 +28,7 @@ from benchmark.record.base import Interval, to_json
 # The lower end of kappa from which scores are grades, and what rules out a lower bound.
 _GRADE, _ORDERS = 0.6, 0.5
 _MOST_PASSED, _FEWEST_WRONG = 0.05, 10
-# From fewer labels nothing is said of a criterion.
+# With fewer labelled answers that a judge has scored, nothing is said of a criterion.
 FEWEST_LABELS = 20
 _WORD = re.compile(r"[^\W_]+")
 
@@ -119,6 +119,7 @@ def calibrate(
         asked=asked,
         answers_sha256=answers_sha256(answers),
         answers=len(answers),
+        judged=len(found),
         unread=unread / len(found) if found else 0.0,
         criteria=[
             _criterion(criterion, labelled, judged, rivals)
@@ -143,8 +144,11 @@ def _criterion(
     score = functools.partial(_score, criterion=criterion, judged=judged)
     agreement = _agreement(criterion, answers, score)
     scored = [each for each in answers if score(each) is not None]
-    if not agreement.answers or agreement.kappa is None:
-        why = "it scores none of the labelled answers" if not agreement.answers else "it gives all the same"
+    if agreement.answers < FEWEST_LABELS:
+        why = f"it scores {agreement.answers} of {len(answers)} that have a label, and {FEWEST_LABELS} are needed"
+        return CalibratedCriterion(criterion=criterion, use=Use.NOT_CALIBRATED, why=why, agreement=agreement)
+    if agreement.kappa is None:
+        why = "it gives all the same"
         return CalibratedCriterion(criterion=criterion, use=Use.NOT_TO_BE_USED, why=why, agreement=agreement)
     rival, lead, lead_interval = _best_rival(criterion, scored, score, rivals)
     use, why = _use(agreement, rival, lead_interval)
@@ -200,7 +204,7 @@ def _use(agreement: Agreement, rival: str, lead: Interval | None) -> tuple[Use, 
         return Use.NOT_TO_BE_USED, "too few sessions to tell"
     ahead = lead is not None and lead[0] > 0
     if low >= _GRADE and ahead:
-        return Use.MAY_BE_USED, f"kappa is {low:.2f} or more, and above any degenerate judge"
+        return Use.MAY_BE_USED, f"kappa is at least {low:.2f}, and above that of any degenerate judge"
     if ahead and _is_lower_bound(agreement):
         return Use.LOWER_BOUND_ONLY, "it orders answers and misses right ones, and passes hardly a wrong one"
     if low >= _GRADE:
@@ -218,7 +222,9 @@ def _is_lower_bound(agreement: Agreement) -> bool:
 def _of_type(criterion: Criterion, answers: Sequence[LabelledAnswer], score: _Scorer, whole: Use) -> CalibratedType:
     agreement = _agreement(criterion, answers, score)
     low = agreement.kappa_interval[0] if agreement.kappa_interval else None
-    if whole is Use.MAY_BE_USED and low is not None and low >= _GRADE:
+    if low is None:
+        return CalibratedType(use=Use.NOT_CALIBRATED, agreement=agreement)
+    if whole is Use.MAY_BE_USED and low >= _GRADE:
         return CalibratedType(use=whole, agreement=agreement)
     bound = whole is not Use.NOT_TO_BE_USED and _is_lower_bound(agreement)
     return CalibratedType(use=Use.LOWER_BOUND_ONLY if bound else Use.NOT_TO_BE_USED, agreement=agreement)

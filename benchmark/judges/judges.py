@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,12 +15,14 @@ from benchmark.judges.protocol import (
     JudgeInput,
     JudgePrompt,
     given_verdict,
+    is_score,
     output_schema,
     prompt_sha256,
     unread,
     verdict_of,
 )
 from benchmark.judges.records import JudgedAnswer, judged_answer
+from benchmark.judges.rubric import Criterion
 from benchmark.matrix import DEFAULT_MATRIX, Scenario
 from benchmark.run.asking import Unit
 from benchmark.run.identity import asked_model
@@ -31,7 +33,8 @@ from benchmark.run.workload import Given
 from benchmark.typed_input import json_lines
 from ctxsift.backends.base import GREEDY, Ability, Decoding
 from ctxsift.backends.registry import traits_of
-from ctxsift.errors import InputError
+from ctxsift.errors import InputError, did_you_mean
+from ctxsift.terminal import one_line
 
 RULES = "rules"
 ROLE = Role(
@@ -45,7 +48,7 @@ _REPLY_TOKENS = 1024
 # Of repeats, and of asking again: one greedy reply would only be repeated.
 _TEMPERATURE = 0.7
 _AGAIN = "~"
-_MOST_MB = 64
+_MOST_MB, _FAULTS_TOLD = 64, 5
 _HINT = 'a line is {"id": ..., "criterionResults": [...]}, with the ids that `export --for-judging` wrote'
 
 
@@ -138,7 +141,12 @@ def _judge(name: str, options: JudgeOptions, rules: Callable[[], Judge]) -> Judg
     if isinstance(found, BuiltIn):
         return rules()
     if isinstance(found, Recorded):
-        return RecordedJudge(name, found.path)
+        recorded = RecordedJudge(name, found.path)
+        for fault in recorded.faults[:_FAULTS_TOLD]:
+            options.told(one_line(f"{found.path}: {fault}"))
+        if len(recorded.faults) > _FAULTS_TOLD:
+            options.told(f"{found.path}: {len(recorded.faults) - _FAULTS_TOLD} more scores are left out")
+        return recorded
     run = asking_run(options.folder, options.env_file, remote=options.remote)
     check_consent(found, ROLE, remote=run.remote)
     return RowJudge(found, run, options)
@@ -291,6 +299,21 @@ class RecordedJudge:
             if input_id in self._given
         }
         return Verdicts(found, foreign=len(self._given) - len(found))
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with scores that are left out, each in words."""
+        return [fault for input_id, value in self._given.items() for fault in _faults(input_id, value)]
+
+
+def _faults(input_id: str, value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with scores in a verdict that somebody wrote: these are left out."""
+    for each in value["criterionResults"]:
+        name = str(each.get("criterionId", "")) if isinstance(each, dict) else ""
+        if name.strip().lower() not in set(Criterion):
+            yield f"{input_id}: {name!r} is no criterion; {did_you_mean(name, Criterion)}"
+        elif not is_score(each.get("score")):
+            yield f"{input_id}: {name} has the score {each.get('score')!r}; write 0 to 5, or null for unscored"
 
 
 def read_verdicts(path: Path) -> dict[str, dict[str, Any]]:

@@ -31,13 +31,7 @@ class CalibrationTable:
 def print_calibration(calibration: Calibration) -> None:
     """Print how far a judge may be believed: a table for each criterion that it scores, and what follows from it."""
     console = terminal()
-    unread = form_text(SHARE, calibration.unread)
-    show(
-        one_line(
-            f"{calibration.judge} ({calibration.version}) on {calibration.answers:,} labelled answers; of {unread} of "
-            "them no reply could be read"
-        )
-    )
+    show(one_line(_headline(calibration)))
     for table in calibration_tables(calibration):
         print_table(console, table.header, table.rows, title=table.title)
     scored = [each for each in calibration.criteria if each.agreement.answers]
@@ -46,8 +40,17 @@ def print_calibration(calibration: Calibration) -> None:
     silent = [each.criterion for each in calibration.criteria if each not in scored]
     rest = [each for each in Criterion if each not in {found.criterion for found in calibration.criteria}]
     if silent:
-        show(one_line(f"It scores no answer by {', '.join(silent)}."))
+        told = f"It scores none of the answers that have a label for {', '.join(silent)}"
+        show(one_line(f"{told}: not calibrated."))
     show(one_line(f"Not calibrated, since too few answers have a label: {', '.join(rest)}."))
+
+
+def _headline(calibration: Calibration) -> str:
+    told = f"{calibration.judge} ({calibration.version}) on {calibration.answers:,} labelled answers"
+    judged = calibration.judged
+    if judged is not None and judged < calibration.answers:
+        told += f", of which it judges {judged:,}"
+    return f"{told}; of {form_text(SHARE, calibration.unread)} of these no reply could be read"
 
 
 def told_of(found: CalibratedCriterion) -> str:

@@ -130,6 +130,11 @@ def _guide(criteria: Sequence[Criterion]) -> str:
     )
 
 
+def instructions() -> str:
+    """Return all that a judge is told beside the texts: for those who judge elsewhere."""
+    return f"{_SYSTEM}\n\n{_FORM}\n\nrubric_criteria:\n{_guide(tuple(Criterion))}"
+
+
 def prompt_sha256() -> str:
     """Return a hash of all words that we add to what is judged, and of where they stand."""
     shown = JudgePrompt(JudgeInput("the question", "the response", tuple(Criterion), "the truth", "the context"))
@@ -229,6 +234,12 @@ def _number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
+
+
+def is_score(value: object) -> bool:
+    """Return True for what stands for a score from 0 to 5, or for unscored."""
+    number = _number(value)
+    return value is None or (number is not None and 0 <= number <= FULL)
 
 
 def _dimensions(value: object) -> dict[Dimension, float] | None:

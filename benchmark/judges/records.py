@@ -140,7 +140,8 @@ class Calibration(Record, frozen=True, kw_only=True):
         identity: of the judge; a judge with another one is not calibrated by this.
         answers_sha256: of the labelled answers and their labels.
         asked: what they answer.
-        answers: how many were judged; `unread`: of how many no reply could be read.
+        answers: that have labels; `judged`: of how many the judge says anything; None in files that do not tell.
+        unread: of how many of these no reply could be read.
 
     """
 
@@ -152,6 +153,7 @@ class Calibration(Record, frozen=True, kw_only=True):
     asked: Asked = Asked.PROBES
     answers_sha256: str
     answers: _Whole
+    judged: _Whole | None = None
     unread: Ratio = 0.0
     criteria: list[CalibratedCriterion]
 

@@ -285,7 +285,7 @@ def _scenarios(options: argparse.Namespace) -> Sequence[ProbeScenario]:
 
 
 def _answerers(options: argparse.Namespace, folder: Path, progress: _Progress) -> list[Answerer]:
-    found = AnswererOptions(folder, options.matrix, options.env_file, options.remote, progress.tell_anywhere)
+    found = AnswererOptions(folder, options.matrix, options.env_file, options.remote, progress.tell)
     return answerers_of(options.answerer, found)
 
 
@@ -454,18 +454,14 @@ class _Progress:
         self._status = Status("", console=console) if console.is_terminal else None
         self._last = time.monotonic()
 
-    def tell_anywhere(self, text: str) -> None:
-        """Show it on a terminal; elsewhere, print it now and then: a model may take hours."""
-        self.tell(text)
-        if self._status is None and time.monotonic() - self._last > _LINE_EVERY_S:
-            self._last = time.monotonic()
-            tell(text)
-
     def tell(self, text: str) -> None:
-        """Show what was done."""
+        """Show it on a terminal; elsewhere, print it now and then: a model may take hours."""
         if self._status is not None:
             self._status.update(plain_text(text))
             self._status.start()
+        elif time.monotonic() - self._last > _LINE_EVERY_S:
+            self._last = time.monotonic()
+            tell(text)
 
     def end(self) -> None:
         """Remove the line."""

@@ -27,6 +27,7 @@ from benchmark.judges.commands import (
     run_calibrate,
 )
 from benchmark.judges.judges import RecordedJudge, judges_of
+from benchmark.judges.protocol import instructions
 from benchmark.judges.records import JudgedAnswer, uses
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.calibrating import KNOWN_CALIBRATIONS, rules_on
@@ -58,6 +59,7 @@ from ctxsift.terminal import one_line, show, tell
 
 _JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
 _APART = 10
+_RESULT = Path("results/probes.json")
 _MOST_UNSCORED = 0.2
 
 
@@ -109,7 +111,7 @@ def _share(text: str) -> float:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    result = read_result(options.result)
+    result = _with_answers(options.result)
     output = options.output or options.result
     criteria = criteria_named(options.criteria)
     chosen = _chosen(result, options)
@@ -139,6 +141,14 @@ def _judge(options: argparse.Namespace) -> int:
     _print(result, boards, apart, options)
     tell(f"written: {output}")
     return _code(boards, made, options.fail_unscored)
+
+
+def _with_answers(path: Path) -> ProbeResult:
+    """Return the result in a file. Raises InputError, saying what makes one."""
+    if not path.exists():
+        hint = "name another file, or make one, without a model: python -m benchmark.probes run --answerer recorded"
+        raise InputError(str(path), "no such file", hint)
+    return read_result(path)
 
 
 def _chosen(result: ProbeResult, options: argparse.Namespace) -> list[Answering]:
@@ -243,9 +253,8 @@ def add_for_judging(export: Parser) -> None:
     group.add_argument(
         "--result",
         type=Path,
-        default=Path("results/probes.json"),
         metavar="FILE",
-        help="what `run` wrote, with answers",
+        help=f"what `run` wrote, with answers; default: {_RESULT}, or with --labelled none if that is missing",
     )
     group.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
     labelled = "labelled answers among them, so that `calibrate --judge recorded:FILE` can say what verdicts are worth"
@@ -259,19 +268,25 @@ def export_for_judging(options: argparse.Namespace) -> int:
     path: Path = options.for_judging
     if path.exists():
         raise InputError(f"--for-judging {path}", "is there already", "name a new file")
-    criteria, result = criteria_named(options.criteria), read_result(options.result)
-    put = [
-        each.judged
-        for answering in _chosen(result, options)
-        for each in to_judge(result, answering, criteria, with_context=options.with_context)
-    ]
+    criteria = criteria_named(options.criteria)
+    put = []
+    if options.result is not None or _RESULT.exists() or not options.labelled:
+        result = _with_answers(options.result or _RESULT)
+        put = [
+            each.judged
+            for answering in _chosen(result, options)
+            for each in to_judge(result, answering, criteria, with_context=options.with_context)
+        ]
     known = labelled_answers(criteria=criteria, with_context=options.with_context) if options.labelled else []
     put += [each.answer.judged for each in drawn(known, options.labelled)]
     # By id, which tells nothing of method, session or labels.
     distinct = dict(sorted((each.input_id, each) for each in put))
     lines = (json.dumps({"id": name, **each.fields}, ensure_ascii=False) for name, each in distinct.items())
     write_atomically(path, "".join(f"{line}\n" for line in lines))
+    told = path.with_name(f"{path.name}.prompt.txt")
+    write_atomically(told, f"{instructions()}\n")
     show(one_line(f"{path}: {counted(len(distinct), 'answer')}"))
+    show(one_line(f"{told}: what a judge is told beside them, with what each criterion means"))
     tell(
         'judge each with a line {"id": ..., "criterionResults": [...]}; then: calibrate and judge --judge recorded:FILE'
     )

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from benchmark.judges import agreement as figures
 from benchmark.judges.agreement import agreement_of, kappa, lead_of, rho, stretched
-from benchmark.judges.calibration import DEGENERATE, LabelledAnswer, answers_sha256, calibrate
+from benchmark.judges.calibration import DEGENERATE, FEWEST_LABELS, LabelledAnswer, answers_sha256, calibrate
 from benchmark.judges.calibrations import calibration_of
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import Agreement, Calibration, JudgedAnswer, Use, uses
@@ -176,9 +176,8 @@ def test_rules_judge_coverage_and_nothing_else() -> None:
     assert by_name[COVERAGE].use is Use.MAY_BE_USED, by_name[COVERAGE].why
     assert by_name[COVERAGE].agreement.unscored == 0
     accuracy = by_name[ACCURACY]
-    assert accuracy.use is Use.NOT_TO_BE_USED
+    assert accuracy.use is Use.NOT_CALIBRATED
     assert (accuracy.agreement.answers, accuracy.agreement.unscored) == (0, len(answers))
-    assert accuracy.why == "it scores none of the labelled answers"
 
 
 def small(count: int, sessions: int = 6) -> list[LabelledAnswer]:
@@ -217,7 +216,18 @@ def test_what_a_judge_leaves_unscored_counts_against_nobody() -> None:
     (again,) = calibrate(answers, some, judge="j", version="1", identity="i").criteria
     assert again == coverage
     (none,) = calibrate(answers, {}, judge="j", version="1", identity="i").criteria
-    assert (none.use, none.agreement.unscored) == (Use.NOT_TO_BE_USED, 60)
+    assert (none.use, none.agreement.unscored) == (Use.NOT_CALIBRATED, 60)
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_who_scores_little_earns_nothing() -> None:
+    answers = small(60)
+    known = judged(answers, lambda _, label: label)
+    some = dict(list(known.items())[: FEWEST_LABELS - 1])
+    found = calibrate(answers, some, judge="j", version="1", identity="i")
+    (coverage,) = found.criteria
+    assert (found.answers, found.judged, coverage.use) == (60, 19, Use.NOT_CALIBRATED)
+    assert coverage.why == "it scores 19 of 60 that have a label, and 20 are needed"
 
 
 def test_labelled_answers_are_known_by_what_they_say() -> None:

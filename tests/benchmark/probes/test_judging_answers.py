@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from benchmark.judges.protocol import JudgePrompt
 from benchmark.judges.records import Use
-from benchmark.judges.rubric import Criterion, Dimension
+from benchmark.judges.rubric import GUIDES, Criterion, Dimension
 from benchmark.probes.__main__ import main
 from benchmark.probes.answered import published_answering
 from benchmark.probes.judged import judged_boards, to_judge
@@ -157,6 +157,27 @@ def test_two_judges_and_a_persons_labels(
     assert main([*command[:4], "--label", str(labels)]) == 2
 
 
+def test_labelled_answers_go_out_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "--for-judging", "a.jsonl"]) == 2
+    assert "make one, without a model: python -m benchmark.probes run --answerer" in capsys.readouterr().err
+    assert main(["export", "--for-judging", "a.jsonl", "--labelled", "24"]) == 0
+    assert len(Path("a.jsonl").read_text(encoding="utf-8").splitlines()) == 24
+
+
+def test_faults_of_verdicts_are_named(
+    tmp_path: Path, stored: Path, result: ProbeResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    who = verdicts(tmp_path / "v.jsonl", result, accuracy_factual=7, accuracy_fact=3, completeness_coverage=4)
+    assert main(["judge", str(stored), "--judge", who]) == 0
+    told = capsys.readouterr().err
+    assert "accuracy_factual has the score 7; write 0 to 5, or null for unscored" in told
+    assert "'accuracy_fact' is no criterion; did you mean accuracy_factual" in told
+    assert "more scores are left out" in told
+
+
 def test_verdicts_on_another_answerer_are_not_foreign(tmp_path: Path, stored: Path, result: ProbeResult) -> None:
     (first,) = result.answered[:1]
     methods = [
@@ -187,6 +208,8 @@ def test_answers_go_out_and_come_back(
     assert {frozenset(line) - {"id"} for line in lines} == {
         frozenset({"probe_question", "model_response", "compacted_context", "ground_truth", "rubric_criteria"})
     }
+    prompt = packet.with_name("packet.jsonl.prompt.txt").read_text(encoding="utf-8")
+    assert all(f"{criterion}: {GUIDES[criterion].question}" in prompt for criterion in Criterion)
     assert main(export) == 2
     assert "is there already" in capsys.readouterr().err
     scored: list[dict[str, Any]] = [
