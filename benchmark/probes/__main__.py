@@ -46,7 +46,7 @@ from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
-from benchmark.probes.own import invented_names, lost_by_methods, measured_own, own_subjects, shown_examples
+from benchmark.probes.own import lost_by_methods, measured_own, own_subjects, shown_examples
 from benchmark.probes.packets import check_folder, packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
 from benchmark.probes.printing_answers import (
@@ -358,7 +358,7 @@ def _own(options: argparse.Namespace) -> int:
         answers = {row.method: answers_json(result, row.method) for row in rows}
         print_json([*lost_json(rows, answers), *fetched_json(subjects), *answered_json(answered)])
     else:
-        invented = [] if summary is None else invented_names(subjects[0], summary)
+        invented = () if summary is None else subjects[0].history.invention(summary).names
         print_lost(subjects, rows, invented, whole=options.all)
         print_answered(answered, whole=options.all)
         print_answers(result, shown_examples(rows).method, None if options.all else SHOWN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from benchmark.analysis.ranking import Rank, ranks_of
 from benchmark.judges.rubric import FULL, Criterion, Dimension
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import NULLS, draws_joined
-from benchmark.probes.records import AskedProbe, MeasuredMethod, ProbeResult
+from benchmark.probes.records import AskedProbe, LeftContext, MeasuredMethod, ProbeResult
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.record.base import Interval
 from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples
@@ -86,6 +87,34 @@ class Lift:
 
 
 @dataclass(frozen=True)
+class Inventions:
+    """Names and values that no step says, in all summaries of a method.
+
+    Attributes:
+        among: names and values that the summaries have.
+        names: some of those that are invented, the most frequent first.
+
+    """
+
+    count: int
+    among: int
+    names: tuple[str, ...]
+
+    @property
+    def per_hundred(self) -> float:
+        """Of a hundred names and values, those that are invented."""
+        return 100 * self.count / self.among
+
+    @classmethod
+    def of(cls, contexts: Sequence[LeftContext]) -> Inventions | None:
+        """Return those of contexts; None where nobody looked, or no summary has a name."""
+        if not (among := sum(each.names or 0 for each in contexts)):
+            return None
+        names = Counter(name for each in contexts for name in each.inventions)
+        return cls(sum(each.invented for each in contexts), among, tuple(name for name, _ in names.most_common()))
+
+
+@dataclass(frozen=True)
 class Row:
     """A method on the board of those who made its probes.
 
@@ -101,6 +130,7 @@ class Row:
         ratio: tokens of all steps by tokens of what is left, over all cuts that have a summary.
         seconds: mean of a cycle.
         refused: cycles whose summary was not used; of random lines, in all draws.
+        inventions: None where nobody looked, or no summary has a name.
         lift: None of nulls, of what takes no budget or is not ranked, and where no null has its budget.
 
     """
@@ -120,6 +150,7 @@ class Row:
     ratio: float
     seconds: float
     refused: int
+    inventions: Inventions | None
     lift: Lift | None
 
 
@@ -277,6 +308,7 @@ class _Figures:
             sum(each.tokens_whole for each in contexts) / max(1, sum(each.tokens for each in contexts)),
             fmean(each.seconds for each in contexts),
             sum(each.refused for each in contexts),
+            Inventions.of(contexts),
             lift,
         )
 

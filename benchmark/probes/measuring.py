@@ -12,10 +12,12 @@ import msgspec
 
 from benchmark.probes.asking import NOTHING, Asking, askings, kept_says, kept_texts, leaked, probe_cuts
 from benchmark.probes.file_sets import FileJudge, changed
+from benchmark.probes.invention import History
 from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
 from benchmark.probes.judging import RuleJudge
 from benchmark.probes.model import Probe, Unanswerable
 from benchmark.probes.records import (
+    MOST_INVENTIONS,
     AskedProbe,
     Call,
     GoldStatement,
@@ -76,6 +78,11 @@ class Subject:
     def kept(self) -> list[str]:
         """The text of the steps that are kept at each cut."""
         return kept_texts(self.session, self.cuts, self.keep_last)
+
+    @cached_property
+    def history(self) -> History:
+        """All that it says."""
+        return History(self.session.steps, self.session.head.folder)
 
     @cached_property
     def questions(self) -> Questions:
@@ -319,6 +326,7 @@ def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedW
 def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None) -> LeftContext:
     history = [step for step in subject.session.steps if step.step_id <= compacted.cut.after_step]
     before = _before(standing(history), last)
+    found = subject.history.invention(compacted.summary_text, compacted.cut.after_step)
     return LeftContext(
         session=subject.name,
         at=at,
@@ -331,6 +339,9 @@ def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | Non
         refused=bool(compacted.refused),
         absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),
+        names=found.among,
+        invented=len(found.names),
+        inventions=list(found.names[:MOST_INVENTIONS]),
     )
 
 

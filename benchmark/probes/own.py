@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.generating import SENTENCE_END, generated, hard_names
+from benchmark.probes.generating import SENTENCE_END, generated
 from benchmark.probes.judging import words_told
 from benchmark.probes.measuring import MethodResult, Subject, measure
 from benchmark.probes.model import ProbeType
@@ -18,17 +17,14 @@ from benchmark.probes.scenarios import RULE_BASED
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.statements.text import tokens_of
 from ctxsift.errors import InputError
-from ctxsift.sessions.artifacts.paths import home_of, resolve, shown
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, DRAWS, RECORDED
-from ctxsift.sessions.compaction.transcript import STEP_LINE, text_of
+from ctxsift.sessions.compaction.transcript import STEP_LINE
 from ctxsift.sessions.reading import read_session
 
 GIVEN = "given"
 _AT_END = (1.0,)
-# Words that a slash joins, which are no path: `print/JSON`.
-_JOINED = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)+")
 # A sentence that has so many of the words of something is about it, perhaps; so much of it is shown, in characters.
 _NEAR, _FEWEST_NEAR, _MOST_NEAR = 1 / 3, 2, 160
 
@@ -144,28 +140,6 @@ def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[
     posed = posed_by_id(each for subject in subjects for each in subject.posed)
     rows = (_lost(name, subjects, made, posed) for name, made in results.items())
     return sorted(rows, key=lambda each: (each.own_words, each.share is None, each.share or 0, each.tokens))
-
-
-def invented_names(subject: Subject, summary: str) -> list[str]:
-    """Return the identifiers, paths and versions of a summary that stand nowhere in its session, in any spelling."""
-    folder = subject.session.head.folder
-    history = f"{text_of(subject.session.steps)}\n{folder}"
-    folded = history.casefold()
-    return [
-        name
-        for name in hard_names(tokens_of(summary))
-        if not (_JOINED.fullmatch(name) and name.casefold() in folded)
-        and not any(each in history for each in _spellings(name, folder))
-    ]
-
-
-def _spellings(name: str, folder: str) -> Iterator[str]:
-    """Yield a name; of a path, also what it is from a folder, and what of it stands behind a home folder or `~`."""
-    yield name
-    if name.startswith(("/", "~/", "./")):
-        yield shown(resolve(name, folder), folder)
-        if home := "~" if name.startswith("~") else home_of(name):
-            yield name.removeprefix(home)
 
 
 def shown_examples(rows: Sequence[Lost]) -> Lost:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from benchmark.analysis.comparison import beyond_chance
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
@@ -28,6 +30,8 @@ from ctxsift.terminal import one_line, show
 POINTS, SHARE, _RATIO, _SECONDS = Form(2), Form(0, 100, suffix="%"), Form(1, suffix="x"), Form(2)
 _GAIN = Form(2, signed=True)
 _OTHER = "other words"
+# Of names that are invented, so many are shown.
+_SOME = 4
 CSV_HEADER = ("probes", "rank", "method", "budget", "figure", "value", "low", "high", "count")
 MADE = {Maker.HAND: "written by hand", Maker.RULE: "made by rule"}
 _SHORT: Mapping[Criterion, str] = {
@@ -105,6 +109,7 @@ def tables_of(board: Board) -> Iterator[BoardTable]:
     yield _by_age(board)
     yield _by_dimension(board)
     yield _by_criterion(board)
+    yield from _inventions(board)
 
 
 def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
@@ -211,6 +216,26 @@ def _by_criterion(board: Board) -> BoardTable:
     )
 
 
+def _inventions(board: Board) -> Iterator[BoardTable]:
+    """Yield the table of what summaries invent, where anybody looked."""
+    found = [(row.label, row.inventions) for row in board.rows]
+    rows = [
+        [label, form_text(POINTS, each.per_hundred), f"{each.count:,} of {each.among:,}", _some(each.names)]
+        for label, each in found
+        if each
+    ]
+    if rows:
+        note = (
+            "Identifiers, paths, versions, numbers that are long or have a unit, of all summaries at all cuts, their "
+            "index included, that no step up to the cut says. Right answers are in the words of those who wrote them."
+        )
+        yield BoardTable("Names and values that no step says", ["method", "per 100", "of", "e.g."], rows, note)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
+
+
 def _unasked(board: Board, header: Sequence[str]) -> list[list[str]]:
     return [[label, *[MISSING] * (len(header) - 1)] for label in board.unasked]
 
@@ -252,6 +277,8 @@ def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
     yield "ratio", Estimate(row.ratio, 0)
     yield "seconds a cycle", Estimate(row.seconds, 0)
     yield "refused cycles", Estimate(row.refused, 0)
+    if row.inventions is not None:
+        yield "invented per 100", Estimate(row.inventions.per_hundred, row.inventions.among)
 
 
 def _ends(found: Difference) -> tuple[float, float] | None:
@@ -291,6 +318,7 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                     "figures": {
                         name: {"value": found.value, "interval": found.interval} for name, found in _figures(row)
                     },
+                    "inventions": msgspec.to_builtins(row.inventions),
                 }
                 for row in board.rows
             ],

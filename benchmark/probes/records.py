@@ -178,6 +178,10 @@ class LeakedStatement(Record, frozen=True, kw_only=True):
     index: _Whole
 
 
+# Of each context.
+MOST_INVENTIONS = 12
+
+
 class LeftContext(Record, frozen=True, kw_only=True):
     """The context that a method left at a cut.
 
@@ -191,6 +195,9 @@ class LeftContext(Record, frozen=True, kw_only=True):
         refused: the summary was not used.
         absent: the method has no summary there, and nothing is asked.
         sha256: of its text, which the result has; None in files of version 1.
+        names: names and values that its summary has; None in files that do not tell, and where it was made elsewhere.
+        invented: how many of them no step up to the cut says.
+        inventions: the first of those.
 
     """
 
@@ -206,6 +213,9 @@ class LeftContext(Record, frozen=True, kw_only=True):
     refused: bool = False
     absent: bool = False
     sha256: Sha256 | None = None
+    names: _Whole | None = None
+    invented: _Whole = 0
+    inventions: list[str] = msgspec.field(default_factory=list)
 
 
 class MeasuredMethod(Record, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from benchmark.probes.__main__ import main
 from benchmark.probes.figures import boards
 from benchmark.probes.generating import generated
 from benchmark.probes.measuring import Subject, measure
-from benchmark.probes.own import invented_names, lost_by_methods
+from benchmark.probes.own import lost_by_methods
 from benchmark.probes.printing import tables_of
 from benchmark.probes.printing_own import print_lost
 from benchmark.probes.records import RESULT_FILE, read_result
@@ -134,7 +134,7 @@ def test_a_name_is_not_invented_where_only_its_spelling_is_other(told: str, inve
     )
     steps = tuple(said if step is user else step for step in whole.steps)
     session = replace(whole, steps=steps, head=replace(whole.head, folder="/home/dev/shop"))
-    assert invented_names(Subject("mine", "own", session, ()), told) == invented
+    assert list(Subject("mine", "own", session, ()).history.invention(told).names) == invented
 
 
 def test_before_the_first_summary_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
