@@ -71,8 +71,10 @@ def _show(options: argparse.Namespace) -> int:
     from benchmark.render.documents import boards_document
     from benchmark.render.markdown import leaderboards_markdown
     from benchmark.render.terminal import print_leaderboards
-    from ctxsift.files import write_atomically
+    from ctxsift.files import refuse_input, write_atomically
 
+    refuse_input(options.markdown, options.paths, option="--markdown")
+    refuse_input(options.csv, options.paths, option="--csv")
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))

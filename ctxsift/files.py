@@ -9,7 +9,7 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -167,6 +167,27 @@ def holds(path: Path, text: str) -> bool:
         return read_bytes(path, "", most_mb=len(content) / _MEGABYTE + 1) == content
     except InputError:
         # Missing, longer, or no file at all.
+        return False
+
+
+def refuse_input(output: Path | None, inputs: Iterable[Path | None], *, option: str = "-o") -> None:
+    """Raise InputError if a file that is to be written is one that is read: that may be the only copy.
+
+    Args:
+        output: where somebody wants to write; None for nowhere.
+        inputs: what is read, by whatever name or link; None for nothing.
+        option: that named the output.
+
+    """
+    for each in inputs:
+        if output is not None and each is not None and _is_same(output, each):
+            raise InputError(f"{option} {output}", f"{each} is read, and would be lost", "name another file")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
         return False
 
 

@@ -69,7 +69,7 @@ from benchmark.probes.side_by_side import usable_cores
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from ctxsift.errors import InputError
-from ctxsift.files import read_text, write_atomically
+from ctxsift.files import read_text, refuse_input, write_atomically
 from ctxsift.rich_text import plain_text
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, DEFAULT_KEEP_LAST
 from ctxsift.sessions.finding import newest_session
@@ -257,6 +257,7 @@ def _run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
+    refuse_input(options.output, (options.scenarios, options.matrix, options.env_file))
     scenarios, subjects = _scenarios(options), recorded_subjects(options.sessions)
     # An answerer that cannot run is reported before anything is measured.
     answerers = _answerers(options, options.output.with_name(f"{options.output.name}.answers"), progress)
@@ -367,7 +368,7 @@ def _own(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     if options.chart is not None:
-        check_chart(options.chart)
+        refuse_input(check_chart(options.chart), (options.result,), option="--chart")
     result = read_result(options.result)
     if options.method is None:
         _print(result, options)

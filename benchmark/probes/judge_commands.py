@@ -54,7 +54,7 @@ from benchmark.probes.printing_judges import (
 from benchmark.probes.records import RESULT_FILE, Answering, JudgedAnswers, ProbeResult, read_result
 from benchmark.render.figures import counted, form_text
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.files import write_atomically
+from ctxsift.files import refuse_input, write_atomically
 from ctxsift.terminal import one_line, show, tell
 
 _JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
@@ -113,6 +113,7 @@ def _share(text: str) -> float:
 def _judge(options: argparse.Namespace) -> int:
     result = _with_answers(options.result)
     output = options.output or options.result
+    refuse_input(options.label, (options.result, output), option="--label")
     criteria = criteria_named(options.criteria)
     chosen = _chosen(result, options)
     asked = judge_options(options, output.with_name(f"{output.name}.judges"))

@@ -34,6 +34,7 @@ from benchmark.utilization.results import from_cases
 from benchmark.utilization.tables import read_table
 from ctxsift.cli.renamed import renaming
 from ctxsift.errors import InputError
+from ctxsift.files import refuse_input
 from ctxsift.models.choice import Named, place_of
 from ctxsift.settings import Settings, load_settings
 from ctxsift.terminal import show, show_columns, tell
@@ -245,7 +246,7 @@ def _run(options: argparse.Namespace) -> int:
     settings = load_settings(options.env_file)
     judge = _judge(options, settings)
     for path in options.output:
-        check_form(path)
+        refuse_input(check_form(path), (options.data,))
     asked = _asked(options)
     found = measured(str(options.data), asked, options.k, judge, settings)
     for path in options.output:

@@ -28,7 +28,7 @@ from benchmark.render.figures import counted
 from benchmark.viewer.page_data import Gathered, gather
 from benchmark.viewer.validity_data import recorded
 from ctxsift.errors import InputError
-from ctxsift.files import exists, write_atomically
+from ctxsift.files import exists, refuse_input, write_atomically
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
@@ -133,6 +133,7 @@ def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.
     from benchmark.viewer.page import build_page
 
     target = _target(options)
+    refuse_input(target, options.paths)
     results = counted(len(gathered.shown), "result")
     write_atomically(target, build_page(gathered, skipped, title=f"CtxSift Bench: {results}"))
     answers = sum(len(result.cases) for result in gathered.results)

@@ -12,8 +12,6 @@ from ctxsift.errors import CtxsiftError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ctxsift.cli.compact_asking import Asking
     from ctxsift.cli.signals import Signals
     from ctxsift.sessions.compaction.records import Compacted
@@ -135,11 +133,14 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 def _compact(options: argparse.Namespace, signals: Signals) -> int:
     from ctxsift.cli.compact_output import print_table, written
     from ctxsift.cli.session import chosen
+    from ctxsift.files import refuse_input
     from ctxsift.sessions.compaction.methods import create_method
     from ctxsift.sessions.reading import read_session
 
     source = chosen(options)
-    _check_output(options.output, source)
+    for option, output in (("-o", options.output), ("--journal", options.journal)):
+        refuse_input(output, (source, options.compacted), option=option)
+    refuse_input(options.journal, (options.output,), option="--journal")
     if options.follow and options.threshold is None:
         raise InputError("--follow", "cuts where the context exceeds a threshold", "give one with --threshold N")
     if options.compacted and options.method:
@@ -187,14 +188,6 @@ def _made(
             signals.first or 0
         )
     return made, asking.ended(made) if asking is not None else 0
-
-
-def _check_output(output: Path | None, source: Path) -> None:
-    import contextlib
-
-    with contextlib.suppress(OSError):
-        if output is not None and output.samefile(source):
-            raise InputError("-o", f"{output} is the session itself", "name another file")
 
 
 def _cycles(

@@ -123,10 +123,12 @@ def chosen(options: argparse.Namespace) -> Path:
     return newest.path
 
 
-def _session(options: argparse.Namespace, signals: Signals) -> Session:
+def _session(options: argparse.Namespace, signals: Signals, *, output: Path | None = None) -> Session:
+    from ctxsift.files import refuse_input
     from ctxsift.sessions.reading import read_session
 
     source = chosen(options)
+    refuse_input(output, (source,))
     return signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
 
 
@@ -183,7 +185,7 @@ def _convert(options: argparse.Namespace, signals: Signals) -> int:
     from ctxsift.files import write_atomically
     from ctxsift.sessions.exporting import as_atif
 
-    session = _session(options, signals)
+    session = _session(options, signals, output=options.output)
     text = json.dumps(as_atif(session), indent=1) + "\n"
     try:
         write_atomically(options.output, text)

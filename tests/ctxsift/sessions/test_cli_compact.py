@@ -85,7 +85,14 @@ def test_the_session_is_never_touched(tmp_path: Path) -> None:
     before = hashlib.sha256(copy.read_bytes()).digest(), copy.stat().st_mtime_ns
     refused = call(copy, "-o", copy)
     assert refused.returncode == 2
-    assert "is the session itself; name another file" in refused.stderr
+    assert f"{copy} is read, and would be lost; name another file" in refused.stderr
+    summary, link = tmp_path / "summary.md", tmp_path / "link.md"
+    summary.write_text("All done.", encoding="utf-8")
+    link.symlink_to(summary)
+    for option in ("-o", "--journal"):
+        refused = call(copy, "--compacted", summary, option, link)
+        assert (refused.returncode, summary.read_text(encoding="utf-8")) == (2, "All done.")
+        assert f"{option} {link}: {summary} is read, and would be lost" in refused.stderr
     assert call(copy, "-o", tmp_path / "out.md", "--keep-last", "60").returncode == 0
     assert (hashlib.sha256(copy.read_bytes()).digest(), copy.stat().st_mtime_ns) == before
     assert (tmp_path / "out.md").read_text().startswith("# The session so far\n")

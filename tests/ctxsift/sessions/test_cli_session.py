@@ -161,6 +161,14 @@ def test_convert(tmp_path: Path) -> None:
     done = call(tmp_path, "convert", "s", "-o", "no/such/folder.json")
     assert done.returncode == 1
     assert "no/such/folder.json: cannot be written (No such file or directory)" in done.stderr
+    (tmp_path / "again").hardlink_to(tmp_path / "s")
+    for output in ("s", "./s", "again"):
+        done = call(tmp_path, "convert", "s", "-o", output)
+        assert (done.returncode, done.stderr) == (
+            2,
+            f"ctxsift: -o {Path(output)}: s is read, and would be lost; name another file\n",
+        )
+    assert (tmp_path / "s").read_bytes() == CODEX
 
 
 @pytest.mark.parametrize(
