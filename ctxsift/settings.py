@@ -58,8 +58,12 @@ class Settings:
             return None
         parts = urlsplit(self.llm_base_url)
         port = f":{parts.port}" if parts.port else ""
-        secrets = Secrets((self.llm_api_key or "", *parts_of_address(self.llm_base_url)))
-        return secrets.out_of_message(f"{parts.scheme}://{parts.hostname}{port}{parts.path}")
+        return self.secrets.out_of_message(f"{parts.scheme}://{parts.hostname}{port}{parts.path}")
+
+    @property
+    def secrets(self) -> Secrets:
+        """The key of the service, and what may be secret in its address: a service may say them again in an error."""
+        return Secrets((self.llm_api_key or "", *parts_of_address(self.llm_base_url or "")))
 
     def missing_for_service(self) -> str | None:
         """Return what has to be set before a service can be asked, in one line; None when nothing is missing."""

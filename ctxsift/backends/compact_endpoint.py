@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _NOT_THERE = frozenset({404, 405, 501})
 _SHOWN = 200
+# More is not looked at for keys: an error of a service may have any size.
+_READ = 10_000
 
 
 def compact_items(
@@ -60,7 +62,7 @@ async def _compact(
     if reply.status_code in _NOT_THERE:
         raise RefusedError(f"the service has no endpoint /responses/compact (HTTP {reply.status_code})")
     if reply.status_code != 200:
-        told = " ".join(reply.text.split())[:_SHOWN]
+        told = " ".join(settings.secrets.out_of_message(reply.text[:_READ]).split())[:_SHOWN]
         kind = TransientError if reply.status_code == 429 or reply.status_code >= 500 else RefusedError
         raise kind(f"the service answers HTTP {reply.status_code}: {told}")
     return _items(reply.content)

@@ -36,7 +36,7 @@ from ctxsift.backends.proxies import without_network_variables
 from ctxsift.backends.registry import SERVICE
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError, RefusedError, TransientError
 from ctxsift.prompts import Message
-from ctxsift.redaction import Secrets, parts_of_address
+from ctxsift.redaction import Secrets
 from ctxsift.settings import Settings, load_settings
 from ctxsift.terminal import one_line
 
@@ -100,7 +100,7 @@ class LiteLLMBackend:
         if missing := self._settings.missing_for_service():
             raise LoadError(missing)
         base_url = self._settings.llm_base_url or ""
-        self._secrets = Secrets((self._settings.llm_api_key or "", *parts_of_address(base_url)))
+        self._secrets = self._settings.secrets
         if refused := _not_accepted(spec, self._settings):
             raise LoadError(refused)
         litellm = _import_litellm()

@@ -16,7 +16,7 @@ from ctxsift.extract import extract
 from ctxsift.gate import OBJECTIONS, Objections, objections
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.redaction import Secrets, out_of_command, parts_of_address
+from ctxsift.redaction import out_of_command
 from ctxsift.terminal import printable
 from ctxsift.validation import Status
 
@@ -71,8 +71,7 @@ def _command_line(command: list[str], given: str | None, settings: Settings) -> 
         return None
     # Arguments may hold any bytes.
     line = os.fsencode(line).decode("utf-8", errors="replace").replace("\x00", "")
-    secrets = Secrets((settings.llm_api_key or "", *parts_of_address(settings.llm_base_url or "")))
-    return secrets.out_of_answer(out_of_command(line), ())
+    return settings.secrets.out_of_answer(out_of_command(line), ())
 
 
 def _why_not(answered: Answered, against: Objections) -> str | None:

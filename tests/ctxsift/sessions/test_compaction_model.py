@@ -455,6 +455,18 @@ def test_where_no_service_compacts_one_line_says_so() -> None:
     assert done.stderr.splitlines()[1] == told
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["{key}", "{key} is wrong", 'key": "{key}', "x" * 165 + "{key}"])
+def test_a_key_that_a_service_says_again_is_shown_nowhere(tmp_path: Path, form: str) -> None:
+    key, output = "sv-5b1c0a77e2d94f", tmp_path / "out.json"
+    with FaultService(default=refusal(401, form.format(key=key))) as service:
+        known = {"CTXSIFT_LLM_BASE_URL": service.url, "CTXSIFT_LLM_API_KEY": key}
+        done = compact("--method", "opaque", "--remote", "--model", "m", "--json", "-o", output, **known)
+    assert done.returncode == 3
+    assert "HTTP 401" in done.stderr
+    assert key[:8] not in done.stdout + done.stderr + output.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "told"),
     [
