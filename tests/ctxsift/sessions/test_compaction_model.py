@@ -456,7 +456,11 @@ def test_where_no_service_compacts_one_line_says_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["{key}", "{key} is wrong", 'key": "{key}', "x" * 165 + "{key}"])
+@pytest.mark.parametrize(
+    "form",
+    ["{key}", "{key} is wrong", 'key": "{key}', "x" * 165 + "{key}"],
+    ids=["alone", "told", "json", "cut"],
+)
 def test_a_key_that_a_service_says_again_is_shown_nowhere(tmp_path: Path, form: str) -> None:
     key, output = "sv-5b1c0a77e2d94f", tmp_path / "out.json"
     with FaultService(default=refusal(401, form.format(key=key))) as service:
