@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -22,14 +23,17 @@ _WIDE = re.compile(rb"[\xf0-\xf4]")
 _LARGE, _MOST_WIDE = 32_000_000, 48_000_000
 _MOST_DIGITS = 25
 _MARKS = (b",", b"[", b"{")
+# Begins what may be half a character.
+_HALF = b"\\u"
 
 
-def decode(content: bytes, *, most_values: int = MOST_VALUES) -> Any:
+def decode(content: bytes, *, most_values: int = MOST_VALUES, told: bool = True) -> Any:
     """Return the value of a JSON document; half characters are borne.
 
     Args:
         content: UTF-8.
         most_values: that it may hold, containers included; counted before any of them is made.
+        told: somebody reads what the error says.
 
     Raises:
         ValueError: it is not JSON (then a json.JSONDecodeError or UnicodeDecodeError), or a number, its depth or its
@@ -43,7 +47,10 @@ def decode(content: bytes, *, most_values: int = MOST_VALUES) -> Any:
     try:
         value = msgspec.json.decode(content)
     except (ValueError, RecursionError):
-        # The standard library is half as fast; it bears half characters, and says better what is wrong.
+        # The standard library is half as fast; it bears half characters and a mark of order, and says better what is
+        # wrong.
+        if not told and _HALF not in content and not content.startswith(codecs.BOM_UTF8):
+            raise
         value = _decode_carefully(content)
     check(value)
     return value
@@ -58,7 +65,7 @@ def _decode_carefully(content: bytes) -> Any:
     if len(content) > 2 * _LARGE and _WIDE.search(content):
         raise ValueError("is malformed, or holds half characters, and is too large to be looked at closely")
     try:
-        return json.loads(content.decode("utf-8-sig"), parse_constant=refuse_constant, parse_int=_whole)
+        return _CAREFUL.decode(content.decode("utf-8-sig"))
     except RecursionError as error:
         raise ValueError("is nested too deeply") from error
 
@@ -161,6 +168,10 @@ def _is_kept(value: Any) -> bool:
 def refuse_constant(constant: str) -> Any:
     """Refuse NaN and Infinity, which are not JSON; for `parse_constant`. Raises ValueError."""
     raise ValueError(f"{constant} is not valid JSON")
+
+
+# Made once: a file may have a million damaged lines.
+_CAREFUL = json.JSONDecoder(parse_constant=refuse_constant, parse_int=_whole)
 
 
 def printable_json(value: Any) -> str:

@@ -28,9 +28,9 @@ def unpacked(file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
 
 
-def decoded(content: bytes) -> JsonValue:
-    """Return a value of JSON; halves of characters become question marks. Raises ValueError."""
-    value = strict_json.decode(content)
+def decoded(content: bytes, *, told: bool = True) -> JsonValue:
+    """Return a value of JSON; halves of characters become question marks. Raises as `strict_json.decode` does."""
+    value = strict_json.decode(content, told=told)
     if b"\\ud" in content or b"\\uD" in content:
         whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         value = strict_json.decode(whole)
@@ -76,8 +76,8 @@ def values_of(file: BinaryIO, where: str) -> Iterator[JsonValue | Skipped]:
         if line.isspace():
             continue
         try:
-            value = decoded(line)
-        except ValueError:
+            value = decoded(line, told=False)
+        except (ValueError, RecursionError):
             if torn:
                 yield Skipped(f"torn last line (line {number})")
                 continue

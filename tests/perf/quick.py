@@ -7,6 +7,7 @@ machine. Samples are small; `make perf` measures the whole thing.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -168,12 +169,18 @@ def session_rows(unit_s: float) -> Iterator[Row]:
         recorded = str(DEFAULT_SESSIONS / "ledgerline" / SESSION)
         compacting, memory = spent(folder, "ctxsift", "compact", recorded, "--threshold", "20000", "-o", "short.md")
         asking, most = spent(folder, "benchmark.probes", "own", recorded)
+        (folder / "damaged.jsonl").write_bytes(_begun() + b'{"type":\n' * 220_000)
+        damaged, _ = spent(folder, "ctxsift", "session", "stats", "damaged.jsonl")
+        (folder / "helped.jsonl").write_bytes(_begun() + b"".join(map(_subagent, range(4000))))
+        helped, _ = spent(folder, "ctxsift", "session", "stats", "helped.jsonl")
     yield Row(f"stats of a session of {_SESSION_MB} MB", 3.0, seconds / unit_s)
     yield Row("... its memory", 75, peak, "MB")
     yield Row("compacting a session of 105,000 tokens in seven cycles", 2.0, compacting / unit_s)
     yield Row("... its memory", 75, memory, "MB")
     yield Row("what 15 methods would lose of it", 10.5, asking / unit_s)
     yield Row("... its memory", 75, most, "MB")
+    yield Row("stats of a session with 2 MB of damaged lines", 4.0, damaged / unit_s)
+    yield Row("stats of a session with 4,000 subagents", 2.0, helped / unit_s)
 
     def redact(unit: str) -> None:
         Redactor().text(unit * (_MEGABYTE // len(unit)))
@@ -181,6 +188,22 @@ def session_rows(unit_s: float) -> Iterator[Row]:
     units = ("eyJ-", "a@a.aa", "@", "://a:", "sk-A", "password=", 'token="', "-----BEGIN PRIVATE KEY-----")
     slowest = max(cpu_of(partial(redact, unit)) for unit in units)
     yield Row("taking secrets out of a megabyte of one unit, the slowest", 3.0, slowest / unit_s)
+
+
+def _begun() -> bytes:
+    return _record(uuid="u0", type="user", message={"role": "user", "content": "Begin."})
+
+
+def _subagent(number: int) -> bytes:
+    name = {"isSidechain": True, "agentId": f"a{number}"}
+    order = _record(uuid=f"v{number}", type="user", message={"role": "user", "content": "Look."}, **name)
+    found = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    return order + _record(uuid=f"w{number}", parentUuid=f"v{number}", type="assistant", message=found, **name)
+
+
+def _record(**fields: object) -> bytes:
+    whole = {"sessionId": "s", "timestamp": "2026-11-27T10:00:00Z", "cwd": "/work", "version": "2.0.0", **fields}
+    return json.dumps(whole).encode() + b"\n"
 
 
 def main() -> int:

@@ -11,6 +11,8 @@ from enum import Enum, auto
 MOST_SOURCE = 200_000
 _MOST_DEPTH = 4
 _MOST_VALUES = 500
+# No system knows a longer path; `a = a + a` forty times would fill all memory.
+_MOST_TEXT = 4096
 
 
 class OpKind(Enum):
@@ -274,4 +276,6 @@ class _PythonReader:
                 for text in texts
                 for one in value.texts
             ]
+            if any(len(text) > _MOST_TEXT for text in texts):
+                return None
         return _Value(tuple(texts), path or any(value.path for value in values if value))

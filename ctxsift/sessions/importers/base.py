@@ -250,6 +250,8 @@ class Importer(ABC):
         self.main = Line()
         self.head = SessionHead(self.format)
         self._lines: dict[str, Line] = {}
+        # Those that may have got a step: a session may have thousands of subagents.
+        self._touched: dict[str, Line] = {}
         self._out: list[Event] = []
         self.seen = Seen()
         self._compaction: Compaction | None = None
@@ -300,12 +302,14 @@ class Importer(ABC):
             yield from self._out
             self._out.clear()
         yield from self.main.ready()
-        for name, line in self._lines.items():
+        for name, line in self._touched.items():
             yield from (Aside(step, name) for step in line.ready())
+        self._touched.clear()
 
     def line(self, subagent: str) -> Line:
-        """Return the line of a subagent, or, with an empty name, that of the demonstration."""
-        return self._lines.setdefault(subagent, Line())
+        """Return the line of a subagent, or, with an empty name, that of the demonstration; to be asked for anew."""
+        found = self._touched[subagent] = self._lines.setdefault(subagent, Line())
+        return found
 
     def skip(self, kind: str) -> None:
         """Count something that is not read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ctxsift.sessions.artifacts.index import ArtifactIndex
 from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState, Limits, as_json
 from ctxsift.sessions.records import JsonValue, Source, Step, ToolCall, ToolResult
+from tests.conftest import ROOT
 
 _FOLDER = "/home/me/tool"
 _LISTING = "a.txt\nb.txt\nlib/one.py\nlib/two.py\nlib/deep/three.py\nn.ipynb\nnotes.md\n"
@@ -474,6 +477,17 @@ def test_no_command_line_costs_more_than_it_should(command: str) -> None:
     found = index(shell(command, "\n" * 100_000, None), tool("read", path="notes.md"))
     assert states(found)["notes.md"] == "read"
     assert time.process_time() - began < 5
+
+
+def test_a_text_that_a_script_doubles_takes_no_memory() -> None:
+    code = """\
+import resource
+from ctxsift.sessions.artifacts.scripts import OpKind, python_ops
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+doubled = "a = 'x'\\n" + "a = a + a\\n" * 40 + "open(a, 'w')\\nopen('notes.md', 'w')\\n"
+assert [op.path for op in python_ops(doubled, [], lambda pattern: [], None)] == ["notes.md"]
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=True)
 
 
 _HELD = "Makefile\nREADME.md\nsrc/app.py\nsrc/cart.py\ntests/test_cart.py"
