@@ -30,7 +30,9 @@ from benchmark.matrix import DEFAULT_MATRIX
 from benchmark.probes.answer_figures import AnsweredBoard, answered_boards
 from benchmark.probes.answered import (
     Put,
+    PutAct,
     PutUnanswerable,
+    acts_about,
     answering,
     published_answering,
     questions_about,
@@ -191,6 +193,7 @@ def _add_answering(parser: Parser, default: Sequence[str]) -> None:
 def _add_asked(parser: argparse._ActionsContainer) -> None:
     words = f"that an answer may have; default: {DEFAULT_WORDS}"
     parser.add_argument("--answer-words", type=positive, default=DEFAULT_WORDS, metavar="N", help=words)
+    parser.add_argument("--acts", action="store_true", help="have them act as well, with one call of a tool")
     parser.add_argument("--every-cut", action="store_true", help="ask at every cut, not at the last one alone")
 
 
@@ -306,9 +309,10 @@ def _answered(
 
 def _put(
     result: ProbeResult, subjects: Sequence[Subject], options: argparse.Namespace
-) -> Sequence[Put | PutUnanswerable]:
+) -> Sequence[Put | PutUnanswerable | PutAct]:
     words, every_cut = options.answer_words, options.every_cut
     return [
+        *(acts_about(result, subjects, every_cut=every_cut) if options.acts else ()),
         *questions_about(result, subjects, words, every_cut=every_cut),
         *unanswerable_about(result, subjects, words, every_cut=every_cut),
     ]
@@ -428,7 +432,7 @@ def _check(options: argparse.Namespace) -> int:
     if not written:
         raise InputError(", ".join(options.sessions) or "recorded sessions", "no probes were written", "add --probes")
     checked = [
-        (each, check_probes(each.recorded.session(), each.probes, str(each.path), each.unanswerable))
+        (each, check_probes(each.recorded.session(), each.probes, str(each.path), each.unanswerable, each.acts))
         for each in written
     ]
     for each, found in checked:

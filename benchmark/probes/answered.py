@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from benchmark.probes.acts import Act, graded
 from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
 from benchmark.probes.answer_rules import AnswerJudge, abstains
-from benchmark.probes.answerers import Answerer, told_within
-from benchmark.probes.asking import Asking
+from benchmark.probes.answerers import EXTRACT, Answerer, told_within
+from benchmark.probes.asking import Asking, is_gone
 from benchmark.probes.measuring import Subject, judged
 from benchmark.probes.model import Maker, Unanswerable
-from benchmark.probes.questions import DEFAULT_WORDS, AnswerQuestion
+from benchmark.probes.questions import ACT_WORDS, DEFAULT_WORDS, ActQuestion, AnswerQuestion
 from benchmark.probes.recorded import (
     PUBLISHED_AS,
     RECORDED,
@@ -24,6 +25,7 @@ from benchmark.probes.recorded import (
 )
 from benchmark.probes.records import (
     Answering,
+    AskedAct,
     AskedProbe,
     AskedUnanswerable,
     LeftContext,
@@ -66,6 +68,17 @@ class PutUnanswerable:
     asked: AnswerQuestion
 
 
+@dataclass(frozen=True)
+class PutAct:
+    """The same of something to be done."""
+
+    method: int
+    subject: Subject
+    at: int
+    act: Act
+    asked: ActQuestion
+
+
 def questions_about(
     result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
 ) -> list[Put]:
@@ -99,6 +112,16 @@ def unanswerable_about(
     ]
 
 
+def acts_about(result: ProbeResult, subjects: Sequence[Subject], *, every_cut: bool = False) -> list[PutAct]:
+    """Return what is to be done from the same contexts, where all that an act hangs on is gone."""
+    return [
+        PutAct(number, subject, at, act, ActQuestion(context, act.question, ACT_WORDS))
+        for number, subject, at, context in _contexts(result, subjects, every_cut=every_cut)
+        for act in subject.acts
+        if is_gone(act, subject.cuts[at])
+    ]
+
+
 def _contexts(
     result: ProbeResult, subjects: Sequence[Subject], *, every_cut: bool
 ) -> Iterator[tuple[int, Subject, int, str]]:
@@ -119,7 +142,7 @@ def asked_at(subject: Subject, at: int) -> list[Asking]:
 
 
 def answering(
-    result: ProbeResult, put: Sequence[Put | PutUnanswerable], answerer: Answerer, words: int = DEFAULT_WORDS
+    result: ProbeResult, put: Sequence[Put | PutUnanswerable | PutAct], answerer: Answerer, words: int = DEFAULT_WORDS
 ) -> Answering:
     """Ask an answerer, and return what it said. Raises as `Answerer.answers` does.
 
@@ -130,6 +153,9 @@ def answering(
         words: that an answer may have.
 
     """
+    if answerer.name == EXTRACT:
+        # It copies lines, and can make no call.
+        put = [each for each in put if not isinstance(each, PutAct)]
     questions = _by_context([each.asked for each in put])
     answers = answerer.answers(questions)
     texts, judge = told_within(questions, answers), AnswerJudge()
@@ -137,7 +163,7 @@ def answering(
     known: dict[tuple[str, str], AskedProbe] = {}
     without = [each for each in put if isinstance(each, PutUnanswerable) and each.asked.question_id in texts]
     for each in put:
-        if isinstance(each, PutUnanswerable):
+        if not isinstance(each, Put):
             continue
         key = (each.asked.question_id, f"{each.subject.name} {each.asking.at} {each.asking.probe.probe_id}")
         if key not in known and each.asked.question_id in texts:
@@ -161,6 +187,25 @@ def answering(
             for number, asked in found.items()
             if asked
         ],
+        acts=[
+            _acted(result.methods[each.method], each, reply)
+            for each in put
+            if isinstance(each, PutAct) and (reply := answers.texts.get(each.asked.question_id)) is not None
+        ],
+    )
+
+
+def _acted(method: MeasuredMethod, put: PutAct, reply: str) -> AskedAct:
+    found = graded(put.act, reply)
+    return AskedAct(
+        method=method.method,
+        budget=method.budget,
+        session=put.subject.name,
+        act=put.act.act_id,
+        at=put.at,
+        reply=reply,
+        outcome=found.outcome,
+        why=found.why,
     )
 
 

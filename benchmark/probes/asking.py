@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmark.probes.acts import Act
 from benchmark.probes.judge import Counted, Judge, Said, Unit
 from benchmark.probes.model import Probe, sentence
 from benchmark.statements.judging import judge
@@ -94,8 +95,8 @@ def leaked(probes: Sequence[Probe], kept: Sequence[Mapping[str, Said]]) -> Itera
             yield from ((probe.probe_id, at, index) for index in sorted(found))
 
 
-def is_gone(probe: Probe, cut: Cut) -> bool:
-    """Return True if all evidence of a probe is gone at a cut, and its answer still right."""
+def is_gone(probe: Probe | Act, cut: Cut) -> bool:
+    """Return True if all evidence of a probe, or an act, is gone at a cut, and its answer still right."""
     return max(probe.evidence) < cut.first_kept and (probe.until is None or cut.after_step < probe.until)
 
 

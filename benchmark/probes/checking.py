@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from benchmark.probes.acts import TOOLS, Act, Outcome, graded_call
 from benchmark.probes.asking import (
     UNCOUNTED,
     Asking,
@@ -66,7 +67,11 @@ class Checked:
 
 
 def check_probes(
-    session: Session, probes: Sequence[Probe], where: str, unanswerable: Sequence[Unanswerable] = ()
+    session: Session,
+    probes: Sequence[Probe],
+    where: str,
+    unanswerable: Sequence[Unanswerable] = (),
+    acts: Sequence[Act] = (),
 ) -> Checked:
     """Return what is wrong with the probes of a session, and where they are asked.
 
@@ -75,6 +80,7 @@ def check_probes(
         probes: its probes.
         where: the file of the probes.
         unanswerable: the questions in it that the session never answers.
+        acts: what is to be done.
 
     """
     cuts, rules = probe_cuts(session), RuleJudge(Questions(probes))
@@ -92,6 +98,9 @@ def check_probes(
         there = f"{place_in(where, 'probes', number)} ({probe.probe_id})"
         problems += [Problem(there, text) for text in found]
     problems += _answered(session, unanswerable, where)
+    for number, act in enumerate(acts):
+        there = f"{place_in(where, 'acts', number)} ({act.act_id})"
+        problems += [Problem(there, text) for text in _act(act, cuts)]
     where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
     leaks = tuple(leaked(probes, kept))
     return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
@@ -105,6 +114,21 @@ def _answered(session: Session, unanswerable: Sequence[Unanswerable], where: str
             if word.lower() in said:
                 there = f"{place_in(where, 'unanswerable', number)} ({each.probe_id})"
                 yield Problem(there, f"the session says {word!r}; ask for what it never mentions")
+
+
+def _act(act: Act, cuts: Sequence[Cut]) -> Iterator[str]:
+    """Yield what is wrong with an act: whom it cannot tell apart, and what it gives away."""
+    for call, due in ((act.gold, Outcome.OBEYED), (act.naive, Outcome.BROKE)):
+        found = graded_call(act, call)
+        if found.outcome is not due:
+            yield f"{'gold' if call is act.gold else 'naive'}: {found.outcome}, not {due}: {found.why}"
+    if unknown := [name for name in act.tools if name not in TOOLS]:
+        yield f"tools: there is no {unknown[0]!r}; name some of {', '.join(TOOLS)}"
+    for name in [name for each in act.obeys for spellings in each.spellings for name in spellings]:
+        if name.casefold() in act.instruction.casefold():
+            yield f"the instruction itself says {name!r}"
+    if not any(is_gone(act, cut) for cut in cuts):
+        yield f"never asked: step {max(act.evidence)} is kept until the end, or until it holds no more"
 
 
 def _shape(probe: Probe) -> Iterator[str]:

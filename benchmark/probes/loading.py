@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmark.probes.acts import Act
 from benchmark.probes.model import Probe, ProbeFile, Unanswerable
 from benchmark.sessions.loader import RecordedSession, recorded_sessions
 from benchmark.statements.lints import refuse_misshapen
@@ -34,6 +35,7 @@ def read_probes(path: Path) -> ProbeFile:
         _refuse_misshapen(probe, where)
     ids = [(where, probe.probe_id) for where, probe in placed]
     ids += [(place_in(str(path), "unanswerable", at), each.probe_id) for at, each in enumerate(file.unanswerable)]
+    ids += [(place_in(str(path), "acts", at), each.act_id) for at, each in enumerate(file.acts)]
     for where, name in ids:
         if name in seen:
             raise InputError(place_in(where, "id"), f"{name} is used twice", "rename one")
@@ -54,6 +56,7 @@ class WrittenProbes:
     path: Path
     probes: tuple[Probe, ...]
     unanswerable: tuple[Unanswerable, ...] = ()
+    acts: tuple[Act, ...] = ()
 
 
 def recorded_named(names: Sequence[str]) -> list[RecordedSession]:
@@ -81,7 +84,9 @@ def written_probes(names: Sequence[str] = (), path: Path | None = None) -> list[
         raise InputError("--probes", "asks about one session", "name that session, and no other")
     files = [(recorded, path or recorded.folder / PROBES) for recorded in chosen]
     read = [(recorded, file, read_probes(file)) for recorded, file in files if path or exists(file)]
-    return [WrittenProbes(recorded, file, found.probes, found.unanswerable) for recorded, file, found in read]
+    return [
+        WrittenProbes(recorded, file, found.probes, found.unanswerable, found.acts) for recorded, file, found in read
+    ]
 
 
 def _refuse_misshapen(probe: Probe, where: str) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import msgspec
 
+from benchmark.probes.acts import Act
 from benchmark.probes.asking import NOTHING, Asking, askings, kept_says, kept_texts, leaked, probe_cuts
 from benchmark.probes.file_sets import FileJudge, changed
 from benchmark.probes.invention import History
@@ -56,6 +57,7 @@ class Subject:
         truth: what git says of the files after each step; empty where that is not known.
         judge_of: makes its judge.
         unanswerable: questions for answerers alone, of which it says nothing.
+        acts: what those are asked to do.
 
     """
 
@@ -68,6 +70,7 @@ class Subject:
     shares: tuple[float, ...] = SHARES
     judge_of: JudgeFactory = RuleJudge
     unanswerable: tuple[Unanswerable, ...] = ()
+    acts: tuple[Act, ...] = ()
 
     @cached_property
     def cuts(self) -> list[Cut]:

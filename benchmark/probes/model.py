@@ -8,6 +8,7 @@ from typing import Annotated
 
 import msgspec
 
+from benchmark.probes.acts import Act
 from benchmark.statements.model import MustNot, Statement, Weight
 from benchmark.typed_input import NonBlank, Positive
 from ctxsift.strict_json import learn
@@ -110,6 +111,7 @@ class ProbeFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     probes: Annotated[tuple[Probe, ...], msgspec.Meta(min_length=1)]
     unanswerable: tuple[Unanswerable, ...] = ()
+    acts: tuple[Act, ...] = ()
 
 
 def sentence(text: str) -> str:

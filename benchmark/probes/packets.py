@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.probes.answered import Put, PutUnanswerable
+from benchmark.probes.answered import Put, PutAct, PutUnanswerable
 from benchmark.probes.questions import AnswerQuestion
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
@@ -15,7 +15,7 @@ from ctxsift.files import write_atomically
 _NEW_FOLDER = "name a new folder with --for-answering"
 
 
-def packets_of(put: Sequence[Put | PutUnanswerable], readers: int, seed: int) -> list[list[AnswerQuestion]]:
+def packets_of(put: Sequence[Put | PutUnanswerable | PutAct], readers: int, seed: int) -> list[list[AnswerQuestion]]:
     """Return what each reader is asked: each session under one method alone, so that nobody carries over what he read.
 
     Equal contexts of several methods are asked about once. Questions about one context follow each other.

@@ -11,6 +11,7 @@ import msgspec
 
 from benchmark.judges.records import JudgedAnswer, Use
 from benchmark.judges.rubric import Criterion
+from benchmark.probes.acts import Outcome
 from benchmark.probes.model import FileChange, Maker, ProbeType
 from benchmark.record.base import Ratio, Record, Seconds, Sha256, Timestamp
 from benchmark.record.record_file import RecordFile
@@ -115,6 +116,35 @@ class AskedUnanswerable(Record, frozen=True, kw_only=True):
     at: _Cut
     answer: str
     abstains: bool
+
+
+class AskedAct(Record, frozen=True, kw_only=True):
+    """Something that was to be done at a cut, with the reply.
+
+    Attributes:
+        method, budget: whose context it was.
+        at: the cut, counted from 0.
+        why: what the outcome goes by.
+
+    """
+
+    method: str
+    budget: _Whole | None
+    session: str
+    act: str
+    at: _Cut
+    reply: str
+    outcome: Outcome
+    why: str
+
+    @property
+    def label(self) -> str:
+        """What the method is called in a table."""
+        return _label(self.method, self.budget)
+
+
+def _label(method: str, budget: int | None) -> str:
+    return method if budget is None else f"{method} {budget / 1000:g}k"
 
 
 class GoldStatement(Record, frozen=True, kw_only=True):
@@ -238,7 +268,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What it is called in a table."""
-        return self.method if self.budget is None else f"{self.method} {self.budget / 1000:g}k"
+        return _label(self.method, self.budget)
 
 
 class Call(Record, frozen=True, kw_only=True):
@@ -286,6 +316,7 @@ class Answering(Record, frozen=True, kw_only=True):
         error: why it ended early; None where it did not.
         methods: with answers in place of what contexts say.
         kept: the same methods with what their contexts say, where they are not among the methods of the result.
+        acts: what it did, under each method.
 
     """
 
@@ -300,6 +331,7 @@ class Answering(Record, frozen=True, kw_only=True):
     error: str | None = None
     methods: list[MeasuredMethod]
     kept: list[MeasuredMethod] = msgspec.field(default_factory=list)
+    acts: list[AskedAct] = msgspec.field(default_factory=list)
 
 
 class JudgedAnswers(Record, frozen=True, kw_only=True):

@@ -27,5 +27,5 @@ def recorded_subjects(names: Sequence[str] = ()) -> list[Subject]:
         by_hand = written.get(recorded.name)
         probes = (*(by_hand.probes if by_hand else ()), *generated(session, knows_files=True))
         subject = Subject(recorded.name, recorded.split, session, probes, tuple(recorded.truth()))
-        found.append(replace(subject, unanswerable=by_hand.unanswerable) if by_hand else subject)
+        found.append(replace(subject, unanswerable=by_hand.unanswerable, acts=by_hand.acts) if by_hand else subject)
     return found
