@@ -51,6 +51,7 @@ from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.own import lost_by_methods, measured_own, own_subjects, shown_examples
 from benchmark.probes.packets import check_folder, packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
+from benchmark.probes.printing_acts import acts_csv_rows, acts_json, acts_markdown, print_acts
 from benchmark.probes.printing_answers import (
     answered_csv_rows,
     answered_json,
@@ -164,6 +165,7 @@ def _add_export(export: Parser) -> None:
 
 
 def _add_what(run: Parser) -> None:
+    run.add_argument("--acts", action="store_true", help="have answerers act as well, with one call of a tool")
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
     what = f"methods with their budgets; default: {DEFAULT_SCENARIOS}"
     run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
@@ -193,7 +195,6 @@ def _add_answering(parser: Parser, default: Sequence[str]) -> None:
 def _add_asked(parser: argparse._ActionsContainer) -> None:
     words = f"that an answer may have; default: {DEFAULT_WORDS}"
     parser.add_argument("--answer-words", type=positive, default=DEFAULT_WORDS, metavar="N", help=words)
-    parser.add_argument("--acts", action="store_true", help="have them act as well, with one call of a tool")
     parser.add_argument("--every-cut", action="store_true", help="ask at every cut, not at the last one alone")
 
 
@@ -210,7 +211,8 @@ def _add_own(own: Parser) -> None:
     forms = own.add_mutually_exclusive_group()
     add_json(forms)
     forms.add_argument("--all", action="store_true", help="list all that is lost, and print every table of answers")
-    own.set_defaults(run=_own)
+    # Nobody wrote acts about them.
+    own.set_defaults(run=_own, acts=False)
 
 
 def _add_forms(parser: Parser) -> None:
@@ -393,9 +395,11 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
     prices = Prices(options.cached_price, options.output_price)
     costs = list(costs_of(result, prices))
     if options.json:
-        print_json([*boards_json(found), *costs_json(costs, prices), *answered_json(answered), *judged_json(judged)])
+        told = [*boards_json(found), *costs_json(costs, prices), *answered_json(answered), *judged_json(judged)]
+        print_json([*told, *acts_json(result.answered)])
     elif options.csv:
         further = [*costs_csv_rows(costs), *answered_csv_rows(answered), *judged_csv_rows(judged)]
+        further += acts_csv_rows(result.answered)
         show(boards_csv(found, further).rstrip("\n"))
     elif options.markdown:
         parts = (
@@ -403,6 +407,7 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
             costs_markdown(costs, prices),
             answered_markdown(answered),
             judged_markdown(judged),
+            acts_markdown(result.answered),
         )
         show("\n".join(filter(None, parts)).rstrip("\n"))
     else:
@@ -411,6 +416,7 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
             print_costs(costs, prices)
         print_answered(answered, whole=options.all)
         print_judged(judged, whole=options.all)
+        print_acts(result.answered)
 
 
 def _answered_boards(result: ProbeResult) -> list[AnsweredBoard]:

@@ -22,9 +22,10 @@ TOOLS = {
     "run": "run(command): runs a command in a shell, in the folder of the project",
     "install": "install(package): installs a package and declares it as a dependency",
 }
+_TAKEN_AWAY = "old"
 _FORM = '{"tool": NAME, "arguments": {NAME: TEXT, ...}}'
 _QUESTION = (
-    "{instruction}\n\nDo it with one call of one tool, as the work so far and the user's words have it. Tools:\n{tools}"
+    "{instruction}\n\nDo it with one call of one tool. Tools:\n{tools}"
     "\n\nReply with one JSON object and nothing else: {form}"
 )
 
@@ -52,7 +53,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         says: what, in words.
         tools: one of them is called; any when empty.
-        argument: that is looked at; all of them when empty.
+        argument: that is looked at; when empty, all of them but the text that an edit takes away.
         names: of each, one spelling has to be there, to the letter and as a whole; see `Statement`.
 
     """
@@ -72,7 +73,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.tools and call.tool not in self.tools:
             return False
         given = call.arguments
-        texts = [given.get(self.argument, "")] if self.argument else list(given.values())
+        texts = [given.get(self.argument, "")] if self.argument else [given[each] for each in given if each != _TAKEN_AWAY]
         return all(any(has_token(text, each) for text in texts for each in name) for name in self.spellings)
 
 

@@ -118,10 +118,10 @@ def _answered(session: Session, unanswerable: Sequence[Unanswerable], where: str
 
 def _act(act: Act, cuts: Sequence[Cut]) -> Iterator[str]:
     """Yield what is wrong with an act: whom it cannot tell apart, and what it gives away."""
-    for call, due in ((act.gold, Outcome.OBEYED), (act.naive, Outcome.BROKE)):
+    for name, call, due in (("gold", act.gold, Outcome.OBEYED), ("naive", act.naive, Outcome.BROKE)):
         found = graded_call(act, call)
         if found.outcome is not due:
-            yield f"{'gold' if call is act.gold else 'naive'}: {found.outcome}, not {due}: {found.why}"
+            yield f"{name}: {found.outcome}, not {due}: {found.why}"
     if unknown := [name for name in act.tools if name not in TOOLS]:
         yield f"tools: there is no {unknown[0]!r}; name some of {', '.join(TOOLS)}"
     for name in [name for each in act.obeys for spellings in each.spellings for name in spellings]:

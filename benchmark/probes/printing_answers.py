@@ -33,7 +33,7 @@ def tell_unanswered(answered: Iterable[Answering], boards: Iterable[AnsweredBoar
     """Say on stderr who answered no question under every method, so that there is no board."""
     shown = [board.answering for board in boards]
     for each in answered:
-        if each not in shown:
+        if each not in shown and not each.acts:
             asked, few = counted(each.questions, "question"), each.questions - each.unanswered
             answers = f"{few} of the {asked}, and none under every method" if few else f"none of the {asked}"
             given = f", and gave {counted(each.foreign, 'answer')} to others" if each.foreign else ""

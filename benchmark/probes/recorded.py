@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -82,6 +83,9 @@ def _given(path: Path) -> Iterator[tuple[str, GivenAnswer]]:
     for where, value in json_lines(path, _HINT, _MOST_MB):
         if isinstance(value, dict) and "question" in value and "answer" not in value:
             raise InputError(where, "is a question, and no answer", "keep answers apart from what `export` wrote")
+        if isinstance(value, dict) and isinstance(value.get("answer"), dict):
+            # A call, written as what it is.
+            value["answer"] = json.dumps(value["answer"])
         yield where, read_object(GivenAnswer, value, where)
 
 

@@ -433,6 +433,8 @@ def _refuse_unknown(result: ProbeResult, path: Path) -> None:
     for number, answering in enumerate(result.answered):
         where = f"{path}: /answered/{number}"
         placed += [(f"{where}/{key}", each) for key in ("methods", "kept") for each in getattr(answering, key)]
+        if strange := {each.session for each in answering.acts} - {each.name for each in result.sessions}:
+            raise InputError(f"{where}/acts", f"{min(strange)!r} is none of the sessions", _DAMAGED)
         known = {(each.label, asked.key) for each in answering.kept or result.methods for asked in each.asked}
         if any((each.label, asked.key) not in known for each in answering.methods for asked in each.asked):
             raise InputError(f"{where}/methods", "has answers about contexts that were not judged", _DAMAGED)
