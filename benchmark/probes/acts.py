@@ -72,8 +72,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Return True if it holds of a call."""
         if self.tools and call.tool not in self.tools:
             return False
-        given = call.arguments
-        texts = [given.get(self.argument, "")] if self.argument else [given[each] for each in given if each != _TAKEN_AWAY]
+        looked_at = [self.argument] if self.argument else call.arguments.keys() - {_TAKEN_AWAY}
+        texts = [call.arguments.get(name, "") for name in looked_at]
         return all(any(has_token(text, each) for text in texts for each in name) for name in self.spellings)
 
 
