@@ -22,6 +22,7 @@ from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import scenarios_of
 from benchmark.probes.subjects import recorded_subjects
 from ctxsift.errors import InputError
+from tests.benchmark.probes.test_answerers import asked
 
 SESSION = "sheafc"
 WRITTEN = {each.recorded.name: each for each in written_probes()}
@@ -181,3 +182,10 @@ def test_from_an_export_to_a_table(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text(RESULT_FILE.text(replace(read_result(path), answered=[strange]), "r.json"), encoding="utf-8")
     with pytest.raises(InputError, match="'other' is none of the sessions"):
         read_result(path)
+
+
+@pytest.mark.parametrize("reply", [GOOD, f"```json\n{GOOD}\n```", f"<think>limit = 6?</think>\nHere it is:\n\n{GOOD}"])
+def test_a_row_of_the_matrix_acts(tmp_path: Path, reply: str) -> None:
+    act = ActQuestion("some context", LIMIT.question, ACT_WORDS)
+    told = asked(tmp_path, [act], default=reply).texts[act.question_id]
+    assert graded(LIMIT, told).outcome is Outcome.OBEYED
