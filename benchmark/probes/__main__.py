@@ -48,6 +48,7 @@ from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
 from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker, ProbeFile
+from benchmark.probes.modelling import Models
 from benchmark.probes.own import lost_by_methods, measured_own, own_subjects, shown_examples
 from benchmark.probes.packets import check_folder, packets_of, write_packets
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
@@ -61,6 +62,13 @@ from benchmark.probes.printing_answers import (
 )
 from benchmark.probes.printing_costs import costs_csv_rows, costs_json, costs_markdown, print_costs
 from benchmark.probes.printing_judges import judged_csv_rows, judged_json, judged_markdown, print_judged
+from benchmark.probes.printing_models import (
+    model_summaries,
+    model_summaries_csv_rows,
+    model_summaries_json,
+    model_summaries_markdown,
+    print_model_summaries,
+)
 from benchmark.probes.printing_own import SHOWN, fetched_json, lost_json, print_lost
 from benchmark.probes.printing_probes import answers_json, method_json, print_answers, print_method
 from benchmark.probes.questions import DEFAULT_WORDS
@@ -143,6 +151,8 @@ def build_parser() -> Parser:
 
 def _add_run(run: Parser) -> None:
     _add_what(run)
+    told = "a row of the matrix, which makes the summaries of these methods"
+    run.add_argument("--model", metavar="ROW", help=told)
     run.add_argument(
         "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
     )
@@ -161,7 +171,7 @@ def _add_export(export: Parser) -> None:
     export.add_argument("--seed", type=int, default=0, metavar="N", help="of the order; default: 0")
     _add_asked(export)
     add_for_judging(export)
-    export.set_defaults(run=_export)
+    export.set_defaults(run=_export, model=None)
 
 
 def _add_what(run: Parser) -> None:
@@ -264,15 +274,24 @@ def _measure(options: argparse.Namespace) -> int:
     progress = _Progress()
     refuse_input(options.output, (options.scenarios, options.matrix, options.env_file))
     scenarios, subjects = _scenarios(options), recorded_subjects(options.sessions)
+    summaries = options.output.with_name(f"{options.output.name}.summaries")
+    models = Models(summaries, options.matrix, options.env_file, options.remote, progress.tell)
     # An answerer that cannot run is reported before anything is measured.
     answerers = _answerers(options, options.output.with_name(f"{options.output.name}.answers"), progress)
     try:
-        result = run_scenarios(subjects, scenarios, journal=journal, processes=usable_cores(), told=progress.tell)
+        result = run_scenarios(
+            subjects, scenarios, journal=journal, processes=usable_cores(), models=models, told=progress.tell
+        )
+        # A row that answers has the memory for itself.
+        models.close()
         result = _answered(result, subjects, answerers, options)
     except KeyboardInterrupt:
+        models.close(at_once=True)
         progress.end()
         tell("interrupted; the same command goes on from here")
         return EXIT_INTERRUPTED
+    finally:
+        models.close()
     write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
     # Its entries are in the result.
     journal.unlink(missing_ok=True)
@@ -284,7 +303,9 @@ def _measure(options: argparse.Namespace) -> int:
 
 def _scenarios(options: argparse.Namespace) -> Sequence[ProbeScenario]:
     if options.methods is not None:
-        return scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET])
+        return scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET], options.model)
+    if options.model is not None:
+        raise InputError("--model", "goes with --methods", f"name them, or write models into {options.scenarios}")
     if options.budget is not None:
         raise InputError("--budget", "goes with --methods", f"name them, or write budgets into {options.scenarios}")
     return read_scenarios(options.scenarios)
@@ -393,18 +414,19 @@ def _report(options: argparse.Namespace) -> int:
 def _print(result: ProbeResult, options: argparse.Namespace) -> None:
     found, answered, judged = list(boards(result)), _answered_boards(result), list(judged_boards(result))
     prices = Prices(options.cached_price, options.output_price)
-    costs = list(costs_of(result, prices))
+    costs, made = list(costs_of(result, prices)), list(model_summaries(result))
     if options.json:
         told = [*boards_json(found), *costs_json(costs, prices), *answered_json(answered), *judged_json(judged)]
-        print_json([*told, *acts_json(result.answered)])
+        print_json([*told, *acts_json(result.answered), *model_summaries_json(made)])
     elif options.csv:
         further = [*costs_csv_rows(costs), *answered_csv_rows(answered), *judged_csv_rows(judged)]
-        further += acts_csv_rows(result.answered)
+        further += [*acts_csv_rows(result.answered), *model_summaries_csv_rows(made)]
         show(boards_csv(found, further).rstrip("\n"))
     elif options.markdown:
         parts = (
             boards_markdown(result, found),
             costs_markdown(costs, prices),
+            model_summaries_markdown(made),
             answered_markdown(answered),
             judged_markdown(judged),
             acts_markdown(result.answered),
@@ -414,6 +436,7 @@ def _print(result: ProbeResult, options: argparse.Namespace) -> None:
         print_boards(result, found, whole=options.all)
         if options.all:
             print_costs(costs, prices)
+        print_model_summaries(made)
         print_answered(answered, whole=options.all)
         print_judged(judged, whole=options.all)
         print_acts(result.answered)

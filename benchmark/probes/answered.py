@@ -200,6 +200,7 @@ def _acted(method: MeasuredMethod, put: PutAct, reply: str) -> AskedAct:
     return AskedAct(
         method=method.method,
         budget=method.budget,
+        model=method.model,
         session=put.subject.name,
         act=put.act.act_id,
         at=put.at,

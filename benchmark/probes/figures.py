@@ -137,6 +137,7 @@ class Row:
 
     method: str
     budget: int | None
+    model: str | None
     label: str
     rank: Rank | None
     score: Estimate
@@ -295,6 +296,7 @@ class _Figures:
         return Row(
             method.method,
             method.budget,
+            method.model,
             self.label,
             rank,
             self._estimate(self._score),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,6 +29,7 @@ from benchmark.probes.records import (
     PosedProbe,
     ProbedSession,
     RightAnswer,
+    Spent,
     text_sha256,
 )
 from benchmark.probes.scoring import criteria_of, score_of
@@ -237,14 +238,21 @@ class MethodResult:
     own_words: bool = False
 
 
-def measure(subject: Subject, method: str, budget: int, made: Method | None = None) -> MethodResult:
+def measure(
+    subject: Subject,
+    method: str,
+    budget: int,
+    made: Method | None = None,
+    taken: Callable[[], Spent] | None = None,
+) -> MethodResult:
     """Return what a method makes of a session.
 
     Args:
         subject: the session with its probes.
         method: its name.
         budget: tokens of a summary.
-        made: the method itself, where it has no name by which it is registered.
+        made: the method itself, where it has no name by which it is registered, or asks a model.
+        taken: returns what the model took since it was called last; None where none is asked.
 
     Raises:
         InputError: there is no method of that name.
@@ -253,12 +261,16 @@ def measure(subject: Subject, method: str, budget: int, made: Method | None = No
     own_words = method != ORACLE and _is_in_own_words(method, made)
     if method == ORACLE:
         made = Given(by_cut={cut.after_step: subject.gold_at(at) for at, cut in enumerate(subject.cuts)})
-    compacted = list(
-        compact_session(subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made)
-    )
+    compacted, spent = list[Compacted](), list[Spent | None]()
+    for each in compact_session(
+        subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made
+    ):
+        compacted.append(each)
+        spent.append(taken() if taken else None)
     answered = answered_rightly(subject) if method == ORACLE else None
     before = [None, *compacted[:-1]]
-    left = [_left(subject, at, each, last) for at, (each, last) in enumerate(zip(compacted, before, strict=True))]
+    cycles = zip(compacted, before, spent, strict=True)
+    left = [_left(subject, at, *cycle) for at, cycle in enumerate(cycles)]
     there = [(at, each.text) for at, each in enumerate(compacted) if not left[at].absent]
     return MethodResult(
         left,
@@ -326,7 +338,7 @@ def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedW
     return JudgedWrong(says=says, must_not=must_not, place=found.place, line=found.line, why=found.why)
 
 
-def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None) -> LeftContext:
+def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None, spent: Spent | None) -> LeftContext:
     history = [step for step in subject.session.steps if step.step_id <= compacted.cut.after_step]
     before = _before(standing(history), last)
     found = subject.history.invention(compacted.summary_text, compacted.cut.after_step)
@@ -338,7 +350,12 @@ def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | Non
         tokens_before=tokens_in(before),
         # Of characters, as is meant here.
         prefix=len(os.path.commonprefix([before, compacted.text])) // CHARACTERS_PER_TOKEN,  # noqa: RUF071
-        seconds=compacted.seconds,
+        questions=spent.questions if spent else None,
+        prompt_tokens=spent.prompt_tokens if spent else None,
+        completion_tokens=spent.completion_tokens if spent else None,
+        fallback=compacted.fallback,
+        # Answers of the journal took as long as they did when they came.
+        seconds=max(compacted.seconds, spent.seconds) if spent else compacted.seconds,
         refused=bool(compacted.refused),
         absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),

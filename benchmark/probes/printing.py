@@ -294,7 +294,8 @@ def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -
         for row in board.rows:
             for name, found in _figures(row):
                 ends = found.interval or ("", "")
-                cells = (board.maker, place_of(row), row.method, row.budget or "", name, found.value, *ends)
+                method = row.method if row.model is None else f"{row.method} by {row.model}"
+                cells = (board.maker, place_of(row), method, row.budget or "", name, found.value, *ends)
                 writer.writerow([harmless(cell) for cell in (*cells, found.count or "")])
     writer.writerows(further)
     return target.getvalue()
@@ -314,6 +315,7 @@ def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
                     "tied": bool(row.rank and row.rank.tied),
                     "method": row.method,
                     "budget": row.budget,
+                    "model": row.model,
                     "lift_over": row.lift.over if row.lift else None,
                     "figures": {
                         name: {"value": found.value, "interval": found.interval} for name, found in _figures(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -122,7 +123,7 @@ class AskedAct(Record, frozen=True, kw_only=True):
     """Something that was to be done at a cut, with the reply.
 
     Attributes:
-        method, budget: whose context it was.
+        method, budget, model: whose context it was.
         at: the cut, counted from 0.
         why: what the outcome goes by.
 
@@ -130,6 +131,7 @@ class AskedAct(Record, frozen=True, kw_only=True):
 
     method: str
     budget: _Whole | None
+    model: str | None = None
     session: str
     act: str
     at: _Cut
@@ -140,11 +142,12 @@ class AskedAct(Record, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What the method is called in a table."""
-        return _label(self.method, self.budget)
+        return _label(self.method, self.budget, self.model)
 
 
-def _label(method: str, budget: int | None) -> str:
-    return method if budget is None else f"{method} {budget / 1000:g}k"
+def _label(method: str, budget: int | None, model: str | None) -> str:
+    whole = method if budget is None else f"{method} {budget / 1000:g}k"
+    return whole if model is None else f"{whole} by {model}"
 
 
 class GoldStatement(Record, frozen=True, kw_only=True):
@@ -212,6 +215,23 @@ class LeakedStatement(Record, frozen=True, kw_only=True):
 MOST_INVENTIONS = 12
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the answers of a model for one cycle took.
+
+    Attributes:
+        questions: that it answered, those asked once more included.
+        prompt_tokens, completion_tokens: None where nobody tells.
+        seconds: that the answers took.
+
+    """
+
+    questions: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+
+
 class LeftContext(Record, frozen=True, kw_only=True):
     """The context that a method left at a cut.
 
@@ -220,7 +240,9 @@ class LeftContext(Record, frozen=True, kw_only=True):
         tokens_whole: of all steps up to the cut.
         tokens_before: of the context as it would have been without this cut; None in files that do not tell.
         prefix: tokens with which that one and what is left both begin; None as above.
-        prompt_tokens, completion_tokens: that a model read and wrote for the cycle; None where none was asked.
+        questions: that a model answered for the cycle; None where none was asked, as in the next two.
+        prompt_tokens, completion_tokens: that it read and wrote; None where nobody tells, too.
+        fallback: why rules made the summary in place of the model; empty where they did not.
         seconds: that the cycle took.
         refused: the summary was not used.
         absent: the method has no summary there, and nothing is asked.
@@ -237,8 +259,10 @@ class LeftContext(Record, frozen=True, kw_only=True):
     tokens_whole: _Whole
     tokens_before: _Whole | None = None
     prefix: _Whole | None = None
+    questions: _Whole | None = None
     prompt_tokens: _Whole | None = None
     completion_tokens: _Whole | None = None
+    fallback: str = ""
     seconds: Seconds
     refused: bool = False
     absent: bool = False
@@ -253,6 +277,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
 
     Attributes:
         budget: tokens of a summary; None where the method takes none.
+        model: the row of the matrix that was asked; None for none.
         own_words: a model or somebody else wrote its summaries; rules hold their words against them.
         unanswerable: what was answered to questions that have no answer; in no mean.
 
@@ -260,6 +285,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
 
     method: str
     budget: _Whole | None
+    model: str | None = None
     own_words: bool = False
     contexts: list[LeftContext]
     asked: list[AskedProbe]
@@ -268,7 +294,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What it is called in a table."""
-        return _label(self.method, self.budget)
+        return _label(self.method, self.budget, self.model)
 
 
 class Call(Record, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmark.probes.journal import JournalEntry, journal_of, key_of
 from benchmark.probes.judge import JudgeFactory, Need, title_of
 from benchmark.probes.measuring import MethodResult, Subject, measure
+from benchmark.probes.modelling import Models
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
 from benchmark.probes.side_by_side import Part, side_by_side
@@ -29,6 +30,7 @@ def run_scenarios(
     judge: JudgeFactory | None = None,
     journal: Path | None = None,
     processes: int = 1,
+    models: Models | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> ProbeResult:
     """Return what methods leave of sessions.
@@ -39,10 +41,12 @@ def run_scenarios(
         judge: makes the judge of each session; the subjects' own when None.
         journal: file that a killed run goes on from; none when None.
         processes: that measure sessions side by side, at most; results are the same, but for seconds.
+        models: those that scenarios name; None where none does.
         told: called with each session and method that is done.
 
     Raises:
-        InputError: there is no method of a name, the judge needs answers, or the journal cannot be read.
+        InputError: there is no method of a name, a model cannot be asked, the judge needs answers, or the journal
+            cannot be read.
         OSError: the journal cannot be written.
 
     """
@@ -51,16 +55,23 @@ def run_scenarios(
     if Need.ANSWER in subjects[0].judge.needs:
         name = subjects[0].judge.name
         raise InputError(name, "judges answers, and nobody is asked for any", "name a judge that reads contexts")
+    for scenario in scenarios:
+        if scenario.model is not None:
+            _of(models).check(scenario.method, scenario.model)
     written = None
     if journal is not None:
         journal.parent.mkdir(parents=True, exist_ok=True)
         written = journal_of(journal)
-    found = _beside(subjects, scenarios, written, processes, told)
+    keys = {
+        (number, each): _key(subject, each, models) for number, subject in enumerate(subjects) for each in scenarios
+    }
+    found = _beside(subjects, [each for each in scenarios if each.model is None], keys, written, processes, told)
     for number, subject in enumerate(subjects):
         for scenario in scenarios:
             if (number, scenario) not in found:
-                made = _known(subject, scenario, written) or _measured(subject, scenario)
-                found[number, scenario] = _noted(subject, scenario, made, written)
+                key = keys[number, scenario]
+                made = _known(key, written) or _measured(subject, scenario, models)
+                found[number, scenario] = _noted(key, made, written)
                 told(_line(subjects, number, scenario))
     return result_of(subjects, {each: [found[number, each] for number in range(len(subjects))] for each in scenarios})
 
@@ -68,6 +79,7 @@ def run_scenarios(
 def _beside(
     subjects: Sequence[Subject],
     scenarios: Sequence[ProbeScenario],
+    keys: Mapping[tuple[int, ProbeScenario], str],
     journal: Store[JournalEntry] | None,
     processes: int,
     told: Callable[[str], None],
@@ -75,17 +87,21 @@ def _beside(
     """Return what other processes measure of that which nobody knows; none is started for one session."""
     if min(processes, len(subjects)) < 2:
         return {}
-    parts = [Part(each, [one for one in scenarios if not _known(each, one, journal)]) for each in subjects]
+    parts = [
+        Part(subject, [each for each in scenarios if not _known(keys[number, each], journal)])
+        for number, subject in enumerate(subjects)
+    ]
     found: _Found = {}
     with contextlib.closing(side_by_side(parts, processes)) as came:
         for number, scenario, made in came:
-            found[number, scenario] = _noted(subjects[number], scenario, made, journal)
+            found[number, scenario] = _noted(keys[number, scenario], made, journal)
             told(_line(subjects, number, scenario))
     return found
 
 
 def _line(subjects: Sequence[Subject], number: int, scenario: ProbeScenario) -> str:
-    return f"session {number + 1} of {len(subjects)}, {subjects[number].name}: {scenario.method}"
+    asked = f" by {scenario.model}" if scenario.model is not None else ""
+    return f"session {number + 1} of {len(subjects)}, {subjects[number].name}: {scenario.method}{asked}"
 
 
 def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequence[MethodResult]]) -> ProbeResult:
@@ -102,6 +118,7 @@ def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequenc
             MeasuredMethod(
                 method=scenario.method,
                 budget=scenario.budget,
+                model=scenario.model,
                 own_words=any(part.own_words for part in parts),
                 contexts=[each for part in parts for each in part.contexts],
                 asked=[each for part in parts for each in part.asked],
@@ -112,28 +129,37 @@ def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequenc
     )
 
 
-def _known(subject: Subject, scenario: ProbeScenario, journal: Store[JournalEntry] | None) -> MethodResult | None:
-    entry = None if journal is None else journal.get(_key(subject, scenario))
+def _known(key: str, journal: Store[JournalEntry] | None) -> MethodResult | None:
+    entry = None if journal is None else journal.get(key)
     return None if entry is None else _result(entry)
 
 
-def _measured(subject: Subject, scenario: ProbeScenario) -> MethodResult:
-    return measure(subject, scenario.method, scenario.budget or DEFAULT_BUDGET)
+def _measured(subject: Subject, scenario: ProbeScenario, models: Models | None) -> MethodResult:
+    budget = scenario.budget or DEFAULT_BUDGET
+    if scenario.model is None:
+        return measure(subject, scenario.method, budget)
+    method, asker = _of(models).method(scenario.method, scenario.model)
+    asker.taken()
+    return measure(subject, scenario.method, budget, method, asker.taken)
 
 
-def _noted(
-    subject: Subject, scenario: ProbeScenario, made: MethodResult, journal: Store[JournalEntry] | None
-) -> MethodResult:
+def _of(models: Models | None) -> Models:
+    if models is None:
+        raise InputError("model", "is named where no model can be asked", "use `run`, or leave it out")
+    return models
+
+
+def _noted(key: str, made: MethodResult, journal: Store[JournalEntry] | None) -> MethodResult:
     """Write a result down, unless another run did; return the one that stands."""
-    if journal is None:
-        return made
-    key = _key(subject, scenario)
-    return _result(journal.put(JournalEntry(key=key, **vars(made))))
+    return made if journal is None else _result(journal.put(JournalEntry(key=key, **vars(made))))
 
 
-def _key(subject: Subject, scenario: ProbeScenario) -> str:
+def _key(subject: Subject, scenario: ProbeScenario, models: Models | None) -> str:
     name, budget = f"{subject.name} {subject.sha256}", scenario.budget or DEFAULT_BUDGET
-    return key_of(name, scenario.method, budget, title_of(subject.judge))
+    method = scenario.method
+    if scenario.model is not None:
+        method += f" by {_of(models).identity(scenario.model)}"
+    return key_of(name, method, budget, title_of(subject.judge))
 
 
 def _result(entry: JournalEntry) -> MethodResult:

@@ -30,12 +30,14 @@ class ProbeScenario(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     Attributes:
         method: its name, or `gold`.
         budget: tokens of a summary; None for a method that takes none.
+        model: a row of the matrix, which makes the summaries; rules do where None.
         enabled: it is part of a run that names nothing.
 
     """
 
     method: NonBlank
     budget: Positive | None = None
+    model: NonBlank | None = None
     enabled: bool = True
 
 
@@ -70,10 +72,10 @@ def read_scenarios(path: Path = DEFAULT_SCENARIOS) -> tuple[ProbeScenario, ...]:
     return found
 
 
-def scenarios_of(methods: Iterable[str], budgets: Sequence[int]) -> tuple[ProbeScenario, ...]:
+def scenarios_of(methods: Iterable[str], budgets: Sequence[int], model: str | None = None) -> tuple[ProbeScenario, ...]:
     """Return each method with each budget; one that takes none, once. Raises InputError for an unknown name."""
     return tuple(
-        ProbeScenario(method=method, budget=budget)
+        ProbeScenario(method=method, budget=budget, model=model)
         for method in dict.fromkeys(methods)
         for budget in (dict.fromkeys(budgets) if takes_budget(method) else (None,))
     )

@@ -230,7 +230,8 @@ def test_a_result_is_printed_in_every_form(
     for form in ("--json", "--csv", "--markdown", "--all", ""):
         assert main(["report", str(path), *([form] if form else [])]) == 0
         shown[form] = capsys.readouterr().out
-    by_hand, board = json.loads(shown["--json"])
+    by_hand, board, costs = json.loads(shown["--json"])
+    assert {each["method"] for each in costs["costs"]} >= {"drop 2k", "mask"}
     assert (by_hand["made_by"], board["made_by"]) == ("hand", "rule")
     assert board["rows"][0]["figures"]["score"]["value"] == 5
     rows = {row["method"]: row["figures"]["score"]["value"] for row in board["rows"]}
