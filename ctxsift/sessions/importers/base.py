@@ -158,6 +158,10 @@ class Line:
         turn, unique = self._callers.get(call_id, (None, ""))
         return turn is not None and any(each.call_id == unique and each.text == output for each in turn.results)
 
+    def has_call(self, call_id: str) -> bool:
+        """Return True if a call of a step that is still held has this id."""
+        return call_id in self._callers
+
     def last_of_agent(self) -> Turn | None:
         """Return the latest step of the agent, unless it has left."""
         return next((turn for turn in reversed(self._held) if turn.source is Source.AGENT), None)
@@ -165,7 +169,8 @@ class Line:
     def call(self, turn: Turn, call_id: str, name: str, arguments: Mapping[str, JsonValue]) -> str:
         """Add a call to a step, and return its id, which is unique: one that was used before gets a number."""
         base = call_id or "call"
-        number = 1
+        # A step may have thousands of calls without an id.
+        number = max(1, len(turn.calls))
         unique = call_id or f"call-{turn.step_id}"
         while unique in self._ids:
             number += 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Turn
+from ctxsift.sessions.importers.codex_script import Call, call_of, calls_in
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import arguments_of, count, first_text, mapping, sequence, text, text_of, whole
 from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
@@ -22,6 +24,10 @@ _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_s
 _COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summary"})
 # The program's own lines above a command's output say it.
 _EXIT_CODE = re.compile(r"(?:^|\n)(?:Exit code: |Process exited with code )(-?\d{1,10})\n")
+# A custom tool whose input is a script, and the items that repeat a message.
+_SCRIPT, _JAVASCRIPT = "exec", "javascript"
+_SAYING = {"UserMessage": Source.USER, "AgentMessage": Source.AGENT}
+_SOURCES = {"user": Source.USER, "assistant": Source.AGENT}
 _OUTPUT, _HEAD_OF_OUTPUT = "Output:\n", 400
 # A fork is written with what it copies at once; a turn of its own takes longer to come.
 _COPYING_S = 2.0
@@ -39,6 +45,12 @@ def _made_at(uuid: str) -> str:
     return uuid[:13] if uuid[14:15] == "7" else ""
 
 
+def _shown(value: JsonValue) -> str:
+    """Return an argument as the command line that it may be."""
+    words = [text(word) for word in sequence(value)]
+    return words[-1] if words else text(value)
+
+
 class Codex(Importer):
     """Reads what stands in `~/.codex/sessions`; also the oldest form, in which items stand without an envelope."""
 
@@ -53,6 +65,11 @@ class Codex(Importer):
         self._items = array("q")
         self._next: int | None = None
         self._rolled_back: list[tuple[int, ...]] = []
+        # A script that runs, by the id of its call, with its step; and whether any of its calls has been told.
+        self._script: tuple[str, Turn] | None = None
+        self._told_calls = False
+        # What items of the response, and items that were completed, have said, until the other ones say it again.
+        self._said = (Counter[tuple[Source, str]](), Counter[tuple[Source, str]]())
         # When this was forked off another session; None once its own turns have begun.
         self._forked: float | None = None
 
@@ -89,7 +106,7 @@ class Codex(Importer):
             self._model = text(payload.get("model")) or self._model
             self.know(model=self._model, folder=self._folder if not self.head.folder else "")
         elif kind == "event_msg":
-            self._event(payload)
+            self._event(payload, when)
         elif kind == "compacted":
             self._compacted(payload)
         elif kind == "response_item" or "payload" not in record:
@@ -146,7 +163,7 @@ class Codex(Importer):
         self._items.append(content)
         return False
 
-    def _event(self, payload: dict[str, JsonValue]) -> None:
+    def _event(self, payload: dict[str, JsonValue], when: str) -> None:
         kind = text(payload.get("type"))
         last = self.main.last_of_agent()
         if kind == "token_count":
@@ -162,8 +179,62 @@ class Codex(Importer):
             self.compact()
         elif kind == "thread_rolled_back":
             self._roll_back(count(payload.get("num_turns")))
+        elif kind == "item_completed":
+            self._completed(mapping(payload.get("item")), when)
         elif kind not in _REPEATED:
             self.skip(f"event {kind or 'without a type'}")
+
+    def _completed(self, item: dict[str, JsonValue], when: str) -> None:
+        """Read an item that was completed: what an item of the response says as well is read once."""
+        kind = text(item.get("type"))
+        if kind in _SAYING:
+            blocks = map(mapping, sequence(item.get("content")))
+            said = "\n".join(filter(None, (text(block.get("text")) for block in blocks)))
+            if not self._is_said(_SAYING[kind], said, completed=True):
+                self._say(_SAYING[kind], said, when)
+        elif (call := call_of(item)) is None:
+            self.skip(f"completed {kind or 'item'}")
+        elif self._is_called(text(item.get("id")), call):
+            self.skip("repeated item")
+        else:
+            turn = self._script[1] if self._script else self._open(when)
+            self._told_calls = True
+            name, arguments = call
+            call_id = self.main.call(turn, "", name, arguments)
+            output = text(item.get("aggregated_output")) or text_of(
+                mapping(item.get("result")).get("content"), self.skip
+            )
+            failed = text(item.get("status")) in ("failed", "declined")
+            self.main.result(call_id, output, whole(item.get("exit_code")), is_error=failed or None)
+
+    def _is_called(self, item_id: str, call: Call) -> bool:
+        """Return True if an item of the response is this call: it has its id, or the step has the command."""
+        if self._script is not None or not item_id:
+            return False
+        last = self.main.last_of_agent()
+        command = sequence(call[1].get("command"))
+        asked = text(command[-1]) if command else ""
+        return self.main.has_call(item_id) or bool(
+            asked and last and any(asked in map(_shown, each.arguments.values()) for each in last.calls)
+        )
+
+    def _is_said(self, source: Source, said: str, *, completed: bool) -> bool:
+        """Return True if the other kind of items has said this, and this one has not said it again."""
+        own, other = self._said if completed else self._said[::-1]
+        if other[source, said]:
+            other[source, said] -= 1
+            return True
+        own[source, said] += 1
+        return False
+
+    def _say(self, source: Source, said: str, when: str) -> None:
+        if source is Source.AGENT:
+            self._open(when).texts.append(said)
+            return
+        turn = self.main.begin(source, said, when)
+        turn.folder = self._folder or None
+        turn.copied = self._forked is not None
+        self._turn = None
 
     def _roll_back(self, turns: int) -> None:
         """Take back the last turns of the user that still stand, with all that came since the first of them."""
@@ -194,14 +265,13 @@ class Codex(Importer):
         role = text(item.get("role"))
         if self._is_repeated_item(item, when):
             return
-        if kind == "message" and role != "assistant":
+        if kind == "message":
             said = text_of(item.get("content"), self.skip)
-            turn = self.main.begin(Source.USER if role == "user" else Source.SYSTEM, said, when)
-            turn.folder = self._folder or None
-            turn.copied = self._forked is not None
-            self._turn = None
-        elif kind == "message":
-            self._open(when).texts.append(text_of(item.get("content"), self.skip))
+            source = _SOURCES.get(role, Source.SYSTEM)
+            if self._is_said(source, said, completed=False):
+                self.skip("repeated item")
+            else:
+                self._say(source, said, when)
         elif kind == "reasoning":
             turn = self._open(when)
             for key in ("summary", "content"):
@@ -210,7 +280,11 @@ class Codex(Importer):
             given = next((item[key] for key in ("arguments", "input", "action") if item.get(key) is not None), None)
             call_id = first_text(item, "call_id", "id")
             turn = self._open(when)
-            call = self.main.call(turn, call_id, first_text(item, "name") or kind, arguments_of(given))
+            name, arguments = first_text(item, "name") or kind, arguments_of(given)
+            if kind == "custom_tool_call" and name == _SCRIPT:
+                arguments = {_JAVASCRIPT: text(given)}
+                self._script, self._told_calls = (call_id, turn), False
+            call = self.main.call(turn, call_id, name, arguments)
             if kind == "web_search_call":
                 # Its result is never recorded.
                 turn.waiting.remove(call)
@@ -244,5 +318,21 @@ class Codex(Importer):
         head, mark, _ = output[:_HEAD_OF_OUTPUT].partition(_OUTPUT)
         if exit_code is None and mark and (stated := _EXIT_CODE.search(head)):
             exit_code = int(stated[1])
-        if self.main.result(text(item.get("call_id")) or "?", output, exit_code) is None:
+        call_id = text(item.get("call_id")) or "?"
+        if self.main.result(call_id, output, exit_code) is None:
             self.skip("result without its call")
+        if self._script is not None and self._script[0] == call_id:
+            self._end_script(self._script[1], output)
+
+    def _end_script(self, turn: Turn, output: str) -> None:
+        """Tell the calls that a script spells out, where the file has not told any of them."""
+        self._script = None
+        if self._told_calls:
+            return
+        script = next((text(each.arguments[_JAVASCRIPT]) for each in turn.calls if _JAVASCRIPT in each.arguments), "")
+        found = list(calls_in(script))
+        _, mark, printed = output.partition(_OUTPUT)
+        for name, arguments in found:
+            call_id = self.main.call(turn, "", name, arguments)
+            # What several calls printed is not told apart.
+            self.main.result(call_id, (printed if mark else output) if len(found) == 1 else "")
