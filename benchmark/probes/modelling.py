@@ -55,28 +55,15 @@ class RowModel:
         return self._opened.log_probabilities(text)
 
 
-class CountingAsker(Asker):
-    """Knows what the answers took: those of the journal as well, as they were when they came."""
-
-    def __init__(self, model: RowModel, journal: Journal, told: Callable[[str], None]) -> None:
-        super().__init__(model, journal, told)
-        self._answers: list[Generation] = []
-
-    def answer(self, messages: Sequence[Message], limits: Limits, part: str) -> Generation:
-        """Return an answer. Raises BackendError."""
-        found = super().answer(messages, limits, part)
-        self._answers.append(found)
-        return found
-
-    def taken(self) -> Spent:
-        """Return what was taken since this was asked last."""
-        answers, self._answers = self._answers, []
-        return Spent(
-            len(answers),
-            _sum([each.prompt_tokens for each in answers]),
-            _sum([each.completion_tokens for each in answers]),
-            sum(each.total_ms for each in answers) / 1000,
-        )
+def taken(asker: Asker) -> Spent:
+    """Return what the answers took since this was asked last."""
+    took, asker.took = asker.took, []
+    return Spent(
+        len(took),
+        _sum([each.prompt_tokens for each in took]),
+        _sum([each.completion_tokens for each in took]),
+        sum(each.seconds for each in took),
+    )
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
@@ -101,7 +88,7 @@ class Models:
     remote: bool = False
     told: Callable[[str], None] = field(default=lambda _: None)
     _opened: dict[str, Opened] = field(default_factory=dict)
-    _askers: dict[str, CountingAsker] = field(default_factory=dict)
+    _askers: dict[str, Asker] = field(default_factory=dict)
 
     def check(self, method: str, row: str) -> None:
         """Raise InputError where a method asks no model, or a row cannot be asked for it."""
@@ -115,15 +102,13 @@ class Models:
         """Return what tells a row from others, without loading it. Raises InputError."""
         return hashlib.sha256(msgspec.json.encode(to_json(self._row(row)), order="sorted")).hexdigest()
 
-    def method(self, name: str, row: str) -> tuple[Method, CountingAsker]:
+    def method(self, name: str, row: str) -> tuple[Method, Asker]:
         """Return a method that asks a row, for one session. Raises InputError."""
         asker = self._askers.get(row)
         if asker is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             journal = Journal(self.folder / f"{row}.journal")
-            asker = CountingAsker(
-                RowModel(self._open(row)), journal, lambda part: self.told(f"asking {row} about {part}")
-            )
+            asker = Asker(RowModel(self._open(row)), journal, lambda part: self.told(f"asking {row} about {part}"))
             self._askers[row] = asker
         return create_method(name, asker=asker), asker
 

@@ -17,6 +17,8 @@ from benchmark.render.terminal import print_table
 from ctxsift.terminal import one_line, show
 
 _MOST_REASONS = 3
+# What stands before the reason why an answer cannot be used.
+_SINCE = "the last one since "
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def model_summaries(result: ProbeResult) -> Iterator[ModelSummaries]:
     for method in result.methods:
         if method.model is not None:
             cycles = method.contexts
-            reasons = Counter(each.fallback for each in cycles if each.fallback)
+            reasons = Counter(_kind_of(each.fallback) for each in cycles if each.fallback)
             yield ModelSummaries(
                 method.label,
                 len(cycles),
@@ -57,6 +59,11 @@ def model_summaries(result: ProbeResult) -> Iterator[ModelSummaries]:
                 _total(cycles, "completion_tokens"),
                 sum(each.seconds for each in cycles),
             )
+
+
+def _kind_of(fallback: str) -> str:
+    """Return a reason without the piece that it is about, so that equal ones can be counted."""
+    return fallback.rpartition(_SINCE)[2]
 
 
 def _total(cycles: Sequence[LeftContext], name: str) -> int | None:
@@ -95,9 +102,14 @@ def _table(found: Sequence[ModelSummaries]) -> BoardTable:
         ]
         for each in found
     ]
-    told = [f"{each.method}: {', '.join(list(each.reasons)[:_MOST_REASONS])}" for each in found if each.reasons]
+    told = [f"{each.method}: {_reasons(each)}" for each in found if each.reasons]
     note = "fell back: rules made the summary. A question is asked once more where its answer cannot be used."
     return BoardTable("Summaries by models", header, rows, " ".join([note, *(f"{each}." for each in told)]))
+
+
+def _reasons(found: ModelSummaries) -> str:
+    some = list(found.reasons.items())[:_MOST_REASONS]
+    return ", ".join(f"{reason} ({count} times)" if count > 1 else reason for reason, count in some)
 
 
 def model_summaries_csv_rows(found: Sequence[ModelSummaries]) -> Iterator[list[str]]:

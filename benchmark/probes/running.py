@@ -6,12 +6,13 @@ import contextlib
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmark.probes.journal import JournalEntry, journal_of, key_of
 from benchmark.probes.judge import JudgeFactory, Need, title_of
 from benchmark.probes.measuring import MethodResult, Subject, measure
-from benchmark.probes.modelling import Models
+from benchmark.probes.modelling import Models, taken
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
 from benchmark.probes.side_by_side import Part, side_by_side
@@ -139,8 +140,8 @@ def _measured(subject: Subject, scenario: ProbeScenario, models: Models | None) 
     if scenario.model is None:
         return measure(subject, scenario.method, budget)
     method, asker = _of(models).method(scenario.method, scenario.model)
-    asker.taken()
-    return measure(subject, scenario.method, budget, method, asker.taken)
+    asker.took.clear()
+    return measure(subject, scenario.method, budget, method, partial(taken, asker))
 
 
 def _of(models: Models | None) -> Models:

@@ -38,11 +38,28 @@ class _Kept(Kept, frozen=True, kw_only=True, omit_defaults=True):
 
     generation: Generation | None = None
     scores: list[float] | None = None
+    # What the scores took; 0 in journals that do not tell.
+    tokens: int = 0
+    seconds: float = 0.0
     cut: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.generation is None and self.scores is None and self.cut is None:
             raise ValueError("holds no answer, no scores and no cut")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of a text's lines, with what they took.
+
+    Attributes:
+        tokens: that a model read; `seconds`: it took for that. 0 where nobody told.
+
+    """
+
+    scores: Sequence[float]
+    tokens: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +139,14 @@ class Journal:
         """Write an answer down; return the one that stands, where another run was first."""
         return self._put(_Kept(key=key, generation=generation)).generation or generation
 
-    def scores(self, key: str) -> list[float] | None:
+    def scores(self, key: str) -> Scores | None:
         """Return scores that were measured before."""
         kept = self._store.get(key)
-        return kept.scores if kept else None
+        return None if kept is None or kept.scores is None else Scores(kept.scores, kept.tokens, kept.seconds)
 
-    def put_scores(self, key: str, scores: Sequence[float]) -> None:
+    def put_scores(self, key: str, found: Scores) -> None:
         """Write scores down."""
-        self._put(_Kept(key=key, scores=list(scores)))
+        self._put(_Kept(key=key, scores=list(found.scores), tokens=found.tokens, seconds=found.seconds))
 
     def cuts(self, run: str) -> list[Standing]:
         """Return what stood after the cuts of a run, in their order."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ctxsift.backends.base import Generation, Limits, LogProbability
@@ -13,7 +15,7 @@ from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.anchored import Anchored, merged
 from ctxsift.sessions.compaction.checking import Checked, Wanted, check
 from ctxsift.sessions.compaction.entries import entries_of
-from ctxsift.sessions.compaction.journal import Journal, key_of, key_of_text
+from ctxsift.sessions.compaction.journal import Journal, Scores, key_of, key_of_text
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.prompts import Piece, Question, anchored_question, pieces, regenerative_question
 from ctxsift.sessions.compaction.records import Cycle, Method, Summary
@@ -53,6 +55,15 @@ class Model(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What an answer of a model took; counts are None where nobody tells."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+
+
 class UnusableAnswerError(BackendError):
     """A model answered twice, and neither answer can be used."""
 
@@ -67,11 +78,13 @@ class Asker:
 
     Attributes:
         asked: questions that went to the model.
+        took: what each answer took, those of the journal as well; whoever wants to know empties it.
 
     """
 
     def __init__(self, model: Model, journal: Journal | None, told: Callable[[str], None] = lambda _: None) -> None:
         self.model, self.asked = model, 0
+        self.took: list[Took] = []
         self._journal, self._told = journal, told
 
     def room(self, budget: int, summary_tokens: int = 0) -> int:
@@ -85,26 +98,31 @@ class Asker:
     def answer(self, messages: Sequence[Message], limits: Limits, part: str) -> Generation:
         """Return an answer. Raises BackendError."""
         key = key_of(self.model.identity, messages, limits)
-        if self._journal is not None and (known := self._journal.get(key)) is not None:
-            return known
-        self._told(part)
-        self.asked += 1
-        generation = self.model.generate(messages, limits)
-        if self._journal is not None:
-            generation = self._journal.put(key, generation)
+        generation = self._journal.get(key) if self._journal is not None else None
+        if generation is None:
+            self._told(part)
+            self.asked += 1
+            generation = self.model.generate(messages, limits)
+            if self._journal is not None:
+                generation = self._journal.put(key, generation)
+        seconds = generation.total_ms / 1000
+        self.took.append(Took(generation.prompt_tokens, generation.completion_tokens, seconds))
         return generation
 
     def scores(self, text: str, scored: Callable[[Sequence[LogProbability]], list[float]]) -> list[float]:
         """Return what `scored` makes of the log-probabilities of a text's tokens. Raises BackendError."""
         key = key_of_text(self.model.identity, text)
-        if self._journal is not None and (known := self._journal.scores(key)) is not None:
-            return known
-        self._told(f"{len(text):,} characters")
-        self.asked += 1
-        found = scored(self.model.log_probabilities(text))
-        if self._journal is not None:
-            self._journal.put_scores(key, found)
-        return found
+        found = self._journal.scores(key) if self._journal is not None else None
+        if found is None:
+            self._told(f"{len(text):,} characters")
+            self.asked += 1
+            begun = time.monotonic()
+            tokens = self.model.log_probabilities(text)
+            found = Scores(scored(tokens), len(tokens), time.monotonic() - begun)
+            if self._journal is not None:
+                self._journal.put_scores(key, found)
+        self.took.append(Took(found.tokens, 0, found.seconds))
+        return list(found.scores)
 
     def checked(self, ask: Callable[[str], Question], cycle: Cycle, piece: Piece, sections: Sequence[str] = ()) -> str:
         """Return the text of an answer that passed its checks.

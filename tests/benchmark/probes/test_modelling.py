@@ -112,7 +112,7 @@ def test_where_it_fails_rules_make_the_summary(tmp_path: Path, capsys: pytest.Ca
     (method,) = read_result(tmp_path / "r.json").methods
     assert all("cannot be used" in each.fallback for each in method.contexts)
     assert main(["report", str(tmp_path / "r.json")]) == 0
-    assert "cannot be used, the last one since it thought aloud" in capsys.readouterr().out
+    assert "anchored 2k by scripted: it thought aloud (5 times)." in capsys.readouterr().out
 
 
 def test_beside_the_same_method_by_rules(tmp_path: Path) -> None:

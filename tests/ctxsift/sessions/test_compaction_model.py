@@ -20,7 +20,7 @@ from ctxsift.errors import BackendError, InputError, PromptTooLongError, Refused
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.checking import Wanted, check
 from ctxsift.sessions.compaction.endpoint import items_of
-from ctxsift.sessions.compaction.journal import Journal, key_of
+from ctxsift.sessions.compaction.journal import Journal, Scores, key_of
 from ctxsift.sessions.compaction.modelled import Asker, ModelledAnchored, ModelledOpaque, by_line
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION, SYSTEM, Piece, anchored_question, pieces
 from ctxsift.sessions.compaction.records import Cut, Cycle, Summary
@@ -215,11 +215,12 @@ def test_a_journal_knows_its_answers_again_and_passes_over_a_torn_line(tmp_path:
     key = key_of("m", (Message("user", "a"),), Limits(8))
     journal = Journal(path)
     journal.put(key, generation("first"))
-    journal.put_scores("s", [0.5])
+    measured = Scores([0.5], 7, 1.5)
+    journal.put_scores("s", measured)
     with path.open("a") as file:
         file.write('{"key": "x", "genera')
     again = Journal(path)
-    assert (again.get(key), again.get("x"), again.scores("s")) == (generation("first"), None, [0.5])
+    assert (again.get(key), again.get("x"), again.scores("s")) == (generation("first"), None, measured)
     again.put("y", generation("second"))
     third = Journal(path)
     assert third.get("y") == generation("second")
@@ -228,6 +229,32 @@ def test_a_journal_knows_its_answers_again_and_passes_over_a_torn_line(tmp_path:
         len({key, key_of("n", (Message("user", "a"),), Limits(8)), key_of("m", (Message("user", "a"),), Limits(9))})
         == 3
     )
+
+
+class Surprised:
+    """A model that finds every letter twice as unlikely as the one before."""
+
+    identity, context_tokens = "s", 0
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def generate(self, messages: Any, limits: Any) -> Generation:
+        raise AssertionError((messages, limits))
+
+    def log_probabilities(self, text: str) -> list[LogProbability]:
+        self.asked += 1
+        return [LogProbability(at, at + 1, -float(2**at)) for at in range(len(text))]
+
+
+def test_what_scores_took_is_known_after_a_kill(tmp_path: Path) -> None:
+    model, took = Surprised(), []
+    for _ in range(2):
+        asker = Asker(model, Journal(tmp_path / "journal"))
+        assert asker.scores("abc", lambda tokens: [-(each.value or 0) for each in tokens]) == [1.0, 2.0, 4.0]
+        took.append(asker.took)
+    assert (model.asked, took[0]) == (1, took[1])
+    assert [(each.prompt_tokens, each.completion_tokens) for each in took[0]] == [(3, 0)]
 
 
 def test_another_file_is_no_journal_and_stays_as_it_is(tmp_path: Path) -> None:
@@ -250,7 +277,7 @@ def test_a_journal_of_earlier_versions_is_read(tmp_path: Path) -> None:
     path.write_text(f'{head}{{"key": "a", "generation": {answer}}}\n{{"key": "s", "scores": [0.5, 2.0]}}\n{{"key": "b"')
     journal = Journal(path)
     assert journal.get("a") == generation("## Intent \ud83d")
-    assert journal.scores("s") == [0.5, 2.0]
+    assert journal.scores("s") == Scores([0.5, 2.0], 0, 0.0)
     journal.put("b", generation("second"))
     assert Journal(path).get("b") == generation("second")
 
