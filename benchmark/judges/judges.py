@@ -141,15 +141,20 @@ def _judge(name: str, options: JudgeOptions, rules: Callable[[], Judge]) -> Judg
     if isinstance(found, BuiltIn):
         return rules()
     if isinstance(found, Recorded):
-        recorded = RecordedJudge(name, found.path)
-        for fault in recorded.faults[:_FAULTS_TOLD]:
-            options.told(one_line(f"{found.path}: {fault}"))
-        if len(recorded.faults) > _FAULTS_TOLD:
-            options.told(f"{found.path}: {len(recorded.faults) - _FAULTS_TOLD} more scores are left out")
-        return recorded
+        return recorded_judge(name, found.path, options.told)
     run = asking_run(options.folder, options.env_file, remote=options.remote)
     check_consent(found, ROLE, remote=run.remote)
     return RowJudge(found, run, options)
+
+
+def recorded_judge(name: str, path: Path, told: Callable[[str], None]) -> RecordedJudge:
+    """Return the verdicts in a file; `told` hears which scores are left out. Raises as RecordedJudge does."""
+    recorded = RecordedJudge(name, path)
+    for fault in recorded.faults[:_FAULTS_TOLD]:
+        told(one_line(f"{path}: {fault}"))
+    if len(recorded.faults) > _FAULTS_TOLD:
+        told(f"{path}: {len(recorded.faults) - _FAULTS_TOLD} more scores are left out")
+    return recorded
 
 
 class RowJudge:

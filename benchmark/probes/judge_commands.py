@@ -26,7 +26,7 @@ from benchmark.judges.commands import (
     judge_options,
     run_calibrate,
 )
-from benchmark.judges.judges import RecordedJudge, judges_of
+from benchmark.judges.judges import judges_of, recorded_judge
 from benchmark.judges.protocol import instructions
 from benchmark.judges.records import JudgedAnswer, uses
 from benchmark.judges.rubric import Criterion
@@ -177,7 +177,7 @@ def _joined(before: Sequence[JudgedAnswers], made: Sequence[JudgedAnswers]) -> l
 
 def _labels(path: Path, put: dict[str, list[ToJudge]]) -> list[JudgedAnswer]:
     inputs = {each.judged.input_id: each.judged for some in put.values() for each in some}
-    found = RecordedJudge(f"recorded:{path}", path).verdicts(list(inputs.values()))
+    found = recorded_judge(f"recorded:{path}", path, tell).verdicts(list(inputs.values()))
     labels = [each for each in found.judged.values() if each.scored]
     tell(f"{path}: {counted(len(labels), 'answer')} labelled; their labels count from now on")
     return labels

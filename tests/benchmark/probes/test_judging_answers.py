@@ -143,9 +143,12 @@ def test_two_judges_and_a_persons_labels(
     assert len(lines) == 10
     assert all(line["criterionResults"][0]["score"] is None for line in lines)
     lines[0]["criterionResults"][0]["score"] = 1
+    lines[1]["criterionResults"][0]["score"] = 7
     labels.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert main([*command, "--label", str(labels)]) == 0
-    assert "1 answer labelled; their labels count from now on" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1 answer labelled; their labels count from now on" in told
+    assert "completeness_coverage has the score 7; write 0 to 5" in told
     found = read_result(stored)
     assert [each.scored for each in found.labels] == [{COVERAGE: 1}]
     boards = list(judged_boards(found))
