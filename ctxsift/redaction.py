@@ -9,25 +9,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-HIDDEN = "***"
+from ctxsift.secret_kinds import HIDDEN, found_in, hide
+
 # Servers without keys are given words like `none` or `EMPTY`; an answer is not to lose those.
 LEAST_IN_ANSWERS = 8
 # Longer secrets are taken out piece by piece; patterns stay small.
 _PIECE = 48
-_SECRET_NAME = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
-# A variable is no secret yet.
-_SECRET_VALUE = r"""(?!["']?\$)(?:"[^"\n]*"|'[^'\n]*'|[^\s"'`;|&<>()]+)"""
-# `NAME=value`, `--name value`, a header's `Name: value`; `user:password@` of an address; well-known forms of keys.
-_IN_COMMAND = re.compile(
-    rf"""
-      (?<![\w-])(?:sk|pk|rk|hf|gh[oprsu]|github_pat|glpat|xox[abeprs])[_-][\w-]{{16,}}
-    | (?<!\w)(?:AKIA|ASIA)[A-Z0-9]{{16}}(?!\w) | (?<!\w)eyJ[\w-]{{8,}}\.[\w-]+\.[\w-]+
-    | (?<=://)([^\s/:@'"]*:)[^\s/@'"]+(?=@) | (?:(?<=\s-u[ ])|(?<=\s--user[ ]))([^\s/:@'"]*:)(?!\d+\b)[^\s/@'"]+
-    | (\b(?:bearer|basic)\s+)(?!\$)[^\s'"`;|&<>()]+
-    | ({_SECRET_NAME}["']?\s?(?:=|:(?!:)\s*)\s?|(?<=\s)--?[\w-]*{_SECRET_NAME}\s+(?!-)){_SECRET_VALUE}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def out_of_command(command: str) -> str:
@@ -35,11 +22,7 @@ def out_of_command(command: str) -> str:
 
     This goes by the names that such values have, and by well-known forms of keys; it knows no key by itself.
     """
-
-    def hidden(match: re.Match[str]) -> str:
-        return "".join(part or "" for part in match.groups()) + HIDDEN
-
-    return _IN_COMMAND.sub(hidden, command)
+    return hide(command, found_in(command, in_command=True))
 
 
 def parts_of_address(url: str) -> list[str]:

@@ -1,0 +1,478 @@
+"""Kinds of secrets, and where they stand in a text: one table for sessions and for command lines.
+
+Most of a session is code, so a rule that hides too much does harm: names, types, calls and placeholders stay. What a
+name like `password` announces is hidden only where it looks like a value. Patterns are matched against a copy of the
+text without colours and other invisible characters. Each begins with a literal or a single character, and what it
+repeats is bounded or cannot begin anew within itself: time grows with the length of the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+HIDDEN = "***"
+ASSIGNED = "assigned secret"
+
+# Colours as bytes or escaped, other sequences of terminals, characters without width.
+_CONTROL = r"\x00-\x08\x0e-\x1f\x7f\x9b\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+_SEQUENCE = r"(?:\[?[0-9;:?]{0,40}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))"
+# It begins with a single set of characters: searching stays fast.
+_INVISIBLE = re.compile(
+    rf"[{_CONTROL}\\](?:(?<=\\)(?:u001[bB]|x1[bB]|033|e(?=\[)){_SEQUENCE}|(?<=[\x1b\x9b]){_SEQUENCE}|(?<!\\))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A secret in a text, from `start` up to `end`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+Judge: TypeAlias = Callable[[re.Match[str], bool], bool]
+
+
+def _always(match: re.Match[str], in_command: bool) -> bool:
+    del match, in_command
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of secret.
+
+    Attributes:
+        literals: one of them stands, in small letters, in every text that has such a secret.
+        pattern: the group `value` is what is hidden.
+        is_secret: decides on a match; told whether it stands in a command line, where values are what is expected.
+
+    """
+
+    name: str
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+    is_secret: Judge = _always
+
+
+# ---- what a value looks like
+
+_PLACEHOLDER = re.compile(
+    r"\*{3,}|x{3,}|\.{3}|[<%{\[(]|\$(?=[\w({$])|@(?=\w+\b)|!\w+\b|your|my[-_]|example|sample|change_?me|placeholder|dummy"
+    r"|redacted|hidden|none\b|null\b|nil\b|true\b|false\b|undefined|str(?:ing)?\b|process\.|os\.|env\b|env\.|self\.|this\."
+    r"|import|https?://|file:",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(r"passw|secret|token|key|credential|auth", re.IGNORECASE)
+_PART, _PIECES = re.compile(r"[A-Za-z0-9]+"), re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_DIGITS, _LETTER = re.compile(r"[0-9]+"), re.compile(r"[A-Za-z]")
+_FILES = frozenset(
+    {"pem", "key", "crt", "txt", "json", "yaml", "yml", "env", "toml", "py", "js", "ts", "jsx", "tsx", "go", "rs", "md"}
+)
+_NO_PART = re.compile(r"[^A-Za-z0-9]+")
+# Pieces (a word, a number) of names are longer than this on average, those of keys shorter; of long ones, surely so.
+_PIECE, _PIECE_OF_LONG, _LONG = 2.8, 3.4, 16
+
+
+def _is_value(value: str) -> bool:
+    """Return True for what is no placeholder, variable, path, or name of a variable."""
+    if _PLACEHOLDER.match(value) or (value.isupper() and "_" in value and value.replace("_", "").isalpha()):
+        return False
+    is_path = value.startswith(("/", "~", ".", "C:\\")) or value.rpartition(".")[2] in _FILES
+    return not is_path or _is_mixed(_longest(value))
+
+
+def _longest(value: str) -> str:
+    return max(_PART.findall(value), key=len, default="")
+
+
+def _is_mixed(part: str) -> bool:
+    """Return True if a run of letters and digits falls into pieces shorter than the words of a name are."""
+    length = len(part)
+    if _DIGITS.search(part):
+        return not part.isdigit() and length < _PIECES.subn("", part)[1] * (
+            _PIECE if length < _LONG else _PIECE_OF_LONG
+        )
+    return length >= _LONG and length < _PIECE * _PIECES.subn("", part)[1]
+
+
+def _is_random(value: str) -> bool:
+    """Return True for a value that nobody would use as a name: letters and digits, mixed."""
+    if len(value) < _LEAST or not _LETTER.search(value):
+        return False
+    if _is_mixed(_longest(value)):
+        return True
+    digits = _DIGITS.findall(value)
+    if not digits:
+        return False
+    return len(digits) > 2 or (sum(map(len, digits)) > 3 and "/" not in value) or _is_mixed(_NO_PART.sub("", value))
+
+
+def _is_password(value: str) -> bool:
+    """Return True for a value that a person would make up: not a word, and of no words that are about passwords."""
+    if len(value) < _LEAST_PASSWORD or value.replace(".", "").replace("_", "").isalpha():
+        return False
+    return not _TELLS.search(value)
+
+
+_LEAST, _LEAST_PASSWORD, _LOOKED_AT = 8, 6, 64
+
+
+# ---- names that tell
+
+# Each begins with a literal: searching stays fast.
+_NAME = (
+    r"(?:passw(?:or)?d|passphrase|pass(?<![a-z]pass)|pwd(?<!\$pwd)|secret|token|key(?:[-_]base)?|credentials?"
+    r"|auth(?<![a-z]auth)(?=\\?[\"']| =))"
+)
+_OF_KEY = re.compile(
+    r"(?:api|access|secret|private|auth|account|encryption|signing|master|shared|storage|service|app|client|consumer"
+    r"|jwt|subscription)[-_ ]?\Z"
+)
+_SEPARATOR = (
+    # `name = value`, `"name": "value"`, `name => value`, `config['name'] = value`, `name: >-` with the value below it.
+    r"""\\?["']?\]?\s{0,4}(?::=|=>|={1,3}|:(?!:))\s{0,2}(?:[>|][-+]?\s{1,20})?"""
+    # `- name: NAME` and below it `value: x`; `{"Name": "NAME", "Value": "x"}`; `key="NAME" value="x"`.
+    r"""|\\?["']?,?\s{1,20}\\?["']?value\\?["']?\s?[:=]\s?"""
+    r"|>|(?P<blank>[ \t]{1,4})(?![-=:])"
+)
+# Sought in small letters, where the search for one of several words is fast.
+_BEFORE_VALUE = re.compile(rf"(?P<name>{_NAME})(?:{_SEPARATOR})")
+_QUOTED = re.compile(r"""\\?(?P<quote>["'`])(?P<value>[^\n"'`\\]{1,64})\\?(?P=quote)""")
+_BARE = re.compile(r"""\\?["']?(?P<value>[^\s"'`|<>(){}\[\],;\\]{1,64})(?P<call>[(\[{])?""")
+_REST = re.compile(r"""[^\s"'`|<>(){}\[\],;\\]*""")
+_NEXT = re.compile(r"&[\w.-]{1,60}=")
+_FLAG = re.compile(r"(?:\A|[\s\"'])--?[\w-]*\Z")
+_LONGEST_NAME = 40
+
+
+def is_secret_under(name: str, value: str) -> bool:
+    """Return True if a value under a name like `password` looks like one: no word, placeholder, variable or count."""
+    lowered = f'{name.lower()[-_LONGEST_NAME:]}"='
+    announced = _BEFORE_VALUE.search(lowered)
+    return (
+        announced is not None
+        and " " not in value
+        and _is_value(value)
+        and _tells(announced, lowered)
+        and _is_announced(announced["name"], value, quoted=True)
+    )
+
+
+def _tells(name: re.Match[str], lowered: str) -> bool:
+    """Return True unless it is the name of a key that opens nothing."""
+    before = lowered[max(0, name.start() - _LONGEST_NAME) : name.start()]
+    return not name["name"].startswith("key") or _OF_KEY.search(before) is not None
+
+
+def _is_announced(name: str, value: str, *, quoted: bool) -> bool:
+    is_password = "pass" in name or "pwd" in name
+    if value.isdigit():
+        return is_password and len(value) >= _LEAST_PASSWORD
+    has_form = quoted and len(value) >= _LEAST and "/" not in value and _DIGITS.search(value)
+    return _is_random(value) or bool((is_password or has_form) and _is_password(value))
+
+
+def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
+    start = 0
+    while name := _BEFORE_VALUE.search(lowered, start):
+        start = name.end()
+        found = _QUOTED.match(text, start) or _BARE.match(text, start)
+        if found and _tells(name, lowered) and _is_assigned(text, name, found, in_command):
+            begin, end = found.span("value")
+            if "quote" not in found.groupdict():
+                # Of a long value, its beginning was judged.
+                end = _REST.match(text, end).end()  # type: ignore[union-attr]
+                following = _NEXT.search(text, begin, end)
+                end = following.start() if following else end
+                end = begin + len(text[begin:end].rstrip(".:"))
+            yield Found(ASSIGNED, begin, end)
+            start = max(start, end)
+
+
+def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], in_command: bool) -> bool:
+    quoted = "quote" in found.groupdict()
+    value = found["value"] if quoted else _NEXT.split(found["value"])[0].rstrip(".:")
+    if not _is_value(value) or (not quoted and found["call"]):
+        return False
+    before = text[max(0, name.start() - _LONGEST_NAME) : name.start()]
+    is_flag = _FLAG.search(before) is not None
+    if name["blank"] and not is_flag:
+        # `password x` of a .netrc; but most of what follows such a word is prose.
+        return name["name"] in ("password", "token", "pass") and _is_random(value)
+    separator = text[name.end("name") : name.end()]
+    is_header = separator[0] == ":" and ("-" in name["name"] or before.endswith("-"))
+    if in_command and (is_flag or is_header or separator == "="):
+        return not value.isdigit()
+    if separator == "=" and text[name.start() : name.end()].isupper() and not value.isdigit():
+        return len(value) >= _LEAST_PASSWORD
+    return " " not in value and _is_announced(name["name"], value, quoted=quoted)
+
+
+# ---- the table
+
+
+def _looks_random(match: re.Match[str], in_command: bool) -> bool:
+    del in_command
+    return _is_value(match["value"]) and _is_random(match["value"])
+
+
+def _is_given(match: re.Match[str], in_command: bool) -> bool:
+    """Return True for a value where one is expected: in a command whatever it is, elsewhere what looks like one."""
+    value = match["value"]
+    if value.isdigit() or not _is_value(value):
+        return False
+    return in_command or _is_random(value) or _is_password(value)
+
+
+_WORDS = frozenset({"password", "passwd", "pass", "pwd", "pw", "secret", "token"})
+
+
+def _is_login(match: re.Match[str], in_command: bool) -> bool:
+    del in_command
+    return _is_value(match["value"]) and match["value"].lower() not in _WORDS
+
+
+def _is_free(text: str, start: int) -> bool:
+    r"""Return True if nothing but an escape sequence (`\n`) runs into what starts there."""
+    before = text[max(0, start - 2) : start]
+    return not before[-1:].isalnum() or (len(before) == 2 and before[0] == "\\" and before[1] in "nrt")
+
+
+def _begins(match: re.Match[str], in_command: bool) -> bool:
+    del in_command
+    return _is_free(match.string, match.start())
+
+
+# Beginnings of keys; at least sixteen characters follow.
+_PREFIXES = (
+    # GitHub, GitLab, Slack
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-"),
+    *(
+        "glagent-",
+        "gloas-",
+        "glffct-",
+        "glimt-",
+        "xoxa-",
+        "xoxb-",
+        "xoxe-",
+        "xoxo-",
+        "xoxp-",
+        "xoxr-",
+        "xoxs-",
+        "xapp-",
+    ),
+    # models: OpenAI, Anthropic and OpenRouter; Hugging Face, Groq, xAI, Perplexity, Replicate, NVIDIA
+    *("sk-", "hf_", "api_org_", "gsk_", "xai-", "pplx-", "r8_", "nvapi-"),
+    # payment: Stripe, Square, Shopify
+    *("sk_", "pk_", "rk_", "whsec_", "sq0csp-", "shpat_", "shpca_", "shppa_", "shpss_"),
+    # registries: npm, PyPI, RubyGems, Docker
+    *("npm_", "pypi-", "rubygems_", "dckr_pat_", "dckr_oat_"),
+    # clouds and services: DigitalOcean, Doppler, Vault, Google, Supabase, PlanetScale, Tailscale, SendGrid, age
+    *("dop_v1_", "doo_v1_", "dor_v1_", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "hvs.", "hvb.", "GOCSPX-", "ya29."),
+    *("sbp_", "pscale_pw_", "pscale_tkn_", "pscale_oauth_", "tskey-", "SG.", "AGE-SECRET-KEY-"),
+    # trackers and monitors: Linear, Notion, Figma, Atlassian, Grafana, Sentry, Postman, New Relic
+    *("lin_api_", "ntn_", "figd_", "ATATT3", "ATCTT3", "glc_", "glsa_", "sntrys_", "sntryu_", "PMAK-", "NRAK-"),
+)
+_AFTER_PREFIX, _REST_OF_KEY = re.compile(r"[-_.3](?=[\w.-]{16})"), re.compile(r"[\w.-]*")
+_PREFIX = re.compile(rf"(?:{'|'.join(map(re.escape, _PREFIXES))})\Z")
+_LONGEST_PREFIX = max(map(len, _PREFIXES))
+_SERVICE = "key of a service"
+_CREDENTIALS = "credentials of a request"
+KINDS = (
+    Kind(
+        "private key",
+        ("private key",),
+        re.compile(
+            r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----(?P<value>(?=[^-]{0,400}[A-Za-z0-9+/=]{16})"
+            r"(?:(?:(?!-----)[\s\S]){16,20000}(?=-----END )"
+            r"|(?:(?:\\[nrt]|[\s0-9\u2192|:>+\"',-]){1,30}[A-Za-z0-9+/=]{20,100}(?![A-Za-z0-9])){1,400}))"
+            r"(?P<end>-----END [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?"
+        ),
+    ),
+    Kind(_SERVICE, ("akia",), re.compile(r"AKIA[A-Z0-9]{16}(?!\w)"), _begins),
+    Kind(_SERVICE, ("asia",), re.compile(r"ASIA[A-Z0-9]{16}(?!\w)"), _begins),
+    Kind(_SERVICE, ("aiza",), re.compile(r"AIza[\w-]{35}(?![\w-])"), _begins),
+    Kind(_SERVICE, ("ltai",), re.compile(r"LTAI[A-Za-z0-9]{16,26}(?!\w)"), _begins),
+    Kind(_SERVICE, ("dapi",), re.compile(r"dapi[0-9a-f]{32}(?!\w)"), _begins),
+    Kind(_SERVICE, ("key-",), re.compile(r"key-[0-9a-f]{32}(?!\w)"), _begins),
+    Kind(_SERVICE, ("sk",), re.compile(r"SK[0-9a-f]{32}(?!\w)"), _begins),
+    Kind(_SERVICE, (":aa",), re.compile(r":AA(?<=[0-9]{8}:AA)[\w-]{33}(?![\w-])")),
+    Kind(
+        _SERVICE,
+        ("hooks.slack.com/", "/webhooks/"),
+        re.compile(r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/)(?P<value>[\w/-]{16,200})"),
+        _looks_random,
+    ),
+    Kind(_SERVICE, ("q~",), re.compile(r"[0-9]Q~(?<=[\w.~-]{3}[0-9]Q~)(?P<value>[\w.~-]{31,34})(?![\w~-])")),
+    Kind(
+        "JWT",
+        ("eyj",),
+        re.compile(
+            r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ))[\w-]{8,}\.(?:eyJ[\w-]{4,}\.[\w-]*|[\w-]*\.[\w-]+\.[\w-]+\.[\w-]+)"
+        ),
+    ),
+    Kind(
+        "password in an address",
+        ("://",),
+        re.compile(r"://[^\s/:@'\"`<>]{0,100}:(?P<value>[^\s/@'\"`<>]{1,200})(?=@)"),
+        _is_login,
+    ),
+    Kind("password in an address", ("://",), re.compile(r"://(?P<value>[\w.~-]{16,200})(?=@)"), _looks_random),
+    Kind(
+        _CREDENTIALS,
+        ("authorization",),
+        re.compile(
+            r"authorization\\?[\"']?\]?\s{0,2}[:=]\s{0,2}\\?[\"'`]?"
+            r"(?:(?:bearer|basic|token|apikey|digest)\s{1,4})?+(?P<value>[^\s\"'`,;<>\\]{3,})",
+            re.IGNORECASE,
+        ),
+        _is_given,
+    ),
+    Kind(
+        _CREDENTIALS,
+        ("bearer", "basic"),
+        re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}={0,2})", re.IGNORECASE),
+        lambda match, in_command: (
+            _is_value(match["value"]) and (_is_random(match["value"]) or (in_command and not match["value"].isalpha()))
+        ),
+    ),
+    Kind(
+        _CREDENTIALS,
+        ("cookie", "-b "),
+        re.compile(
+            r"(?:cookie\\?[\"']?\s?[:=]|--cookie[ =]|\s-b )\s?(?P<value>[^\n\"'`\\]{1,4000}|[\"'][^\n\"'`]{1,4000})",
+            re.IGNORECASE,
+        ),
+    ),
+    Kind(
+        "signature of an address",
+        ("sig", "key=", "code="),
+        re.compile(
+            r"[?&](?:amp;)?(?:sig|(?:x-amz-|x-goog-)?signature|key|code)=(?P<value>[^\s&\"'`<>\\)]{16,})", re.IGNORECASE
+        ),
+        _looks_random,
+    ),
+    Kind(
+        "password in a command",
+        (" -u", "--user"),
+        re.compile(r"\s(?:-u\s?|--user[ =])[\"']?[^\s:/@'\"]{0,100}:(?P<value>[^\s/@'\"`]{1,200})"),
+        _is_given,
+    ),
+    Kind(
+        "password in a command",
+        (" -p", " -a ", " -w "),
+        re.compile(
+            r"(?:login|sshpass|redis-cli|mongo(?:sh|dump|restore)?|ldapsearch)\b[^\n|;&]{0,100}?\s-[paw](?:\s{1,2}|=)"
+            r"[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"
+        ),
+        _is_given,
+    ),
+    Kind(
+        "password in a command",
+        (" -p",),
+        re.compile(r"(?:mysql\w{0,10}|mariadb|sshpass)\b[^\n|;&]{0,100}?\s-p[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"),
+        _is_given,
+    ),
+)
+_PAIR = re.compile(r"(?<![^\s;:\"'])[^\s=;:\"']{1,100}=(?P<value>[^\s;\"'`]{8,})")
+
+
+def _matches(kind: Kind, text: str, in_command: bool) -> Iterator[Found]:
+    for match in kind.pattern.finditer(text):
+        whole = match.span("value" if "value" in kind.pattern.groupindex else 0)
+        if "cookie" in kind.literals:
+            for pair in _PAIR.finditer(text, *whole):
+                if _looks_random(pair, in_command):
+                    yield Found(kind.name, *pair.span("value"))
+        elif kind.is_secret(match, in_command):
+            yield Found(kind.name, whole[0], match.end("end") if match.groupdict().get("end") else whole[1])
+
+
+def _prefixed(text: str) -> Iterator[Found]:
+    end = 0
+    for last in _AFTER_PREFIX.finditer(text):
+        after = last.end()
+        if after <= end or not text.endswith(_PREFIXES, 0, after):
+            continue
+        prefix = _PREFIX.search(text, max(0, after - _LONGEST_PREFIX), after)
+        start = prefix.start() if prefix else after
+        # Of a long run, its beginning tells enough; a longer look at each would take the square of its length.
+        if _is_free(text, start) and _is_random(text[after : after + _LOOKED_AT].strip(".-")):
+            rest = _REST_OF_KEY.match(text, after)
+            end = after + len(rest[0].rstrip(".-")) if rest else after
+            yield Found(_SERVICE, start, end)
+
+
+def found_in(text: str, *, in_command: bool = False) -> list[Found]:
+    """Return the secrets in a text, in their order, none overlapping another."""
+    clean, kept = _visible(text)
+    # The one letter that grows when it is made small.
+    lowered = clean.replace("\u0130", "I").lower()
+    found = [
+        each
+        for kind in KINDS
+        if not kind.literals or any(literal in lowered for literal in kind.literals)
+        for each in _matches(kind, clean, in_command)
+    ]
+    found += _prefixed(clean)
+    found += _assigned(clean, lowered, in_command)
+    return list(_in_original(_merged(found), kept))
+
+
+def hide(text: str, found: Iterable[Found]) -> str:
+    """Return a text with `***` in the places found."""
+    parts, end = [], 0
+    for each in found:
+        parts += [text[end : each.start], HIDDEN]
+        end = each.end
+    return "".join((*parts, text[end:])) if parts else text
+
+
+def _merged(found: list[Found]) -> Iterator[Found]:
+    """Yield places in their order; of two that overlap, the kind that stands first in the table counts."""
+    rank = {id(each): number for number, each in enumerate(found)}
+    current: list[Found] = []
+    for each in sorted(found, key=lambda place: place.start):
+        if current and each.start >= max(place.end for place in current):
+            yield _joined(current, rank)
+            current = []
+        current.append(each)
+    if current:
+        yield _joined(current, rank)
+
+
+def _joined(places: list[Found], rank: dict[int, int]) -> Found:
+    first = min(places, key=lambda place: rank[id(place)])
+    return Found(first.kind, places[0].start, max(place.end for place in places))
+
+
+# ---- what is invisible
+
+
+def _visible(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without what is invisible, and of each piece where it begins: there, and in the original."""
+    parts, kept, end, length = [], [], 0, 0
+    for match in _INVISIBLE.finditer(text):
+        parts.append(text[end : match.start()])
+        kept.append((length, end))
+        length += match.start() - end
+        end = match.end()
+    kept.append((length, end))
+    return "".join((*parts, text[end:])) if parts else text, kept
+
+
+def _in_original(found: Iterable[Found], kept: list[tuple[int, int]]) -> Iterator[Found]:
+    starts = [start for start, _ in kept]
+
+    def original(place: int) -> int:
+        start, there = kept[bisect_right(starts, place) - 1]
+        return there + place - start
+
+    for each in found:
+        yield Found(each.kind, original(each.start), original(each.end - 1) + 1)
