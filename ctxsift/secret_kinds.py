@@ -81,7 +81,12 @@ _PIECE, _PIECE_OF_LONG, _LONG = 2.8, 3.4, 16
 
 def _is_value(value: str) -> bool:
     """Return True for what is no placeholder, variable, path, or name of a variable."""
-    if _PLACEHOLDER.match(value) or (value.isupper() and "_" in value and value.replace("_", "").isalpha()):
+    if (
+        _PLACEHOLDER.match(value)
+        or "..." in value
+        or HIDDEN in value
+        or (value.isupper() and "_" in value and value.replace("_", "").isalpha())
+    ):
         return False
     is_path = value.startswith(("/", "~", ".", "C:\\")) or value.rpartition(".")[2] in _FILES
     return not is_path or _is_mixed(_longest(value))
@@ -103,12 +108,14 @@ def _is_mixed(part: str) -> bool:
 
 def _is_random(value: str) -> bool:
     """Return True for a value that nobody would use as a name: letters and digits, mixed."""
-    if len(value) < _LEAST or not _LETTER.search(value):
+    digits = _DIGITS.findall(value)
+    if len(value) < _LEAST if digits else len(value) < _LONG:
+        return False
+    if value.isdigit():
         return False
     if _is_mixed(_longest(value)):
         return True
-    digits = _DIGITS.findall(value)
-    if not digits:
+    if not digits or not _LETTER.search(value):
         return False
     return len(digits) > 2 or (sum(map(len, digits)) > 3 and "/" not in value) or _is_mixed(_NO_PART.sub("", value))
 
@@ -183,7 +190,10 @@ def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
     while name := _BEFORE_VALUE.search(lowered, start):
         start = name.end()
         found = _QUOTED.match(text, start) or _BARE.match(text, start)
-        if found and _tells(name, lowered) and _is_assigned(text, name, found, in_command):
+        # What another such name follows is no value.
+        if found is None or _BEFORE_VALUE.match(lowered, found.start("value")):
+            continue
+        if _tells(name, lowered) and _is_assigned(text, name, found, in_command):
             begin, end = found.span("value")
             if "quote" not in found.groupdict():
                 # Of a long value, its beginning was judged.
@@ -197,14 +207,16 @@ def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
 
 def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], in_command: bool) -> bool:
     quoted = "quote" in found.groupdict()
-    value = found["value"] if quoted else _NEXT.split(found["value"])[0].rstrip(".:")
-    if not _is_value(value) or (not quoted and found["call"]):
+    if not quoted and found["call"]:
         return False
+    value = found["value"] if quoted else _NEXT.split(found["value"])[0].rstrip(".:")
     before = text[max(0, name.start() - _LONGEST_NAME) : name.start()]
-    is_flag = _FLAG.search(before) is not None
+    is_flag = "-" in before and _FLAG.search(before) is not None
     if name["blank"] and not is_flag:
         # `password x` of a .netrc; but most of what follows such a word is prose.
-        return name["name"] in ("password", "token", "pass") and _is_random(value)
+        return name["name"] in ("password", "token", "pass") and _is_random(value) and _is_value(value)
+    if not _is_value(value):
+        return False
     separator = text[name.end("name") : name.end()]
     is_header = separator[0] == ":" and ("-" in name["name"] or before.endswith("-"))
     if in_command and (is_flag or is_header or separator == "="):
@@ -227,7 +239,8 @@ def _is_given(match: re.Match[str], in_command: bool) -> bool:
     value = match["value"]
     if value.isdigit() or not _is_value(value):
         return False
-    return in_command or _is_random(value) or _is_password(value)
+    is_expected = in_command and match.groupdict().get("scheme") != ""
+    return is_expected or _is_random(value) or _is_password(value)
 
 
 _WORDS = frozenset({"password", "passwd", "pass", "pwd", "pw", "secret", "token"})
@@ -329,7 +342,7 @@ KINDS = (
         ("authorization",),
         re.compile(
             r"authorization\\?[\"']?\]?\s{0,2}[:=]\s{0,2}\\?[\"'`]?"
-            r"(?:(?:bearer|basic|token|apikey|digest)\s{1,4})?+(?P<value>[^\s\"'`,;<>\\]{3,})",
+            r"(?P<scheme>(?:(?:bearer|basic|token|apikey|digest)\s{1,4})?+)(?P<value>[^\s\"'`,;<>(){}\[\]\\]{3,})",
             re.IGNORECASE,
         ),
         _is_given,
@@ -337,7 +350,7 @@ KINDS = (
     Kind(
         _CREDENTIALS,
         ("bearer", "basic"),
-        re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}={0,2})", re.IGNORECASE),
+        re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}+={0,2})(?!\*)", re.IGNORECASE),
         lambda match, in_command: (
             _is_value(match["value"]) and (_is_random(match["value"]) or (in_command and not match["value"].isalpha()))
         ),
