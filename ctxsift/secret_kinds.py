@@ -134,7 +134,7 @@ _LEAST, _LEAST_PASSWORD, _LOOKED_AT = 8, 6, 64
 
 # Each begins with a literal: searching stays fast.
 _NAME = (
-    r"(?:passw(?:or)?d|passphrase|pass(?<![a-z]pass)|pwd(?<!\$pwd)|secret|token|key(?:[-_]base)?|credentials?"
+    r"(?:passw(?:or)?d|passphrase|pass(?<![a-z]pass)|pwd(?<!\$pwd)|pw(?<![a-z]pw)|secret|token|key(?:[-_]base)?|credentials?"
     r"|auth(?<![a-z]auth)(?=\\?[\"']| =))"
 )
 _OF_KEY = re.compile(
@@ -143,14 +143,15 @@ _OF_KEY = re.compile(
 )
 _SEPARATOR = (
     # `name = value`, `"name": "value"`, `name => value`, `config['name'] = value`, `name: >-` with the value below it.
-    r"""\\?["']?\]?\s{0,4}(?::=|=>|={1,3}|:(?!:))\s{0,2}(?:[>|][-+]?\s{1,20})?"""
+    r"""\\?["']?\]?\s{0,4}(?::=|=>|={1,3}|:(?!:))\s{0,4}(?:[>|][-+]?\s{1,20})?"""
     # `- name: NAME` and below it `value: x`; `{"Name": "NAME", "Value": "x"}`; `key="NAME" value="x"`.
     r"""|\\?["']?,?\s{1,20}\\?["']?value\\?["']?\s?[:=]\s?"""
-    r"|>|(?P<blank>[ \t]{1,4})(?![-=:])"
+    # <name>value<; setenv("NAME", "value"); `.netrc`, tables, prose.
+    r"""|>|(?P<blank>\\?["'],\s?(?=["'])|\s?(?:\||->)\s{0,3}|[ \t]{1,4}(?:is[ \t]{1,2})?(?![-=:|]))"""
 )
 # Sought in small letters, where the search for one of several words is fast.
 _BEFORE_VALUE = re.compile(rf"(?P<name>{_NAME})(?:{_SEPARATOR})")
-_QUOTED = re.compile(r"""\\?(?P<quote>["'`])(?P<value>[^\n"'`\\]{1,64})\\?(?P=quote)""")
+_QUOTED = re.compile(r"""(?:[bru](?=["']))?\\?(?P<quote>["'`])(?P<value>[^\n"'`\\]{1,64})\\?(?P=quote)""")
 _BARE = re.compile(r"""\\?["']?(?P<value>[^\s"'`|<>(){}\[\],;\\]{1,64})(?P<call>[(\[{])?""")
 _REST = re.compile(r"""[^\s"'`|<>(){}\[\],;\\]*""")
 _NEXT = re.compile(r"&[\w.-]{1,60}=")
@@ -171,6 +172,11 @@ def is_secret_under(name: str, value: str) -> bool:
     )
 
 
+def _is_named(value: str) -> bool:
+    """Return True for a short value of words about secrets: `api_key2`."""
+    return len(value) < _LONG and _TELLS.search(value) is not None
+
+
 def _tells(name: re.Match[str], lowered: str) -> bool:
     """Return True unless it is the name of a key that opens nothing."""
     before = lowered[max(0, name.start() - _LONGEST_NAME) : name.start()]
@@ -178,9 +184,11 @@ def _tells(name: re.Match[str], lowered: str) -> bool:
 
 
 def _is_announced(name: str, value: str, *, quoted: bool) -> bool:
-    is_password = "pass" in name or "pwd" in name
+    is_password = name.startswith("p")
     if value.isdigit():
         return is_password and len(value) >= _LEAST_PASSWORD
+    if _is_named(value):
+        return False
     has_form = quoted and len(value) >= _LEAST and "/" not in value and _DIGITS.search(value)
     return _is_random(value) or bool((is_password or has_form) and _is_password(value))
 
@@ -213,8 +221,8 @@ def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], in_comman
     before = text[max(0, name.start() - _LONGEST_NAME) : name.start()]
     is_flag = "-" in before and _FLAG.search(before) is not None
     if name["blank"] and not is_flag:
-        # `password x` of a .netrc; but most of what follows such a word is prose.
-        return name["name"] in ("password", "token", "pass") and _is_random(value) and _is_value(value)
+        # Most of what follows such a word is prose.
+        return _is_random(value) and _is_value(value) and not _is_named(value)
     if not _is_value(value):
         return False
     separator = text[name.end("name") : name.end()]
@@ -352,7 +360,11 @@ KINDS = (
         ("bearer", "basic"),
         re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}+={0,2})(?!\*)", re.IGNORECASE),
         lambda match, in_command: (
-            _is_value(match["value"]) and (_is_random(match["value"]) or (in_command and not match["value"].isalpha()))
+            _is_value(match["value"])
+            and (
+                (_is_random(match["value"]) and len(match["value"]) >= _LONG)
+                or (in_command and not match["value"].isalpha())
+            )
         ),
     ),
     Kind(

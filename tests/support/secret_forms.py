@@ -115,6 +115,14 @@ NAMED = {
     "PEM, numbered": f" 1\t-----BEGIN RSA PRIVATE {'KEY'}-----\n 2\t{AT}\n 3\t-----END RSA PRIVATE {'KEY'}-----",
     "PEM, cut": f"-----BEGIN PRIVATE {'KEY'}-----\n{AT}\n",
     "said": f"My password: {AT}",
+    "said in a sentence": f"The API key is {AT}.",
+    "table": f"| token | {AT} |",
+    "arrow": f"token -> {AT}",
+    "call": f"setenv('API_KEY', '{AT}')",
+    "Dockerfile": f"ENV SECRET_KEY_BASE {AT}",
+    "aws configure": f"aws configure set aws_secret_access_key {AT}",
+    "bytes": f"b'password': b'{AT}'",
+    "YAML below": f"password:\n  {AT}",
 }
 
 INNOCENT = (
@@ -148,6 +156,11 @@ INNOCENT = (
     '{"authorization": f"Bearer {value}"}  authorization: Final[Mapping[str, str]]  (Authorization: Bearer)',
     'headers={"authorization": "Bearer ' + 'hf_***"}  Authorization: Bearer sk-' + "...",
     "credentials: 'same-origin'",
+    "api_key: api_key2, access_key: accessKeyV2; cache_key = f'user:{id}:v2'; primary_key=True",
+    "password: required|min:8|confirmed  password: { type: String, required: true }",
+    "the password was changed on 2024-05-06; a secret santa list; basic usage",
+    "PASSWORD_FILE=/run/secrets/db1  PWD=/home/ada/x2  --- PASS: TestToken2 (0.00s)  pass=1 fail=0",
+    "ssh -p 2222 host; mysql -p3306; npm i @scope/pkg@1.2.3; cp -p file1 file2",
     "private_key_path = /etc/ssl/private/server.key",
     "ssl_private_key: /etc/ssl/server2024.pem",
     "secret: projects/shop/secrets/db-password/versions/latest",
