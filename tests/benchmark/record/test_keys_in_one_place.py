@@ -46,6 +46,7 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
     ("benchmark/run/row_asking.py", "timestamp"): "the field of an identity that is no part of it",
     ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",
+    ("ctxsift/secret_kinds.py", "env"): "the ending of a file's name",
 }
 
 
