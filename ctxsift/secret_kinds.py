@@ -198,6 +198,9 @@ def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
     while name := _BEFORE_VALUE.search(lowered, start):
         start = name.end()
         found = _QUOTED.match(text, start) or _BARE.match(text, start)
+        # Outside commands nothing so short is one: most of what follows such a name in code.
+        if found and not in_command and found.end("value") - found.start("value") < _LEAST_PASSWORD:
+            continue
         # What another such name follows is no value.
         if found is None or _BEFORE_VALUE.match(lowered, found.start("value")):
             continue

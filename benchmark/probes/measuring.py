@@ -58,6 +58,7 @@ class Subject:
         truth: what git says of the files after each step; empty where that is not known.
         judge_of: makes its judge.
         unanswerable: questions for answerers alone, of which it says nothing.
+        counts_inventions: names and values that a method invents are counted.
         acts: what those are asked to do.
 
     """
@@ -72,6 +73,7 @@ class Subject:
     judge_of: JudgeFactory = RuleJudge
     unanswerable: tuple[Unanswerable, ...] = ()
     acts: tuple[Act, ...] = ()
+    counts_inventions: bool = True
 
     @cached_property
     def cuts(self) -> list[Cut]:
@@ -341,7 +343,11 @@ def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedW
 def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None, spent: Spent | None) -> LeftContext:
     history = [step for step in subject.session.steps if step.step_id <= compacted.cut.after_step]
     before = _before(standing(history), last)
-    found = subject.history.invention(compacted.summary_text, compacted.cut.after_step)
+    found = (
+        subject.history.invention(compacted.summary_text, compacted.cut.after_step)
+        if subject.counts_inventions
+        else None
+    )
     return LeftContext(
         session=subject.name,
         at=at,
@@ -359,9 +365,9 @@ def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | Non
         refused=bool(compacted.refused),
         absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),
-        names=found.among,
-        invented=len(found.names),
-        inventions=list(found.names[:MOST_INVENTIONS]),
+        names=found.among if found else None,
+        invented=len(found.names) if found else 0,
+        inventions=list(found.names[:MOST_INVENTIONS]) if found else [],
     )
 
 

@@ -101,7 +101,10 @@ def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list
         session = read_session(path)
         shares = _AT_END if at_end else SHARES
         probes = generated(session, keep_last=keep_last, shares=shares)
-        subject = Subject(str(path), "own", session, probes, keep_last=keep_last, shares=shares)
+        # Of methods by rules, which copy, nobody asks what they invent.
+        subject = Subject(
+            str(path), "own", session, probes, keep_last=keep_last, shares=shares, counts_inventions=False
+        )
         if not subject.cuts:
             raise InputError(str(path), f"all of it is kept within {keep_last:,} tokens", "lower --keep-last")
         if not subject.asked:
