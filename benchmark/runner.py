@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import threading
 import traceback
@@ -29,6 +30,7 @@ from ctxsift.terminal import show, show_columns, tell
 
 if TYPE_CHECKING:
     from benchmark.grading.baselines import ReferenceScores
+    from benchmark.record.journal import Shard
     from benchmark.record.read import StoredResult
     from benchmark.run.run_group import Planned, RunGroup
     from benchmark.run.stop import Stop
@@ -38,6 +40,7 @@ _EXAMPLES = """\
   python -m benchmark.runner --phase cpu-screen --max-cases 8
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
   python -m benchmark.runner --resume results/
+  python -m benchmark.runner --phase cpu-screen --shard 3/16
   python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
 """
@@ -66,6 +69,8 @@ def _handle(parsed: argparse.Namespace) -> int:
         _list_scenarios(scenarios)
         return delivered(EXIT_OK)
     options.check()
+    if options.plan:
+        return _plan(options, scenarios)
     return _run(options, scenarios)
 
 
@@ -76,6 +81,15 @@ def _tell_row(error: InputError) -> None:
 def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
     told = [(s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled") for s in scenarios]
     show_columns([(*_LISTED.split(), ""), *told])
+
+
+def _plan(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
+    from benchmark.run.jobs import planned_jobs, summed, told
+
+    jobs = planned_jobs(options, scenarios)
+    show_columns(list(told(jobs)))
+    show(summed(jobs))
+    return delivered(EXIT_OK)
 
 
 def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
@@ -144,16 +158,32 @@ def _place(error: BaseException) -> str:
 
 def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
     """Say which scenarios cannot run, and which have an unfinished run already."""
-    from benchmark.run.resume import unfinished
+    from benchmark.run.resume import earlier_runs
 
     if group.damage:
         tell(group.damage)
     for gap in group.not_ready:
         tell(f"not ready: {gap.scenario.name}: {gap.problem}")
+    if group.shard:
+        _tell_shard(group, group.shard)
+        return
     for plan in group.plans:
-        for folder, answers in [] if plan.resumed else unfinished(group.output_dir, plan.identity):
-            found = f"an unfinished run of the same has {answers} of {len(plan.cases)} answers"
-            tell(f"{plan.scenario.name}: {found}; to resume it: {options.resume_command(folder)}")
+        for run in [] if plan.resumed else earlier_runs(group.output_dir, plan.identity):
+            if not run.finished:
+                found = f"an unfinished run of the same has {run.answers} of {len(plan.cases)} answers"
+                resume = options.resume_command(run.journal.parent)
+                tell(f"{plan.scenario.name}: {found}; to resume it: {resume}")
+
+
+def _tell_shard(group: RunGroup, shard: Shard) -> None:
+    if not group.plans and not group.answered and not group.not_ready:
+        tell(f"shard {shard} has none of these {len(shard.case_ids)} cases; there is nothing to run")
+    for plan in group.plans:
+        what = "goes on in" if plan.resumed else "goes into"
+        cases = f"{len(plan.cases)} of {len(shard.case_ids)} cases"
+        tell(f"{plan.scenario.name}: shard {shard}, {cases}, {what} {plan.journal.parent}")
+    for journal in group.answered:
+        tell(f"shard {shard} has all its answers: {journal}")
 
 
 @dataclass(frozen=True)
@@ -186,6 +216,8 @@ def _run_one_group(
     with alone("reports", faults.tell, group.plans[0].journal):
         for path in write_reports(group, results, _left_out):
             show(str(path))
+    if group.shard and not stop.requested:
+        tell(f"once all shards have their answers: python -m benchmark.merge {shlex.quote(str(options.output_dir))}")
     return _Ran(group, results)
 
 

@@ -126,9 +126,10 @@ def _regraded(before: Outcome, case: Case, recovery_enabled: bool, embedder: Emb
 
 
 def _with_verdict(before: Outcome, after: Outcome) -> Outcome:
-    """Return an outcome with what a judge said of it, if it would be told the same today."""
+    """Return an outcome with where it came from, and what a judge said of it, if it would be told the same today."""
     if not isinstance(before, Answered) or not isinstance(after, Answered):
         return after
+    after = replace(after, machine=before.machine)
     told = [(each.recovered.output, each.question.expected_output) for each in (before, after)]
     return replace(after, judged_quality=before.judged_quality) if told[0] == told[1] else after
 

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from benchmark.cases import EASY_TIER
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
+from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import ScoredBy
-from benchmark.record.result import Answered, ModelFailure, Outcome, Question
+from benchmark.record.result import Answered, MachineFigures, ModelFailure, Outcome, Question
 from benchmark.record.summary import (
     Compression,
     Dimension,
@@ -97,7 +98,8 @@ def summarise(
     lift = _pair(recovered_draws - raw_draws, clusters)
     return replace(
         counts,
-        latency=_latency(generations),
+        # Times of two kinds of machine are never put together; the run has those of each.
+        latency=_latency(generations) if all(a.machine is UNSET for a in answered) else None,
         compression=_compression(answered),
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
         recovery_lift=recovered.final_score - raw.final_score,
@@ -113,6 +115,17 @@ def summarise(
         prose=_prose(answered),
         raw=raw,
     )
+
+
+def machine_figures(kinds: Sequence[Hardware], outcomes: Sequence[Outcome]) -> list[MachineFigures]:
+    """Return what came from each kind of machine, in order; one that gave no answer is left out."""
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
+    given = [[a.generation for a in answered if a.machine == place] for place in range(len(kinds))]
+    return [
+        MachineFigures(hardware=kind, case_count=len(generations), latency=_latency(generations))
+        for kind, generations in zip(kinds, given, strict=True)
+        if generations
+    ]
 
 
 def _prose(answered: Sequence[Answered]) -> ScoredBy | UnsetType:

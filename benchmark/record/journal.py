@@ -69,6 +69,24 @@ class Owner(Record, frozen=True, kw_only=True):
     began: str
 
 
+class Shard(Record, frozen=True, kw_only=True):
+    """A part of a run that a job of its own asks.
+
+    Attributes:
+        index: from 1.
+        count: of all shards.
+        case_ids: of all shards, in the order of the run.
+
+    """
+
+    index: Annotated[int, Meta(ge=1)]
+    count: Annotated[int, Meta(ge=1)]
+    case_ids: Annotated[list[str], Meta(min_length=1)]
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
 class RunIdentity(Record, frozen=True, kw_only=True):
     """What makes a run this run; the first line of its journal.
 
@@ -82,6 +100,7 @@ class RunIdentity(Record, frozen=True, kw_only=True):
         scorer_version: of the grader.
         forgive_latency: leave latency out of the score where the machine was disturbed.
         case_ids: of all units.
+        shard: which part of a run this is; None for a whole one.
 
     """
 
@@ -99,6 +118,7 @@ class RunIdentity(Record, frozen=True, kw_only=True):
     weights_sha256: Sha256 | None
     case_ids: Annotated[list[str], Meta(min_length=1)]
     seed: Whole
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.case_ids)) < len(self.case_ids):
@@ -123,12 +143,38 @@ class ResumedLine(Line, tag="resumed", frozen=True, kw_only=True):
     owner: Owner | None = None
 
 
+class Hardware(Record, frozen=True, kw_only=True):
+    """A kind of machine: times of two machines may be put together where all of this is equal.
+
+    Attributes:
+        accelerator: its GPUs by name, where the model runs on one.
+
+    """
+
+    cpu: str
+    cpu_cores_physical: Count | None
+    cpu_cores_logical: Count | None
+    accelerator: str | None = None
+
+    def __str__(self) -> str:
+        cores = f"{self.cpu}, {self.cpu_cores_logical or '?'} cores"
+        return f"{cores}, {self.accelerator}" if self.accelerator else cores
+
+
 class LoadedLine(Line, tag="loaded", frozen=True, kw_only=True):
-    """The model is ready."""
+    """The model is ready.
+
+    Attributes:
+        hardware: where it runs; None in older journals.
+        node: names the place where a run has several; answers that it gives have the same.
+
+    """
 
     FLAT: ClassVar[Mapping[str, Flat]] = {"load": Flat()}
 
     load: LoadInfo
+    hardware: Hardware | None = None
+    node: str = ""
 
 
 class Sample(Record, frozen=True, kw_only=True):
@@ -192,6 +238,7 @@ class AnswerLine(AttemptLine, tag="generation", frozen=True, kw_only=True):
     Attributes:
         elapsed_ms: from the first attempt to the answer, waiting included.
         machine: how quiet the machine was; None where the sample before is too young.
+        node: that of the line which says where the model runs.
 
     """
 
@@ -202,6 +249,7 @@ class AnswerLine(AttemptLine, tag="generation", frozen=True, kw_only=True):
     elapsed_ms: Milliseconds | None = None
     rss_bytes: Count | None = None
     machine: Sample | None = None
+    node: str = ""
 
 
 class FailureLine(AttemptLine, tag="failure", frozen=True, kw_only=True):

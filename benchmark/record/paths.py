@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmark.record.journal import Shard
 from ctxsift.errors import InputError
 from ctxsift.files import files_below
 
@@ -12,6 +13,20 @@ JOURNAL_SUFFIX = ".journal.jsonl"
 RESULT_SUFFIX = ".json"
 RESULT_SUFFIXES = (RESULT_SUFFIX, f"{RESULT_SUFFIX}.gz")
 RUN_REPORTS = ("report.md", "cases.csv")
+
+
+def shard_folder(run_folder: Path, shard: Shard) -> Path:
+    """Return the folder of a shard, given that of its run: no two share one, though they begin in one second."""
+    return run_folder.with_name(run_folder.name + _shard_ending(shard))
+
+
+def shard_folders(folder: Path, shard: Shard) -> list[Path]:
+    """Return the folders of this shard, of whatever run, in a results tree."""
+    return sorted(folder.glob("*" + _shard_ending(shard)))
+
+
+def _shard_ending(shard: Shard) -> str:
+    return f"-shard-{shard.index}-of-{shard.count}"
 
 
 def journal_path(folder: Path, scenario_name: str) -> Path:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec import UnsetType
 
 from benchmark.matrix import Track
 from benchmark.record.earlier import upgraded
@@ -91,6 +94,11 @@ class StoredResult:
         return self.track is Track.CONTROL and self.record.scenario.before is None
 
     @property
+    def is_shard(self) -> bool:
+        """Whether it is a part of a run; what its shards come to together is another result."""
+        return self.record.run is not None and not isinstance(self.record.run.shard, UnsetType)
+
+    @property
     def latency_ignored(self) -> bool:
         """Whether its score leaves latency out, since the machine was disturbed."""
         return self.record.run is not None and self.record.run.latency_ignored
@@ -154,7 +162,7 @@ def iterate_results(
         paths: result files, run folders, results trees; what is named twice comes once.
         skip: called with what is wrong with a file or folder that is then left out (foreign JSON, pipes and links that
             lead nowhere: a ForeignFileError); without it the first one is raised, and foreign files are left out of a
-            tree without a word.
+            tree without a word. Results of shards are left out of a tree in any case.
 
     Raises:
         InputError: a path is missing or contains no result, or a file is damaged.
@@ -164,17 +172,12 @@ def iterate_results(
     for path in paths:
         if not exists(path):
             raise InputError(str(path), "no such file or folder", _HINT)
-        found = False
+        found = shards = False
         for file in files_below(path, RESULT_SUFFIXES, skip or _refuse) if path.is_dir() else [path]:
-            if file is not path and not _may_be_file(file):
-                if skip:
-                    skip(ForeignFileError(str(file), "is not a file"))
-                continue
             try:
-                document = RESULT_FILE.document(file)
-                if file is not path and not _is_result(document):
-                    if skip:
-                        skip(ForeignFileError(str(file), "is not a result file (no scenario, summary and cases)"))
+                document = RESULT_FILE.document(file) if file is path else _in_tree(file)
+                shards |= (shard := file is not path and _is_shard(document))
+                if shard:
                     continue
                 found = True
                 if file.resolve() not in seen:
@@ -182,15 +185,30 @@ def iterate_results(
                     seen.add(file.resolve())
                     yield result
             except InputError as error:
-                if not skip:
+                found |= not isinstance(error, ForeignFileError)
+                if skip:
+                    skip(error)
+                elif not isinstance(error, ForeignFileError):
                     raise
-                skip(error)
-                found = True
         if not found:
-            nothing = InputError(str(path), "contains no result file", _HINT)
-            if not skip:
-                raise nothing
-            skip(nothing)
+            (skip or _refuse)(_nothing(path, shards=shards))
+
+
+def _in_tree(file: Path) -> object:
+    """Return what a file of a results tree holds. Raises ForeignFileError for one that is no result."""
+    if not _may_be_file(file):
+        raise ForeignFileError(str(file), "is not a file")
+    document = RESULT_FILE.document(file)
+    if not _is_result(document):
+        raise ForeignFileError(str(file), "is not a result file (no scenario, summary and cases)")
+    return document
+
+
+def _nothing(path: Path, *, shards: bool) -> InputError:
+    if shards:
+        what = "contains shards of a run, and no result of the whole"
+        return InputError(str(path), what, f"join them: python -m benchmark.merge {shlex.quote(str(path))}")
+    return InputError(str(path), "contains no result file", _HINT)
 
 
 def _may_be_file(path: Path) -> bool:
@@ -208,6 +226,12 @@ def _refuse(error: InputError) -> NoReturn:
 def _is_result(document: object) -> bool:
     """Say whether a document of a results tree is a result; other JSON files may be there too."""
     return isinstance(document, dict) and document.keys() >= _SIGNS
+
+
+def _is_shard(document: object) -> bool:
+    """Say whether a result is of a part of a run."""
+    run = document.get("run") if isinstance(document, dict) else None
+    return isinstance(run, dict) and bool(run.get("shard"))
 
 
 def read_result(path: Path) -> StoredResult:

@@ -13,8 +13,9 @@ from msgspec import UNSET, UnsetType, field
 
 from benchmark.matrix import Scenario
 from benchmark.record.base import Figure, Flat, Ratio, Record, Sha256, Timestamp, TotalSeconds, Whole
+from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import JudgedQuality, ProseJudge
-from benchmark.record.summary import Dimension, Group, Summary
+from benchmark.record.summary import Dimension, Group, Latency, Summary
 from benchmark.record.views import ScoredView
 from ctxsift.backends.base import Count, Generation, Milliseconds
 from ctxsift.contracts import CONTRACTS, Kind
@@ -81,6 +82,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
         input_tokens: length of the raw input by the scorer's tokenizer, the same for all models.
         read_tokens: length of what the model read in its place, by the same; None for the raw input.
         input_chars_cut: characters of the raw input that did not fit the context.
+        machine: index of the kind of machine it came from, in the run's `machines`; only where there are several.
         judged_quality: of an answer in prose, where a judge was asked; see `benchmark.rescore --judge`.
         held_back: why the product would not print this valid answer; names of ctxsift.gate. No score knows of it.
 
@@ -103,6 +105,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     cpu_rss_bytes: Count | None = None
     recovery_steps: list[Step] = []
     held_back: list[str] = []
+    machine: Count | UnsetType = UNSET
     judged_quality: JudgedQuality | UnsetType = UNSET
     recovered: ScoredView
     raw: ScoredView = field(name="raw_view")
@@ -262,6 +265,20 @@ class Backend(Record, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
+class MachineFigures(Record, frozen=True, kw_only=True):
+    """What came from one kind of machine; times of two kinds are never put together.
+
+    Attributes:
+        case_count: answers that came from there.
+        latency: of these.
+
+    """
+
+    hardware: Hardware
+    case_count: Count
+    latency: Latency
+
+
 class Run(Record, frozen=True, kw_only=True):
     """How the answers came to be, and how they were scored.
 
@@ -269,6 +286,8 @@ class Run(Record, frozen=True, kw_only=True):
         timestamp: UTC, e.g. 20260518T065257Z.
         error: why the scenario ended early.
         backend: None when the model was never loaded.
+        machines: kinds of machine that the answers came from; only where there are several.
+        shard: which part of a run this is, e.g. `3/16`; only of a part.
         latency_ignored: the score leaves latency out, since the machine was disturbed.
 
     """
@@ -293,6 +312,8 @@ class Run(Record, frozen=True, kw_only=True):
     environment: Environment
     disturbance: Disturbance
     latency_ignored: bool = False
+    machines: list[MachineFigures] | UnsetType = UNSET
+    shard: str | UnsetType = UNSET
 
 
 class Result(Record, frozen=True, kw_only=True):

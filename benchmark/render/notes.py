@@ -13,7 +13,7 @@ from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.record.base import Interval, known
 from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
-from benchmark.record.result import Answered, Backend, Disturbance, Result, Run
+from benchmark.record.result import Answered, Backend, Disturbance, MachineFigures, Result, Run
 from benchmark.record.summary import Latency, Summary
 from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
@@ -48,6 +48,7 @@ def notes(result: StoredResult) -> list[str]:
         return found
     if not run.disturbance.latency_clean:
         found.append(_latency(run.disturbance, ignored=run.latency_ignored))
+    found += [_machine(machine) for machine in known(run.machines) or ()]
     if run.backend:
         found += _about_backend(run.backend)
     if summary.latency and (cached := known(summary.latency.cached_cases)):
@@ -172,6 +173,14 @@ def _latency(disturbance: Disturbance, *, ignored: bool) -> str:
     reasons = disturbance.reasons or [f"other processes used {disturbance.other_cpu_share:.0%} of the machine"]
     left_out = "; left out of the score" if ignored else ""
     return f"latency is not clean: {', '.join(reasons)}{left_out}"
+
+
+def _machine(machine: MachineFigures) -> str:
+    latency = machine.latency
+    answers = f"{counted(machine.case_count, 'answer')}, {latency.avg_inference_ms / 1000:.2f} s on average"
+    rates = [("reads", latency.prefill_tokens_per_s), ("writes", latency.decode_tokens_per_s)]
+    told = ", ".join(f"{verb} {rate:.0f}" for verb, rate in rates if rate is not None)
+    return one_line(f"on {machine.hardware}: {answers}") + (f", {told} tokens/s" if told else "")
 
 
 def _about_backend(backend: Backend) -> list[str]:

@@ -76,6 +76,7 @@ class ResumableRun:
     seed: int
     recovery_enabled: bool
     forgive_latency: bool
+    shard: str | None
 
 
 def asked_model(scenario: Scenario) -> AskedModel:
@@ -165,6 +166,7 @@ def _resumable(run: RunIdentity) -> ResumableRun:
         seed=run.seed,
         recovery_enabled=run.recovery_enabled,
         forgive_latency=run.forgive_latency,
+        shard=str(run.shard) if run.shard else None,
     )
 
 

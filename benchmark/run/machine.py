@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import threading
 import time
 from collections.abc import Sequence
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import psutil
 
-from benchmark.record.journal import Sample
+from benchmark.record.journal import Hardware, Sample
 from benchmark.record.result import Disturbance
+from ctxsift.backends.base import LoadInfo
 from ctxsift.backends.room import busy_s
 
 # Above this share of the machine, other processes make llama.cpp's spinning threads wait for each other.
@@ -20,6 +22,30 @@ MAX_OTHER_CPU_SHARE = 0.05
 MAX_MEMORY_STALL_SHARE = 0.05
 # Slower by this share at the end than at the beginning: a throttled clock, or a neighbour on the same host.
 MAX_DRIFT = 0.25
+
+
+_GPU = "gpu"
+
+
+def hardware(load: LoadInfo | None = None) -> Hardware:
+    """Return what kind of machine this is, with the GPU that a model was loaded on."""
+    gpu = load.settings.get(_GPU) if load else None
+    return Hardware(
+        cpu=_cpu_name(),
+        cpu_cores_physical=psutil.cpu_count(logical=False),
+        cpu_cores_logical=psutil.cpu_count(),
+        accelerator=str(gpu) if gpu else None,
+    )
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
 
 
 def disturbance_of(samples: Sequence[Sample], drift: float | None) -> Disturbance:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from benchmark.cases import Split
 from benchmark.matrix import DEFAULT_MATRIX, is_selected
 from benchmark.run.selection import Order
+from benchmark.run.sharding import ShardName, read_shard
 from ctxsift.errors import InputError
 
 _META = "option"
@@ -34,6 +35,13 @@ def _one_of(kind: type[_Choice]) -> Callable[[str], _Choice]:
             raise argparse.ArgumentTypeError(f"{text!r} is not {' or '.join(kind)}") from None
 
     return read
+
+
+def _shard(text: str) -> ShardName:
+    try:
+        return read_shard(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 class Group(StrEnum):
@@ -124,6 +132,23 @@ class RunnerOptions:
         ),
     )
     case_id: tuple[str, ...] = field(default=(), metadata=_several("run only this case", "ID"))
+    shard: ShardName | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHAT,
+            "run the I-th of N parts of the cases, to be joined with benchmark.merge; job arrays say it by their "
+            "variables, with CTXSIFT_SHARDS=N; started again, a shard goes on where it stopped",
+            _shard,
+            "I/N",
+            with_resume=False,
+        ),
+    )
+    plan: bool = field(
+        default=False,
+        metadata=_switch(
+            Group.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and stop", resumes=False
+        ),
+    )
     list_scenarios: bool = field(default=False, metadata=_switch(Group.WHAT, "show the matrix and stop"))
     resume: Path | None = field(
         default=None,
@@ -238,6 +263,8 @@ class RunnerOptions:
         if self.name is not None and len(os.fsencode(self.name)) > MOST_NAME_BYTES:
             what = f"is too long, at most {MOST_NAME_BYTES} bytes are allowed"
             raise InputError(f"--name {self.name[:20]}...", what, "take a shorter one")
+        if self.plan and self.resume:
+            raise InputError("--plan", "cannot be used with --resume", "name scenarios, or phases")
         if self.retry_failed and not self.resume:
             raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
         if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmark.cases import Case, Corpus
 from benchmark.matrix import TRACKS, Scenario
-from benchmark.record.journal import RunIdentity
-from benchmark.record.paths import journal_path
+from benchmark.record.journal import RunIdentity, Shard
+from benchmark.record.paths import journal_path, shard_folder
 from benchmark.run.identity import SEED, prompt_sha256
 from benchmark.run.run_plan import RunPlan
 from benchmark.scoring import SCORER_VERSION
@@ -63,9 +63,10 @@ class RunSettings:
         """Return the program before a model. Raises KeyError where the matrix has none of that name."""
         return None if scenario.before is None else self.programs[scenario.before]
 
-    def folder(self, scenario: Scenario) -> Path:
+    def folder(self, scenario: Scenario, shard: Shard | None = None) -> Path:
         """Return the folder this scenario's files go to."""
-        return self.output_dir / f"{self.folder_name or scenario.name}-{self.timestamp}"
+        folder = self.output_dir / f"{self.folder_name or scenario.name}-{self.timestamp}"
+        return shard_folder(folder, shard) if shard else folder
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Asked:
         corpus: that they are of.
         journal: of the run that is to be resumed; None for a new one.
         timestamp: of that run.
+        shard: which part of a run this is; None for a whole one.
 
     """
 
@@ -85,6 +87,7 @@ class Asked:
     corpus: Corpus
     journal: Path | None = None
     timestamp: str | None = None
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,12 +190,13 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         weights_sha256=weights.sha256 if weights else None,
         case_ids=[case.case_id for case in asked.cases],
         seed=SEED,
+        shard=asked.shard,
     )
     return ScenarioPlan(
         scenario=scenario,
         cases=asked.cases,
         corpus_cases=len(asked.corpus.cases),
-        journal=asked.journal or journal_path(run.folder(scenario), scenario.name),
+        journal=asked.journal or journal_path(run.folder(scenario, asked.shard), scenario.name),
         identity=identity,
         spec=spec,
         before=program_spec(before) if before else None,

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import psutil
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.result import STATISTICS, build_result
-from benchmark.record.result import Backend, Environment, Outcome, Result, Run, Warmup
+from benchmark.grading.summary import machine_figures
+from benchmark.record.journal import Hardware
+from benchmark.record.result import Answered, Backend, Environment, Outcome, Result, Run, Warmup
 from benchmark.run.identity import prompt_sha256
+from benchmark.run.machine import hardware
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.workload import ScenarioRun
 from benchmark.scoring import SCORER_VERSION
@@ -28,12 +34,30 @@ def result_of(plan: ScenarioPlan, ran: ScenarioRun[Outcome], references: Referen
     warmup = Warmup(load_ms=ran.load.load_ms if ran.load else None, cpu_rss_bytes=ran.worker_rss_bytes)
     # Somebody waits for the end of it, and they take seconds.
     rows = None if ran.interrupted else references
-    return build_result(plan.scenario, warmup, run_of(plan, ran), ran.outcomes, plan.cases, rows)
+    kinds = list(dict.fromkeys(ran.hardware.values()))
+    outcomes = _with_machines(ran, kinds) if len(kinds) > 1 else ran.outcomes
+    return build_result(plan.scenario, warmup, _run_of(plan, ran, outcomes, kinds), outcomes, plan.cases, rows)
 
 
-def run_of(plan: ScenarioPlan, ran: ScenarioRun[Outcome]) -> Run:
-    """Return how its answers came to be, and how they were scored."""
-    identity = plan.identity
+def _with_machines(ran: ScenarioRun[Outcome], kinds: Sequence[Hardware]) -> tuple[Outcome, ...]:
+    """Return the outcomes, each with the kind of machine that it came from."""
+    places = {unit_id: kinds.index(hardware) for unit_id, hardware in ran.hardware.items()}
+    return tuple(
+        replace(outcome, machine=places[outcome.question.case_id])
+        if isinstance(outcome, Answered) and outcome.question.case_id in places
+        else outcome
+        for outcome in ran.outcomes
+    )
+
+
+def _run_of(
+    plan: ScenarioPlan, ran: ScenarioRun[Outcome], outcomes: Sequence[Outcome], kinds: Sequence[Hardware]
+) -> Run:
+    """Return how the answers came to be, and how they were scored."""
+    identity, disturbance = plan.identity, ran.disturbance
+    if several := len(kinds) > 1:
+        reason = f"the answers came from {len(kinds)} kinds of machine"
+        disturbance = replace(disturbance, latency_clean=False, reasons=[reason, *disturbance.reasons])
     return Run(
         timestamp=identity.timestamp,
         complete=ran.complete,
@@ -52,21 +76,30 @@ def run_of(plan: ScenarioPlan, ran: ScenarioRun[Outcome]) -> Run:
         weights_sha256=identity.weights_sha256,
         max_output_tokens=identity.max_output_tokens,
         backend=backend_of(ran.load) if ran.load else None,
-        environment=environment(),
-        disturbance=ran.disturbance,
-        latency_ignored=identity.forgive_latency and not ran.disturbance.latency_clean,
+        environment=environment(kinds),
+        disturbance=disturbance,
+        latency_ignored=several or (identity.forgive_latency and not disturbance.latency_clean),
+        machines=machine_figures(kinds, outcomes) if several else UNSET,
+        shard=str(identity.shard) if identity.shard else UNSET,
     )
 
 
-def environment() -> Environment:
-    """Return hardware, versions and commit of this machine and checkout."""
+def environment(kinds: Sequence[Hardware] = ()) -> Environment:
+    """Return hardware, versions and commit of this checkout.
+
+    Args:
+        kinds: of machine that the answers came from; empty for this one.
+
+    """
     commit, dirty = _commit()
+    kinds = kinds or (hardware(),)
+    (physical, logical), *others = dict.fromkeys((kind.cpu_cores_physical, kind.cpu_cores_logical) for kind in kinds)
     return Environment(
         platform=platform.platform(),
         python=platform.python_version(),
-        cpu=_cpu_name(),
-        cpu_cores_physical=psutil.cpu_count(logical=False),
-        cpu_cores_logical=psutil.cpu_count(),
+        cpu=", ".join(dict.fromkeys(kind.cpu for kind in kinds)),
+        cpu_cores_physical=None if others else physical,
+        cpu_cores_logical=None if others else logical,
         memory_bytes=psutil.virtual_memory().total,
         packages=_versions(),
         git_commit=commit,
@@ -89,16 +122,6 @@ def backend_of(load: LoadInfo) -> Backend:
         settings=load.settings,
         environment=load.environment,
     )
-
-
-def _cpu_name() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def _versions() -> dict[str, str]:

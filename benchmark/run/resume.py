@@ -11,6 +11,7 @@ from benchmark.matrix import Scenario
 from benchmark.record.journal import (
     COMPRESS,
     AnswerLine,
+    Hardware,
     LoadedLine,
     ResumedLine,
     RunIdentity,
@@ -39,6 +40,7 @@ class Past:
         load: the model as it was loaded last; None if it never was.
         answers: answer key -> the last answer under it.
         answered: ids of the units that have an answer.
+        hardware: answer key -> the kind of machine that it came from, where that is told.
         samples: of the machine, summed up.
         wall_s: seconds from the start of each part to its last line, together.
         damage: which lines are damaged, in one line for a person; None where none is.
@@ -50,6 +52,7 @@ class Past:
     load: LoadInfo | None
     answers: Mapping[str, AnswerLine]
     answered: frozenset[str]
+    hardware: Mapping[str, Hardware]
     samples: tuple[Sample, ...]
     wall_s: float
     damage: str | None = None
@@ -89,6 +92,8 @@ def read_past(path: Path, workload: str = COMPRESS) -> Past:
     load: LoadInfo | None = None
     offsets: dict[str, int] = {}
     answered: set[str] = set()
+    nodes: dict[str, Hardware | None] = {}
+    hardware: dict[str, Hardware] = {}
     samples: tuple[Sample, ...] = ()
     wall_s = part_s = 0.0
     for placed in placed_lines(path, damage.note):
@@ -100,9 +105,12 @@ def read_past(path: Path, workload: str = COMPRESS) -> Past:
                 raise InputError(f"{path}:1", what, "name another journal")
         elif isinstance(line, LoadedLine):
             load = line.load
+            nodes[line.node] = line.hardware
         elif isinstance(line, AnswerLine):
             offsets[line.key] = placed.offset
             answered.add(line.case_id)
+            if (kind := nodes.get(line.node)) is not None:
+                hardware[line.key] = kind
             samples = with_sample(samples, line.machine) if line.machine else samples
         if isinstance(line, RunLine | ResumedLine):
             wall_s, part_s = wall_s + part_s, 0.0
@@ -114,6 +122,7 @@ def read_past(path: Path, workload: str = COMPRESS) -> Past:
         load=load,
         answers=_Answers(path, offsets),
         answered=frozenset(answered),
+        hardware=hardware,
         samples=samples,
         wall_s=wall_s + part_s,
         damage=damage.told(path),
@@ -224,8 +233,24 @@ def scenario_of(past: Past, scenarios: Iterable[Scenario], matrix: Path) -> Scen
     return by_name[wanted]
 
 
-def unfinished(folder: Path, identity: RunIdentity) -> list[tuple[Path, int]]:
-    """Return run folders below `folder` with an unfinished run of this identity, and how many answers each holds."""
+@dataclass(frozen=True)
+class Earlier:
+    """A run of the same identity that is on disk already.
+
+    Attributes:
+        answers: that it has.
+        finished: it has nothing left to ask.
+
+    """
+
+    journal: Path
+    timestamp: str
+    answers: int
+    finished: bool
+
+
+def earlier_runs(folder: Path, identity: RunIdentity) -> list[Earlier]:
+    """Return runs of this identity below `folder` that have answers; journals that cannot be read are left out."""
     found = []
     for journal in journals_below(folder, unreadable=lambda _: None):
         try:
@@ -235,8 +260,8 @@ def unfinished(folder: Path, identity: RunIdentity) -> list[tuple[Path, int]]:
             past = read_past(journal)
         except (InputError, OSError, ValueError):
             continue
-        if past.answers and not finished(journal):
-            found.append((journal.parent, len(past.answers)))
+        if past.answers:
+            found.append(Earlier(journal, theirs.timestamp, len(past.answers), finished(journal) is not None))
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -11,16 +13,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmark.cases import Corpus
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.matrix import Scenario, select_scenarios
+from benchmark.record.journal import Shard
 from benchmark.record.paths import (
     RUN_REPORTS,
     report_names,
     result_beside,
     results_in,
     scenario_report_beside,
+    shard_folders,
 )
 from benchmark.record.read import StoredResult, iterate_results, read_result
 from benchmark.record.result import Outcome
@@ -34,6 +40,7 @@ from benchmark.run.resume import (
     cases_of,
     check_result,
     check_run,
+    earlier_runs,
     find_journals,
     finished,
     read_past,
@@ -41,6 +48,7 @@ from benchmark.run.resume import (
 )
 from benchmark.run.scenario_run import Listener
 from benchmark.run.selection import select_cases
+from benchmark.run.sharding import shard_of
 from benchmark.run.stop import Stop
 from ctxsift.errors import InputError
 from ctxsift.files import exists, holds, temporary_of, write_atomically
@@ -62,6 +70,8 @@ class RunGroup:
         devices: the GPUs to spread them over.
         resumed: it is one scenario of an earlier run.
         damage: what of the journal of that run is damaged, for a person; None where nothing is.
+        shard: that it is; None for whole runs.
+        answered: journals of this shard that have all its answers already.
 
     """
 
@@ -73,6 +83,8 @@ class RunGroup:
     devices: tuple[str, ...]
     resumed: bool
     damage: str | None = None
+    shard: Shard | None = None
+    answered: tuple[Path, ...] = ()
 
 
 Failed = Callable[[str, Exception, Path | None], None]
@@ -127,7 +139,8 @@ def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: F
     for journal in find_journals(options.resume, unreadable=lambda error: failed(error.where, error, None)):
         with alone(str(journal), failed):
             if result := finished(journal, retry_failed=options.retry_failed):
-                done.append((journal, result.timestamp))
+                if not result.is_shard:
+                    done.append((journal, result.timestamp))
                 continue
             past = read_past(journal)
             check_result(journal)
@@ -158,21 +171,50 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
         corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split, order=options.order
     )
     _check_writable(common.output_dir, "--output-dir")
-    checked = preflight([Asked(scenario, cases, corpus) for scenario in chosen], common)
+    named = options.shard or shard_of(os.environ)
+    shard = Shard(index=named.index, count=named.count, case_ids=[case.case_id for case in cases]) if named else None
+    cases = named.part_of(cases) if named else cases
+    # A shard of few cases may be empty.
+    checked = preflight([Asked(scenario, cases, corpus, shard=shard) for scenario in chosen if cases], common)
+    plans = tuple(entry for entry in checked if isinstance(entry, ScenarioPlan))
+    answered: tuple[Path, ...] = ()
+    if shard:
+        plans, answered = _continued(plans, common.output_dir, shard)
     return RunGroup(
-        plans=tuple(entry for entry in checked if isinstance(entry, ScenarioPlan)),
+        plans=plans,
         not_ready=tuple(entry for entry in checked if isinstance(entry, NotReady)),
-        folders=frozenset(common.folder(scenario) for scenario in chosen),
+        folders=frozenset(common.folder(scenario, shard) for scenario in chosen),
         output_dir=common.output_dir,
         timestamp=common.timestamp,
         devices=common.devices,
         resumed=False,
+        shard=shard,
+        answered=answered,
     )
+
+
+def _continued(
+    plans: Sequence[ScenarioPlan], folder: Path, shard: Shard
+) -> tuple[tuple[ScenarioPlan, ...], tuple[Path, ...]]:
+    """Return what is left of a shard that was begun before, and its journals that have all answers already."""
+    left, answered = [], []
+    for plan in plans:
+        earlier = [run for place in shard_folders(folder, shard) for run in earlier_runs(place, plan.identity)]
+        best = max(earlier, key=lambda run: (run.finished, run.answers), default=None)
+        if best is None:
+            left.append(plan)
+        elif best.finished:
+            answered.append(best.journal)
+        else:
+            identity = replace(plan.identity, timestamp=best.timestamp)
+            left.append(dataclasses.replace(plan, journal=best.journal, identity=identity, resumed=True))
+    return tuple(left), tuple(answered)
 
 
 def _resumed_group(past: Past, scenario: Scenario, common: RunSettings, corpus: Corpus) -> RunGroup:
     timestamp = past.identity.timestamp
-    (checked,) = preflight([Asked(scenario, cases_of(past, corpus), corpus, past.path, timestamp)], common)
+    shard = past.identity.shard
+    (checked,) = preflight([Asked(scenario, cases_of(past, corpus), corpus, past.path, timestamp, shard)], common)
     if isinstance(checked, ScenarioPlan):
         check_run(past, checked.identity)
     return RunGroup(
@@ -184,6 +226,7 @@ def _resumed_group(past: Past, scenario: Scenario, common: RunSettings, corpus: 
         devices=common.devices,
         resumed=True,
         damage=past.damage,
+        shard=shard,
     )
 
 
@@ -221,7 +264,8 @@ def run_group(
             result = read_result(path)
             with lock:
                 results.append(result)
-                write_atomically(scenario_report_beside(path), _scenario_report(result))
+                if group.shard is None:
+                    write_atomically(scenario_report_beside(path), scenario_report(result))
 
     run_on_devices(group.plans, group.devices, stop, run_one)
     return results
@@ -230,7 +274,7 @@ def run_group(
 def write_reports(
     group: RunGroup, results: Sequence[StoredResult], unreadable: Callable[[InputError], None]
 ) -> list[Path]:
-    """Write the reports of a group, print its leaderboard, and return all files of it.
+    """Write the reports of a group, print its leaderboard, and return all files of it; a shard has results alone.
 
     Args:
         group: that ran.
@@ -244,8 +288,8 @@ def write_reports(
     from benchmark.cli.console import terminal
     from benchmark.render.terminal import print_board
 
-    if not results:
-        return []
+    if not results or group.shard:
+        return [result.path for result in results]
     if group.resumed:
         # Of a run of several scenarios, the others belong to the report, too.
         results = list(iterate_results(sorted(group.folders), skip=unreadable))
@@ -278,7 +322,7 @@ def restore_reports(
     """
     path = result_beside(journal)
     folder, own, written = path.parent, scenario_report_beside(path), []
-    if _is_due(own, [path]) and _bring_up(own, _scenario_report(read_result(path))):
+    if _is_due(own, [path]) and _bring_up(own, scenario_report(read_result(path))):
         written.append(own)
     # A run of several scenarios, each in a folder of its own, has its reports beside these folders; what is resumed
     # later has one of its own.
@@ -309,7 +353,8 @@ def _bring_up(report: Path, text: str) -> bool:
     return True
 
 
-def _scenario_report(result: StoredResult) -> str:
+def scenario_report(result: StoredResult) -> str:
+    """Return the report of one scenario, in Markdown."""
     from benchmark.render.markdown import scenario_markdown
 
     return scenario_markdown(result)

@@ -15,12 +15,12 @@ from typing import Generic, Protocol, TypeVar
 import psutil
 
 from benchmark.matrix import Scenario
-from benchmark.record.journal import AnswerLine, LoadedLine, ScenarioFailedLine
+from benchmark.record.journal import AnswerLine, Hardware, LoadedLine, ScenarioFailedLine
 from benchmark.run.asking import Ended, OpenModel, Pace, Unit
 from benchmark.run.backlog import Backlog
 from benchmark.run.identity import answer_key
 from benchmark.run.journal import Journal
-from benchmark.run.machine import children_cpu_s, disturbance_of, probe_s
+from benchmark.run.machine import children_cpu_s, disturbance_of, hardware, probe_s
 from benchmark.run.recorder import NOT_SCORED, Books, UnitRecorder, Usage
 from benchmark.run.resume import Past, check_load, read_past
 from benchmark.run.run_plan import RunPlan
@@ -128,6 +128,8 @@ class _Run(Generic[OutcomeT]):
         self._started = time.perf_counter()
         self._model: _Model | None = None
         self._load = past.load if past else None
+        self._hardware: Hardware | None = None
+        self._came_from: dict[str, Hardware] = {}
         self._recorder: UnitRecorder[OutcomeT] | None = None
         # Without a model that was loaded, an answer has no key.
         answers = past.answers if past and past.load else {}
@@ -177,6 +179,8 @@ class _Run(Generic[OutcomeT]):
         given = given_of(line, self._plan.limits)
         outcome = graded(self._workload.grader, unit, given)
         self._outcomes[unit.unit_id] = outcome
+        if self._past is not None and (kind := self._past.hardware.get(line.key)) is not None:
+            self._came_from[unit.unit_id] = kind
         self._kept_rss += [line.rss_bytes] if line.rss_bytes else []
         if self._plan.retry_failed and outcome.model_failed:
             return None
@@ -237,13 +241,17 @@ class _Run(Generic[OutcomeT]):
             raise LoadError(f"{type(error).__name__}: {error}") from error
         if self._past is not None:
             check_load(self._past, load)
-        self._journal.append(LoadedLine(load=load))
+        # What a service runs on, it does not tell.
+        self._hardware = None if model.opened.is_service else hardware(load)
+        self._journal.append(LoadedLine(load=load, hardware=self._hardware))
         return load
 
     def _unit_ended(self, most_failures: int, unit: Unit, outcome: OutcomeT) -> Ended | None:
         # An answer that failed is better than none.
         if outcome.instrument_error is None or unit.unit_id not in self._outcomes:
             self._outcomes[unit.unit_id] = outcome
+            if self._hardware is not None:
+                self._came_from[unit.unit_id] = self._hardware
         self._new.append((unit.unit_id, outcome))
         if self._stop.requested:
             return None
@@ -268,6 +276,7 @@ class _Run(Generic[OutcomeT]):
             wall_s=(past.wall_s if past else 0.0) + time.perf_counter() - self._started,
             disturbance=disturbance_of(samples, drift),
             worker_rss_bytes=usage.rss_bytes or max(self._kept_rss, default=None),
+            hardware=self._came_from,
         )
 
 

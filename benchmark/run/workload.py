@@ -5,12 +5,12 @@ Everything else (plan, journal, resume, model, retries, pace, stop) is the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from benchmark.record.journal import AnswerLine
+from benchmark.record.journal import AnswerLine, Hardware
 from benchmark.record.result import Disturbance
 from benchmark.run.asking import Source, Unit
 from ctxsift.asking import Answer
@@ -100,6 +100,7 @@ class ScenarioRun(Generic[OutcomeT]):
         interrupted: a person ended it before every unit was asked; what was answered until then is here.
         wall_s: seconds from the start of loading to the last score, earlier parts included.
         worker_rss_bytes: memory of the model's process; None for a service.
+        hardware: id of a unit -> the kind of machine that its answer came from; a service tells nothing of its own.
 
     """
 
@@ -111,6 +112,7 @@ class ScenarioRun(Generic[OutcomeT]):
     wall_s: float
     disturbance: Disturbance
     worker_rss_bytes: int | None
+    hardware: Mapping[str, Hardware] = field(default_factory=dict)
 
 
 class Workload(Protocol[OutcomeT]):

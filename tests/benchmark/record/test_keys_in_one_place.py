@@ -32,6 +32,8 @@ VALUES: dict[tuple[str, str], str] = {
     ("benchmark/matrix.py", "phase"): "a field of the matrix",
     ("benchmark/run/named.py", "name"): "a field of the matrix",
     ("ctxsift/cli/listing.py", "name"): "a key of what `ctxsift list --json` prints",
+    ("benchmark/analysis/figures.py", "latency"): "the name of a column",
+    ("benchmark/render/markdown.py", "machine"): "a heading for people",
     ("benchmark/matrix.py", "enabled"): "a field of the matrix",
     ("ctxsift/backends/registry.py", "cpu"): "the name of an extra",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
