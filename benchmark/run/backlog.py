@@ -23,6 +23,7 @@ class Backlog:
         answers: of the journal, by key.
         key: returns the key of the answer to a unit.
         take_over: takes an answer of the journal; returns None for a unit that is to be asked again.
+        together: hand out together only what begins alike, so that whoever is asked reads that once.
 
     """
 
@@ -32,7 +33,10 @@ class Backlog:
         answers: Mapping[str, AnswerLine],
         key: Callable[[Unit], str],
         take_over: Callable[[Unit, AnswerLine], Answer | None],
+        *,
+        together: bool = False,
     ) -> None:
+        self._together = together
         self._source, self._answers, self._key, self._take_over = source, answers, key, take_over
         self._waiting: deque[Unit] = deque()
         # Of every unit that the source has given, in order; its key where there are answers.
@@ -65,9 +69,21 @@ class Backlog:
         return bool(self._waiting)
 
     def take(self, most: int) -> Sequence[Unit]:
-        """Return the next units to ask; see Source."""
+        """Return the next units to ask; see Source. With `together`, only such as begin like the first of them."""
         self.fill(most)
-        return tuple(self._waiting.popleft() for _ in range(min(most, len(self._waiting))))
+        first = self._beginning(self._waiting[0]) if self._waiting else None
+        taken: list[Unit] = []
+        while self._waiting and len(taken) < most and (not self._together or self._begins(first, taken)):
+            taken.append(self._waiting.popleft())
+        return tuple(taken)
+
+    def _begins(self, first: str | None, taken: Sequence[Unit]) -> bool:
+        """Say whether the next unit begins like the first; those that are no requests begin like no other."""
+        return not taken or (first is not None and self._beginning(self._waiting[0]) == first)
+
+    @staticmethod
+    def _beginning(unit: Unit) -> str | None:
+        return unit.prompt.request.raw_input if unit.prompt.request is not None else None
 
     def told(self, unit: Unit, answer: Answer | None) -> None:
         """Pass it on; see Source."""

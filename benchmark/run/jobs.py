@@ -22,7 +22,7 @@ from ctxsift.backends.packaged import known_model
 from ctxsift.errors import InputError
 from ctxsift.files import files_below
 
-_HEADINGS = tuple("scenario shard cases seconds memory".split())
+_HEADINGS = "scenario shard cases seconds memory"
 _UNKNOWN = "-"
 
 
@@ -103,7 +103,7 @@ def planned_jobs(options: RunnerOptions, scenarios: Sequence[Scenario]) -> list[
 
 def told(jobs: Sequence[Job]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a table of jobs, and behind them what they come to."""
-    yield _HEADINGS
+    yield tuple(_HEADINGS.split())
     for job in jobs:
         yield job.scenario, f"{job.index}/{job.count}", str(job.cases), _seconds(job.seconds), _memory(job.memory_bytes)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from benchmark.cases import Split
 from benchmark.matrix import DEFAULT_MATRIX, is_selected
+from benchmark.run.run_plan import Workers
 from benchmark.run.selection import Order
 from benchmark.run.sharding import ShardName, read_shard
 from ctxsift.errors import InputError
@@ -23,6 +24,7 @@ _META = "option"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 # File systems allow 255, and the time of the run comes behind it.
 MOST_NAME_BYTES = 200
+MOST_WORKERS = 10_000
 # A week.
 MOST_CASE_TIMEOUT_S = 7 * 24 * 3600
 
@@ -61,6 +63,7 @@ class _Option:
         many: may be given several times.
         with_resume: it may stand beside --resume.
         resumes: the printed resume command repeats it.
+        bare: its value where it is given without one; None where it needs one.
 
     """
 
@@ -71,6 +74,7 @@ class _Option:
     many: bool = False
     with_resume: bool = True
     resumes: bool = False
+    bare: str | None = None
 
 
 def _given(
@@ -81,8 +85,9 @@ def _given(
     *,
     with_resume: bool = True,
     resumes: bool = False,
+    bare: str | None = None,
 ) -> dict[str, _Option]:
-    return {_META: _Option(group, help_text, read, metavar, with_resume=with_resume, resumes=resumes)}
+    return {_META: _Option(group, help_text, read, metavar, with_resume=with_resume, resumes=resumes, bare=bare)}
 
 
 def _several(
@@ -216,6 +221,33 @@ class RunnerOptions:
             resumes=True,
         ),
     )
+    ray: str | None = field(
+        default=None,
+        metadata=_given(
+            Group.HOW,
+            "ask workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for the one on this machine); without an "
+            "ADDRESS, of one that is started here",
+            metavar="ADDRESS",
+            resumes=True,
+            bare="local",
+        ),
+    )
+    workers: int | None = field(
+        default=None,
+        metadata=_given(
+            Group.HOW,
+            "with --ray: how many; default: as many as there is room for",
+            int,
+            "N",
+            resumes=True,
+        ),
+    )
+    worker_cpus: int | None = field(
+        default=None,
+        metadata=_given(
+            Group.HOW, "with --ray: cores of a worker, and threads of its model; default: 1", int, "N", resumes=True
+        ),
+    )
     case_timeout: float | None = field(
         default=None,
         metadata=_given(
@@ -253,6 +285,11 @@ class RunnerOptions:
                 raise InputError(f"--devices {self.devices}", f"{name!r} is not a GPU", "write e.g. cuda:0,cuda:1")
         return names
 
+    @property
+    def ray_workers(self) -> Workers | None:
+        """The workers of a Ray cluster that are to hold the models; None without --ray."""
+        return None if self.ray is None else Workers(self.ray, self.workers, self.worker_cpus)
+
     def check(self) -> None:
         """Raise InputError for options that make no sense, alone or together."""
         for each, option in _options():
@@ -263,6 +300,11 @@ class RunnerOptions:
         if self.name is not None and len(os.fsencode(self.name)) > MOST_NAME_BYTES:
             what = f"is too long, at most {MOST_NAME_BYTES} bytes are allowed"
             raise InputError(f"--name {self.name[:20]}...", what, "take a shorter one")
+        for flag, number in (("--workers", self.workers), ("--worker-cpus", self.worker_cpus)):
+            if number is not None and self.ray is None:
+                raise InputError(flag, "needs --ray", "add it, or leave this out")
+            if number is not None and not 1 <= number <= MOST_WORKERS:
+                raise InputError(f"{flag} {number}", "is not a number of them", f"give 1 to {MOST_WORKERS}")
         if self.plan and self.resume:
             raise InputError("--plan", "cannot be used with --resume", "name scenarios, or phases")
         if self.retry_failed and not self.resume:
@@ -296,7 +338,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif option.many:
             add(_flag(each), action="append", default=[], metavar=option.metavar, help=option.help)
         else:
-            add(_flag(each), type=option.read, default=each.default, metavar=option.metavar, help=option.help)
+            once: dict[str, Any] = {} if option.bare is None else dict(nargs="?", const=option.bare)
+            add(_flag(each), type=option.read, default=each.default, metavar=option.metavar, help=option.help, **once)
 
 
 def options_of(parsed: argparse.Namespace) -> RunnerOptions:

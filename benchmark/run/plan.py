@@ -11,7 +11,7 @@ from benchmark.matrix import TRACKS, Scenario
 from benchmark.record.journal import RunIdentity, Shard
 from benchmark.record.paths import journal_path, shard_folder
 from benchmark.run.identity import SEED, prompt_sha256
-from benchmark.run.run_plan import RunPlan
+from benchmark.run.run_plan import RunPlan, Workers
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
@@ -42,6 +42,7 @@ class RunSettings:
         forgive_latency: leave latency out of the score where the machine was disturbed.
         prefix_caching: do not read again what the case before shares.
         programs: rows of track `command` by name, which may stand before a model.
+        workers: of a Ray cluster that hold the models; None for models in processes of this machine.
 
     """
 
@@ -58,6 +59,7 @@ class RunSettings:
     forgive_latency: bool = False
     prefix_caching: bool = True
     programs: Mapping[str, Scenario] = field(default_factory=dict)
+    workers: Workers | None = None
 
     def before(self, scenario: Scenario) -> Scenario | None:
         """Return the program before a model. Raises KeyError where the matrix has none of that name."""
@@ -169,6 +171,7 @@ def model_spec(
             prefix_caching=run.prefix_caching,
             allow_provider=run.allow_provider,
             program=scenario.program,
+            threads=run.workers.threads if run.workers else None,
         ),
     )
 
@@ -206,6 +209,7 @@ def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weig
         answer_timeout_s=run.case_timeout_s or answer_timeout_s(spec, limits),
         resumed=asked.journal is not None,
         retry_failed=run.retry_failed,
+        workers=run.workers,
     )
 
 

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from benchmark.matrix import Scenario, Track
+from benchmark.matrix import TRACKS, Scenario, Track
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
@@ -122,6 +122,8 @@ def _forbidden(scenario: Scenario, run: RunSettings) -> str | None:
             return f"its program {before.name}: {problem}"
     if scenario.backend_name not in {point.name for point in entry_points(group=GROUP)}:
         return f"this installation has no backend {scenario.backend_name!r} for track {scenario.track}"
+    if run.workers is not None and TRACKS[scenario.track].leaves_machine:
+        return "a service is asked from here: leave out --ray, which is for models that workers hold"
     allowed = run.devices
     if scenario.track is Track.GPU and allowed and ":" in scenario.device and scenario.device not in allowed:
         return f"its device {scenario.device!r} is not among --devices {','.join(allowed)}"

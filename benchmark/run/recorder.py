@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from benchmark.record.journal import MOST_ERROR_CHARS, AnswerLine, FailureLine, Sample
-from benchmark.run.asking import Answered, AttemptFailed, Ended, Event, Unanswered, Unit
+from benchmark.record.journal import MOST_ERROR_CHARS, AnswerLine, FailureLine, LoadedLine, Sample
+from benchmark.run.asking import Answered, AttemptFailed, Ended, Event, Place, Unanswered, Unit
 from benchmark.run.journal import Journal
 from benchmark.run.machine import Meter
 from benchmark.run.stop import Stop
@@ -36,6 +36,7 @@ class Books:
         limits: of one answer.
         key: returns the key of the answer to a unit.
         usage: returns what the model's process has used up to now.
+        came: hears where an answer came from; returns the line that says what that place is, the first time.
 
     """
 
@@ -44,6 +45,7 @@ class Books:
     limits: Limits
     key: Callable[[Unit], str]
     usage: Callable[[], Usage]
+    came: Callable[[Unit, str], LoadedLine | None]
 
 
 class UnitRecorder(Generic[OutcomeT]):
@@ -103,9 +105,14 @@ class UnitRecorder(Generic[OutcomeT]):
             return self._failed(event.unit, event.attempt, str(event.error))
         if not isinstance(event, Answered):
             return None
-        usage = self._books.usage()
-        sample = self._meter.sample(usage.cpu_s) if self._meter.due else None
-        self._samples += [sample] if sample else []
+        if event.place is None:
+            usage = self._books.usage()
+            place = Place("", self._meter.sample(usage.cpu_s) if self._meter.due else None, usage.rss_bytes)
+        else:
+            place = event.place
+        self._samples += [place.machine] if place.machine else []
+        if (where := self._books.came(event.unit, place.node)) is not None:
+            self._books.journal.append(where)
         answer = event.attempted.value
         line = AnswerLine(
             workload=self._books.workload,
@@ -115,8 +122,9 @@ class UnitRecorder(Generic[OutcomeT]):
             generation=answer.generation,
             input_chars_cut=answer.input_chars_cut,
             elapsed_ms=event.attempted.elapsed_ms,
-            rss_bytes=usage.rss_bytes,
-            machine=sample,
+            rss_bytes=place.rss_bytes,
+            machine=place.machine,
+            node=place.node,
         )
         try:
             self._books.journal.append(line)

@@ -117,6 +117,11 @@ def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: F
 
     """
     settings = load_settings(options.env_file)
+    if (workers := options.ray_workers) is not None:
+        from benchmark.run.ray_model import start_cluster
+
+        # That it cannot be reached is said before anything else is done.
+        start_cluster(workers)
     common = RunSettings(
         output_dir=options.output_dir,
         timestamp=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"),
@@ -130,6 +135,7 @@ def plan_groups(options: RunnerOptions, scenarios: Sequence[Scenario], failed: F
         retry_failed=options.retry_failed,
         forgive_latency=options.forgive_latency,
         prefix_caching=not options.no_prefix_caching,
+        workers=workers,
         programs={scenario.name: scenario for scenario in scenarios if scenario.program is not None},
     )
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)

@@ -14,6 +14,27 @@ from ctxsift.backends.base import Ability, Limits, ModelSpec
 from ctxsift.settings import Settings
 
 
+@dataclass(frozen=True)
+class Workers:
+    """Workers of a Ray cluster that hold the model.
+
+    Attributes:
+        address: of the cluster; `local` for one of its own, `auto` for the one that runs on this machine.
+        most: how many; None for as many as there is room for, with a core left for the driver.
+        cpus: cores of each, and threads of its model; None for 1.
+
+    """
+
+    address: str
+    most: int | None = None
+    cpus: int | None = None
+
+    @property
+    def threads(self) -> int:
+        """Cores of each, and threads of its model."""
+        return self.cpus or 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """Everything one scenario's run consumes but its units. Can be pickled: it holds no model, and no service's key.
@@ -30,6 +51,7 @@ class RunPlan:
         needs: what the backend has to be able to do beside answering greedily.
         resumed: the journal holds an earlier part of the run.
         retry_failed: ask again what the model failed at, too.
+        workers: that hold the model; None for one model in a process of this machine.
 
     """
 
@@ -45,6 +67,7 @@ class RunPlan:
     needs: frozenset[Ability] = frozenset()
     resumed: bool = False
     retry_failed: bool = False
+    workers: Workers | None = None
 
     @property
     def result(self) -> Path:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import psutil
 
@@ -34,11 +34,16 @@ from ctxsift.errors import BackendError, InputError, LoadError, WorkerCrashedErr
 from ctxsift.models.opened import Opened, Patience
 from ctxsift.terminal import tell
 
+if TYPE_CHECKING:
+    from benchmark.run.ray_model import RayModel
+
 # This many cases in a row without an answer say that the scenario, not the case, is broken; of a service, this many
 # more than are in flight.
 MAX_FAILURES_IN_A_ROW = 3
 MAX_FURTHER_FAILURES = 2
 LOAD_TIMEOUT_S = 900.0
+# Cases on one input that a worker is asked one after the other.
+MOST_TOGETHER = 8
 INTERRUPTED = "interrupted"
 ListenedT_contra = TypeVar("ListenedT_contra", contravariant=True)
 _NO_MEMORY = re.compile(r"out of memory|(?:cannot|failed to) allocate|alloc(?:ation)? failed|bad_alloc", re.IGNORECASE)
@@ -92,6 +97,13 @@ class _Model:
     def __init__(self, plan: RunPlan) -> None:
         name, concurrency = plan.scenario.backend_name, plan.scenario.concurrency
         patience = Patience(LOAD_TIMEOUT_S, plan.answer_timeout_s, plan.attempt_timeout_s, plan.retries)
+        self.opened: Opened | RayModel
+        if plan.workers is not None:
+            self.opened = workers = _on_workers(plan, patience)
+            self._runs_programs = False
+            self.pace = Pace(MOST_TOGETHER, 1, waits_for_recorder=False, grown=workers.ready_count)
+            self.most_failures = (plan.workers.most or 1) + MAX_FURTHER_FAILURES
+            return
         self.opened = Opened(name, plan.spec, patience, before=plan.before)
         self._runs_programs = plan.before is not None or plan.spec.options.program is not None
         if self.opened.is_service:
@@ -109,6 +121,22 @@ class _Model:
         """Return what its process has used up to now."""
         programs = children_cpu_s() if self._runs_programs else 0.0
         return Usage(programs + self.opened.cpu_s, self.opened.rss_bytes)
+
+
+def _on_workers(plan: RunPlan, patience: Patience) -> RayModel:
+    from benchmark.run.ray_model import RayModel
+    from benchmark.run.ray_worker import Setup
+
+    assert plan.workers is not None
+    setup = Setup(
+        backend=plan.scenario.backend_name,
+        spec=plan.spec,
+        patience=patience,
+        gguf_filename=plan.scenario.gguf_filename,
+        before=plan.before,
+        weights_sha256=plan.identity.weights_sha256,
+    )
+    return RayModel(setup, plan.workers, plan.scenario.name)
 
 
 class _Run(Generic[OutcomeT]):
@@ -130,10 +158,12 @@ class _Run(Generic[OutcomeT]):
         self._load = past.load if past else None
         self._hardware: Hardware | None = None
         self._came_from: dict[str, Hardware] = {}
+        self._nodes: set[str] = set()
         self._recorder: UnitRecorder[OutcomeT] | None = None
         # Without a model that was loaded, an answer has no key.
         answers = past.answers if past and past.load else {}
-        self._backlog = Backlog(workload.source(), answers, self._key, self._take_over)
+        together = plan.workers is not None
+        self._backlog = Backlog(workload.source(), answers, self._key, self._take_over, together=together)
         self._outcomes: dict[str, OutcomeT] = {}
         self._new: list[tuple[str, OutcomeT]] = []
         self._kept_rss: list[int] = []
@@ -218,7 +248,9 @@ class _Run(Generic[OutcomeT]):
             self._workload.grader.prepare(self._backlog.waiting)
         load = self._load = self._loaded(model)
         ended = functools.partial(self._unit_ended, model.most_failures)
-        books = Books(self._journal, self._plan.identity.workload, self._plan.limits, self._key, model.usage)
+        books = Books(
+            self._journal, self._plan.identity.workload, self._plan.limits, self._key, model.usage, self._came
+        )
         recorder = self._recorder = UnitRecorder(self._workload.grader, books, ended, self._stop)
 
         async def ask() -> Ended | None:
@@ -246,12 +278,22 @@ class _Run(Generic[OutcomeT]):
         self._journal.append(LoadedLine(load=load, hardware=self._hardware))
         return load
 
+    def _came(self, unit: Unit, node: str) -> LoadedLine | None:
+        """Take down where an answer came from; return what a place said when its model was ready, the first time."""
+        opened = self._model.opened if self._model else None
+        where = opened.loaded_at(node) if node and opened is not None and not isinstance(opened, Opened) else None
+        kind = where.hardware if where is not None else self._hardware
+        if kind is not None:
+            self._came_from[unit.unit_id] = kind
+        if where is None or node in self._nodes:
+            return None
+        self._nodes.add(node)
+        return where
+
     def _unit_ended(self, most_failures: int, unit: Unit, outcome: OutcomeT) -> Ended | None:
         # An answer that failed is better than none.
         if outcome.instrument_error is None or unit.unit_id not in self._outcomes:
             self._outcomes[unit.unit_id] = outcome
-            if self._hardware is not None:
-                self._came_from[unit.unit_id] = self._hardware
         self._new.append((unit.unit_id, outcome))
         if self._stop.requested:
             return None
