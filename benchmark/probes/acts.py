@@ -20,6 +20,7 @@ TOOLS = {
     "write_file": "write_file(path, content): writes a whole file",
     "edit": "edit(path, old, new): puts a text in the place of another one in a file",
     "run": "run(command): runs a command in a shell, in the folder of the project",
+    "accept": "accept(path): takes what the program prints now as the expected file at path",
     "install": "install(package): installs a package and declares it as a dependency",
 }
 _TAKEN_AWAY = "old"
