@@ -117,7 +117,7 @@ def test_commands_need_no_extra() -> None:
     extras = ["litellm", "torch", "transformers", "accelerate", "gguf", "llama_cpp", "playwright", "fastapi", "pytest"]
     extras += ["pyarrow", "scipy", "sklearn"]
     commands = ["runner", "report", "compare", "rescore", "corpus.__main__", "viewer.__main__", "viewer.page"]
-    commands += ["utilization.__main__", "probes.__main__"]
+    commands += ["utilization.__main__", "probes.__main__", "race.__main__"]
     modules = ", ".join(["ctxsift.cli.main", "benchmark.run.asking", *(f"benchmark.{name}" for name in commands)])
     code = f"import sys; sys.modules.update(dict.fromkeys({extras})); import {modules}"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

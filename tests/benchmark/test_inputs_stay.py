@@ -10,6 +10,7 @@ import pytest
 from benchmark import report
 from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.probes import __main__ as probes
+from benchmark.race import __main__ as race
 from benchmark.utilization import __main__ as utilization
 from benchmark.viewer import __main__ as viewer
 from tests.conftest import ROOT
@@ -30,6 +31,7 @@ SAMPLE = ROOT / "benchmark" / "utilization" / "sample.jsonl"
         (probes.main, ROOT / "probes.json", ["run", "--scenarios", "{file}", "-o", "{link}"]),
         (probes.main, PROBES, ["judge", "{file}", "--judge", "rules", "--label", "{link}"]),
         (utilization.main, SAMPLE, ["{file}", "-o", "{link}.svg"]),
+        (race.main, RESULT, ["simulate", "{file}", "--chart", "{link}.svg"]),
     ],
 )
 def test_an_input_stays(

@@ -1,0 +1,1 @@
+"""Races over stored and drawn boards."""
