@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from benchmark.analysis.comparison import Comparisons, Measure, compare
 from benchmark.analysis.gate import judge_drop
 from benchmark.analysis.leaderboard import build_leaderboard
+from benchmark.analysis.noise import noise
 from benchmark.analysis.ranking import rank_results
 from benchmark.cli.command import (
     EXIT_FAILED,
@@ -25,6 +26,7 @@ from benchmark.cli.console import terminal
 from benchmark.record.read import StoredResult, find_results
 from benchmark.render.documents import matrix_document, pair_document
 from benchmark.render.matrix import matrix_markdown, print_matrix
+from benchmark.render.noise import noise_document, noise_markdown, print_noise
 from benchmark.render.pair import pair_markdown, print_pair
 from ctxsift.errors import InputError
 from ctxsift.terminal import show
@@ -33,6 +35,7 @@ _EXAMPLES = """\
   python -m benchmark.compare results/before/X.json results/after/X.json
   python -m benchmark.compare old.json new.json --fail-on-drop 1      (a gate for CI)
   python -m benchmark.compare results/ --markdown > pairs.md
+  python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how far chance alone goes)
 
 Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are drawn together. The
 p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm). A
@@ -49,7 +52,13 @@ def build_parser() -> Parser:
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input",
     )
     add_shown_results(parser)
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--same",
+        action="store_true",
+        help="A and B are two runs of one identity (model, weights, corpus, prompt): print how far they differ",
+    )
+    what.add_argument(
         "--fail-on-drop",
         type=float,
         metavar="X",
@@ -81,6 +90,8 @@ def _compare(options: argparse.Namespace) -> int:
         raise InputError(names, "is only one result", "name two, or a tree that holds several")
     allowed: float | None = options.fail_on_drop
     measure = Measure(options.score)
+    if options.same:
+        return _print_noise(results, options)
     if len(results) > 2:
         if allowed is not None:
             problem = f"compares two results, but there are {len(results)} in {names}"
@@ -101,6 +112,19 @@ def _print_pair(a: StoredResult, b: StoredResult, measure: Measure, options: arg
     else:
         print_pair(terminal(), comparison, gate)
     return EXIT_OK if gate is None or gate.passed else EXIT_FAILED
+
+
+def _print_noise(results: Sequence[StoredResult], options: argparse.Namespace) -> int:
+    if len(results) != 2:
+        raise InputError("--same", f"is about two runs, but there are {len(results)}", "name two result files")
+    found = noise(*results)
+    if options.json:
+        print_json(noise_document(found))
+    elif options.markdown:
+        show(noise_markdown(found))
+    else:
+        print_noise(terminal(), found)
+    return EXIT_OK
 
 
 def _print_matrix(results: Sequence[StoredResult], measure: Measure, options: argparse.Namespace) -> int:
