@@ -98,6 +98,8 @@ def _simulate(options: argparse.Namespace) -> int:
     count = len(board.names)
     if (most := max(options.top)) >= count:
         raise InputError(f"--top {most}", f"is no race among {count}", f"give 1 to {count - 1}")
+    if options.shuffled is Shuffled.STRATIFIED and not board.intents.any():
+        raise InputError("--shuffled stratified", "needs intents, which these results do not tell", "leave it out")
     rules = [Rules(top, tolerance / 100) for top in options.top for tolerance in options.tolerance]
     drawn = list(orders(board, options.shuffled, options.orders, options.seed))
     found = list(simulate(board, rules, drawn))

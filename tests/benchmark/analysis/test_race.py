@@ -62,6 +62,17 @@ def test_the_capital_of_a_tie_seldom_grows() -> None:
     assert claims / 200 <= 12 * ERROR / 4
 
 
+def test_one_pair_of_scores_of_0_and_1_is_wrong_nearly_as_often_as_allowed() -> None:
+    # Where the bound has the least room: one is right once more than the other.
+    generator, rules, better = np.random.default_rng(0), Rules(1), np.arange(CASES) <= CASES // 2
+    worse = np.arange(CASES) < CASES // 2
+    scores = np.array([[generator.permutation(each) for each in (worse, better)] for _ in range(600)], dtype=float)
+    found = run_races(scores, Sure.stacked([when_sure(each, rules) for each in scores]), rules)
+    wrong = found.chosen[:, 0].mean()
+    # And what 600 runs can tell.
+    assert 0.01 < wrong < ERROR + 1.645 * np.sqrt(ERROR * (1 - ERROR) / 600)
+
+
 def test_who_is_far_off_stops_and_who_is_near_is_asked_everything() -> None:
     scores = drawn(np.array([0.8, 0.79, 0.4, 0.3, 0.2]))
     found = raced(scores, Rules(1))

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.race.__main__ import main
+from tests.conftest import published_layout
 
 FEW = ["simulate", "--drawn", "6", "--orders", "3", "--top", "1", "2", "--tolerance", "0", "2"]
 
@@ -68,6 +69,16 @@ def test_refusals_are_one_line(arguments: list[str], problem: str, capsys: pytes
     told = capsys.readouterr().err
     assert problem in told
     assert len(told.splitlines()) == 1
+
+
+def test_intents_that_nobody_tells_are_not_taken_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "ab":
+        published_layout(tmp_path / f"{name}.result.json", name, {f"c{number}": 0.4 for number in range(30)})
+    race = ["simulate", str(tmp_path), "--top", "1", "--orders", "2"]
+    assert main(race) == 0
+    capsys.readouterr()
+    assert main([*race, "--shuffled", "stratified"]) == 2
+    assert "needs intents, which these results do not tell" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["-1", "100", "nan", "much"])
