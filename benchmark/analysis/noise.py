@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from benchmark.analysis.comparison import Measure, compare
-from benchmark.record.base import to_json
+from benchmark.record.identity import identity_differences
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, Run
 from benchmark.statistics import Clusters, Floats, bootstrap_means, interval_of, mean, percentile
-from ctxsift.backends.base import CANARY
 from ctxsift.errors import InputError
 
 _TAIL = 95
-_SHOWN_CHARS = 40
-# What two runs of one identity need not share; whatever else there is, they do.
-_OF_SCENARIO = frozenset({"name", "phase", "enabled", "gguf_filename", "install"})
-_OF_RUN = frozenset(
-    {"timestamp", "complete", "error", "wall_s", "statistics", "case_ids", "environment", "disturbance"}
-    | {"latency_ignored"}
-)
-_OF_BACKEND = frozenset({"environment"})
 
 
 @dataclass(frozen=True)
@@ -81,8 +70,8 @@ def noise(a: StoredResult, b: StoredResult) -> Noise:
         InputError: they are not of one identity, do not tell it, or have no answered case in common.
 
     """
-    runs = _run_of(a), _run_of(b)
-    if found := identity_differences(a, b):
+    ours_run, theirs_run = _run_of(a), _run_of(b)
+    if found := identity_differences((a.record.scenario, ours_run), (b.record.scenario, theirs_run)):
         raise InputError(
             f"--same {a.path} {b.path}",
             f"are not two runs of one identity: {'; '.join(found)}",
@@ -99,34 +88,9 @@ def noise(a: StoredResult, b: StoredResult) -> Noise:
         mean_difference=mean(gaps),
         largest_difference=max(gaps),
         final_difference=comparison.difference(Measure.FINAL).value,
-        same_machine=_machine(runs[0]) == _machine(runs[1]),
+        same_machine=_machine(ours_run) == _machine(theirs_run),
         latency=_latency(a, b, comparison.shared),
     )
-
-
-def identity_differences(a: StoredResult, b: StoredResult) -> list[str]:
-    """Return all that keeps two results from being runs of one identity, in words.
-
-    Raises:
-        InputError: one of them does not tell how it was run.
-
-    """
-    then, now = _identity(a), _identity(b)
-    names = sorted(name for name in {**then, **now} if then.get(name) != now.get(name))
-    return [f"{name} is {_short(then.get(name))} and {_short(now.get(name))}" for name in names]
-
-
-def _identity(result: StoredResult) -> dict[str, Any]:
-    run = _run_of(result)
-    scenario = _without(asdict(result.record.scenario), _OF_SCENARIO)
-    told = _without(to_json(run), _OF_RUN | {"backend"})
-    backend = {} if run.backend is None else _without(to_json(run.backend), _OF_BACKEND | {"settings"})
-    settings = {} if run.backend is None else _without(run.backend.settings, frozenset({CANARY}))
-    # Lists and tuples are one thing in a file.
-    found: dict[str, Any] = json.loads(
-        json.dumps({**told, **_named("scenario", scenario), **_named("backend", backend)})
-    )
-    return found | _named("backend.settings", settings)
 
 
 def _run_of(result: StoredResult) -> Run:
@@ -134,19 +98,6 @@ def _run_of(result: StoredResult) -> Run:
     if run is None:
         raise InputError(str(result.path), "does not tell how it was run", "name results of this version")
     return run
-
-
-def _without(values: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
-
-
-def _named(part: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{part}.{name}": value for name, value in values.items()}
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 4]}..."
 
 
 def _answers(result: StoredResult) -> dict[str, str]:

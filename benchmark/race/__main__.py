@@ -43,7 +43,7 @@ def build_parser() -> Parser:
     parser = command_parser(
         "race", "Say what racing for the best scenarios would save, and how often it is wrong.", examples=_EXAMPLES
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
     replayed = commands.add_parser("simulate", help="race over stored results, in many orders of their cases")
     replayed.add_argument("paths", nargs="*", type=Path, metavar="RESULTS", help="results trees, run folders or files")
     replayed.add_argument(
@@ -106,7 +106,7 @@ def _simulate(options: argparse.Namespace) -> int:
     if chart:
         write_chart(found, chart)
     heading = about(board, options.orders, options.shuffled)
-    _print(options, heading, SIMULATED_TITLES, simulated_rows(found), {"about": heading, "settings": found})
+    _print(options, heading, SIMULATED_TITLES, simulated_rows(found), {"about": heading, "races": found})
     return EXIT_OK
 
 

@@ -71,13 +71,15 @@ def _numbered(names: Sequence[object]) -> Whole:
 def drawn_board(count: int, generator: np.random.Generator) -> Board:
     """Return a board of `count` scenarios that are able in different degrees, and fail at times.
 
-    A case is hard for all, and hard together with the others on its capture.
+    A case is hard for all, and hard together with the others on its capture, for all and for this scenario alone.
     """
     captures = np.concatenate([np.arange(_CAPTURES), generator.integers(0, _CAPTURES, _CASES - _CAPTURES)])
     together, alone = generator.standard_normal(_CAPTURES)[captures], generator.standard_normal(_CASES)
     ease = _DIFFICULTY * (np.sqrt(_OF_CAPTURE) * together + np.sqrt(1 - _OF_CAPTURE) * alone)
     ability = generator.normal(_ABILITY, _SPREAD, (count, 1))
-    scores = 1 / (1 + np.exp(-(ability + ease + _NOISE * generator.standard_normal((count, _CASES)))))
+    read = np.sqrt(_OF_CAPTURE) * generator.standard_normal((count, _CAPTURES))[:, captures]
+    own = _NOISE * (read + np.sqrt(1 - _OF_CAPTURE) * generator.standard_normal((count, _CASES)))
+    scores = 1 / (1 + np.exp(-(ability + ease + own)))
     scores[generator.random(scores.shape) < _FAILING] = 0.0
     names = tuple(f"drawn {number + 1}" for number in range(count))
     return Board(names, scores, captures, generator.integers(0, _INTENTS, _CASES))

@@ -28,7 +28,7 @@ def write_chart(found: Sequence[Simulated], path: Path) -> None:
     """Write the picture. Raises OSError, and InputError as `check_chart`."""
     specification: Json = json.loads(_TEMPLATE.read_text(encoding="utf-8"))
     rows = [row for each in found for row in _rows(each)]
-    chart = specification | {"datasets": {"settings": rows}, "config": light_theme()}
+    chart = specification | {"datasets": {"shares": rows}, "config": light_theme()}
     write_atomically(check_chart(path), str(vl_convert.vegalite_to_svg(chart)))
 
 

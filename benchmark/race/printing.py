@@ -20,14 +20,14 @@ SIMULATED_TITLES = (
     "the very best K",
     "right if spread evenly",
 )
-MISTAKES_TITLES = ("order of", "tolerance", "difference", "generations", "somebody stopped early", "wrong", "of")
+MISTAKES_TITLES = ("order of", "tolerance", "gap", "generations", "somebody stopped early", "wrong", "of")
 
 
 def about(board: Board, orders: int, shuffled: Shuffled) -> str:
     """Return what was raced over, in a line."""
     scenarios, cases = board.scores.shape
     return (
-        f"{counted(scenarios, 'scenario')}, {counted(cases, 'case')} on {board.captures.max() + 1} captures; "
+        f"{scenarios} scenarios, {counted(cases, 'case')} on {board.captures.max() + 1} captures; "
         f"{counted(orders, 'order')}, drawn of {shuffled}"
     )
 

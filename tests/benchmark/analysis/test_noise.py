@@ -13,8 +13,9 @@ import pytest
 from msgspec.structs import fields, replace
 
 from benchmark import compare
-from benchmark.analysis.noise import identity_differences, noise
+from benchmark.analysis.noise import noise
 from benchmark.matrix import Scenario
+from benchmark.record.identity import identity_differences
 from benchmark.record.read import StoredResult, read_result, stored
 from benchmark.record.result import Answered, Backend, Result, Run
 from benchmark.record.write import write_result
@@ -82,6 +83,12 @@ def scored(result: Result, score: float) -> Result:
 
 def in_memory(result: Result, name: str = "a") -> StoredResult:
     return stored(Path(f"{name}.json"), result)
+
+
+def differences(before: Result, after: Result) -> list[str]:
+    assert before.run is not None
+    assert after.run is not None
+    return identity_differences((before.scenario, before.run), (after.scenario, after.run))
 
 
 def changed(value: Any) -> Any:
@@ -159,7 +166,7 @@ def test_what_is_loaded_is_the_same_but_for_what_need_not_be(run: Result, field:
 
 
 def _check(before: Result, after: Result, field: str, part: str, need_not: set[str]) -> None:
-    found = identity_differences(in_memory(before), in_memory(after, "b"))
+    found = differences(before, after)
     assert bool(found) == (field not in need_not)
     assert all(f"{part}.{field}".lstrip(".") in difference for difference in found)
 
@@ -175,7 +182,7 @@ def test_all_that_can_change_an_answer_is_compared() -> None:
 def test_what_was_drawn_to_watch_the_engine_may_differ(run: Result) -> None:
     assert run.run is not None
     other = replace(run.run, backend=replace(BACKEND, settings={"seed": 0, CANARY: "two"}))
-    assert not identity_differences(in_memory(run), in_memory(replace(run, run=other), "b"))
+    assert not differences(run, replace(run, run=other))
 
 
 def test_other_machines_are_said(run: Result) -> None:

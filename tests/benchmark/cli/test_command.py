@@ -12,11 +12,12 @@ import pytest
 from benchmark import compare, report, rescore
 from benchmark.cli.command import EXIT_INTERRUPTED, EXIT_USAGE, add_results, command_parser, print_json, run_command
 from benchmark.corpus import __main__ as corpus_command
+from benchmark.race import __main__ as race_command
 from ctxsift.errors import InputError
 from tests.conftest import ROOT
 
 Main = Callable[[Sequence[str]], int]
-MAINS = [report.main, compare.main, rescore.main, corpus_command.main]
+MAINS = [report.main, compare.main, rescore.main, corpus_command.main, race_command.main]
 V2 = ROOT / "tests" / "data" / "results" / "v2"
 
 

@@ -24,13 +24,13 @@ def test_a_table_has_a_row_for_each_setting(capsys: pytest.CaptureFixture[str]) 
 
 def test_json_has_the_figures_unrounded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*FEW, "--json"]) == 0
-    settings = json.loads(capsys.readouterr().out)["settings"]
-    assert len(settings) == 4
-    assert settings[0]["top"] == 1
-    assert settings[3]["tolerance"] == 0.02
-    assert 0 < settings[0]["low"] <= settings[0]["share"] <= settings[0]["high"] <= 1
+    races = json.loads(capsys.readouterr().out)["races"]
+    assert len(races) == 4
+    assert races[0]["top"] == 1
+    assert races[3]["tolerance"] == 0.02
+    assert 0 < races[0]["low"] <= races[0]["share"] <= races[0]["high"] <= 1
     assert main([*FEW, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["settings"] == settings
+    assert json.loads(capsys.readouterr().out)["races"] == races
 
 
 def test_the_chart_holds_a_mark_for_each_setting(tmp_path: Path) -> None:
