@@ -60,7 +60,14 @@ class Rules:
     round: int = ROUND
 
     def stake(self, count: int) -> float:
-        """Return the logarithm of the capital that makes a claim sure among `count` scenarios."""
+        """Return the logarithm of the capital that makes a claim sure among `count` scenarios.
+
+        Raises:
+            ValueError: there are no more scenarios than are wanted.
+
+        """
+        if count <= self.top:
+            raise ValueError(f"the best {self.top} of {count} are no race")
         return math.log(self.top * (count - self.top) / ERROR)
 
 

@@ -117,6 +117,11 @@ def test_whoever_runs_to_the_end_is_placed_by_its_exact_mean(seed: int) -> None:
     assert set(np.flatnonzero(found.chosen[0])) == set(np.argsort(-scores.mean(axis=1))[:3])
 
 
+def test_all_of_them_are_no_race() -> None:
+    with pytest.raises(ValueError, match="the best 3 of 3 are no race"):
+        standing(np.full((3, CASES), 0.5), Rules(3))
+
+
 def test_equal_scenarios_end() -> None:
     found = raced(np.full((4, CASES), 0.5), Rules(2))
     assert found.chosen.sum() == 2
