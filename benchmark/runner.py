@@ -41,6 +41,7 @@ _EXAMPLES = """\
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
   python -m benchmark.runner --resume results/
   python -m benchmark.runner --phase cpu-screen --shard 3/16
+  python -m benchmark.runner --phase cpu-screen --race 3 --tolerance 1
   python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
 """
@@ -104,6 +105,8 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
     for group in planned.groups:
         _tell_readiness(group, options)
     references = ReferenceScores(Embedder())
+    if options.race is not None:
+        return _race(options, options.race, planned.groups[0], references, stop, faults)
     codes, ran = [EXIT_OK], []
     with stopping_by_signals(stop):
         for group in planned.groups:
@@ -117,6 +120,34 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
     if not planned.groups and not restored and faults.code == EXIT_OK:
         tell(f"nothing to resume below {options.resume}: every run has all its answers")
     return max(*codes, faults.code)
+
+
+def _race(
+    options: RunnerOptions, top: int, group: RunGroup, references: ReferenceScores, stop: Stop, faults: _Faults
+) -> int:
+    from rich.console import Console
+
+    from benchmark.analysis.race import Rules
+    from benchmark.render.progress import RunProgress
+    from benchmark.run.racing import Races, check_race, raced_rows, raced_sentence
+    from benchmark.run.run_group import alone, write_reports
+    from benchmark.run.signals import stopping_by_signals
+
+    rules, plans = Rules(top, options.tolerance / 100), group.plans
+    check_race(plans, rules)
+    shown = RunProgress(Console(stderr=True), len(plans), len(plans[0].cases), show_output=options.show_output)
+    with stopping_by_signals(stop), shown as progress:
+        raced = Races(plans, rules, references, stop, progress.scenario, faults.tell).run(options.budget, tell)
+    with alone("reports", faults.tell, plans[0].journal):
+        results = [racer.result for racer in raced.racers if racer.result is not None]
+        for path in write_reports(group, results, _left_out):
+            show(str(path))
+    show_columns(list(raced_rows(raced)))
+    show(raced_sentence(raced, rules))
+    if stop.requested:
+        tell("interrupted; the same command races on with the answers that there are")
+        return EXIT_INTERRUPTED
+    return max(EXIT_OK if raced.decided and not group.not_ready else EXIT_FAILED, faults.code)
 
 
 class _Faults:
@@ -166,6 +197,11 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
         tell(f"not ready: {gap.scenario.name}: {gap.problem}")
     if group.shard:
         _tell_shard(group, group.shard)
+        return
+    if options.race is not None:
+        for plan in group.plans:
+            if plan.resumed:
+                tell(f"{plan.scenario.name}: races on with the answers in {plan.journal.parent}")
         return
     for plan in group.plans:
         for run in [] if plan.resumed else earlier_runs(group.output_dir, plan.identity):

@@ -23,6 +23,7 @@ from ctxsift.recovery import Step
 from ctxsift.strict_json import learn
 
 SCHEMA_VERSION = 3
+RACE = "race"
 _PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is Kind.PLAIN)
 
 
@@ -288,6 +289,7 @@ class Run(Record, frozen=True, kw_only=True):
         backend: None when the model was never loaded.
         machines: kinds of machine that the answers came from; only where there are several.
         shard: which part of a run this is, e.g. `3/16`; only of a part.
+        stopped_by: `race` where a race needed no more answers of it; only there.
         latency_ignored: the score leaves latency out, since the machine was disturbed.
 
     """
@@ -314,6 +316,7 @@ class Run(Record, frozen=True, kw_only=True):
     latency_ignored: bool = False
     machines: list[MachineFigures] | UnsetType = UNSET
     shard: str | UnsetType = UNSET
+    stopped_by: str | UnsetType = UNSET
 
 
 class Result(Record, frozen=True, kw_only=True):

@@ -164,7 +164,8 @@ def _about_answers(run: Run, summary: Summary) -> list[str]:
     if summary.instrument_failure_count:
         found.append(f"{counted(summary.instrument_failure_count, 'case')} got no answer that could be scored")
     if not run.complete:
-        found.append(f"incomplete: {column_text(_CASES, summary)} cases ({figure_text(COVERAGE, summary)})")
+        why = f"stopped by a {stop}" if (stop := known(run.stopped_by)) else "incomplete"
+        found.append(f"{why}: {column_text(_CASES, summary)} cases ({figure_text(COVERAGE, summary)})")
     return found
 
 

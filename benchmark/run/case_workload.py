@@ -69,7 +69,7 @@ class CaseWorkload:
 
     def source(self) -> Source:
         """Return the cases in the order of the plan, but those on the same input together, so that it is read once."""
-        cases = beside_each_other(self._plan.cases)
+        cases = beside_each_other(self._plan.asked_cases)
         return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
 
     def write(self, ran: ScenarioRun[Outcome]) -> Path:

@@ -148,6 +148,36 @@ class RunnerOptions:
             with_resume=False,
         ),
     )
+    race: int | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHAT,
+            "find the K best of the scenarios, by mean case score, without asking all of them everything",
+            int,
+            "K",
+            with_resume=False,
+        ),
+    )
+    tolerance: float = field(
+        default=0.0,
+        metadata=_given(
+            Group.WHAT,
+            "with --race: by so many points of 100 may one that is left out be better than a chosen one; default: 0",
+            float,
+            "POINTS",
+            with_resume=False,
+        ),
+    )
+    budget: int | None = field(
+        default=None,
+        metadata=_given(
+            Group.WHAT,
+            "with --race: begin no round that takes it beyond N answers",
+            int,
+            "N",
+            with_resume=False,
+        ),
+    )
     plan: bool = field(
         default=False,
         metadata=_switch(
@@ -305,6 +335,7 @@ class RunnerOptions:
                 raise InputError(flag, "needs --ray", "add it, or leave this out")
             if number is not None and not 1 <= number <= MOST_WORKERS:
                 raise InputError(f"{flag} {number}", "is not a number of them", f"give 1 to {MOST_WORKERS}")
+        self._check_race()
         if self.plan and self.resume:
             raise InputError("--plan", "cannot be used with --resume", "name scenarios, or phases")
         if self.retry_failed and not self.resume:
@@ -312,6 +343,22 @@ class RunnerOptions:
         if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:
             hint = f"give seconds above 0, at most {MOST_CASE_TIMEOUT_S}"
             raise InputError(f"--case-timeout {self.case_timeout}", "is not a time to wait", hint)
+
+    def _check_race(self) -> None:
+        if self.race is None:
+            for flag, value in (("--tolerance", self.tolerance), ("--budget", self.budget)):
+                if value:
+                    raise InputError(flag, "needs --race", "add it, or leave this out")
+            return
+        if self.race < 1:
+            raise InputError(f"--race {self.race}", "is not how many are wanted", "give 1 or more")
+        if not 0 <= self.tolerance < 100:
+            raise InputError(f"--tolerance {self.tolerance}", "is not a number of points", "give 0 or more, below 100")
+        if self.budget is not None and self.budget < 1:
+            raise InputError(f"--budget {self.budget}", "is not a number of answers", "give 1 or more")
+        if self.shard is not None or self.plan:
+            flag = "--plan" if self.plan else "--shard"
+            raise InputError(flag, "cannot be used with --race", "a race decides by itself who is asked what")
 
     def asks_for(self, row: Mapping[str, Any]) -> bool:
         """Return True if a row of the matrix, as it is written, would run if it were sound."""

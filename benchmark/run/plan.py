@@ -99,11 +99,18 @@ class ScenarioPlan(RunPlan):
     Attributes:
         cases: in the order in which they run.
         corpus_cases: how many the corpus has.
+        first: so many of the cases are asked for now; None for all.
 
     """
 
     cases: tuple[Case, ...]
     corpus_cases: int
+    first: int | None = None
+
+    @property
+    def asked_cases(self) -> tuple[Case, ...]:
+        """Those that are asked for now."""
+        return self.cases[: self.first]
 
 
 def limits_of(scenario: Scenario, settings: Settings) -> Limits:

@@ -16,7 +16,7 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.result import STATISTICS, build_result
 from benchmark.grading.summary import machine_figures
 from benchmark.record.journal import Hardware
-from benchmark.record.result import Answered, Backend, Environment, Outcome, Result, Run, Warmup
+from benchmark.record.result import RACE, Answered, Backend, Environment, Outcome, Result, Run, Warmup
 from benchmark.run.identity import prompt_sha256
 from benchmark.run.machine import hardware
 from benchmark.run.plan import ScenarioPlan
@@ -55,12 +55,13 @@ def _run_of(
 ) -> Run:
     """Return how the answers came to be, and how they were scored."""
     identity, disturbance = plan.identity, ran.disturbance
+    stopped = len(plan.asked_cases) < len(plan.cases)
     if several := len(kinds) > 1:
         reason = f"the answers came from {len(kinds)} kinds of machine"
         disturbance = replace(disturbance, latency_clean=False, reasons=[reason, *disturbance.reasons])
     return Run(
         timestamp=identity.timestamp,
-        complete=ran.complete,
+        complete=ran.complete and not stopped,
         error=ran.error,
         wall_s=ran.wall_s,
         seed=identity.seed,
@@ -81,6 +82,7 @@ def _run_of(
         latency_ignored=several or (identity.forgive_latency and not disturbance.latency_clean),
         machines=machine_figures(kinds, outcomes) if several else UNSET,
         shard=str(identity.shard) if identity.shard else UNSET,
+        stopped_by=RACE if stopped else UNSET,
     )
 
 

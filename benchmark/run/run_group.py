@@ -47,7 +47,7 @@ from benchmark.run.resume import (
     scenario_of,
 )
 from benchmark.run.scenario_run import Listener
-from benchmark.run.selection import select_cases
+from benchmark.run.selection import Order, select_cases
 from benchmark.run.sharding import shard_of
 from benchmark.run.stop import Stop
 from ctxsift.errors import InputError
@@ -173,11 +173,13 @@ def alone(name: str, failed: Failed, journal: Path | None = None) -> Iterator[No
 
 def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[Scenario], corpus: Corpus) -> RunGroup:
     chosen = select_scenarios(scenarios, names=options.scenario, phases=options.phase)
+    # A race needs an order as good as drawn.
+    order = options.order if options.race is None else Order.MIXED
     cases = select_cases(
-        corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split, order=options.order
+        corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split, order=order
     )
     _check_writable(common.output_dir, "--output-dir")
-    named = options.shard or shard_of(os.environ)
+    named = None if options.race else options.shard or shard_of(os.environ)
     shard = Shard(index=named.index, count=named.count, case_ids=[case.case_id for case in cases]) if named else None
     cases = named.part_of(cases) if named else cases
     # A shard of few cases may be empty.
@@ -185,7 +187,9 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
     plans = tuple(entry for entry in checked if isinstance(entry, ScenarioPlan))
     answered: tuple[Path, ...] = ()
     if shard:
-        plans, answered = _continued(plans, common.output_dir, shard)
+        plans, answered = _continued(plans, shard_folders(common.output_dir, shard))
+    elif options.race is not None:
+        plans, answered = _continued(plans, [common.output_dir], finished_too=True)
     return RunGroup(
         plans=plans,
         not_ready=tuple(entry for entry in checked if isinstance(entry, NotReady)),
@@ -200,16 +204,23 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
 
 
 def _continued(
-    plans: Sequence[ScenarioPlan], folder: Path, shard: Shard
+    plans: Sequence[ScenarioPlan], folders: Sequence[Path], *, finished_too: bool = False
 ) -> tuple[tuple[ScenarioPlan, ...], tuple[Path, ...]]:
-    """Return what is left of a shard that was begun before, and its journals that have all answers already."""
+    """Return what is left of runs that were begun before, and the journals of those that have all answers already.
+
+    Args:
+        plans: as if nothing had been begun.
+        folders: where earlier runs are looked for.
+        finished_too: a run that has all its answers is left, too.
+
+    """
     left, answered = [], []
     for plan in plans:
-        earlier = [run for place in shard_folders(folder, shard) for run in earlier_runs(place, plan.identity)]
+        earlier = [run for folder in folders for run in earlier_runs(folder, plan.identity)]
         best = max(earlier, key=lambda run: (run.finished, run.answers), default=None)
         if best is None:
             left.append(plan)
-        elif best.finished:
+        elif best.finished and not finished_too:
             answered.append(best.journal)
         else:
             identity = replace(plan.identity, timestamp=best.timestamp)
