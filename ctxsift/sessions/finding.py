@@ -41,10 +41,12 @@ def session_files() -> list[SessionFile]:
     for agent, folder, pattern in (
         ("Claude Code", claude / "projects", "*/*.jsonl"),
         ("Codex", codex / "sessions", "*/*/*/rollout-*.jsonl"),
+        # Those that were not written to for a week.
+        ("Codex", codex / "sessions", "*/*/*/rollout-*.jsonl.zst"),
     ):
         for path in folder.glob(pattern):
-            # Those are the files of subagents.
-            if path.name.startswith("agent-"):
+            # Those are the files of subagents; and a packed file while it is unpacked to go on.
+            if path.name.startswith("agent-") or (path.suffix == ".zst" and path.with_suffix("").exists()):
                 continue
             try:
                 status = path.stat()

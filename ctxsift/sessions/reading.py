@@ -51,7 +51,7 @@ def open_session(path: Path, *, beside: Importer | None = None) -> Iterator[Iter
         if raw.read(len(_DATABASE)) == _DATABASE:
             raise InputError(str(path), "is a SQLite database (as Cursor keeps sessions in), which is not read", "")
         raw.seek(0)
-        file = lines.unpacked(raw)
+        file = lines.unpacked(raw, str(path))
         first, rest = _begun(path, file)
         importer = _recognised(first)
         no_document = ""
@@ -73,7 +73,7 @@ def open_session(path: Path, *, beside: Importer | None = None) -> Iterator[Iter
 
 def _begun(path: Path, file: BinaryIO) -> tuple[Sequence[JsonValue | Skipped], Iterator[JsonValue | Skipped]]:
     """Return the first values of a file, and the others."""
-    values = lines.values_of(file, str(path))
+    values = lines.values_of(file)
     first: list[JsonValue | Skipped] = []
     for value in islice(values, _FIRST):
         first.append(value)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from ctxsift.sessions.reading import read_session
 from ctxsift.sessions.records import Session
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress
+else:
+    from backports.zstd import compress
 
 
 def time_at(second: int) -> str:
@@ -16,6 +22,10 @@ def time_at(second: int) -> str:
 
 def lines(*records: Any) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def zstd_compressed(content: bytes) -> bytes:
+    return compress(content)
 
 
 def read(folder: Path, content: bytes, name: str = "session", *, keep_secrets: bool = False) -> Session:

@@ -16,7 +16,7 @@ import pytest
 from atif import Trajectory
 
 from tests.conftest import ROOT
-from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, PI_HEAD, claude, codex, lines, pi, read
+from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, PI_HEAD, claude, codex, lines, pi, read, zstd_compressed
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +81,17 @@ def test_list_leaves_out_what_subagents_did(tmp_path: Path) -> None:
     assert listed["total"] == 2
     assert {each["folder"] for each in listed["sessions"]} == {"/else/where", str(tmp_path)}
     assert "c-2" not in call(tmp_path, "list", "-n", "1").stdout
+
+
+def test_list_has_packed_rollouts_of_codex_once(tmp_path: Path) -> None:
+    _, new = on_this_machine(tmp_path, tmp_path)
+    packed = new.with_name(f"{new.name}.zst")
+    packed.write_bytes(zstd_compressed(new.read_bytes()))
+    # While Codex unpacks one to go on, both are there.
+    assert json.loads(call(tmp_path, "list", "--json").stdout)["total"] == 2
+    new.unlink()
+    listed = json.loads(call(tmp_path, "list", "--json").stdout)["sessions"]
+    assert [(each["path"], each["folder"]) for each in listed][:1] == [(str(packed), "/else/where")]
 
 
 def test_list_of_nothing(tmp_path: Path) -> None:

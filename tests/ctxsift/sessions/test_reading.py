@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,16 @@ from ctxsift.errors import InputError
 from ctxsift.sessions import lines as lines_module
 from ctxsift.sessions.reading import open_session, read_session
 from ctxsift.sessions.records import Session, Step
-from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, SAMPLES, claude, lines, read
+from tests.ctxsift.sessions.samples import CLAUDE, CODEX, PI, SAMPLES, claude, lines, read, zstd_compressed
 from tests.support.depth import depth
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {"not": bytes, "gzip": gzip.compress, "zstd": zstd_compressed}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("packed", [False, True])
-def test_formats_are_recognised_by_their_content(tmp_path: Path, name: str, packed: bool) -> None:
-    content = gzip.compress(SAMPLES[name]) if packed else SAMPLES[name]
-    session = read(tmp_path, content, "notes.txt")
+@pytest.mark.parametrize("packed", PACKED)
+def test_formats_are_recognised_by_their_content(tmp_path: Path, name: str, packed: str) -> None:
+    session = read(tmp_path, PACKED[packed](SAMPLES[name]), "notes.txt")
     assert session.head.format == name.partition(",")[0]
     assert len(session.steps) > 1
     assert sum(len(step.calls) for step in session.steps) >= 1
@@ -81,9 +82,24 @@ def test_formats_that_are_known_but_not_read_are_named(tmp_path: Path, content: 
         (b"SQLite format 3\x00" + b"\x00" * 100, "is a SQLite database (as Cursor keeps sessions in)"),
         (gzip.compress(PI, mtime=0)[:-20], "cannot be read"),
         (gzip.compress(PI, mtime=0)[:60] + b"\xff" * 60, "cannot be read"),
+        (zstd_compressed(PI)[:-20], "cannot be read"),
+        (zstd_compressed(PI)[:60] + b"\xff" * 60, "cannot be read"),
         (b"[" * 100_000 + b"]" * 100_000, "holds no JSON"),
     ],
-    ids=["empty", "blank", "text", "binary", "list", "objects", "database", "cut gzip", "damaged gzip", "deep"],
+    ids=[
+        "empty",
+        "blank",
+        "text",
+        "binary",
+        "list",
+        "objects",
+        "database",
+        "cut gzip",
+        "damaged gzip",
+        "cut zstd",
+        "damaged zstd",
+        "deep",
+    ],
 )
 def test_what_is_no_session_is_told_in_one_line(tmp_path: Path, content: bytes, why: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -112,13 +128,35 @@ def test_keys_of_odd_types_stop_nothing(tmp_path: Path, key: str, odd: Any) -> N
             check(read(tmp_path, json.dumps(changed).encode() + b"\n" + sample))
 
 
-def test_packed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("packed", ["gzip", "zstd"])
+def test_packed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str) -> None:
     monkeypatch.setattr(lines_module, "_MOST_UNPACKED", 2 * len(CLAUDE))
-    assert len(read(tmp_path, gzip.compress(CLAUDE)).steps) == 3
+    assert len(read(tmp_path, PACKED[packed](CLAUDE)).steps) == 3
     with pytest.raises(InputError, match="MB unpacked"):
-        read(tmp_path, gzip.compress(CLAUDE * 3))
+        read(tmp_path, PACKED[packed](CLAUDE * 3))
     # What is not packed is on the disk as it is.
     assert read(tmp_path, CLAUDE * 3).steps
+
+
+@pytest.mark.parametrize(
+    ("packed", "more"), [("gzip", b"a" * 100), ("zstd", b"a" * 100), ("zstd", b"{}\n")], ids=["gzip", "zstd", "lines"]
+)
+def test_what_unpacks_to_far_more_is_refused_before_a_line_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str, more: bytes
+) -> None:
+    monkeypatch.setattr(lines_module, "MOST_MB_OF_DOCUMENT", 8)
+    path = tmp_path / "session"
+    path.write_bytes(PACKED[packed](CODEX + more * (12_000_000 // len(more))))
+    with pytest.raises(InputError, match="500 times its size"), open_session(path):
+        pytest.fail("it was begun")
+    # As far as anybody's session shrinks, it is read.
+    noise = random.Random(1).randbytes(20_000).hex()
+    assert read(tmp_path, PACKED[packed](CODEX + lines(claude("user", noise, 1)) * 250)).steps
+
+
+def test_several_frames_are_one_file(tmp_path: Path) -> None:
+    first, rest = CODEX[: CODEX.index(b"\n") + 1], CODEX[CODEX.index(b"\n") + 1 :]
+    assert read(tmp_path, zstd_compressed(first) + zstd_compressed(rest)) == read(tmp_path, CODEX)
 
 
 def test_kinds_are_bounded(tmp_path: Path) -> None:
