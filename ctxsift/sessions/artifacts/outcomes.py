@@ -24,7 +24,7 @@ _ABORTED = re.compile(
 )
 _REFUSED = re.compile(
     r"the user doesn't want to (?:proceed|take this action)|user rejected|rejected by user|was denied by the user"
-    r"|<tool_use_error>InputValidationError|permission to use \S+ (?:has been|was) denied",
+    r"|<tool_use_error>InputValidationError|action was not executed|permission to use \S+ (?:has been|was) denied",
     re.IGNORECASE,
 )
 # Ends of outputs are where programs and wrappers say how they ended.

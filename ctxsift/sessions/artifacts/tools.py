@@ -36,9 +36,11 @@ _PATH = (
 _CONTENT = ("content", "contents", "file_text", "text", "new_source", "code_edit")
 _OLD = ("old_string", "oldText", "old_str", "oldString", "old_text", "old", "search")
 _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "new", "replace")
-_COMMAND = ("command", "cmd", "script", "input")
+_COMMAND = ("command", "cmd", "script", "keystrokes", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MOST_UNDONE = 200
+# What is typed into a terminal and runs nothing: to wait, to end a program, to answer it.
+_KEY = re.compile(r"(?:[CM]-.|Enter|Escape|Tab|Space|Up|Down|Left|Right|BSpace|PageUp|PageDown|.)?")
 # Shells that keep their folder from call to call.
 _KEEPING = frozenset({"Bash", "execute_bash", "cmd_run", "terminal"})
 _FAILED = re.compile(
@@ -124,6 +126,8 @@ class Tools:
     def run(self, call: _Call) -> None:
         """Tools that run a command line."""
         command, folder = _command_line(call), self._shell_folder(call)
+        if "keystrokes" in call.arguments and _KEY.fullmatch(command.strip()):
+            return
         if "*** Begin Patch" in command and not re.search(r"<<", command):
             self.patch(call)
             return
@@ -132,7 +136,9 @@ class Tools:
         if text.startswith("{") and (told := _codex_output(text)) is not None:
             text, ended = told[0], (ended[0], told[1] if ended[1] is None else ended[1])
         after = self.shell.read(command, text, ended, folder)
-        keeps = call.name in _KEEPING if self.keeps_folder is None else self.keeps_folder
+        keeps = (
+            call.name in _KEEPING or "keystrokes" in call.arguments if self.keeps_folder is None else self.keeps_folder
+        )
         if keeps:
             self._kept = after if ended[0] is not Ending.ABORTED else self._kept
             if "Shell cwd was reset" in text:
@@ -307,8 +313,8 @@ Tool = Callable[[Tools, _Call], None]
 _TABLE: Mapping[str, Tool] = (
     dict.fromkeys(
         ("bash", "Bash", "shell", "local_shell", "local_shell_call", "exec_command", "execute_bash", "run_command",
-         "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command", "terminal", "container.exec", "exec",
-         "sh"),
+         "bash_command", "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command", "terminal",
+         "container.exec", "exec", "sh"),
         Tools.run,
     )
     | dict.fromkeys(("read", "Read", "read_file", "ReadFile", "view", "open_file", "NotebookRead", "cat"), Tools.view)
@@ -350,7 +356,7 @@ def _by_shape(call: _Call) -> Tool | None:
         if call.text(_CONTENT) is not None:
             return Tools.write
         return Tools.view if re.search(r"read|view|open|cat", call.name, re.IGNORECASE) else None
-    if any(isinstance(call.arguments.get(key), str | list) for key in ("command", "cmd")):
+    if any(isinstance(call.arguments.get(key), str | list) for key in ("command", "cmd", "keystrokes")):
         return Tools.run
     return None
 

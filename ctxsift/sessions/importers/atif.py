@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Turn
+from ctxsift.sessions.importers.terminal import KEYSTROKES, divided, folders
 from ctxsift.sessions.importers.values import (
     arguments_of,
     count,
@@ -46,6 +47,9 @@ class Atif(Importer):
     def __init__(self) -> None:
         super().__init__()
         self._branches: list[list[int]] = []
+        # Where a terminal is, as its last prompt told.
+        self._folder = ""
+        self._is_own = False
 
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
@@ -59,6 +63,7 @@ class Atif(Importer):
         """Read the document."""
         document = mapping(value)
         agent, own = mapping(document.get("agent")), own_of(document)
+        self._is_own = bool(own)
         self._count_unknown("", document)
         self._count_unknown("agent", agent)
         self.know(
@@ -125,10 +130,23 @@ class Atif(Importer):
             self._count_unknown("tool_calls", call)
             name, arguments = text(call.get("function_name")), arguments_of(call.get("arguments"))
             line.call(turn, text(call.get("tool_call_id")), name, arguments)
-        for each in sequence(mapping(step.get("observation")).get("results")):
-            self._result(line, turn, mapping(each))
+        results = [mapping(each) for each in sequence(mapping(step.get("observation")).get("results"))]
+        self._results(line, turn, results)
         # A trajectory is written when all is over: no result will come.
         turn.waiting.clear()
+
+    def _results(self, line: Line, turn: Turn, results: list[dict[str, JsonValue]]) -> None:
+        """Add what came back. A result that names no call answers the first that waits; a screen, all of them."""
+        typed = [text(each.arguments[KEYSTROKES]) for each in turn.calls if KEYSTROKES in each.arguments]
+        if typed:
+            screens = [text_of(each.get("content"), self.skip) for each in results]
+            before, after = folders("\n".join(screens))
+            turn.folder = turn.folder or before or self._folder or None
+            self._folder = after or self._folder
+        if len(typed) > 1 and len(results) == 1 and not results[0].get("source_call_id"):
+            results = [{**results[0], "content": shown} for shown in divided(typed, screens[0])]
+        for each in results:
+            self._result(line, turn, each)
 
     def _result(self, line: Line, turn: Turn, result: dict[str, JsonValue]) -> None:
         self._count_unknown("results", result)
@@ -136,5 +154,7 @@ class Atif(Importer):
         output = text_of(result.get("content"), self.skip)
         exit_code, is_error = whole(own.get("exit_code")), flag(own.get("is_error"))
         call_id = text(result.get("source_call_id"))
-        if not call_id or line.result(call_id, output, exit_code, is_error=is_error) is None:
+        # What CtxSift wrote names every call that it knows.
+        answers = call_id or (turn.waiting and not self._is_own)
+        if not answers or line.result(call_id, output, exit_code, is_error=is_error) is None:
             turn.results.append(ToolResult("", output, exit_code, is_error))

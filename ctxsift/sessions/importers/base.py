@@ -191,8 +191,9 @@ class Line:
         """
         if not call_id:
             turn = next((turn for turn in reversed(self._held) if turn.waiting), None)
-            call_id = turn.waiting[0] if turn else ""
-        turn, unique = self._callers.get(call_id, (None, ""))
+            unique = turn.waiting[0] if turn else ""
+        else:
+            turn, unique = self._callers.get(call_id, (None, ""))
         if turn is None:
             return None
         turn.results.append(ToolResult(unique, output, exit_code, is_error))

@@ -27,11 +27,17 @@ ROLES = {
     "tool": None,
     "function": None,
 }
+# Items of OpenAI's Responses that stand among messages.
+_CALLS = ("function_call", "custom_tool_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_ITEMS = (*_CALLS, *_OUTPUTS, "reasoning")
 
 
 def is_message(value: JsonValue) -> bool:
-    """Return True for an object with a known role and something said or called."""
+    """Return True for an object with a known role and something said or called, or for a response of OpenAI's."""
     fields = mapping(value)
+    if fields.get("object") == "response" and isinstance(fields.get("output"), list):
+        return True
     return text(fields.get("role")) in ROLES and not {"content", "tool_calls", "function_call"}.isdisjoint(fields)
 
 
@@ -72,9 +78,15 @@ class Messages(Importer):
             self.skip(f"record {first_text(fields, 'type', 'role')}" if fields else "line that is no record")
 
     def message(self, message: dict[str, JsonValue]) -> None:
-        """Read a message."""
-        role = text(message.get("role"))
-        if role == "assistant":
+        """Read a message, a response of OpenAI's, or an item of one."""
+        role, kind = text(message.get("role")), text(message.get("type"))
+        if message.get("object") == "response":
+            self.assistant(message)
+        elif kind in _OUTPUTS:
+            self.result({**message, "tool_call_id": message.get("call_id"), "content": message.get("output")})
+        elif kind in _ITEMS:
+            self._item(self._going_on(message), message)
+        elif role == "assistant":
             self.assistant(message)
         elif role in ("tool", "function"):
             self.result(message)
@@ -111,7 +123,9 @@ class Messages(Importer):
         turn = self.main.begin(Source.AGENT, timestamp=message.get("timestamp"))
         turn.model = text(message.get("model")) or None
         turn.reasoning.append(first_text(message, "reasoning_content", "reasoning"))
-        turn.usage = self._usage(mapping(message.get("usage")))
+        turn.usage = self.usage(mapping(message.get("usage")))
+        for each in sequence(message.get("output")):
+            self._item(turn, mapping(each))
         content = message.get("content")
         for block in sequence(content) if isinstance(content, list) else [content]:
             self._block(turn, block)
@@ -125,6 +139,26 @@ class Messages(Importer):
             name = text(function.get("name"))
             self.main.call(turn, text(call.get("id")), name, arguments_of(function.get("arguments")))
         return turn
+
+    def _going_on(self, message: dict[str, JsonValue]) -> Turn:
+        """Return the step that an item belongs to: a new one after a message of somebody else, or after a result."""
+        last = self.main.newest
+        if last is None or last.source is not Source.AGENT or last.results:
+            return self.main.begin(Source.AGENT, timestamp=message.get("timestamp"))
+        return last
+
+    def _item(self, turn: Turn, item: dict[str, JsonValue]) -> None:
+        """Add an item of a response to a step of the agent."""
+        kind = text(item.get("type"))
+        if kind == "message":
+            turn.texts.append(text_of(item.get("content"), self.skip))
+        elif kind == "reasoning":
+            turn.reasoning += [text_of(item.get(key), self.skip) for key in ("summary", "content")]
+        elif kind in _CALLS:
+            given = item.get("arguments", item.get("input"))
+            self.main.call(turn, first_text(item, "call_id", "id"), text(item.get("name")), arguments_of(given))
+        else:
+            self.skip(f"item {kind or 'without a type'}")
 
     def _block(self, turn: Turn, block: JsonValue) -> None:
         fields = mapping(block)
@@ -140,8 +174,11 @@ class Messages(Importer):
             self.skip(f"block {kind or type(block).__name__}")
 
     @staticmethod
-    def _usage(usage: dict[str, JsonValue]) -> Usage | None:
-        if "prompt_tokens" not in usage:
-            return usage_of(usage)
-        cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)
+    def usage(usage: dict[str, JsonValue]) -> Usage | None:
+        """Return the token counts of OpenAI's messages, its responses, or Anthropic's messages."""
+        for prompt, completion in (("prompt", "completion"), ("input", "output")):
+            details = usage.get(f"{prompt}_tokens_details")
+            if f"{prompt}_tokens" in usage and (prompt == "prompt" or details is not None):
+                cached = count(mapping(details).get("cached_tokens"))
+                return Usage(count(usage[f"{prompt}_tokens"]), count(usage.get(f"{completion}_tokens")), cached)
+        return usage_of(usage)

@@ -16,7 +16,9 @@ _COMMANDS = _EDITING | {"search_file", "search_dir", "find_file", "view_image", 
 _REFUSED_EDIT = re.compile(r"edits? (?:has|have) NOT been applied")
 _PROCESS_DONE = re.compile(r"///PROCESS-DONE:(-?\d{1,10}):PROCESS-DONE///\s*\Z")
 _FENCE = re.compile(r"```(?:bash|mswea_bash_command|sh)\s*\n(.*?)\n?```", re.DOTALL)
-_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>")
+_RETURN_CODE = re.compile(
+    r"\s*(?:<exception>.{0,2000}?</exception>\s*)?<returncode>(-?\d{1,10})</returncode>", re.DOTALL
+)
 
 
 class SweAgent(Importer):
@@ -162,28 +164,33 @@ class MiniSweAgent(Messages):
         """Read an observation where the agent waits for one; after it began, no user speaks."""
         last = self.main.last_of_agent()
         output = text_of(message.get("content"), self.skip)
-        stated = _RETURN_CODE.match(output)
         if last is not None and last.waiting:
-            add_result(self, last, output, int(stated[1]) if stated else None)
+            add_result(self, last, output, self._exit_code(message, output))
         else:
             self.main.begin(source if last is None else Source.SYSTEM, output)
 
     def result(self, message: dict[str, JsonValue]) -> None:
         """Read an observation of a version that uses calls."""
         output = text_of(message.get("content"), self.skip)
-        stated = _RETURN_CODE.match(output)
-        exit_code = whole(mapping(message.get("extra")).get("returncode"))
-        if exit_code is None and stated:
-            exit_code = int(stated[1])
-        if self.main.result(text(message.get("tool_call_id")), output, exit_code) is None:
+        call_id, exit_code = text(message.get("tool_call_id")), self._exit_code(message, output)
+        if self.main.result(call_id, output, exit_code) is None:
             self.skip("result without its call")
 
+    @staticmethod
+    def _exit_code(message: dict[str, JsonValue], output: str) -> int | None:
+        told = whole(mapping(message.get("extra")).get("returncode"))
+        if told is None and (stated := _RETURN_CODE.match(output)):
+            told = int(stated[1])
+        return told
+
     def assistant(self, message: dict[str, JsonValue]) -> Turn:
-        """Read a turn of the model; without calls, its command stands in a fence."""
+        """Read a turn of the model; without calls, the file tells what ran, or the command stands in a fence."""
         turn = super().assistant(message)
+        extra = mapping(message.get("extra"))
+        turn.usage = turn.usage or self.usage(mapping(mapping(extra.get("response")).get("usage")))
         if not turn.calls:
-            said = "\n".join(turn.texts)
-            fenced = _FENCE.findall(said)
-            if len(fenced) == 1:
-                self.main.call(turn, "", "bash", {"command": fenced[0].strip()})
+            ran = [text(mapping(action).get("command")) for action in sequence(extra.get("actions"))]
+            fenced = _FENCE.findall("\n".join(turn.texts))
+            for command in ran or (fenced if len(fenced) == 1 else ()):
+                self.main.call(turn, "", "bash", {"command": command.strip()})
         return turn

@@ -75,3 +75,26 @@ def test_calls_without_ids_are_numbered(tmp_path: Path) -> None:
     session = read(tmp_path, lines({"role": "user", "content": "Go"}, turn, turn))
     ids = [each.call_id for step in session.steps for each in step.calls]
     assert len(set(ids)) == 4
+
+
+def test_items_of_responses_among_messages(tmp_path: Path) -> None:
+    call = {"type": "function_call", "call_id": "f1", "name": "shell", "arguments": '{"command": ["ls"]}'}
+    session = read(
+        tmp_path,
+        json.dumps(
+            [
+                {"role": "user", "content": "Look"},
+                {"type": "reasoning", "summary": [], "encrypted_content": "x"},
+                call,
+                call | {"call_id": "f2"},
+                {"type": "function_call_output", "call_id": "f2", "output": "b"},
+                {"type": "function_call_output", "call_id": "f1", "output": [{"type": "input_text", "text": "a"}]},
+                call | {"call_id": "f3"},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
+            ]
+        ).encode(),
+    )
+    assert [step.source for step in session.steps] == [Source.USER, *[Source.AGENT] * 3]
+    assert [[each.text for each in step.results] for step in session.steps] == [[], ["b", "a"], [], []]
+    assert [len(step.calls) for step in session.steps] == [0, 2, 1, 0]
+    assert session.steps[3].message == "Done."

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from ctxsift.sessions.records import Source
+from ctxsift.sessions.artifacts.index import index_session
+from ctxsift.sessions.artifacts.records import CheckState, FileState
+from ctxsift.sessions.records import Source, Usage
 from tests.ctxsift.sessions.samples import MINI, SWE, read
 
 
@@ -102,3 +104,65 @@ def test_mini_with_calls(tmp_path: Path) -> None:
     session = read(tmp_path, json.dumps(document).encode())
     assert [step.source for step in session.steps[2:]] == [Source.AGENT, Source.AGENT, Source.SYSTEM, Source.SYSTEM]
     assert session.steps[2].results[0].exit_code == 0
+
+
+def test_mini_tells_which_commands_ran(tmp_path: Path) -> None:
+    document = json.loads(MINI)
+    usage = {"prompt_tokens": 600, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 100}}
+    extra = {"actions": [{"command": "ls"}], "response": {"usage": usage}}
+    document["messages"][2:] = [
+        {"role": "assistant", "content": "<mswea_bash_command>ls</mswea_bash_command>", "extra": extra},
+        {"role": "user", "content": "cart.py", "extra": {"returncode": 2}},
+        {"role": "assistant", "content": "```bash\nsleep 99\n```", "extra": {"actions": [{"command": "sleep 99"}]}},
+        {
+            "role": "user",
+            "content": "<exception>timed out</exception>\n<returncode>-1</returncode>",
+        },
+    ]
+    session = read(tmp_path, json.dumps(document).encode())
+    assert [call.arguments["command"] for step in session.steps for call in step.calls] == ["ls", "sleep 99"]
+    assert [each.exit_code for step in session.steps for each in step.results] == [2, -1]
+    assert session.steps[2].usage == Usage(600, 20, 100)
+
+
+def test_mini_with_responses(tmp_path: Path) -> None:
+    """OpenAI's Responses (LitellmResponseModel): a turn is the response itself, observations are items."""
+
+    def call(call_id: str, command: str) -> dict[str, Any]:
+        given = json.dumps({"command": command})
+        return {"type": "function_call", "call_id": call_id, "name": "bash", "arguments": given}
+
+    def came(call_id: str, output: str, code: int) -> dict[str, Any]:
+        extra = {"raw_output": output, "returncode": code}
+        return {"type": "function_call_output", "call_id": call_id, "output": output, "extra": extra}
+
+    usage = {"input_tokens": 900, "output_tokens": 30, "input_tokens_details": {"cached_tokens": 512}}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "The test first."}]}
+    spoken = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I run it."}]}
+    edited, ran = call("r1", "sed -i s/price/amount/ src/cart.py"), call("r2", "pytest -q")
+    wrong = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Tool call error"}]}
+    document = json.loads(MINI)
+    document["trajectory_format"] = "mini-swe-agent-1.1"
+    document["messages"][2:] = [
+        {"object": "response", "id": "x", "model": "gpt-5.6", "usage": usage, "output": [thought, spoken, edited, ran]},
+        came("r2", "<returncode>1</returncode>\n<output>\n1 failed, 3 passed in 0.12s\n</output>", 1),
+        came("r1", "<returncode>0</returncode>\n<output>\n</output>", 0),
+        {"object": "response", "output": [call("r3", "rm src/cart.py")]},
+        came("r3", "<exception>action was not executed</exception>\n<returncode>-1</returncode>", -1),
+        {"object": "response", "output": [spoken]},
+        wrong,
+    ]
+    session = read(tmp_path, json.dumps(document).encode())
+    assert [step.source for step in session.steps[2:]] == [Source.AGENT] * 3 + [Source.SYSTEM]
+    step = session.steps[2]
+    assert (step.message, step.reasoning, step.model, step.usage) == (
+        "I run it.",
+        "The test first.",
+        "gpt-5.6",
+        Usage(900, 30, 512),
+    )
+    assert [(each.call_id, each.exit_code) for each in step.results] == [("r2", 1), ("r1", 0)]
+    assert session.skipped == {}
+    made = index_session(session)
+    assert [(file.path, file.state) for file in made.files] == [("src/cart.py", FileState.MODIFIED)]
+    assert [(check.command, check.state) for check in made.checks] == [("pytest -q", CheckState.FAILED)]
