@@ -29,6 +29,8 @@ _IDS = ("uuid", "sessionId", "session_id", "parentUuid")
 # A removal from the queue that gave a prompt to the agent; earlier versions give no reason.
 _ABSORBED = ("", "absorbed_mid_turn")
 _MOST_QUEUED = 100
+# By so many records of a list it is recognised.
+_FIRST = 50
 _IMAGE = re.compile(r"\[[Ii]mage\b[^\]\n]*\]")
 _INTERRUPTED = "[Request interrupted by user"
 # A failed command begins its output with this.
@@ -43,6 +45,11 @@ def usage_of(value: JsonValue) -> Usage | None:
     cached = count(fields.get("cache_read_input_tokens"))
     prompt = count(fields.get("input_tokens")) + count(fields.get("cache_creation_input_tokens")) + cached
     return Usage(prompt, count(fields.get("output_tokens")), cached)
+
+
+def _records(first: Sequence[JsonValue]) -> list[dict[str, JsonValue]]:
+    """Return the first records, also of a list of records."""
+    return [mapping(each) for value in first for each in (value[:_FIRST] if isinstance(value, list) else [value])]
 
 
 def _holds_result(record: dict[str, JsonValue]) -> bool:
@@ -87,7 +94,7 @@ def _take(among: deque[str], said: str) -> bool:
 
 
 class ClaudeCode(Importer):
-    """Reads what stands in `~/.claude/projects`, and what `claude --output-format stream-json` prints."""
+    """Reads what stands in `~/.claude/projects`, and what `claude --output-format` prints: `stream-json` and `json`."""
 
     format = "claude-code"
 
@@ -102,6 +109,7 @@ class ClaudeCode(Importer):
         # Prompts that begin the session anew, and what stood before them.
         self._anew: list[tuple[int, int]] = []
         self._whole_file_is_side = False
+        self._answered = False
         self._sides: dict[str, str] = {}
         # Prompts that wait in the queue, and those that its removals and attachments told of, each without the other.
         self._waiting: deque[str] = deque(maxlen=_MOST_QUEUED)
@@ -111,25 +119,28 @@ class ClaudeCode(Importer):
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
         """Return True for a record of a speaker with an id, or one that only Claude Code writes."""
-        for value in first:
-            record = mapping(value)
+        for record in _records(first):
             kind = record.get("type")
             if kind in _SPOKEN and "message" in record and any(key in record for key in _IDS):
                 return True
             if (kind == "summary" and "leafUuid" in record) or (kind == "file-history-snapshot"):
                 return True
-            if kind == "system" and "subtype" in record and any(key in record for key in _IDS):
+            if kind in ("system", "result") and "subtype" in record and any(key in record for key in _IDS):
                 return True
         return False
 
     def begin(self, first: Sequence[JsonValue]) -> None:
         """See whether the file is a subagent's own: then its steps are the main line."""
-        spoken = [record for value in first if (record := mapping(value)).get("type") in _SPOKEN]
+        spoken = [record for record in _records(first) if record.get("type") in _SPOKEN]
         self._whole_file_is_side = bool(spoken) and all(map(is_sidechain, spoken))
         self.know(is_subagent=self._whole_file_is_side)
 
     def read(self, value: JsonValue) -> None:
-        """Read a record."""
+        """Read a record, or a whole session as `json` prints it."""
+        for each in value if isinstance(value, list) else [value]:
+            self._record(each)
+
+    def _record(self, value: JsonValue) -> None:
         if not isinstance(value, dict):
             self.skip("line that is no record")
             return
@@ -137,7 +148,7 @@ class ClaudeCode(Importer):
         self.know(
             session_id=first_text(value, "sessionId", "session_id") if not self.head.session_id else "",
             agent="Claude Code",
-            agent_version=text(value.get("version")) if not self.head.agent_version else "",
+            agent_version="" if self.head.agent_version else first_text(value, "version", "claude_code_version"),
             folder=text(value.get("cwd")) if not self.head.folder else "",
             started=text(value.get("timestamp")) if not self.head.started else "",
         )
@@ -159,6 +170,8 @@ class ClaudeCode(Importer):
             self._boundary(value)
         elif kind == "queue-operation":
             self._queue(value)
+        elif kind == "result" and not self._answered:
+            self._answer(value)
         elif kind == "attachment" and mapping(value.get("attachment")).get("type") == "queued_command":
             self._queued(value, self._line_of(value))
         else:
@@ -324,6 +337,7 @@ class ClaudeCode(Importer):
         return turn
 
     def _assistant(self, record: dict[str, JsonValue], line: Line) -> None:
+        self._answered = True
         message = mapping(record.get("message"))
         name, request = first_text(message, "id"), text(record.get("requestId"))
         turn = line.named(name) if name else None
@@ -351,6 +365,15 @@ class ClaudeCode(Importer):
             turn.ending = StepEnding.FAILED
         for block in new:
             self.block(turn, line, block)
+
+    def _answer(self, record: dict[str, JsonValue]) -> None:
+        """Read the result where nothing else tells what the agent said; else it says its last message again."""
+        said = text(record.get("result")) or "\n".join(map(text, sequence(record.get("errors"))))
+        turn = self.main.begin(Source.AGENT, said)
+        turn.folder = self.head.folder or None
+        turn.usage = usage_of(record.get("usage"))
+        if record.get("is_error") is True:
+            turn.ending = StepEnding.FAILED
 
     def _has_block(self, message: str, request: str, block: JsonValue) -> bool:
         return self.is_repeated("block", message, request, content_hash(block))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,56 @@ def test_images_are_named_and_exit_codes_are_read_where_stated(tmp_path: Path) -
     )
     assert session.steps[0].message == "See\n[image]"
     assert [(each.exit_code, each.is_error) for each in session.steps[1].results] == [(2, True), (None, None)]
+
+
+PRINTED: list[dict[str, Any]] = [
+    {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "s",
+        "cwd": "/w",
+        "model": "m",
+        "claude_code_version": "2.1.126",
+    },
+    {"type": "system", "subtype": "api_retry", "session_id": "s", "uuid": "u-1"},
+    {"type": "assistant", "session_id": "s", "uuid": "u-2", "message": {"id": "m1", "content": [use("t1", "Read")]}},
+    {"type": "user", "session_id": "s", "uuid": "u-3", "message": {"role": "user", "content": [result("t1", "x = 1")]}},
+    {"type": "assistant", "session_id": "s", "uuid": "u-4", "message": {"id": "m2", "content": [said("It is 1.")]}},
+    {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "result": "It is 1.",
+        "session_id": "s",
+        "usage": {"input_tokens": 9, "output_tokens": 3},
+    },
+]
+
+
+@pytest.mark.parametrize("content", [lines(*PRINTED), lines(PRINTED), json.dumps(PRINTED, indent=2).encode()])
+def test_what_is_printed_is_read_as_stream_and_as_a_list(tmp_path: Path, content: bytes) -> None:
+    session = read(tmp_path, content)
+    assert (session.head.format, session.head.agent_version, session.head.folder) == ("claude-code", "2.1.126", "/w")
+    assert [(step.source, step.message) for step in session.steps] == [(Source.AGENT, ""), (Source.AGENT, "It is 1.")]
+    assert [each.text for each in session.steps[0].results] == ["x = 1"]
+    assert session.skipped == {"record system / init": 1, "record system / api_retry": 1, "record result / success": 1}
+
+
+def test_a_result_alone_is_a_step(tmp_path: Path) -> None:
+    session = read(tmp_path, lines(PRINTED[-1]))
+    assert [(step.source, step.message, step.usage) for step in session.steps] == [
+        (Source.AGENT, "It is 1.", Usage(9, 3, 0))
+    ]
+    assert session.head.session_id == "s"
+    failed = {
+        "type": "result",
+        "subtype": "error_max_turns",
+        "is_error": True,
+        "errors": ["Too long"],
+        "session_id": "s",
+    }
+    (step,) = read(tmp_path, lines(*PRINTED[:2], failed)).steps
+    assert (step.message, step.ending) == ("Too long", StepEnding.FAILED)
 
 
 def test_printed_streams_are_read_as_well(tmp_path: Path) -> None:
