@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
+from ctxsift.sessions.artifacts.paths import is_windows, resolve
 from ctxsift.sessions.artifacts.records import Artifacts, Limits
 from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
@@ -29,7 +30,7 @@ class ArtifactIndex:
     def __init__(self, folder: str = "", *, keeps_folder: bool | None = None, limits: Limits | None = None) -> None:
         limits = limits or Limits()
         self._folder = folder
-        self._ledger = Ledger(limits, folder)
+        self._ledger = Ledger(limits, resolve(folder, "") if is_windows(folder) else folder)
         self._log = CommandLog(limits)
         shell = ShellCalls(self._ledger, Repository(self._ledger), self._log)
         self._tools = Tools(self._ledger, self._log, shell, keeps_folder)
@@ -39,7 +40,8 @@ class ArtifactIndex:
 
         A call without a result is not counted: it may not have run.
         """
-        folder = step.folder or self._folder
+        given = step.folder or self._folder
+        folder = resolve(given, "") if is_windows(given) else given
         if not self._ledger.folder:
             self._ledger.folder = folder
         self._ledger.step_id = self._log.step_id = step.step_id

@@ -6,21 +6,41 @@ import posixpath
 import re
 from functools import lru_cache
 
-_HOME = re.compile(r"(/(?:Users|home)/[^/]+|/root)(?=/|$)")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_HOME = re.compile(r"((?:[A-Z]:)?/(?:Users|home)/[^/]+|/root)(?=/|$)")
+_DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|$)")
+# How Git Bash, Cygwin and WSL write a drive.
+_MOUNTED = re.compile(r"/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
+_SEPARATOR = re.compile(r"(?<=[\w.:~])\\(?=[\w.*?$])")
+
+
+def is_windows(folder: str) -> bool:
+    """Return True if a folder has a drive, in whatever spelling."""
+    return bool(_DRIVE.match(folder))
+
+
+def turned(command: str) -> str:
+    """Return a command of a shell where a backslash escapes nothing, with the separators of paths turned round."""
+    return _SEPARATOR.sub("/", command)
 
 
 def resolve(path: str, folder: str) -> str:
-    """Return `path` as seen from `folder`, without `.` and `..`; backslashes of Windows paths turned round."""
-    if _DRIVE.match(path) or (_DRIVE.match(folder) and "\\" in path):
+    """Return `path` as seen from `folder`, without `.` and `..`.
+
+    A path of Windows is written in one way, whoever wrote it: `C:/Users/me`; below `folder`, in the case of `folder`.
+    """
+    windows = is_windows(folder)
+    folder = resolve(folder, "") if windows else folder
+    if windows or _DRIVE.match(path):
         path = path.replace("\\", "/")
+    if windows:
+        path = _MOUNTED.sub(r"\1:", path, count=1) if _MOUNTED.match(path) else path
+    path = _DRIVE.sub(lambda drive: f"{drive[1].upper()}:", path) if _DRIVE.match(path) else path
     if path.startswith("~") and (home := home_of(folder)):
         path = home + path[1:] if path == "~" or path.startswith("~/") else path
-    if path.startswith(("/", "~")) or _DRIVE.match(path):
-        joined = path
-    else:
-        joined = posixpath.join(folder.replace("\\", "/"), path)
-    found = posixpath.normpath(joined)
+    absolute = path.startswith(("/", "~")) or is_windows(path)
+    found = posixpath.normpath(path if absolute else posixpath.join(folder, path))
+    if windows and found.casefold().startswith(f"{folder.casefold()}/"):
+        found = folder + found[len(folder) :]
     return found.replace("//", "/", 1) if found.startswith("//") else found
 
 

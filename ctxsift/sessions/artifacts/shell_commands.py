@@ -15,6 +15,7 @@ from ctxsift.sessions.artifacts.shell_files import (
     remove,
     run_perl,
     run_sed,
+    set_content,
     tee,
     touch,
     truncate,
@@ -40,6 +41,9 @@ _READ_WHOLE = {
     "hexdump",
     "base64",
     "column",
+    "get-content",
+    "gc",
+    "type",
 }
 _INSPECT = {
     "wc",
@@ -134,7 +138,11 @@ HANDLERS: Mapping[str, Handler] = (
     | dict.fromkeys(("awk", "gawk", "jq", "yq"), filter_files)
     | dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "ack"), search_files)
     | dict.fromkeys(("echo", "printf"), _echo)
-    | dict.fromkeys(("cd", "pushd"), _change_folder)
+    | dict.fromkeys(("cd", "pushd", "set-location", "sl"), _change_folder)
+    | dict.fromkeys(("remove-item", "ri", "del", "erase"), remove)
+    | dict.fromkeys(("move-item", "mi", "move", "rename-item", "ren"), move)
+    | dict.fromkeys(("copy-item", "copy"), copy)
+    | dict.fromkeys(("set-content", "add-content", "out-file"), set_content)
     | dict.fromkeys(("export", "declare", "local", "set", "readonly"), _settings)
     | dict.fromkeys(("python", "python2", "python3", "node", "bun", "bash", "sh", "zsh", "dash", "tsx"), run_script)
     | dict.fromkeys(("patch", "apply_patch", "applypatch"), run_patch)

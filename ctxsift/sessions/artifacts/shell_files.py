@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ctxsift.sessions.artifacts.paths import is_windows
 from ctxsift.sessions.artifacts.shell_operands import complained, failed_quietly, files_of, has, is_folder, operands
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
@@ -55,6 +56,15 @@ def tee(run: ShellRun, invocation: Invocation) -> None:
             run.ledger.append(path, invocation.text)
         else:
             run.ledger.write(path, invocation.text, "tee")
+
+
+def set_content(run: ShellRun, invocation: Invocation) -> None:
+    """`Set-Content`, `Add-Content`, `Out-File`: the first operand is the file, a second one what goes into it."""
+    for path in files_of(run, invocation, operands(invocation)[:1]):
+        if invocation.name == "add-content" or any(word.lower() == "-append" for word in invocation.words):
+            run.ledger.append(path, None)
+        else:
+            run.ledger.write(path, None, invocation.name)
 
 
 def touch(run: ShellRun, invocation: Invocation) -> None:
@@ -129,7 +139,7 @@ def move(run: ShellRun, invocation: Invocation) -> None:
 def copy(run: ShellRun, invocation: Invocation) -> None:
     """`cp` and its like, on this machine."""
     words = operands(invocation)
-    remote = any(re.match(r"[\w.@-]+:", word) for word in words)
+    remote = any(re.match(r"[\w.@-]+:", word) and not is_windows(word) for word in words)
     if len(words) < 2 or failed_quietly(run, invocation) or remote:
         return
     for source, target in _targets(run, invocation, words):

@@ -15,6 +15,9 @@ _WITH_VALUE = {
     "curl": "-o --output -H --header -X -d --data --data-raw -u -A -m --max-time -F -b -c -w -e --connect-timeout",
     "wget": "-O --output-document -P --header --timeout -t", "rsync": "-e --exclude --include",
     "diff": "-U --exclude -x", "split": "-l -b", "tree": "-L -I -P", "stat": "-c -f", "fold": "-w", "bat": "-r -l",
+    "get-content": "-Encoding -TotalCount -Tail", "set-content": "-Value -Encoding", "add-content": "-Value -Encoding",
+    "out-file": "-Encoding -Width", "remove-item": "-ErrorAction", "move-item": "-ErrorAction",
+    "copy-item": "-ErrorAction",
 }  # fmt: skip
 
 

@@ -32,6 +32,9 @@ _MOST_WORDS = 2000
 _MOST_COMMANDS, _MOST_VALUE = 5000, 20_000
 
 
+_CMDLET = re.compile(r"[A-Z][A-Za-z]+-[A-Z][A-Za-z]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """A simple command as it ran.
@@ -56,8 +59,9 @@ class Invocation:
 
     @property
     def name(self) -> str:
-        """The program, without its folder."""
-        return self.words[0].rpartition("/")[2] if self.words else ""
+        """The program, without its folder; cmdlets of PowerShell in small letters, whatever they were written in."""
+        name = self.words[0].rpartition("/")[2].removesuffix(".exe") if self.words else ""
+        return name.lower() if _CMDLET.fullmatch(name) else name
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import Ending, ending, key_line
 from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
-from ctxsift.sessions.artifacts.paths import resolve, shown
+from ctxsift.sessions.artifacts.paths import is_windows, resolve, shown, turned
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
 from ctxsift.sessions.artifacts.versions import Before, Version
 
@@ -39,6 +39,9 @@ _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "new", "rep
 _COMMAND = ("command", "cmd", "script", "keystrokes", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MOST_UNDONE = 200
+# Shells of Windows, and the tools that run Git Bash there; other tools run what Windows has.
+_OF_WINDOWS = re.compile(r"(?:.*[\\/])?(?:powershell|pwsh|cmd)(?:\.exe)?", re.IGNORECASE)
+_BASH = frozenset({"Bash", "bash", "execute_bash"})
 # What is typed into a terminal and runs nothing: to wait, to end a program, to answer it.
 _KEY = re.compile(r"(?:[CM]-.|Enter|Escape|Tab|Space|Up|Down|Left|Right|BSpace|PageUp|PageDown|.)?")
 # Shells that keep their folder from call to call.
@@ -126,6 +129,8 @@ class Tools:
     def run(self, call: _Call) -> None:
         """Tools that run a command line."""
         command, folder = _command_line(call), self._shell_folder(call)
+        if _OF_WINDOWS.fullmatch(call.name) or (is_windows(folder) and call.name not in _BASH):
+            command = turned(command)
         if "keystrokes" in call.arguments and _KEY.fullmatch(command.strip()):
             return
         if "*** Begin Patch" in command and not re.search(r"<<", command):
@@ -313,8 +318,8 @@ Tool = Callable[[Tools, _Call], None]
 _TABLE: Mapping[str, Tool] = (
     dict.fromkeys(
         ("bash", "Bash", "shell", "local_shell", "local_shell_call", "exec_command", "execute_bash", "run_command",
-         "bash_command", "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command", "terminal",
-         "container.exec", "exec", "sh"),
+         "bash_command", "powershell", "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command",
+         "terminal", "container.exec", "exec", "sh"),
         Tools.run,
     )
     | dict.fromkeys(("read", "Read", "read_file", "ReadFile", "view", "open_file", "NotebookRead", "cat"), Tools.view)
@@ -370,6 +375,9 @@ def _command_line(call: _Call) -> str:
         words = [word for word in value if isinstance(word, str)]
         if len(words) > 2 and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1] in ("-lc", "-c", "-l"):
             return words[2]
+        if words and _OF_WINDOWS.fullmatch(words[0]):
+            start = next((n for n, word in enumerate(words) if word.lower() in ("-command", "-c", "/c")), len(words))
+            return turned(" ".join(words[start + 1 :]))
         return shlex.join(words)
     return value if isinstance(value, str) else ""
 
