@@ -7,6 +7,7 @@ printed unchanged and a warning goes to stderr.
 from __future__ import annotations
 
 import os
+import re
 
 from ctxsift.cli.model_options import add_model_options
 from ctxsift.cli.parser import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 DEFAULT_MIN_BYTES = 4096
 FALLBACKS = ("original", "extract")
 EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
+_OF_SHELL = re.compile(r"[\s|&;<>$`]|\A(?:\w+=|(?:cd|export|source|eval|alias|set|unset|if|for|while|!)\Z)")
 
 _EXAMPLES = f"""\
 examples:
@@ -155,6 +157,12 @@ def _compress(
     return answer(options, command, settings, source, signals, model)
 
 
+def _hint(name: str) -> str:
+    """Return what to do about a command that cannot be run: what only a shell understands needs one."""
+    of_shell = not name.startswith(("/", "./")) and _OF_SHELL.search(name)
+    return "a line of a shell is run with: sh -c 'LINE'" if of_shell else "check its name"
+
+
 def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:
     """Return what is to be compressed, or the exit code when there is nothing. Raises InputError."""
     if command and (options.command is not None or options.exit_code is not None):
@@ -169,5 +177,5 @@ def _source(options: argparse.Namespace, command: list[str], signals: Signals) -
     try:
         return command_output(command, signals)
     except OSError as error:
-        note(str(InputError("the command", f"{command[0]} cannot be run ({error.strerror})", "check its name")))
+        note(str(InputError("the command", f"{command[0]} cannot be run ({error.strerror})", _hint(command[0]))))
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE

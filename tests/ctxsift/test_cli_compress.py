@@ -197,6 +197,14 @@ def test_command_that_is_not_there(tmp_path: Path) -> None:
     done = call("what?", *script(tmp_path, default="x"), "--", "no-such-command-here")
     assert done.returncode == 127
     assert b"no-such-command-here cannot be run" in done.stderr
+    assert b"check its name" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["echo hello | cat"], ["FOO=1", "env"], ["cd", "src"], ["ls;pwd"]])
+def test_what_only_a_shell_understands_is_told(tmp_path: Path, command: list[str]) -> None:
+    done = call("what?", *script(tmp_path, default="x"), "--", *command)
+    assert (done.returncode, done.stdout) == (127, b"")
+    assert done.stderr.endswith(b"; a line of a shell is run with: sh -c 'LINE'\n")
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
