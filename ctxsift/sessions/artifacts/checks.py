@@ -57,7 +57,7 @@ _ASKS = {"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--
 def bare(words: list[str]) -> list[str]:
     """Return a command without what only runs it: `timeout 60 npx -y vitest run` is `vitest run`."""
     while words:
-        name = words[0].rpartition("/")[2].removesuffix(".exe")
+        name = words[0].rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd")
         if name in _WRAPPERS:
             words = _after_options(words[1:], _WRAPPERS[name].split())
             if name in ("timeout", "gtimeout"):

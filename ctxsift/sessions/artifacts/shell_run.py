@@ -60,7 +60,7 @@ class Invocation:
     @property
     def name(self) -> str:
         """The program, without its folder; cmdlets of PowerShell in small letters, whatever they were written in."""
-        name = self.words[0].rpartition("/")[2].removesuffix(".exe") if self.words else ""
+        name = self.words[0].rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd") if self.words else ""
         return name.lower() if _CMDLET.fullmatch(name) else name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Turn
@@ -27,6 +28,8 @@ ROLES = {
     "tool": None,
     "function": None,
 }
+# What Codex tells its model of the place it runs in.
+_FOLDER = re.compile(r"<environment_context>\s*<cwd>([^<\n]{1,1000})</cwd>")
 # Items of OpenAI's Responses that stand among messages.
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
@@ -41,6 +44,14 @@ def is_message(value: JsonValue) -> bool:
     return text(fields.get("role")) in ROLES and not {"content", "tool_calls", "function_call"}.isdisjoint(fields)
 
 
+def _listed(value: JsonValue) -> list[JsonValue]:
+    """Return the messages of a session: a list, those of an object, or of a request of OpenAI's and its response."""
+    fields = mapping(value)
+    if is_message(response := fields.get("response")):
+        return [*sequence(mapping(fields.get("responses_create_params")).get("input")), response]
+    return value if isinstance(value, list) else sequence(fields.get("messages"))
+
+
 class Messages(Importer):
     """Reads lists of messages, whatever wrote them."""
 
@@ -53,21 +64,17 @@ class Messages(Importer):
     @classmethod
     def recognises(cls, first: Sequence[JsonValue]) -> bool:
         """Return True for a message, a list with one among its first members, or an object with such a list."""
-        for value in first:
-            listed = value if isinstance(value, list) else sequence(mapping(value).get("messages"))
-            if is_message(value) or any(map(is_message, listed[:5])):
-                return True
-        return False
+        return any(is_message(value) or any(map(is_message, _listed(value)[:5])) for value in first)
 
     def read(self, value: JsonValue) -> None:
         """Read a message, or a whole session at once."""
         fields = mapping(value)
-        listed = value if isinstance(value, list) else fields.get("messages")
+        listed = _listed(value)
         if is_message(value):
             self.message(fields)
-        elif isinstance(listed, list) and self._whole:
+        elif listed and self._whole:
             self.skip("further session")
-        elif isinstance(listed, list):
+        elif listed:
             self._whole = True
             self.know(session_id=first_text(fields, "session_id", "id"), model=text(fields.get("model")))
             if system := text_of(fields.get("system"), self.skip):
@@ -107,6 +114,8 @@ class Messages(Importer):
             else:
                 parts.append(text_of(block, self.skip))
         said = "\n".join(filter(None, parts))
+        if not self.head.folder and (told := _FOLDER.match(said)):
+            self.know(folder=told[1])
         if said or not results:
             self.main.begin(source, said, message.get("timestamp"))
 
@@ -124,8 +133,12 @@ class Messages(Importer):
         turn.model = text(message.get("model")) or None
         turn.reasoning.append(first_text(message, "reasoning_content", "reasoning"))
         turn.usage = self.usage(mapping(message.get("usage")))
-        for each in sequence(message.get("output")):
-            self._item(turn, mapping(each))
+        for item in map(mapping, sequence(message.get("output"))):
+            # A response may hold a whole run: what its calls gave stands among them.
+            if item.get("type") in _OUTPUTS or item.get("role", "assistant") != "assistant":
+                self.message(item)
+            else:
+                self._item(self._going_on(item), item)
         content = message.get("content")
         for block in sequence(content) if isinstance(content, list) else [content]:
             self._block(turn, block)
@@ -136,8 +149,10 @@ class Messages(Importer):
         for each in calls:
             call = mapping(each)
             function = mapping(call.get("function")) or call
-            name = text(function.get("name"))
-            self.main.call(turn, text(call.get("id")), name, arguments_of(function.get("arguments")))
+            name, call_id = text(function.get("name")), text(call.get("id"))
+            # Blocks may have told of it.
+            if not call_id or call_id not in turn.keys:
+                self.main.call(turn, call_id, name, arguments_of(function.get("arguments")))
         return turn
 
     def _going_on(self, message: dict[str, JsonValue]) -> Turn:
@@ -167,9 +182,9 @@ class Messages(Importer):
             turn.texts.append(text_of(block, self.skip))
         elif kind in ("thinking", "reasoning"):
             turn.reasoning.append(first_text(fields, "thinking", "text"))
-        elif kind == "tool_use":
-            name, arguments = text(fields.get("name")), arguments_of(fields.get("input"))
-            self.main.call(turn, text(fields.get("id")), name, arguments)
+        elif kind in ("tool_use", "tool_call"):
+            name, arguments = text(fields.get("name")), arguments_of(fields.get("input", fields.get("arguments")))
+            self.main.call(turn, first_text(fields, "id", "tool_call_id"), name, arguments)
         elif block is not None:
             self.skip(f"block {kind or type(block).__name__}")
 

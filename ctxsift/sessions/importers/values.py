@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ctxsift import strict_json
 from ctxsift.sessions.records import JsonValue
 
-_TEXT_BLOCKS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
+_TEXT_BLOCKS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "tool_output"})
 _NAMED_BLOCKS = {
     "image": "image",
     "image_url": "image",

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ctxsift.sessions.artifacts.index import index_session
+from ctxsift.sessions.artifacts.records import FileState
 from ctxsift.sessions.records import Source, ToolResult, Usage
 from tests.ctxsift.sessions.samples import ANTHROPIC, OPENAI, lines, read
 
@@ -98,3 +100,57 @@ def test_items_of_responses_among_messages(tmp_path: Path) -> None:
     assert [[each.text for each in step.results] for step in session.steps] == [[], ["b", "a"], [], []]
     assert [len(step.calls) for step in session.steps] == [0, 2, 1, 0]
     assert session.steps[3].message == "Done."
+
+
+def test_a_run_in_one_response_with_its_request(tmp_path: Path) -> None:
+    def call(call_id: str) -> dict[str, Any]:
+        given = '{"keystrokes": "rm cart.py\\n", "duration": 0.1}'
+        return {"type": "function_call", "call_id": call_id, "name": "bash_command", "arguments": given}
+
+    spoken = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Look."}]}
+    output = [
+        spoken,
+        call("a"),
+        {"type": "function_call_output", "call_id": "a", "output": "$ rm cart.py"},
+        spoken,
+        call("b"),
+        {"type": "function_call_output", "call_id": "b", "output": ""},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Are you sure?"}]},
+    ]
+    run = {
+        "responses_create_params": {"input": [{"role": "user", "content": "Fix it"}]},
+        "response": {"object": "response", "model": "m", "output": output},
+        "reward": 1.0,
+    }
+    session = read(tmp_path, lines(run, run))
+    sources = [Source.USER, Source.AGENT, Source.AGENT, Source.USER]
+    assert [step.source for step in session.steps] == sources
+    assert [step.message for step in session.steps] == ["Fix it", "Look.", "Look.", "Are you sure?"]
+    assert [len(step.results) for step in session.steps] == [0, 1, 1, 0]
+    assert session.skipped == {"further session": 1}
+
+
+def test_blocks_that_say_a_call_again_and_hold_its_output(tmp_path: Path) -> None:
+    """Rollouts of Codex as messages, recorded on Windows: the folder stands in what its model was told."""
+    given = json.dumps({"command": "Remove-Item src\\cart.py"})
+    block = {"type": "tool_call", "tool_call_id": "k1", "name": "shell_command", "arguments": given}
+    told = (
+        "<environment_context>\n  <cwd>C:\\Users\\me\\shop</cwd>\n  <shell>powershell</shell>\n</environment_context>"
+    )
+    function = {"name": "shell_command", "arguments": given}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": told}]},
+        {"role": "user", "content": [{"type": "text", "text": "Remove it"}]},
+        {
+            "role": "assistant",
+            "content": [block],
+            "tool_calls": [{"id": "k1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": "k1", "content": [{"type": "tool_output", "text": "Exit code: 0\nOutput:\n"}]},
+    ]
+    session = read(tmp_path, json.dumps({"messages": messages}).encode())
+    assert session.head.folder == "C:\\Users\\me\\shop"
+    assert [call.call_id for step in session.steps for call in step.calls] == ["k1"]
+    assert [each.text for step in session.steps for each in step.results] == ["Exit code: 0\nOutput:\n"]
+    assert session.skipped == {}
+    assert [(file.path, file.state) for file in index_session(session).files] == [("src/cart.py", FileState.DELETED)]

@@ -94,12 +94,13 @@ def test_a_shell_of_windows(name: str, command: Any) -> None:
     }
 
 
-def test_checks_run_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["python.exe -m pytest", ".venv/Scripts/pytest.exe", "npm.cmd run test"])
+def test_checks_run_there(tmp_path: Path, command: str) -> None:
     session = read(
         tmp_path,
         lines(
             claude("user", "Fix it", 1, cwd=SHOP),
-            claude("assistant", [use("t1", "Bash", command="python.exe -m pytest")], 2, cwd=SHOP, message={"id": "m"}),
+            claude("assistant", [use("t1", "Bash", command=command)], 2, cwd=SHOP, message={"id": "m"}),
             claude("user", [result("t1", "Exit code 1\n1 failed, 3 passed in 0.1s", is_error=True)], 3, cwd=SHOP),
         ),
     )
