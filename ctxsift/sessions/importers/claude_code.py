@@ -49,7 +49,13 @@ def usage_of(value: JsonValue) -> Usage | None:
 
 def _records(first: Sequence[JsonValue]) -> list[dict[str, JsonValue]]:
     """Return the first records, also of a list of records."""
-    return [mapping(each) for value in first for each in (value[:_FIRST] if isinstance(value, list) else [value])]
+    return [mapping(each) for value in first for each in _listed(value)[:_FIRST]]
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    """Return the records of a value: a record, or a list of them, as `json` prints it and as the service exports it."""
+    listed = mapping(value).get("loglines", value)
+    return listed if isinstance(listed, list) else [value]
 
 
 def _holds_result(record: dict[str, JsonValue]) -> bool:
@@ -123,6 +129,8 @@ class ClaudeCode(Importer):
             kind = record.get("type")
             if kind in _SPOKEN and "message" in record and any(key in record for key in _IDS):
                 return True
+            if kind in _SPOKEN and "message" in record and "loglines" in mapping(first[0]):
+                return True
             if (kind == "summary" and "leafUuid" in record) or (kind == "file-history-snapshot"):
                 return True
             if kind in ("system", "result") and "subtype" in record and any(key in record for key in _IDS):
@@ -137,7 +145,7 @@ class ClaudeCode(Importer):
 
     def read(self, value: JsonValue) -> None:
         """Read a record, or a whole session as `json` prints it."""
-        for each in value if isinstance(value, list) else [value]:
+        for each in _listed(value):
             self._record(each)
 
     def _record(self, value: JsonValue) -> None:

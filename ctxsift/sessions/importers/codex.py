@@ -45,6 +45,13 @@ def _made_at(uuid: str) -> str:
     return uuid[:13] if uuid[14:15] == "7" else ""
 
 
+def stated_exit_code(output: str) -> int | None:
+    """Return the exit code that the program's own lines above an output tell."""
+    head, mark, _ = output[:_HEAD_OF_OUTPUT].partition(_OUTPUT)
+    stated = _EXIT_CODE.search(head) if mark else None
+    return int(stated[1]) if stated else None
+
+
 def _shown(value: JsonValue) -> str:
     """Return an argument as the command line that it may be."""
     words = [text(word) for word in sequence(value)]
@@ -315,9 +322,7 @@ class Codex(Importer):
             exit_code = whole(mapping(fields.get("metadata")).get("exit_code"))
             given = given if exit_code is None else fields.get("output")
         output = text_of(given, self.skip)
-        head, mark, _ = output[:_HEAD_OF_OUTPUT].partition(_OUTPUT)
-        if exit_code is None and mark and (stated := _EXIT_CODE.search(head)):
-            exit_code = int(stated[1])
+        exit_code = stated_exit_code(output) if exit_code is None else exit_code
         call_id = text(item.get("call_id")) or "?"
         if self.main.result(call_id, output, exit_code) is None:
             self.skip("result without its call")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ctxsift.sessions.importers.base import Importer, Turn
 from ctxsift.sessions.importers.claude_code import usage_of
+from ctxsift.sessions.importers.codex import stated_exit_code
 from ctxsift.sessions.importers.values import (
     arguments_of,
     count,
@@ -124,7 +125,8 @@ class Messages(Importer):
         self._answer(text(message.get("tool_call_id")), message.get("content"), None)
 
     def _answer(self, call_id: str, content: JsonValue, is_error: bool | None) -> None:
-        if self.main.result(call_id, text_of(content, self.skip), is_error=is_error) is None:
+        output = text_of(content, self.skip)
+        if self.main.result(call_id, output, stated_exit_code(output), is_error=is_error) is None:
             self.skip("result without its call")
 
     def assistant(self, message: dict[str, JsonValue]) -> Turn:

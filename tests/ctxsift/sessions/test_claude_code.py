@@ -199,6 +199,16 @@ def test_what_is_printed_is_read_as_stream_and_as_a_list(tmp_path: Path, content
     assert session.skipped == {"record system / init": 1, "record system / api_retry": 1, "record result / success": 1}
 
 
+def test_sessions_of_the_web_are_read(tmp_path: Path) -> None:
+    bare = {"type": "user", "timestamp": time_at(1), "message": {"role": "user", "content": "Fix it"}}
+    session = read(tmp_path, json.dumps({"loglines": [bare, *PRINTED[2:5]]}, indent=2).encode())
+    assert [(step.source, step.message) for step in session.steps] == [
+        (Source.USER, "Fix it"),
+        (Source.AGENT, ""),
+        (Source.AGENT, "It is 1."),
+    ]
+
+
 def test_a_result_alone_is_a_step(tmp_path: Path) -> None:
     session = read(tmp_path, lines(PRINTED[-1]))
     assert [(step.source, step.message, step.usage) for step in session.steps] == [

@@ -151,6 +151,7 @@ def test_blocks_that_say_a_call_again_and_hold_its_output(tmp_path: Path) -> Non
     session = read(tmp_path, json.dumps({"messages": messages}).encode())
     assert session.head.folder == "C:\\Users\\me\\shop"
     assert [call.call_id for step in session.steps for call in step.calls] == ["k1"]
-    assert [each.text for step in session.steps for each in step.results] == ["Exit code: 0\nOutput:\n"]
+    results = [each for step in session.steps for each in step.results]
+    assert [(each.text, each.exit_code) for each in results] == [("Exit code: 0\nOutput:\n", 0)]
     assert session.skipped == {}
     assert [(file.path, file.state) for file in index_session(session).files] == [("src/cart.py", FileState.DELETED)]
