@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Line, Turn
-from ctxsift.sessions.importers.terminal import KEYSTROKES, divided, folders
+from ctxsift.sessions.importers.terminal import KEYSTROKES, divided, folders, raw_turn
 from ctxsift.sessions.importers.values import (
     arguments_of,
     count,
@@ -130,6 +130,10 @@ class Atif(Importer):
             self._count_unknown("tool_calls", call)
             name, arguments = text(call.get("function_name")), arguments_of(call.get("arguments"))
             line.call(turn, text(call.get("tool_call_id")), name, arguments)
+        if source is Source.AGENT and not turn.calls and (raw := raw_turn(turn.texts[0])):
+            turn.texts = [raw[0]]
+            for arguments in raw[1]:
+                line.call(turn, "", "bash_command", arguments)
         results = [mapping(each) for each in sequence(mapping(step.get("observation")).get("results"))]
         self._results(line, turn, results)
         # A trajectory is written when all is over: no result will come.

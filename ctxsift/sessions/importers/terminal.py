@@ -5,10 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ctxsift.sessions.importers.values import arguments_of, mapping, sequence, text
+from ctxsift.sessions.records import JsonValue
+
 KEYSTROKES = "keystrokes"
 # So much of a line stands on the screen before it is wrapped.
 _ECHOED = 40
 _PROMPT = re.compile(r"^(?:\(\S{1,60}\) )?[\w.-]{1,60}@[\w.-]{1,60}:(/\S{0,300}|~)[#$] ?", re.MULTILINE)
+
+
+def raw_turn(message: str) -> tuple[str, list[dict[str, JsonValue]]] | None:
+    """Return what a reply in JSON says and what it types; None where it is none.
+
+    Harbor records terminus-2's replies as they came where they are to be trained on.
+    """
+    start, end = message.find("{"), message.rfind("}")
+    fields = arguments_of(message[start : end + 1]) if 0 <= start < end else {}
+    commands = [mapping(each) for each in sequence(fields.get("commands"))]
+    if not {"analysis", "plan"} <= fields.keys() or not all(KEYSTROKES in each for each in commands):
+        return None
+    told = [f"{name.capitalize()}: {text(fields[name])}" for name in ("analysis", "plan")]
+    return "\n".join(told), commands
 
 
 def divided(typed: Sequence[str], screen: str) -> list[str]:

@@ -86,6 +86,17 @@ def test_the_prompt_tells_the_folder(tmp_path: Path) -> None:
     assert set(files(session)) == {"src/cart.py", "new.py"}
 
 
+def test_a_reply_that_was_recorded_as_it_came(tmp_path: Path) -> None:
+    reply = {"analysis": "It fails.", "plan": "Mend it.", "commands": [{"keystrokes": "rm cart.py\n", "duration": 1}]}
+    step = typed(0, "root@c:/app# rm cart.py\nroot@c:/app# ") | {"message": f"<think>\n{json.dumps(reply)}\n"}
+    session = trajectory(tmp_path, step, step | {"step_id": 3, "message": '{"commands": "none"}'})
+    assert [step.message for step in session.steps[1:]] == [
+        "Analysis: It fails.\nPlan: Mend it.",
+        '{"commands": "none"}',
+    ]
+    assert files(session) == {"cart.py": FileState.DELETED}
+
+
 @pytest.mark.parametrize("keys", ["", "C-c", "q", "Enter", "\n"])
 def test_keys_are_no_commands(tmp_path: Path, keys: str) -> None:
     session = trajectory(tmp_path, typed(0, "Current Terminal Screen:\nError: still there", keys))
