@@ -10,7 +10,12 @@ from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, Status
 
 _MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
 _MOST_MATCHED, _MOST_LINE = 200, 1000
-_LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[@+.]?\s+\d+\s.*?\s(?:\d{1,2}:\d\d|\d{4})\s(.+)")
+# A date, not only a year: a size may have four digits, too.
+_DATE = (
+    r"(?:[^\W\d]{3,5}\.?\s+\d{1,2}\.?|\d{1,2}\.?\s+[^\W\d]{3,5}\.?|(?:\d{4}-)?\d\d-\d\d)\s+"
+    r"(?:\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:\s[+-]\d{4})?|\d{4})|\d{4}-\d\d-\d\d"
+)
+_LONG = re.compile(rf"[-dlbcps][rwxsStT-]{{9}}[@+.]?\s+\d+\s.*?\s(?:{_DATE})\s+(.+)")
 _PLAIN_FIND = {"-name", "-iname", "-type", "f", "-print", "-maxdepth", "-not", "!", "-path", "-o", "(", ")"}
 _SEARCH_VALUES = frozenset({
     "-e", "-f", "-m", "-A", "-B", "-C", "-g", "-t", "--include",

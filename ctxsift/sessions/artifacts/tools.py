@@ -52,7 +52,7 @@ _FAILED = re.compile(
     r"|^(?:ERROR|Error|error)\b|Could not find|ENOENT|No such file|File (?:not found|does not exist)"
     r"|did not appear verbatim"
     r"|No match(?:es)? found for|verification failed|Invalid (?:Context|patch)|Failed to (?:find|apply)"
-    r"|matches of the string",
+    r"|matches of the string|^Invalid `\w+` parameter",
 )
 _CREATED = re.compile(
     r"created successfully|New file|Created (?:new )?file|created a new file|has been created", re.IGNORECASE

@@ -403,6 +403,22 @@ def test_tools_of_agents(calls: list[tuple[str, dict[str, JsonValue], str, int]]
     assert states(index(*calls)) == expected
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "-rw-rw-r-- 1 me me 1059 Mar 24 23:34 cart.py",
+        "-rw-r--r--@  1 me  staff  2024 Sep  4  2024 cart.py",
+        "-rw-r--r-- 1 me me 1059 24 Mär 23:34 cart.py",
+        "-rw-r--r-- 1 me me 1059 2026-03-24 23:34 cart.py",
+        "-rw-r--r-- 1 me me 1059 2026-03-24 23:34:00.123456789 +0100 cart.py",
+        "-rw-r--r-- 1 me me 1059 03-24 23:34 cart.py",
+    ],
+)
+def test_a_size_of_four_digits_is_no_year(row: str) -> None:
+    made = index(shell("ls -la src", f"total 8\n{row}\n"), shell("rm src/*"))
+    assert states(made) == {"src/cart.py": "deleted"}
+
+
 def test_the_windowed_editor_works_on_the_open_file() -> None:
     window = "[File: /home/me/tool/lib/one.py (3 lines total)]\n1:x"
     refused = f"Your proposed edit has introduced new syntax error(s).\nYour changes have NOT been applied.\n{window}"
