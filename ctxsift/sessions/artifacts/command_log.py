@@ -80,6 +80,14 @@ class CommandLog:
             self._checks.pop(next(iter(self._checks)))
             self.left_out["checks"] = self.left_out.get("checks", 0) + 1
 
+    def settle(self, folder: str, command: str, state: CheckState, line: str) -> bool:
+        """Take down how a check ended that had not ended yet; return False where it had, or has not now, either."""
+        runs = self._checks.get((folder, known_as(self.short(command))))
+        if runs is None or state is CheckState.NOT_SHOWN or runs.runs[-1].state is not CheckState.NOT_SHOWN:
+            return False
+        runs.runs[-1] = CheckRun(self.step_id, state, self.short(line), runs.runs[-1].within)
+        return True
+
     def short(self, text: str) -> str:
         """Return text as one line of the length that is kept."""
         line = " ".join(text[: 4 * self.limits.detail].split())

@@ -15,6 +15,7 @@ from ctxsift.sessions.artifacts.shell_commands import HANDLERS
 from ctxsift.sessions.artifacts.shell_git import run_git
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import Printed, Status
+from ctxsift.sessions.artifacts.verdicts import verdict
 from ctxsift.sessions.artifacts.versions import Before
 
 _MOST_OUTPUT = 1_000_000
@@ -60,6 +61,18 @@ class ShellCalls:
         if ending is Ending.RUN:
             self._judge(run, command, code, failed)
         return run.folder
+
+    def later(self, text: str, code: int | None) -> None:
+        """Take down what the last command line printed after its call, where its only check had not ended."""
+        if len(self._checks) != 1:
+            return
+        invocation, folder, command, kind = self._checks[0]
+        output = clean(body(text)[:_MOST_OUTPUT])
+        state, line = verdict(output, kind, invocation.after, mixed=self._mixed)
+        if state is CheckState.NOT_SHOWN and code is not None and not invocation.after and not self._mixed:
+            state, line = (CheckState.FAILED, key_line(output)) if code else (CheckState.PASSED, "")
+        if self.log.settle(self._folder(folder), command, state, line) and state is CheckState.FAILED:
+            self.log.fail(command, line, code or None, (command,))
 
     def _handle(self, run: ShellRun, invocation: Invocation) -> None:
         if check := check_of(invocation):

@@ -39,6 +39,8 @@ _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "new", "rep
 _COMMAND = ("command", "cmd", "script", "keystrokes", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MOST_UNDONE = 200
+# Codex tells it above what a command printed until then.
+_GOING_ON = re.compile(r"^Process running with session ID (\d{1,20})$", re.MULTILINE)
 # Shells of Windows, and the tools that run Git Bash there; other tools run what Windows has.
 _OF_WINDOWS = re.compile(r"(?:.*[\\/])?(?:powershell|pwsh|cmd)(?:\.exe)?", re.IGNORECASE)
 _BASH = frozenset({"Bash", "bash", "execute_bash"})
@@ -104,6 +106,7 @@ class Tools:
     keeps_folder: bool | None = None
     _kept: str = ""
     _given: str = ""
+    _running: str = ""
     _undo: dict[str, list[Version | None]] = field(default_factory=dict)
 
     def read(self, call: ToolCall, result: ToolResult, folder: str) -> None:
@@ -132,6 +135,7 @@ class Tools:
         if _OF_WINDOWS.fullmatch(call.name) or (is_windows(folder) and call.name not in _BASH):
             command = turned(command)
         if "keystrokes" in call.arguments and _KEY.fullmatch(command.strip()):
+            self.shell.later(call.result.text, call.ended[1])
             return
         if "*** Begin Patch" in command and not re.search(r"<<", command):
             self.patch(call)
@@ -141,6 +145,8 @@ class Tools:
         if text.startswith("{") and (told := _codex_output(text)) is not None:
             text, ended = told[0], (ended[0], told[1] if ended[1] is None else ended[1])
         after = self.shell.read(command, text, ended, folder)
+        going_on = _GOING_ON.search(call.result.text[:400])
+        self._running = going_on[1] if going_on else ""
         keeps = (
             call.name in _KEEPING or "keystrokes" in call.arguments if self.keeps_folder is None else self.keeps_folder
         )
@@ -148,6 +154,11 @@ class Tools:
             self._kept = after if ended[0] is not Ending.ABORTED else self._kept
             if "Shell cwd was reset" in text:
                 self._kept = call.folder
+
+    def type_in(self, call: _Call) -> None:
+        """`write_stdin` of Codex: what a command that was still running printed since."""
+        if self._running and self._running == str(call.arguments.get("session_id")):
+            self.shell.later(call.result.text, call.ended[1] if call.result.exit_code is not None else None)
 
     def _shell_folder(self, call: _Call) -> str:
         """Return where a command runs: the folder it asks for, else the file's, else where the last one ended."""
@@ -322,6 +333,7 @@ _TABLE: Mapping[str, Tool] = (
          "terminal", "container.exec", "exec", "sh"),
         Tools.run,
     )
+    | {"write_stdin": Tools.type_in}
     | dict.fromkeys(("read", "Read", "read_file", "ReadFile", "view", "open_file", "NotebookRead", "cat"), Tools.view)
     | dict.fromkeys(("write", "Write", "write_file", "WriteFile", "create_file", "write_to_file"), Tools.write)
     | dict.fromkeys(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ctxsift.sessions.artifacts.index import index_session
+from ctxsift.sessions.artifacts.records import CheckState
 from ctxsift.sessions.records import Compaction, Source, StepEnding, Usage
 from tests.ctxsift.sessions.samples import CODEX, codex, codex_message, item, lines, read
 
@@ -143,3 +145,22 @@ def test_the_oldest_form_has_no_envelope(tmp_path: Path) -> None:
         ),
     )
     assert (session.head.session_id, len(session.steps), session.steps[1].results[0].text) == ("c-0", 2, "x")
+
+
+@pytest.mark.parametrize(("session_id", "state"), [(7, CheckState.FAILED), (8, CheckState.NOT_SHOWN)])
+def test_what_a_running_command_prints_later_ends_its_check(tmp_path: Path, session_id: int, state: CheckState) -> None:
+    started = "Chunk ID: 1\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\ncollecting ..."
+    ended = "Chunk ID: 2\nWall time: 3.0 seconds\nProcess exited with code 1\nOutput:\n1 failed, 3 passed in 0.1s"
+    given = json.dumps({"session_id": session_id, "chars": ""})
+    session = read(
+        tmp_path,
+        lines(
+            codex("session_meta", id="c-1", cwd="/w"),
+            item("function_call", 1, call_id="a", name="exec_command", arguments='{"cmd": "pytest -q"}'),
+            item("function_call_output", 2, call_id="a", output=started),
+            item("function_call", 3, call_id="b", name="write_stdin", arguments=given),
+            item("function_call_output", 4, call_id="b", output=ended),
+        ),
+    )
+    (check,) = index_session(session).checks
+    assert [run.state for run in check.runs] == [state]

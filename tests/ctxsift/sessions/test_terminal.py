@@ -97,6 +97,23 @@ def test_a_reply_that_was_recorded_as_it_came(tmp_path: Path) -> None:
     assert files(session) == {"cart.py": FileState.DELETED}
 
 
+@pytest.mark.parametrize(
+    ("screens", "state"),
+    [
+        ([FAILED], CheckState.FAILED),
+        (["collecting ...", FAILED, "root@c:/app# "], CheckState.FAILED),
+        (["", "4 passed in 0.1s"], CheckState.PASSED),
+        (["", "root@c:/app# "], CheckState.NOT_SHOWN),
+    ],
+)
+def test_what_is_shown_after_a_wait_ends_a_check(tmp_path: Path, screens: list[str], state: CheckState) -> None:
+    waits = [typed(number, f"New Terminal Output:\n{each}", "") for number, each in enumerate(screens, 1)]
+    session = trajectory(tmp_path, typed(0, "root@c:/app# pytest -q\n", "pytest -q\n"), *waits)
+    made = index_session(session)
+    assert [[run.state for run in check.runs] for check in made.checks] == [[state]]
+    assert len(made.failed) == (state is CheckState.FAILED)
+
+
 @pytest.mark.parametrize("keys", ["", "C-c", "q", "Enter", "\n"])
 def test_keys_are_no_commands(tmp_path: Path, keys: str) -> None:
     session = trajectory(tmp_path, typed(0, "Current Terminal Screen:\nError: still there", keys))
