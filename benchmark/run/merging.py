@@ -14,7 +14,6 @@ from benchmark.cases import Corpus
 from benchmark.record.journal import (
     JOURNAL_VERSION,
     AnswerLine,
-    JournalLine,
     LoadedLine,
     ResumedLine,
     RunIdentity,
@@ -116,13 +115,22 @@ def find_shards(paths: Sequence[Path]) -> Found:
                 what = "does not say what run it is of"
                 unreadable.append(InputError(f"{journal}:1", what, "run its job again"))
             elif line.identity.shard is not None:
-                found.setdefault(line.identity.scenario.name, []).append(ShardJournal(journal, line.identity))
+                others = found.setdefault(line.identity.scenario.name, [])
+                others.append(ShardJournal(journal, _sharing(line.identity, others)))
     if not found:
         what = "holds no journal of a shard"
         if unreadable:
             raise unreadable[0]
         raise InputError(" ".join(map(str, paths)), what, "shards are run with --shard I/N")
     return Found(found, unreadable)
+
+
+def _sharing(identity: RunIdentity, others: Sequence[ShardJournal]) -> RunIdentity:
+    """Return an identity that has its list of all cases in common with the first of others: there may be thousands."""
+    shard = identity.shard
+    if not others or shard is None or shard.case_ids != (whole := others[0].shard.case_ids):
+        return identity
+    return replace(identity, shard=replace(shard, case_ids=whole))
 
 
 def merged(journals: Sequence[ShardJournal], corpus: Corpus, unreadable: Sequence[InputError] = ()) -> Merged:
@@ -307,8 +315,9 @@ def _lines(run: Merged) -> Iterator[bytes]:
     yield encode_line(RunLine(journal_version=JOURNAL_VERSION, identity=run.identity))
     seen: set[str] = set()
     for number, journal in enumerate(run.journals):
-        answers = {line.case_id for line in _of(journal) if isinstance(line, AnswerLine)} - seen
-        for line in _of(journal):
+        lines = [placed.line for placed in placed_lines(journal.path, lambda *_: None)]
+        answers = {line.case_id for line in lines if isinstance(line, AnswerLine)} - seen
+        for line in lines:
             if isinstance(line, RunLine | ResumedLine):
                 # The clock of each part begins anew.
                 yield encode_line(ResumedLine(owner=line.owner, at_s=line.at_s))
@@ -320,10 +329,6 @@ def _lines(run: Merged) -> Iterator[bytes]:
             else:
                 yield encode_line(line)
         seen |= answers
-
-
-def _of(journal: ShardJournal) -> Iterator[JournalLine]:
-    return (placed.line for placed in placed_lines(journal.path, lambda *_: None))
 
 
 def _node(number: int, node: str) -> str:
