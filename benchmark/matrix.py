@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from benchmark.patterns import PatternError, compiled
 from benchmark.typed_input import NonEmpty, place_in, read_object, refuse_unknown, refuse_unwritable
 from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.backends.packaged import known_model
@@ -169,8 +170,8 @@ def _env_fault(row: Scenario) -> _Fault:
 
 def _marker_fault(row: Scenario) -> _Fault:
     try:
-        re.compile(row.marker or "")
-    except re.error as error:
+        compiled(row.marker or "")
+    except PatternError as error:
         return f"is not a regular expression ({error})", "Python's syntax; it is searched for in each line"
     return None
 

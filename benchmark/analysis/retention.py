@@ -8,7 +8,7 @@ out, since nobody who only passes lines on could keep them.
 from __future__ import annotations
 
 import functools
-import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from benchmark.analysis.leaderboard import BoardRow, Leaderboard
 from benchmark.grading.baselines import GOLD
 from benchmark.matrix import Track
+from benchmark.patterns import PatternError, compiled
 from benchmark.record.base import Interval
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, Question
@@ -35,6 +36,8 @@ DRAWS = 50
 SEED = 0
 # What a program or a baseline prints is nobody's talk: nothing is taken off it.
 _PRINTS = (Track.COMMAND, Track.CONTROL)
+# What one result's markers may take.
+_MARKER_S = 5.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -128,7 +131,8 @@ class ResultKept:
 
     Attributes:
         answers: those to cases that are not left out.
-        without_markers: the same without the lines that a program adds of its own; None where it says of none.
+        without_markers: the same without the lines that a program adds of its own; None where it says of none, or by
+            an expression that cannot be used.
         questions: by case, those whose raw input is known.
 
     """
@@ -171,6 +175,29 @@ class _Lines:
         return float(found.mean())
 
 
+class _Marker:
+    """Finds the lines that a program adds of its own. Its expression comes with a file, so its time is bounded.
+
+    Raises PatternError.
+    """
+
+    def __init__(self, expression: str) -> None:
+        self._pattern = compiled(expression)
+        self._left_s = _MARKER_S
+
+    def stripped(self, text: str) -> str:
+        """Return a text without these lines. Raises TimeoutError: all texts together took longer than _MARKER_S."""
+        return "".join(line for line in text.splitlines(keepends=True) if not self._is_in(line))
+
+    def _is_in(self, line: str) -> bool:
+        started = time.perf_counter()
+        found = self._pattern.search(line, timeout=self._left_s) is not None
+        self._left_s -= time.perf_counter() - started
+        if self._left_s <= 0:
+            raise TimeoutError
+        return found
+
+
 class RetentionJudge:
     """Judges answers; what is known of a question is worked out once.
 
@@ -199,7 +226,7 @@ class RetentionJudge:
         known = (case.question for case in result.record.cases if case.question.raw_input is not None)
         return ResultKept(
             answers=tuple(self._kept_of(result)),
-            without_markers=None if marker is None else tuple(self._kept_of(result, re.compile(marker))),
+            without_markers=None if marker is None else self._unmarked(result, marker),
             questions={question.case_id: self._one_copy(question) for question in known},
         )
 
@@ -208,7 +235,13 @@ class RetentionJudge:
         key = question.case_id, question.raw_input or "", question.instruction, question.expected_output, anchors
         return self._questions.setdefault(key, question)
 
-    def _kept_of(self, result: StoredResult, marker: re.Pattern[str] | None = None) -> Iterator[Kept]:
+    def _unmarked(self, result: StoredResult, marker: str) -> tuple[Kept, ...] | None:
+        try:
+            return tuple(self._kept_of(result, _Marker(marker)))
+        except (PatternError, TimeoutError):
+            return None
+
+    def _kept_of(self, result: StoredResult, marker: _Marker | None = None) -> Iterator[Kept]:
         prints = result.track in _PRINTS
         for case in result.record.cases:
             question = case.question
@@ -217,8 +250,7 @@ class RetentionJudge:
                 if marker is None:
                     yield self.kept(question, view.output, view.output_tokens)
                 else:
-                    lines = view.output.splitlines(keepends=True)
-                    yield self.kept(question, "".join(line for line in lines if not marker.search(line)))
+                    yield self.kept(question, marker.stripped(view.output))
 
     def kept(self, question: Question, text: str, tokens_out: int | None = None) -> Kept:
         """Return what an answer keeps of a case that is not left out."""

@@ -12,14 +12,14 @@ from ctxsift.sessions.compaction.transcript import CALL_LINE, STEP_LINE
 
 # In characters. What a statement may say across sentences stands in one passage.
 _MOST_PASSAGE, _MOST_LINE = 1_500, 4_000
-_ARROW = re.compile(r"\s*(?:[-=]+>|→|⇒|➜)\s*")
+_ARROW = re.compile(r"\s{0,40}(?:[-=]{1,40}>|→|⇒|➜)\s*")
 # Between objects of a list, and what stands around values, in JSON.
-_OBJECTS, _MARKS = re.compile(r"\}\s*,\s*\{"), re.compile(r'(?<!\w)["{}\[\]]+|["{}\[\]]+(?!\w)')
+_OBJECTS, _MARKS = re.compile(r"\}\s*,\s*\{"), re.compile(r'(?<!\w)["{}\[\]]+|(?<!["{}\[\]])["{}\[\]]+(?!\w)')
 # What stands around and between words where a program passes on what the user typed or answered.
 _PASSED_ON = re.compile(r'</?[a-z]+(?:[-_][a-z]+)+>|(?<=\?")=(?=")')
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+(.*)")
-_HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s*\d+\t")
+_HUNK, _NUMBER = re.compile(r"@@ -\d.*@@"), re.compile(r"\s{0,40}\d{1,9}\t")
 # Of a heading that is told as a place.
 _MOST_HEADING = 80
 

@@ -32,7 +32,7 @@ _NO_ANSWER = re.compile(
 _BOILERPLATE = re.compile(
     r"\A(?:The )?user(?:'s)? (?:has )?(?:answered|responded|replied|selected|answers?|response|said)[^:\n]{0,60}:\s*"
     r"|\A(?:Your questions have been answered|Answers?)\s*:\s*"
-    r"|\.?\s+You can now continue with (?:the user's|these) answers in mind\.?\s*\Z",
+    r"|\.?\s{1,20}You can now continue with (?:the user's|these) answers in mind\.?\s*\Z",
     re.IGNORECASE,
 )
 # How a result begins where the user did not let a call, or a plan, pass as it was; what it says next may be theirs.

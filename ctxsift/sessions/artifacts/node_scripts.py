@@ -11,7 +11,7 @@ _JS_NAME = re.compile(rf"\b(?:const|let|var)\s+(\w+)\s*=\s*{_JS_TEXT}")
 _JS_LIST = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*\[([^\]]{0,4000})\]")
 _JS_LOOP = re.compile(
     r"for\s*\(\s*(?:const|let|var)\s+(\w+)\s+of\s+(?:\[([^\]]{0,4000})\]|(\w+))"
-    r"|(?:\[([^\]]{0,4000})\]|(\w+))\.forEach\(\s*(?:async\s*)?\(?\s*(\w+)"
+    r"|(?:\[([^\]]{0,4000})\]|\b(\w+))\.forEach\(\s*(?:async\s*)?\(?\s*(\w+)"
 )
 _JS_JOIN = r"(?:path\.)?(?:join|resolve)\(([^()]*)\)"
 _JS_CALL = re.compile(rf"\b(\w+?)(?:Sync)?\(\s*({_JS_TEXT}|\w+|{_JS_JOIN})\s*(?:,\s*({_JS_TEXT}|\w+))?")

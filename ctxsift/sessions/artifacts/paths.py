@@ -10,6 +10,8 @@ _HOME = re.compile(r"((?:[A-Z]:)?/(?:Users|home)/[^/]+|/root)(?=/|$)")
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|$)")
 # How Git Bash, Cygwin and WSL write a drive.
 _MOUNTED = re.compile(r"/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
+_BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+|\d{1,3}\.\.\d{1,3})\}")
+_LONGEST_GLOB, _MOST_BRACES = 1_000, 50
 _SEPARATOR = re.compile(r"(?<=[\w.:~])\\(?=[\w.*?$])")
 
 
@@ -77,40 +79,78 @@ def is_pattern(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def pattern(text: str, *, crossing: bool = False) -> re.Pattern[str]:
-    """Compile a glob; `*` and `?` stop at a slash unless `crossing`, and `**` never does."""
-    out: list[str] = []
+    """Compile a glob; `*` and `?` stop at a slash unless `crossing`, and `**` never does.
+
+    What stands between two stars is found where it comes first, and nowhere else: what follows has most left then. So
+    no glob takes longer than a path's length squared, whatever its stars.
+    """
+    if len(text) > _LONGEST_GLOB:
+        return _literally(text)
+    star, one = (".*?", ".") if crossing else ("[^/]*?", "[^/]")
+    # For each star: itself and what follows; first what stands before all of them.
+    parts: list[tuple[str, str]] = [("", "")]
     at = 0
-    anything, one = (".*", ".") if crossing else (r"[^/]*", "[^/]")
     while at < len(text):
         character = text[at]
-        if text.startswith("**/", at):
-            out.append("(?:.*/)?")
+        if text.startswith("**/", at) and text[at - 1 : at] in ("", "/"):
+            parts.append(("(?:.*?/)??", ""))
             at += 3
-            continue
-        if text.startswith("**", at):
-            out.append(".*")
+        elif text.startswith("**", at):
+            parts.append((".*?", ""))
             at += 2
-            continue
-        if character == "*":
-            out.append(anything)
-        elif character == "?":
-            out.append(one)
-        elif character == "[" and (end := text.find("]", at + 2)) > 0:
-            inside = text[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            out.append("[" + ("^" + inside[1:] if inside[0] in "!^" else inside) + "]")
-            at = end
+        elif character == "*":
+            parts.append((star, ""))
+            at += 1
         else:
-            out.append(re.escape(character))
-        at += 1
+            found, at = _one(text, at, one)
+            parts[-1] = parts[-1][0], parts[-1][1] + found
     try:
-        return re.compile("".join(out), re.DOTALL)
+        return re.compile(_joined(parts), re.DOTALL)
     except re.error:
-        return re.compile(re.escape(text))
+        return _literally(text)
+
+
+def _one(text: str, at: int, one: str) -> tuple[str, int]:
+    """Return what matches the character or class at this place of a glob, and the place behind it."""
+    if text[at] == "?":
+        return one, at + 1
+    if text[at] == "[" and (end := text.find("]", at + 2)) > 0:
+        inside = text[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
+        # No class holds a slash where a star does not.
+        return f"{'' if one == '.' else '(?!/)'}[{'^' + inside[1:] if inside[0] in '!^' else inside}]", end + 1
+    return re.escape(text[at]), at + 1
+
+
+def _joined(parts: list[tuple[str, str]]) -> str:
+    """Join stars and what follows them; only what has to reach the end of a path is tried at other places, too."""
+    runs: list[list[tuple[str, str]]] = []
+    for star, chunk in parts:
+        if not runs or star.startswith((".", "(")):
+            runs.append([])
+        runs[-1].append((star, chunk))
+    *before, (head, *stars) = runs
+    fixed, ending = stars[:-1], "".join(map("".join, stars[-1:]))
+    return (
+        "".join(f"(?>{''.join(run[0])}{_at_first(run[1:])})" for run in before)
+        + "".join(head)
+        + _at_first(fixed)
+        + ending
+    )
+
+
+def _at_first(stars: list[tuple[str, str]]) -> str:
+    return "".join(f"(?>{star}{chunk})" for star, chunk in stars)
+
+
+def _literally(text: str) -> re.Pattern[str]:
+    return re.compile(re.escape(text))
 
 
 def braces(text: str) -> list[str]:
-    """Expand `a{b,c}` and `{1..3}`; at most 200 results."""
-    match = re.search(r"\{([^{},]*(?:,[^{},]*)+|\d{1,3}\.\.\d{1,3})\}", text)
+    """Expand `a{b,c}` and `{1..3}`; at most 200 results. What has more lists than _MOST_BRACES stays as it is."""
+    if text.count("{") > _MOST_BRACES:
+        return [text]
+    match = _BRACES.search(text)
     if not match:
         return [text]
     inside = match[1]

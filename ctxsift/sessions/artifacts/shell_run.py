@@ -26,6 +26,8 @@ from ctxsift.sessions.artifacts.shell_words import Piece, PieceKind, Redirect, W
 
 _MOST_TURNS = 200
 _MOST_DEPTH = 6
+# Why a shell does not write to a file.
+_NOT_WRITTEN = ("No such file or directory", "Permission denied", "Is a directory", "cannot")
 # Words of one command that are looked at.
 _MOST_WORDS = 2000
 # Commands of one command line that are walked, and the length of a variable.
@@ -285,8 +287,11 @@ class ShellRun:
                         self.ledger.write(self.path(target), text, _first_line(text))
 
     def _refused(self, target: str) -> bool:
-        told = rf"{re.escape(target)}: (?:No such file or directory|Permission denied|Is a directory|cannot)"
-        return bool(re.search(rf"sh: .*{told}|no such file or directory: {re.escape(target)}", self.output))
+        if f"no such file or directory: {target}" in self.output:
+            return True
+        told = [f"{target}: {reason}" for reason in _NOT_WRITTEN]
+        after = (line.partition("sh: ")[2] for line in self.output.split("\n") if target in line)
+        return any(each in line for line in after for each in told)
 
     # Words
 

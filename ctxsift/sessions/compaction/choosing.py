@@ -13,7 +13,7 @@ from ctxsift.sessions.compaction.transcript import tokens_in
 _LEAST_NEW = 0.25
 # Every line costs a little more than its text.
 _OVERHEAD = 10
-_WORD = re.compile(r"[A-Za-z][\w'-]{3,}|[\w./-]*\d[\w./-]*")
+_WORD = re.compile(r"[A-Za-z][\w'-]{3,}|[\w./-]{0,100}\d[\w./-]*")
 _NAME_WEIGHT = 2.0
 
 

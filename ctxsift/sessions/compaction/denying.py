@@ -27,7 +27,7 @@ _LATER = re.compile(
     r"|(?<=\bleave it )for now)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[\w@/.#+'-]*[\w/#+]")
+_WORD = re.compile(r"(?<![\w@/.#+'-])[\w@/.#+'-]*[\w/#+]")
 _PART = re.compile(r"[/._-]+")
 _SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)\Z")
 _IF = re.compile(r"\W*(?:if|when|unless|once|whenever|should you)\b", re.IGNORECASE)

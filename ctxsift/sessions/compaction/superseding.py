@@ -17,7 +17,7 @@ _OUT = (
     r"|(?:changed|switched|moved|renamed|went|bumped|raised|lowered|reduced|increased|updated)"
     r" (?:(?P<what>[\w ]{1,30}) )?from)"
 )
-_OLD = r"(?P<old>`[^`]{1,80}`|[^\s,;()]+)"
+_OLD = r"(?P<old>`[^`]{1,80}`|[^\s,;()]{1,200})"
 _RETIRED = re.compile(rf"\b{_OUT}(?: the| a)? {_OLD}", re.IGNORECASE)
 _RENAMED = re.compile(rf"\brenam(?:e[ds]?|ing) (?:the )?{_OLD} (?:to|into|as) ", re.IGNORECASE)
 _ARROW = re.compile(rf"{_OLD}\s*(?:->|→|=>)\s*[^\s,;()]")

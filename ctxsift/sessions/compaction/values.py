@@ -55,13 +55,13 @@ _ANNOUNCES = re.compile(
 )
 # Between clauses: each has a subject of its own.
 _CLAUSE_END = re.compile(
-    r"[,;:]\s+|\s+[-\u2013\u2014]\s+|\s+(?=(?:but|and|while|whereas|so|because|since)\s)", re.IGNORECASE
+    r"[,;:]\s+|(?<!\s)\s+(?:[-\u2013\u2014]\s+|(?=(?:but|and|while|whereas|so|because|since)\s))", re.IGNORECASE
 )
 _POINTS_BACK = re.compile(r"(?:(?:and|but|so) )?(?:it|its|they|their|this|that|there)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(
     r"(?<=\w)(?<!\bit)(?<!\blet)(?<!\bthat)(?<!\bthere)(?<!\bhere)['\u2019]s(?= \w)", re.IGNORECASE
 )
-_TOKEN = re.compile(r"[\w@/.+#-]*[\w/+#]")
+_TOKEN = re.compile(r"(?<![\w@/.+#-])[\w@/.+#-]*[\w/+#]")
 _OF = frozenset({"for", "of", "in", "within", "inside", "during", "under"})
 _AT_THE = frozenset({"on", "to", "at", "by"})
 _DETERMINERS = frozenset({"the", "a", "an", "our", "its", "each", "every", "all", "both", "any", "this", "that", "my"})

@@ -107,8 +107,8 @@ _OPTION = re.compile(r"\W*(?:options?\b|alternatives?\b|pros\b|cons\b|benefits\b
 _GAINS = ((REASON, 1.5), (ERROR, 0.8), (DECISION, 0.7), (NEXT_CUE, 0.5), (DONE, 0.4))
 _LOSSES = ((_POLITE, 2.5), (_CODE, 2.0), (_PASTED, 3.0))
 _NAME = re.compile(
-    r"`[^`\n]{2,80}`|(?<!\w)(?:[\w@~.-]*/)+[\w.@-]+|\b\w+(?:[.-]\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z][A-Z_]{3,}\b"
-    r"|#?\b(?=[\w-]*\d)[\w-]+(?:\.\d+)*%?"
+    r"`[^`\n]{2,80}`|(?<!\w)(?:[\w@~.-]{0,200}/)+[\w.@-]+|\b\w+(?:[.-]\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z][A-Z_]{3,}\b"
+    r"|#?\b(?=[\w-]{0,100}\d)[\w-]+(?:\.\d+)*%?"
 )
 _WORD = re.compile(r"\w+")
 

@@ -1,0 +1,39 @@
+"""Globs and lists in braces that a session writes: what they match, and that none takes for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxsift.sessions.artifacts.paths import braces, pattern
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "matches"),
+    [
+        ("*a*b", "xaab", True),
+        ("a*b*c", "abbc", True),
+        ("*.py", "src/x.py", False),
+        ("**/*.py", "x.py", True),
+        ("src/**/b*/c", "src/a/b/bx/c", True),
+        ("src/**/b*/c", "src/a/b/c", True),
+        ("**a*b", "a/ab", True),
+        ("a[!b]c", "a/c", False),
+        ("a[!b]c", "axc", True),
+        ("a[", "a[", True),
+    ],
+)
+def test_a_glob_matches_as_in_a_shell(glob: str, path: str, matches: bool) -> None:
+    assert bool(pattern(glob).fullmatch(path)) is matches
+
+
+# With a pattern that goes back to its earlier stars, each of these takes longer than a test may.
+@pytest.mark.parametrize("unit", ["*a", "**a", "**/a", "*?", "**", "*[ab]"])
+@pytest.mark.parametrize("crossing", [False, True])
+def test_no_glob_takes_for_ever(unit: str, crossing: bool) -> None:
+    compiled = pattern(unit * 30 + "b", crossing=crossing)
+    assert not any(compiled.fullmatch(path) for path in ("a" * 2000, "a/" * 1000, "ab" * 1000 + "c"))
+
+
+@pytest.mark.parametrize("source", ["{a,b}" * 5000, "{a," * 5000 + "}" * 5000, "{a," * 5000])
+def test_lists_in_braces_beyond_reason_stay_as_they_are(source: str) -> None:
+    assert braces(source) == [source]
