@@ -68,7 +68,7 @@ _INTRO = re.compile(
     re.IGNORECASE,
 )
 _OUTRO = re.compile(
-    r"\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
+    r"(?<!\n)\n+[ \t]*(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:need|have) (?:any|more|further)"
     r"|is there anything|would you like|please (?:let me know|feel free))\b[^\n]*\s*\Z",
     re.IGNORECASE,
 )
@@ -82,7 +82,7 @@ _SEAM = re.compile(r"[./-]|(?<=\d)(?=[a-z])")
 _FACT = re.compile(
     r"""(?x)
     (?<![\w./-])(?:
-        [\w.@~+-]*/[\w./@+-]*\w(?::\d+)*            # paths
+        [\w.@~+-]{0,200}/[\w./@+-]*\w(?::\d+)*            # paths
       | (?!(?:i\.e|e\.g)\b)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}(?::\d+)*  # file names, dotted names
       | v?\d+(?:\.\d+)+[\w.-]*\w?                   # versions and decimals
       | 0x[0-9a-fA-F]+ | \d{4,}                     # addresses, long numbers

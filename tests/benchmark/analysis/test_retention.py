@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from benchmark.analysis.leaderboard import build_leaderboard, build_leaderboards
 from benchmark.analysis.retention import (
@@ -217,3 +218,15 @@ def test_a_board_without_inputs_says_nothing(embedder: Embedder, tmp_path: Path)
     (board,) = retention_boards(build_leaderboards(results), results, RetentionJudge(embedder))
     (row,) = board.rows
     assert (row.case_count, row.net_saved) == (0, None)
+
+
+@pytest.mark.parametrize(("marker", "usable"), [("^E1", True), ("(", False), (r"((.|..)+)+[^\x00-\U0010ffff]", False)])
+def test_a_marker_that_cannot_be_used_costs_its_own_row(
+    marker: str, usable: bool, results: list[StoredResult], words: RetentionJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmark.analysis.retention._MARKER_S", 1.0)
+    result = results[0]
+    scenario = dataclasses.replace(result.record.scenario, marker=marker)
+    kept = words.read(dataclasses.replace(result, record=structs.replace(result.record, scenario=scenario)))
+    assert kept.answers
+    assert (kept.without_markers is not None) is usable
