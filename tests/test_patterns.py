@@ -285,6 +285,7 @@ MADE = {
     "ctxsift.sessions.artifacts.shell_verdicts": "the name of a script, escaped",
     "ctxsift.sessions.compaction.checking": "the heading of a section, escaped",
     "ctxsift.sessions.compaction.weights: ": "words of the code's table",
+    "ctxsift.sessions.importers.terminal": "what was typed, escaped",
     "ctxsift.sessions.speakers": "the name of a tag: word characters and dashes",
 }
 
