@@ -10,7 +10,7 @@ from ctxsift.backends.base import Backend, Generation, Limits
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
 from ctxsift.prompts import Request, RequestPrompt
 from ctxsift.recovery import Recovery, recover
-from ctxsift.validation import Validation, validate
+from ctxsift.validation import EMPTY_OUTPUT, Validation, validate
 
 
 class Failure(StrEnum):
@@ -18,6 +18,7 @@ class Failure(StrEnum):
 
     TOKEN_LIMIT = "token_limit"
     LOOP = "loop"
+    CONTENT_FILTER = "content_filter"
     EMPTY_ANSWER = "empty_answer"
     TRUNCATED_REASONING = "truncated_reasoning"
     PROGRAM_FAILED = "program_failed"
@@ -97,13 +98,16 @@ def failure_of(generation: Generation, raw: View) -> Failure | None:
     """
     if generation.fault:
         return Failure.PROGRAM_FAILED
-    silent = not generation.text.strip()
+    # Thought is no answer, closed or not.
+    silent = EMPTY_OUTPUT in raw.validation.reasons
     if generation.finish_reason == "length":
         # Tokens were spent, and none of them is the answer: they were thoughts, whether we were shown them or not.
-        hidden = silent and (generation.reasoning or not generation.text)
+        hidden = silent and (generation.reasoning or not generation.text or raw.validation.thought.spans)
         begun = generation.begins_in_reasoning and not _closes_reasoning(generation)
         thinking = hidden or begun or raw.validation.thought.unterminated
         return Failure.TRUNCATED_REASONING if thinking else Failure.TOKEN_LIMIT
+    if generation.finish_reason == "content_filter":
+        return Failure.CONTENT_FILTER
     if silent:
         return Failure.EMPTY_ANSWER
     return Failure.LOOP if generation.finish_reason == "loop" else None

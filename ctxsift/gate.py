@@ -10,43 +10,48 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ctxsift.contracts import Kind, contract_of
+from ctxsift.grounding import Ground, ground
 from ctxsift.prompts import Request
-from ctxsift.validation import Validation
+from ctxsift.validation import Validation, names_given
+from ctxsift.verdict_words import COUNTED, DENIED, FAILURE, OF_ALL, SUCCESS
 
-_FAULT = r"(?:errors?|failures?|failed|failing|problems?|issues?|faults?|exceptions?|findings?|warnings?)"
-_NO_FAULT = re.compile(
-    rf"\b(?:no|zero|0|without(?: any)?|free of|not a single|never|none|nothing|didn't|did not)\s+"
-    rf"(?:\w+\s+){{0,2}}?{_FAULT}\b",
-    re.IGNORECASE,
-)
-_FAILURE = re.compile(
-    r"fail|error|exception|fatal|panic|crash|abort|denied|refused|reject|killed|broken?\b|invalid|unable|conflict|warn"
-    r"|time(?:d )?out|missing|no such|cannot|n't\b|unsuccess|violat|mismatch|undefined|unreachable|exit|traceback"
-    r"|\bnot?\b|\bnone\b|\bE\d|✗|×|✘",
-    re.IGNORECASE,
-)
-_SUBJECT = (
-    r"(?:everything|build|tests?|checks?|compilation|installation|run|suite|jobs?|pipeline|deploy(?:ment)?|command|it|they"
-    r"|migrations?|push|lint(?:ing|er)?|files?|hooks?|steps?|all)"
-)
-_SUCCESS = re.compile(
-    rf"\b{_SUBJECT}\b(?:\s+[\w']+){{0,4}}?\s+(?:pass(?:es|ed)?|succeed(?:s|ed)?|green|clean|fine|successful(?:ly)?)\b"
-    r"|\bsuccess(?:ful(?:ly)?)?\b|\ball (?:is )?(?:good|green|ok|well)\b"
-    r"|\A\W*(?:ok(?:ay)?|pass(?:ed)?|done|success)\W*\Z",
-    re.IGNORECASE,
-)
-_SHOWS_FAILURE = re.compile(rf"{_FAILURE.pattern}|\b[45]\d\d\b", re.IGNORECASE)
 _NEGATIVE = re.compile(r"\b(?:no|not|none|nothing|never)\b", re.IGNORECASE)
 _CLAIMS_FAILURE = re.compile(r"\b(?:failed|fails|failing|crash(?:ed|es)|error(?:s|ed)?|broke|aborted)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]{3,}")
 _RUN = 8
 _TIMES = 3
-# What says more than that all is well may say it of a part.
-_MOST_WORDS = 12
-_FEWEST_WORDS = 4
+_MOST_WORDS, _FEWEST_WORDS = 12, 4
 _ANNOUNCING = frozenset(("answer", "the", "here", "and", "that", "this"))
+# Words that no other language has. What is said in another may be right, though the output has none of its words.
+_ENGLISH = frozenset(
+    (
+        "the",
+        "here",
+        "and",
+        "that",
+        "this",
+        "with",
+        "these",
+        "those",
+        "which",
+        "were",
+        "from",
+        "have",
+        "has",
+        "are",
+        "yes",
+    )
+)
+# Sentences, also of scripts without blanks; what numbers or marks the lines of a list.
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*|\n")
+_LIST_MARK = re.compile(r"[\s>#(\[]*(?:(?:\d{1,4}|[a-z]|[ivx]{1,5})[.):\]、]+(?=\s)|[-*•](?=\s))*\s*", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d{1,4}[.):\]]+")
+_INTEGER = re.compile(r"(?<![A-Za-z0-9_.,/-])\d{1,6}(?![A-Za-z0-9_/-]|[.,]\d)")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\u0e00-\u0e7f]")
+_FEWEST_UNSPACED = 4
 
 CONTRADICTS_EXIT_CODE = "contradicts_exit_code"
 NO_FAILURE_IN_OUTPUT = "no_failure_in_output"
@@ -96,30 +101,84 @@ def _sure(text: str, request: Request) -> Iterator[str]:
         return
     if len(text.strip()) >= len(request.raw_input.strip()):
         yield NOT_SHORTER
-    if _repeats(text, request.raw_input):
+    output, named = ground(request.raw_input), names_given(text, request)
+    if _repeats(text, output):
         yield REPETITION
-    rest = _NO_FAULT.sub(" ", text)
-    short = len(text.split()) <= _MOST_WORDS
-    if request.exit_code and short and (_SUCCESS.search(rest) or rest != text) and not _FAILURE.search(rest):
+    if request.exit_code and _claims_success(text, output, named):
         yield CONTRADICTS_EXIT_CODE
-    if request.exit_code == 0 and _CLAIMS_FAILURE.search(rest) and not _SHOWS_FAILURE.search(request.raw_input):
+    if (
+        request.exit_code == 0
+        and _CLAIMS_FAILURE.search(DENIED.sub(" ", text))
+        and not FAILURE.search(request.raw_input)
+    ):
         yield NO_FAILURE_IN_OUTPUT
+    if _is_of_something_else(text, request, named):
+        yield NOTHING_OF_THE_OUTPUT
+
+
+def _claims_success(text: str, output: Ground, named: list[bool]) -> bool:
+    """Say whether an answer tells of nothing but success."""
+    rest = DENIED.sub(" ", text)
+    if FAILURE.search(rest):
+        return False
+    # What says more than that all is well, and of what, may say it of a part.
+    of_a_part = any(named) and len(text.split()) > _MOST_WORDS and not OF_ALL.search(text)
+    counted = bool(COUNTED.match(rest)) and not output.says(rest)
+    return not of_a_part and (rest != text or counted or SUCCESS.search(rest) is not None)
+
+
+def _is_of_something_else(text: str, request: Request, named: list[bool]) -> bool:
+    if named and not any(named):
+        return True
     words = {word.lower() for word in _WORD.findall(text)}
     # What the question says too is none of the output; few words of it may still choose between things it names.
     own = words - {word.lower() for word in _WORD.findall(request.instruction)} - _ANNOUNCING
     output = request.raw_input.lower()
-    silent = len(words) >= _FEWEST_WORDS and not any(word in output for word in own)
-    if not _NEGATIVE.search(text) and (silent or (words and words <= _ANNOUNCING)):
-        yield NOTHING_OF_THE_OUTPUT
+    in_english = not words.isdisjoint(_ENGLISH)
+    silent = in_english and len(words) >= _FEWEST_WORDS and not any(word in output for word in own)
+    return not _NEGATIVE.search(text) and (silent or bool(words and words <= _ANNOUNCING))
 
 
-def _repeats(text: str, output: str) -> bool:
-    """Return True if a line or eight words in a row stand in the text three times, and not so often in the output."""
-    lines = Counter(line.strip() for line in text.splitlines() if len(line.split()) > 1)
-    seen = Counter(line.strip() for line in output.splitlines())
-    if any(count >= _TIMES and count > seen[line] for line, count in lines.items()):
+def _repeats(text: str, output: Ground) -> bool:
+    """Return True if a sentence or eight words in a row stand in the text three times, and not so often in the output.
+
+    Running numbers make no other sentence of it.
+    """
+    said: dict[str, list[tuple[int, ...]]] = {}
+    for sentence in _SENTENCE_END.split(text):
+        key, numbers = _without_numbers(sentence, output)
+        if len(key.split()) > 1 or (len(key) >= _FEWEST_UNSPACED and _UNSPACED.search(key)):
+            said.setdefault(key, []).append(numbers)
+    if any(_runs_on(numbers) and output.times(key) < len(numbers) for key, numbers in said.items()):
         return True
-    words = text.split()
+    words = [word for word in text.split() if not _ORDINAL.fullmatch(word)]
     runs = Counter(tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
     often = [run for run, count in runs.items() if count >= _TIMES]
-    return bool(often) and any(" ".join(output.split()).count(" ".join(run)) < runs[run] for run in often)
+    return any(output.times(" ".join(run)) < runs[run] for run in often)
+
+
+def _without_numbers(sentence: str, output: Ground) -> tuple[str, tuple[int, ...]]:
+    """Return a sentence without its list mark and numbers, and these numbers; those of the output are words of it."""
+    bare = _LIST_MARK.sub("", sentence, count=1).strip()
+    numbers: list[int] = []
+
+    def put_aside(number: re.Match[str]) -> str:
+        beside = [bare[: number.start()].split()[-1:], bare[number.end() :].split()[:1]]
+        before, behind = (" ".join(words) for words in beside)
+        if output.says(f"{before} {number[0]}") or output.says(f"{number[0]} {behind}"):
+            return number[0]
+        numbers.append(int(number[0]))
+        return ""
+
+    return " ".join(_INTEGER.sub(put_aside, bare).split()), tuple(numbers)
+
+
+def _runs_on(said: list[tuple[int, ...]]) -> bool:
+    """Say whether three in a row have the same numbers or the next ones."""
+    steps = [
+        all(after - before in (0, 1) for before, after in zip(*pair, strict=True))
+        if len(set(map(len, pair))) == 1
+        else False
+        for pair in pairwise(said)
+    ]
+    return any(all(steps[at : at + _TIMES - 1]) for at in range(len(steps) - _TIMES + 2))

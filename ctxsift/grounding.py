@@ -105,6 +105,11 @@ class Ground:
             return bool(phrase) and tuple(phrase) in self._runs
         return self._runs.issuperset(pairwise(phrase)) and f" {' '.join(phrase)} " in self._phrases
 
+    def times(self, piece: str) -> int:
+        """Return how often it says a piece; its white space does not count."""
+        folded = fold(piece)
+        return self._text.count(folded) if folded else 0
+
     def lost(self, removed: str, kept: str) -> set[str]:
         """Return the words and numbers of it that only the removed text has."""
         return (content_words(removed) & self.words) - content_words(kept)

@@ -132,8 +132,8 @@ class Tokens:
                 (MarkKind.HEADER, family.headers),
                 (MarkKind.OTHER, family.others),
                 (MarkKind.FINAL, family.final),
-                (MarkKind.OPEN, (pair[0] for pair in family.thought)),
-                (MarkKind.CLOSE, (pair[1] for pair in family.thought if pair[1] not in family.ends)),
+                (MarkKind.OPEN, (pair[0] for pair in family.hidden)),
+                (MarkKind.CLOSE, (pair[1] for pair in family.hidden if pair[1] not in family.ends)),
                 (MarkKind.BOX_OPEN, (pair[0] for pair in family.boxes)),
                 (MarkKind.BOX_CLOSE, (pair[1] for pair in family.boxes)),
                 (MarkKind.END, family.ends),
@@ -144,7 +144,7 @@ class Tokens:
     @functools.cached_property
     def closers(self) -> dict[str, frozenset[str]]:
         """The names of the marks that close each opening one."""
-        pairs = [pair for family in self.families for pair in (*family.thought, *family.boxes)]
+        pairs = [pair for family in self.families for pair in (*family.hidden, *family.boxes)]
         return {
             _name(opening): frozenset(_name(close) for other, close in pairs if _name(other) == _name(opening))
             for opening, _ in pairs

@@ -1,4 +1,4 @@
-"""What model families write around their answers: role headers, reasoning blocks, final channels, boxes, end marks.
+"""What model families write around their answers: role headers, reasoning, calls of tools, channels, boxes, end marks.
 
 One table, as data. Recovery, validation, thought detection and the chat templates read it through `ctxsift.marks`; a
 backend that knows its model's special tokens adds them for that model (`Tokens.extended`).
@@ -19,6 +19,7 @@ class Family(NamedTuple):
         headers: open the model's own turn.
         others: open the turn of somebody else.
         thought: what opens and closes reasoning.
+        calls: what opens and closes a call of a tool, where nobody offered one: no more an answer than reasoning is.
         announced: the same in words, where they are the first of an answer.
         final: begins the answer after reasoning.
         boxes: what stands around the answer itself.
@@ -31,11 +32,17 @@ class Family(NamedTuple):
     headers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     thought: tuple[Pair, ...] = ()
+    calls: tuple[Pair, ...] = ()
     announced: tuple[Pair, ...] = ()
     final: tuple[str, ...] = ()
     boxes: tuple[Pair, ...] = ()
     ends: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
+
+    @property
+    def hidden(self) -> tuple[Pair, ...]:
+        """What opens and closes what is no answer."""
+        return (*self.thought, *self.calls)
 
 
 _THINK: Pair = ("<think>", "</think>")
@@ -60,7 +67,8 @@ FAMILIES = (
         others=("<｜User｜>",),
         thought=(_THINK,),
         ends=("<｜end▁of▁sentence｜>",),
-        control=("<｜begin▁of▁sentence｜>", "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+        calls=(("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),),
+        control=("<｜begin▁of▁sentence｜>",),
     ),
     Family(
         "GLM",
@@ -77,7 +85,8 @@ FAMILIES = (
         others=("<|im_user|>user<|im_middle|>", "<|im_system|>system<|im_middle|>"),
         thought=(("◁think▷", "◁/think▷"), _THINK),
         ends=("<|im_end|>", "[EOS]", "[EOT]"),
-        control=("<|media_start|>", "<|media_end|>", "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+        calls=(("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),),
+        control=("<|media_start|>", "<|media_end|>"),
     ),
     Family(
         "gpt-oss (harmony)",
@@ -104,7 +113,8 @@ FAMILIES = (
         others=("<|turn>user\n", "<|turn>system\n"),
         thought=(("<|channel>thought\n", "<channel|>"),),
         ends=("<turn|>",),
-        control=("<|think|>", "<|tool_call>", "<tool_call|>"),
+        calls=(("<|tool_call>", "<tool_call|>"),),
+        control=("<|think|>",),
     ),
     Family(
         "Granite",
@@ -113,8 +123,8 @@ FAMILIES = (
         thought=(_THINK,),
         announced=(("Here is my thought process:", "Here is my response:"),),
         boxes=(("<response>", "</response>"),),
+        calls=(("<|tool_call|>", "<|end_of_text|>"),),
         ends=("<|end_of_text|>",),
-        control=("<|tool_call|>",),
     ),
     Family(
         "Phi",
@@ -127,8 +137,9 @@ FAMILIES = (
         "Mistral",
         others=("[INST]",),
         thought=(("[THINK]", "[/THINK]"), _THINK),
+        calls=(("[TOOL_CALLS]", "</s>"),),
         ends=("</s>",),
-        control=("<s>", "[/INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+        control=("<s>", "[/INST]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     ),
     Family(
         "Llama",
@@ -143,7 +154,8 @@ FAMILIES = (
         others=("<SPECIAL_11>User\n", "<SPECIAL_10>System\n", "<extra_id_1>User\n"),
         thought=(_THINK,),
         ends=("<SPECIAL_12>",),
-        control=("<SPECIAL_10>", "<SPECIAL_11>", "<extra_id_1>", "<TOOLCALL>", "</TOOLCALL>"),
+        calls=(("<TOOLCALL>", "</TOOLCALL>"),),
+        control=("<SPECIAL_10>", "<SPECIAL_11>", "<extra_id_1>"),
     ),
     Family(
         "EXAONE",
@@ -159,7 +171,8 @@ FAMILIES = (
         others=("]~b]user\n", "]~b]system\n", "]~b]tool\n"),
         thought=(_THINK,),
         ends=("[e~[",),
-        control=("]~!b[", "<minimax:tool_call>", "</minimax:tool_call>"),
+        calls=(("<minimax:tool_call>", "</minimax:tool_call>"),),
+        control=("]~!b[",),
     ),
     Family(
         "Seed-OSS",
@@ -170,7 +183,8 @@ FAMILIES = (
             ("<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"),
         ),
         ends=("<seed:eos>",),
-        control=("<seed:bos>", "<seed:tool_call>", "</seed:tool_call>", "<seed:pad>"),
+        calls=(("<seed:tool_call>", "</seed:tool_call>"),),
+        control=("<seed:bos>", "<seed:pad>"),
     ),
     Family(
         "Apertus",
@@ -319,6 +333,7 @@ FAMILIES = (
             ("<|thinking_start|>", "<|thinking_end|>"),
             ("<｜begin▁of▁thinking｜>", "<｜end▁of▁thinking｜>"),
         ),
+        calls=_tags("tool_call tool_calls function_call function_calls tool_use"),
         boxes=_tags("final_answer final response result output solution conclusion"),
     ),
 )

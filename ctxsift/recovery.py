@@ -40,7 +40,7 @@ _BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
 
 # The steps by name, in the order in which they are tried.
 STEPS = {
-    "reasoning_block": "reasoning between the marks of a model family, marks and all",
+    "reasoning_block": "reasoning and calls of tools between the marks of a model family, marks and all",
     "role_header": "what opens the model's turn or its final channel",
     "invented_turn": "what follows the end of the answer: turns of others, further turns of the model",
     "control_token": "end marks and other control tokens",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxsift.contracts import Kind, contract_of
-from ctxsift.envelope import is_quoted, is_spoken_of
+from ctxsift.envelope import is_quoted, is_spoken_of, read_envelope
 from ctxsift.grounding import Ground, ground
 from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
@@ -77,6 +77,9 @@ _KEY_END = re.compile(r"[\"']?\s*:(?=\s|\Z)")
 _MOST_LABELLED = 2000
 _LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
 _NUMBER = re.compile(r"[\d.]+")
+# Versions, addresses and figures are facts, but no names.
+_NAME = re.compile(r"(?!v?\d).*[A-Za-z]{2}")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+")
 # Where a name that somebody put together falls apart: `Garage.Enter`, `int/float`, `500s`.
 _SEAM = re.compile(r"[./-]|(?<=\d)(?=[a-z])")
 _FACT = re.compile(
@@ -128,6 +131,8 @@ def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Vali
     flags: list[str] = []
     if not text.strip():
         return Validation(Status.REJECTED, (EMPTY_OUTPUT,), (), (), thought)
+    if not (thought.unterminated or _answers(text, request, quotable, tokens)):
+        reasons.append(EMPTY_OUTPUT)
     if leaked_tokens(text, quotable, tokens):
         reasons.append(CONTROL_TOKEN_LEAK)
     if echoed_lines(text, request):
@@ -149,6 +154,13 @@ def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Vali
         flags.append(UNGROUNDED_FACTS)
     status = Status.REJECTED if reasons else Status.SOFT_ACCEPTED if flags else Status.ACCEPTED
     return Validation(status, tuple(reasons), tuple(flags), ungrounded, thought)
+
+
+def _answers(text: str, request: Request, quotable: Ground, tokens: Tokens) -> bool:
+    """Say whether anything stands beside the marks of a model and what is thought between them."""
+    structured = contract_of(request.intent).kind is Kind.STRUCTURED
+    envelope = read_envelope(text, quotable, tokens, request.intent if structured else None)
+    return any(text[piece.start : piece.end].strip() for piece in envelope.of("answer"))
 
 
 def _is_mostly_thought(text: str, thought: Thought) -> bool:
@@ -295,17 +307,32 @@ def has_fact(text: str) -> bool:
 
 def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
     """Return paths, identifiers, numbers, versions and error codes that nobody gave the model."""
+    return tuple(fact for fact, is_given in _facts(text, request).items() if not is_given)
+
+
+def names_given(text: str, request: Request) -> list[bool]:
+    """Return of each file, identifier and code that `text` names whether somebody gave it to the model."""
+    return [is_given for fact, is_given in _facts(text, request).items() if _NAME.match(fact)]
+
+
+def _facts(text: str, request: Request) -> dict[str, bool]:
+    """Return the facts of a text, and whether somebody gave them to the model."""
     exit_code = "" if request.exit_code is None else request.exit_code
     given = f"{request.quotable}\n{request.instruction}\n{exit_code}".lower()
-    found: dict[str, None] = {}
+    found: dict[str, bool] = {}
     for match in _FACT.finditer(text[:100_000]):
         # A key names a fact; it is none.
         if request.intent in (Intent.JSON, Intent.YAML) and _KEY_END.match(text, match.end()):
             continue
-        fact = match.group().rstrip(".-")
-        if fact and not all(_is_given(part, given) for part in fact.split(":")):
-            found[fact] = None
-    return tuple(found)
+        if fact := match.group().rstrip(".-"):
+            found[fact] = all(_is_given(part, given) for part in fact.split(":")) or _is_glued(fact, given)
+    return found
+
+
+def _is_glued(fact: str, given: str) -> bool:
+    """Return True for a name that words without blanks are glued to, if it is given."""
+    pieces = [piece for piece in _UNSPACED.split(fact) if piece]
+    return pieces != [fact] and bool(pieces) and all(_is_given(piece, given) for piece in pieces)
 
 
 def _is_given(fact: str, given: str) -> bool:

@@ -132,7 +132,7 @@ class ModelFailure(Answered, tag="model_failure", frozen=True, kw_only=True):
 
     Attributes:
         failure_reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer), `loop`,
-            `program_failed` (its generation has the fault).
+            `content_filter` (a service cut the answer off), `program_failed` (its generation has the fault).
 
     """
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ctxsift.cli.compress_json import AnswerIs, Printed, as_json, with_answer
 from ctxsift.cli.model import Answered, Model
 from ctxsift.cli.passing import give_back, note, problem_with, told, write, write_text
 from ctxsift.cli.signals import SignalledError, Signals
-from ctxsift.compression import Failure
+from ctxsift.compression import Compression, Failure
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.extract import extract
-from ctxsift.gate import OBJECTIONS, Objections, objections
+from ctxsift.gate import OBJECTIONS, objections
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.redaction import out_of_command
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _FAILED = {
     Failure.TOKEN_LIMIT: "the answer was cut off at the model's token limit (--max-output-tokens)",
     Failure.LOOP: "the answer repeats itself without end",
+    Failure.CONTENT_FILTER: "a filter of the service cut the answer off",
     Failure.EMPTY_ANSWER: "the model answered nothing",
     Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
     Failure.PROGRAM_FAILED: "the program failed",
@@ -41,9 +43,8 @@ def answer(
 ) -> int:
     """Ask the model about what was read, print its answer or what stands in for it; return the exit code."""
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
-    exit_code = source.exit_code if source.runs_command else options.exit_code
     line = _command_line(command, options.command, settings)
-    request = Request(text, options.wanted, Intent(options.intent), line, exit_code)
+    request = Request(text, options.wanted, Intent(options.intent), line, source.known_exit_code)
     try:
         answered = signals.interruptible(lambda: model.ask(request))
     except SignalledError:
@@ -53,14 +54,17 @@ def answer(
         return _fall_back(options, request, source, told(error))
     if answered.chars_cut:
         note(f"the output is too long; {answered.chars_cut:,} characters in its middle were not read")
+    if (why := _why_unusable(answered.result)) is not None:
+        return _fall_back(options, request, source, why, answered)
     recovered = answered.result.recovered
     against = objections(recovered.text, request, recovered.validation)
-    if (why := _why_not(answered, against)) is not None:
-        return _fall_back(options, request, source, why, answered)
+    if against.sure:
+        why = f"the answer was held back: it {'; '.join(OBJECTIONS[name] for name in against.sure)}"
+        return _fall_back(options, request, source, why, replace(answered, held=against.sure))
     if against.unfounded:
         shown = printable(", ".join(against.unfounded), limit=200)
         note(f"check the answer: neither output nor question holds {shown}")
-    _print(options, source.exit_code, recovered.text, len(text), answered)
+    _print(options, source.known_exit_code, recovered.text, len(text), answered)
     return source.exit_code
 
 
@@ -74,16 +78,13 @@ def _command_line(command: list[str], given: str | None, settings: Settings) -> 
     return settings.secrets.out_of_answer(out_of_command(line), ())
 
 
-def _why_not(answered: Answered, against: Objections) -> str | None:
-    """Return why the answer is not printed; None where nothing sure speaks against it."""
-    result = answered.result
+def _why_unusable(result: Compression) -> str | None:
+    """Return why there is no valid answer; None where there is one."""
     if result.failure is not None:
         return _FAILED[result.failure]
     verdict = result.recovered.validation
     if verdict.status is Status.REJECTED:
         return f"the answer was rejected: {', '.join(verdict.reasons)}"
-    if against.sure:
-        return f"the answer was held back: it {'; '.join(OBJECTIONS[name] for name in against.sure)}"
     return None
 
 
@@ -95,14 +96,14 @@ def _fall_back(
         picked = extract(request.raw_input, request.instruction)
         if len(picked) < len(request.raw_input.rstrip()):
             note(f"{why}; lines picked by rule follow (--fallback extract)")
-            _print(options, source.exit_code, picked, len(request.raw_input), answered, "extract", why)
+            _print(options, source.known_exit_code, picked, len(request.raw_input), answered, "extract", why)
             return source.exit_code
     return give_back(source, why, as_json=options.json, answered=answered)
 
 
 def _print(
     options: argparse.Namespace,
-    exit_code: int,
+    exit_code: int | None,
     text: str,
     input_chars: int,
     answered: Answered | None,
@@ -113,7 +114,7 @@ def _print(
         ratio = len(text) / input_chars
         printed = Printed(answer=text, answer_is=answer_is, fallback=why, exit_code=exit_code, compression_ratio=ratio)
         if answered is not None:
-            printed = with_answer(printed, answered.result, answered.load, answered.chars_cut)
+            printed = with_answer(printed, answered)
         write(as_json(printed))
         return
     write_text(text)

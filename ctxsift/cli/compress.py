@@ -171,7 +171,7 @@ def _source(options: argparse.Namespace, command: list[str], signals: Signals) -
     if not command:
         if os.isatty(0):
             raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
-        return standard_input(signals)
+        return standard_input(signals, options.exit_code)
     if signals.first is not None:
         return 128 + signals.first
     try:

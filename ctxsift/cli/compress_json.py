@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from ctxsift.backends.base import FinishReason, LoadInfo
+from ctxsift.backends.base import FinishReason
 from ctxsift.compression import Compression
 from ctxsift.validation import Status
+
+if TYPE_CHECKING:
+    from ctxsift.cli.model import Answered
 
 AnswerIs: TypeAlias = Literal["answer", "extract", "original"]
 
@@ -24,7 +27,13 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What validation says of the recovered answer."""
+    """What is thought of the recovered answer.
+
+    Attributes:
+        status: rejected, too, where the model failed or the answer was held back.
+        reasons: why it is rejected: how the model failed, what validation says, why it was held back.
+
+    """
 
     status: Status
     reasons: tuple[str, ...]
@@ -58,7 +67,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
         original_base64: the bytes of the original output where it is printed and `answer` does not hold them, because
             they are no UTF-8 or too many; else None.
         fallback: why it is not the answer of the model that was asked; None when it is, and where none was asked.
-        exit_code: the command's.
+        exit_code: of the command that ran, or as --exit-code has it; None where nobody told; 128 + N after signal N.
         compression_ratio: characters of the answer / characters of the input.
 
     """
@@ -67,7 +76,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     answer_is: AnswerIs
     original_base64: str | msgspec.UnsetType | None = None
     fallback: str | None
-    exit_code: int
+    exit_code: int | None
     compression_ratio: float
 
 
@@ -90,9 +99,9 @@ class PrintedAnswer(Printed, frozen=True, kw_only=True):
     model: str
 
 
-def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int) -> PrintedAnswer:
-    """Return `printed` with what is known of the model's answer; `cut` is input_chars_cut."""
-    verdict, generation = result.recovered.validation, result.answer.generation
+def with_answer(printed: Printed, answered: Answered) -> PrintedAnswer:
+    """Return `printed` with what is known of the model's answer."""
+    result, generation = answered.result, answered.result.answer.generation
     return PrintedAnswer(
         answer=printed.answer,
         answer_is=printed.answer_is,
@@ -102,13 +111,21 @@ def with_answer(printed: Printed, result: Compression, load: LoadInfo, cut: int)
         compression_ratio=printed.compression_ratio,
         raw=result.raw.text,
         steps=tuple(Step(step.name, step.removed) for step in result.recovery.steps),
-        validation=Verdict(verdict.status, verdict.reasons, verdict.flags, verdict.ungrounded, verdict.thought.density),
+        validation=_verdict(result, answered.held),
         tokens=Tokens(generation.prompt_tokens, generation.completion_tokens),
-        times_ms=Times(load.load_ms, generation.prefill_ms, generation.decode_ms, generation.total_ms),
+        times_ms=Times(answered.load.load_ms, generation.prefill_ms, generation.decode_ms, generation.total_ms),
         finish_reason=generation.finish_reason,
-        input_chars_cut=cut,
+        input_chars_cut=answered.chars_cut,
         model=generation.model,
     )
+
+
+def _verdict(result: Compression, held: Sequence[str]) -> Verdict:
+    found = result.recovered.validation
+    failure = () if result.failure is None else (str(result.failure),)
+    reasons = (*failure, *found.reasons, *held)
+    status = Status.REJECTED if reasons else found.status
+    return Verdict(status, reasons, found.flags, found.ungrounded, found.thought.density)
 
 
 def as_json(printed: Printed) -> bytes:

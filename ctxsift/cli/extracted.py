@@ -34,7 +34,7 @@ def extracted(options: argparse.Namespace, source: Source, signals: Signals) -> 
     if options.json:
         from ctxsift.cli.compress_json import Printed, as_json
 
-        ratio, code = len(picked) / len(text), source.exit_code
+        ratio, code = len(picked) / len(text), source.known_exit_code
         printed = Printed(answer=picked, answer_is="extract", fallback=None, exit_code=code, compression_ratio=ratio)
         write(as_json(printed))
     else:

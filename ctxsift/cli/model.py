@@ -32,12 +32,14 @@ class Answered:
 
     Attributes:
         chars_cut: characters of the input that were left out.
+        held: why a valid answer is not printed all the same; names of ctxsift.gate.
 
     """
 
     result: Compression
     load: LoadInfo
     chars_cut: int
+    held: tuple[str, ...] = ()
 
 
 class Model:

@@ -80,27 +80,34 @@ def give_back(source: Source, why: str | None, *, as_json: bool, answered: Answe
     """Print the original output, and to stderr why, if there is a reason to tell; return the exit code."""
     if why is not None:
         note(f"{why}; the original output follows unchanged")
-    settled = source.exit_code if source.ended else None
+    settled = _codes(source) if source.ended else None
 
-    def code() -> int:
+    def codes() -> tuple[int, int | None]:
         # A signal that comes while it is printed changes nothing.
-        return source.exit_code if settled is None else settled
+        return settled or _codes(source)
 
     if as_json:
-        _give_back_as_json(source, why, answered, code)
+        _give_back_as_json(source, why, answered, lambda: codes()[1])
     else:
         pass_on(source.everything(), source)
-    return code()
+    return codes()[0]
 
 
-def _give_back_as_json(source: Source, why: str | None, answered: Answered | None, code: Callable[[], int]) -> None:
+def _codes(source: Source) -> tuple[int, int | None]:
+    """Return our exit code, and what is known of the command's."""
+    return source.exit_code, source.known_exit_code
+
+
+def _give_back_as_json(
+    source: Source, why: str | None, answered: Answered | None, code: Callable[[], int | None]
+) -> None:
     from ctxsift.cli.compress_json import Printed, original_as_json, with_answer
 
     source.read(MOST_BYTES, past_signals=True)
 
     def printed() -> Printed:
         made = Printed(answer="", answer_is="original", fallback=why, exit_code=code(), compression_ratio=1.0)
-        return made if answered is None else with_answer(made, answered.result, answered.load, answered.chars_cut)
+        return made if answered is None else with_answer(made, answered)
 
     # Of what has no end in sight there is no telling yet whether it is UTF-8, and no reading it twice.
     text = codecs.iterdecode(source.everything(), "utf-8", "replace") if source.ended else ()

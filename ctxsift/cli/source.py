@@ -39,6 +39,7 @@ class Source:
         signals: what says that we are to end.
         descriptor: where to read.
         process: the command that writes there; None for standard input.
+        told: the exit code of what wrote standard input, where the caller tells it.
 
     Attributes:
         data: all that `read` has read.
@@ -48,8 +49,14 @@ class Source:
 
     """
 
-    def __init__(self, signals: Signals, descriptor: int, process: subprocess.Popen[bytes] | None = None) -> None:
-        self._signals, self._descriptor, self._process = signals, descriptor, process
+    def __init__(
+        self,
+        signals: Signals,
+        descriptor: int,
+        process: subprocess.Popen[bytes] | None = None,
+        told: int | None = None,
+    ) -> None:
+        self._signals, self._descriptor, self._process, self._code_told = signals, descriptor, process, told
         self._at_end = self._exited = self._told = self._killed = False
         self._deadline: float | None = None
         self._allowance = math.inf
@@ -71,6 +78,11 @@ class Source:
         if code is not None:
             return code if code >= 0 else 128 - code
         return 128 + self._signals.first if self._signals.first is not None else 0
+
+    @property
+    def known_exit_code(self) -> int | None:
+        """The same, but of what wrote standard input what the caller tells; None where nobody does."""
+        return self.exit_code or (0 if self.runs_command else self._code_told)
 
     def read(self, most: int, *, past_signals: bool = False) -> None:
         """Read to the end into `data`, or until it has more than `most` bytes, or until a signal has come."""
@@ -165,9 +177,9 @@ class Source:
             self.ended, self.left_open = True, self._exited and not self._at_end
 
 
-def standard_input(signals: Signals) -> Source:
-    """Return what is piped in."""
-    return Source(signals, 0)
+def standard_input(signals: Signals, told: int | None = None) -> Source:
+    """Return what is piped in; `told` is the exit code of what wrote it, where the caller tells it."""
+    return Source(signals, 0, told=told)
 
 
 def command_output(command: Sequence[str], signals: Signals) -> Source:

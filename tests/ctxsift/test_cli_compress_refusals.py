@@ -42,6 +42,10 @@ def call(folder: Path, *options: str, data: bytes = LONG, **script: Any) -> subp
         ({"finish_reason": "loop"}, [], b"the answer repeats itself without end"),
         ({}, ["--max-output-tokens", "2"], b"the answer was cut off at the model's token limit"),
         ({"default": " \n"}, [], b"the model answered nothing"),
+        ({"default": "</think>"}, [], b"the model answered nothing"),
+        ({"default": "<think>src/app.py:7 has an error.</think>\n"}, [], b"the model answered nothing"),
+        ({"default": '<tool_call>\n{"name": "grep"}\n</tool_call>'}, [], b"the model answered nothing"),
+        ({"finish_reason": "content_filter"}, [], b"a filter of the service cut the answer off"),
         ({"default": "<think>Which file is it", "finish_reason": "length"}, [], b"the model was still thinking"),
     ],
 )
@@ -55,6 +59,8 @@ def test_an_answer_without_an_end_gives_the_original_back(
     told = json.loads(call(tmp_path, "--json", *options, **script).stdout)
     assert told["answer"] == LONG.decode()
     assert why.decode() in told["fallback"]
+    assert told["validation"]["status"] == "rejected"
+    assert told["validation"]["reasons"]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +69,10 @@ def test_an_answer_without_an_end_gives_the_original_back(
         ({"finish_reason": "loop"}, 99, Failure.LOOP),
         ({}, 2, Failure.TOKEN_LIMIT),
         ({"default": ""}, 99, Failure.EMPTY_ANSWER),
+        ({"default": "</think>"}, 99, Failure.EMPTY_ANSWER),
+        ({"default": "<think>Which?</think>"}, 99, Failure.EMPTY_ANSWER),
+        ({"default": "<think>Which?</think>", "finish_reason": "length"}, 99, Failure.TRUNCATED_REASONING),
+        ({"finish_reason": "content_filter"}, 99, Failure.CONTENT_FILTER),
         ({"default": "<think>Which", "finish_reason": "length"}, 99, Failure.TRUNCATED_REASONING),
         ({}, 99, None),
     ],
@@ -125,9 +135,39 @@ def test_a_claim_against_the_exit_code_gives_the_original_back(tmp_path: Path) -
     done = call(tmp_path, "--exit-code", "1", default="All tests pass.")
     assert (done.returncode, done.stdout) == (0, LONG)
     assert b"the answer was held back: it claims success, but the command failed; the original" in done.stderr
-    done = call(tmp_path, default="src/cart.py:9 has an error.")
-    assert done.stdout == b"src/cart.py:9 has an error.\n"
+    told = json.loads(call(tmp_path, "--json", "--exit-code", "1", default="All tests pass.").stdout)
+    assert (told["validation"]["status"], told["validation"]["reasons"]) == ("rejected", ["contradicts_exit_code"])
+    done = call(tmp_path, default="src/app.py:7 and src/cart.py:9 have errors.")
+    assert done.stdout == b"src/app.py:7 and src/cart.py:9 have errors.\n"
     assert done.stderr == b"ctxsift: check the answer: neither output nor question holds src/cart.py:9\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--fallback", "extract"]])
+@pytest.mark.parametrize("script", [{}, {"fail_load": "no memory"}, {"finish_reason": "loop"}])
+def test_json_says_the_exit_code_that_was_told(tmp_path: Path, script: dict[str, Any], options: list[str]) -> None:
+    for told, known in ((["--exit-code", "3"], 3), (["--exit-code", "0"], 0), ([], None)):
+        done = call(tmp_path, "--json", *told, *options, **script)
+        assert (json.loads(done.stdout)["exit_code"], done.returncode) == (known, 0)
+    done = call(tmp_path, "--json", *options, "--", "sh", "-c", "yes error | head -n 2000; exit 3", **script)
+    assert (json.loads(done.stdout)["exit_code"], done.returncode) == (3, 3)
+
+
+@pytest.mark.slow
+def test_json_of_an_extract_says_the_exit_code_that_was_told() -> None:
+    command = [sys.executable, "-m", "ctxsift", "compress", "what failed?", "--json", "--exit-code", "7"]
+    told = json.loads(subprocess.run(command, input=FAILING, capture_output=True, check=True).stdout)
+    assert (told["answer_is"], told["exit_code"]) == ("extract", 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "hint"), [(["make all | tail"], "sh -c 'make all | tail'"), (["nosuch"], "its name")]
+)
+def test_a_command_line_in_one_word_is_told_of_a_shell(tmp_path: Path, words: list[str], hint: str) -> None:
+    done = call(tmp_path, "--", *words)
+    assert (done.returncode, done.stdout) == (127, b"")
+    assert hint in done.stderr.decode()
 
 
 LOG = b"".join(b"step %d of the build went well, in %d ms\n" % (n, 7 * n % 90) for n in range(2000))

@@ -39,6 +39,72 @@ def test_success_is_not_claimed_after_a_failure(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "All 3 tests passed, and the suite as a whole took no longer than the fifth of a second that it always takes.",
+        "The run took 0.2 seconds; every one of the 3 tests came to its end and passed without any trouble at all.",
+        "Everything in tests/test_cart.py was collected and passed, and the whole of it came to an end in 0.2 seconds.",
+        "There is no need to look further: the build is green.",
+        "None of the tests in the suite failed.",
+        "Failures: 0",
+        "3/3",
+        "✅",
+        "The command exited with code 0.",
+        "5 passed",
+        "Alle drei Tests sind durchgelaufen, die Suite ist grün.",
+        "Es gab keine Fehler.",
+        "L'ensemble des tests a réussi.",
+        "Aucun problème.",
+        "Todas las pruebas pasaron.",
+        "Sin errores.",
+        "所有测试均已通过",
+        "没有发现问题。",
+        "テストはすべて合格です",
+        "エラーはありませんでした。",
+        "Все проверки пройдены.",
+        "Ошибок не обнаружено",
+        "모든 검사를 통과했습니다.",
+        "Tutti i test sono passati.",
+        "Todos os testes passaram.",
+        "De build is geslaagd.",
+    ],
+)
+def test_success_is_claimed_in_many_words_and_languages(text: str) -> None:
+    assert "contradicts_exit_code" in held_back(text)
+    assert "contradicts_exit_code" not in held_back(text, exit_code=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 of 3 tests failed: test_total.",
+        "All tests passed apart from test_total.",
+        "2/3 passed",
+        "2 passed",
+        "3",
+        "yes",
+        "One of them: it came out one short.",
+        "Alle Tests außer test_total sind durchgelaufen.",
+        "Die Summe war um eins zu klein.",
+        "Tous les tests passent sauf test_total.",
+        "La somme est trop petite d'une unité.",
+        "Todas las pruebas pasaron menos test_total.",
+        "Quedó corta por uno.",
+        "除test_total外全部通过",
+        "总数少了一",
+        "test_total以外は合格です",
+        "合計が1つ足りません。",
+        "Все тесты прошли, кроме test_total.",
+        "Сумма на единицу меньше.",
+        "test_total을 빼고 모두 통과했지만 하나는 실패",
+        "합계가 하나 적습니다.",
+    ],
+)
+def test_right_answers_of_any_language_pass(text: str) -> None:
+    assert held_back(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "test_total failed: 3 is not 4.",
         "2 tests passed, but test_total failed.",
         "The run did not succeed.",
@@ -61,6 +127,39 @@ def test_repetition_is_held_back_unless_the_output_repeats_itself() -> None:
     assert "repetition" in held_back(" ".join(["one total is wrong in the cart of the shop"] * 3))
     assert held_back("E   AssertionError: 3 != 4\n" * 3) == []
     assert held_back("- total: 1\n- total: 1\n- total: 1", intent=Intent.YAML) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}. See the log.",
+        "{}) Read the output again",
+        "- Step {}: see the log.",
+        "See line {} of the log.",
+        "第{}步：查看日志。",
+    ],
+)
+@pytest.mark.parametrize("between", ["\n", " "])
+def test_a_line_under_running_numbers_is_one_line(line: str, between: str) -> None:
+    said = [line.format(number) for number in range(1, 30)]
+    assert "repetition" in held_back(between.join(said))
+    assert "repetition" not in held_back(between.join(said[:2]))
+
+
+def test_numbers_of_the_output_make_other_lines() -> None:
+    output = "".join(f"case {number} went wrong after {7 * number} ms\n" for number in range(1, 9))
+    assert held_back("case 1 went wrong\ncase 2 went wrong\ncase 3 went wrong", output) == []
+    assert held_back("1. case 1 went wrong\n2. case 4 went wrong\n3. case 6 went wrong", output) == []
+    # Numbers that do not run name places.
+    assert held_back("see line 3 of it\nsee line 9 of it\nsee line 14 of it", output) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["tests/test_order.py failed.", "`OrderTotal` failed in src/order.rb:7", "E0308 in a.rs"]
+)
+def test_an_answer_that_names_nothing_of_the_output_is_held_back(text: str) -> None:
+    assert held_back(text) == ["nothing_of_the_output"]
+    assert held_back(f"{text} So did test_total.") == []
 
 
 def test_words_from_elsewhere_are_held_back() -> None:

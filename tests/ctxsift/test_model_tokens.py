@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -151,3 +152,30 @@ def test_what_ends_a_turn_stops_a_model_unless_it_ends_its_reasoning() -> None:
     assert MODEL_TOKENS.stops({"<|end|>", "<|endoftext|>", "a"}) == {"<|end|>", "<|endoftext|>"}
     assert MODEL_TOKENS.stops({"<|end|>", "<|return|>", "<|channel|>", "<|message|>"}) == {"<|return|>"}
     assert MODEL_TOKENS.stops({"<|end_message|>", "<|content_thinking|>"}) == frozenset()
+
+
+CALL = '{"name": "grep", "arguments": {"pattern": "E42"}}'
+
+
+@pytest.mark.parametrize(("opening", "close"), sorted({pair for family in FAMILIES for pair in family.calls}))
+def test_a_call_of_a_tool_is_no_answer(opening: str, close: str) -> None:
+    answer = "E42 in src/a.py:7"
+    for said in (
+        f"{answer}\n{opening}\n{CALL}\n{close}",
+        f"{opening}{CALL}{close}\n{answer}",
+        f"{answer}{opening}{close}",
+    ):
+        assert recover(said, ASKED).text == answer
+    assert "empty_output" in validate(recover(f"{opening}{CALL}{close}", ASKED).text, ASKED).reasons
+    assert validate(recover(f"{opening}{CALL}", ASKED).text, ASKED).status is Status.REJECTED
+    # What the output shows may be spoken of.
+    quoted = replace(ASKED, raw_input=f"log of the agent: {opening} was printed\n")
+    assert recover(f"The agent printed {opening} to the log.", quoted).steps == ()
+
+
+@pytest.mark.parametrize(
+    "mark", ["</think>", "<think></think>", "<think>E42</think>", "[/THINK]", "</think>\n</think>"]
+)
+@pytest.mark.parametrize("intent", Intent)
+def test_thought_alone_is_no_answer(mark: str, intent: Intent) -> None:
+    assert "empty_output" in validate(mark, replace(ASKED, intent=intent)).reasons

@@ -1,0 +1,104 @@
+"""The words in which people and programs say how something ended, well or badly, in several languages.
+
+The lists hold stems, not phrases that one answer had: they may shrink, and grow only by a language.
+"""
+
+from __future__ import annotations
+
+import re
+
+_IGNORE = re.IGNORECASE
+# From here on, scripts without blanks, whose words have no borders.
+_FIRST_UNSPACED = "\u3000"
+
+
+def _stems(*lists: str) -> str:
+    """Return a pattern of what begins with one of these; in scripts without blanks they may stand anywhere."""
+    found = [stem for stems in lists for stem in stems.split()]
+    spaced = "|".join(stem for stem in found if stem[0] < _FIRST_UNSPACED)
+    return "|".join([*(stem for stem in found if stem[0] >= _FIRST_UNSPACED), rf"\b(?:{spaced})"])
+
+
+_FAULT = _stems(
+    r"(?:errors?|failures?|failed|failing|fails?|problems?|issues?|faults?|exceptions?|findings?|warnings?|troubles?"
+    "|red|complaints?|concerns?|regressions?|worries|doubts?|breakages?|hitch(?:es)?)\\b",
+    "fehler problem warnung erreur échec échou problème avertissement error fall(?:o|ó|a) problema advertencia",
+    "errore fallit erro\\b erros\\b falha fout(?:en)?\\b mislukt błęd błąd ошиб сбо проблем hata sorun",
+    "错误 失败 异常 问题 报错 錯誤 失敗 異常 問題 エラー 失敗 問題 오류 실패 에러 문제",
+)
+_DENIES = (
+    r"(?:no|zero|0|without(?: any| an?)?|free of|not a single|never|none|nothing|didn't|did not|kein\w*|ohne|null"
+    r"|aucune?|sans|pas d[e']|zéro|ningun[oa]?|ningún|sin|cero|nessun[oa]?|senza|nenhuma?|sem|geen|zonder"
+    r"|żadn\w+|bez|без|ни)"
+)
+# What may stand between "none" and "failed" without being what is missing: "no such file" is a fault.
+_BETWEEN = (
+    r"(?:of|in|the|them|these|those|any|all|a|an|single|one|\d+|tests?|checks?|suites?|cases?|runs?|builds?|jobs?|steps?"
+    r"|der|die|das|den|des|du|de|la|le|les|el|los|las|have|has|had|were|was|been|being|sind|wurden?|est|a|ont)"
+)
+# What is left of an answer without these says what it admits.
+DENIED = re.compile(
+    rf"\b{_DENIES}\s+(?:(?:\w+\s+){{0,2}}?|(?:{_BETWEEN}\s+){{0,6}}?)(?:{_FAULT})\w*"
+    rf"|(?:{_FAULT})\w*\s*[:=：]?\s*\b0\b(?![.,]?\d)"
+    r"|(?:没有|沒有|[无無零未])(?:[发發]现|[发發]生|出现)?(?:任何|一个)?(?:测试)?(?:错误|失败|异常|问题|报错|錯誤|失敗|異常|問題)"
+    r"|(?:エラー|失敗|問題|警告)(?:は|も|が)?(?:なし|(?:あり|起き|発生し|見つかり)ません(?:でした)?|な(?:い|かった)|無し)"
+    r"|(?:오류|실패|에러|문제)(?:[가는도이])?\s*(?:없\w+|발생하지 않\w+)"
+    r"|\b(?:ошибок|сбоев|проблем)\s+(?:\w+\s+)?(?:нет|не\s\w+)|\bhata (?:yok|bulunmadı)"
+    r"|\b(?:fehlerfrei|fehlerlos|error-free|nothing (?:\w+ ){0,3}(?:wrong|out of the ordinary))\b"
+    r"|\bno(?:thing)? (?:need|reason|cause|(?:longer|more|later) than)\b"
+    r"|\bexit(?:ed|s)? (?:normally|cleanly|fine|ok|gracefully)\b"
+    r"|\b(?:exit(?:ed|s)?|return(?:ed)?|rc|status|code|код|código)\b[^.\d\n]{0,24}?\b0\b(?![.,]?\d)",
+    _IGNORE,
+)
+_OF = r"(?:/|out of|of|von|de|sur|su|из|van|z)"
+FAILURE = re.compile(
+    r"fail|error|exception|fatal|panic|crash|abort|denied|refused|reject|killed|broken?\b|invalid|unable|conflict|warn"
+    r"|time(?:d )?out|missing|no such|cannot|n't\b|unsuccess|violat|mismatch|undefined|unreachable|exit|traceback"
+    r"|\bnot?\b|\bnone\b|\bE\d|[✗×✘❌🔴❗⚠]|\b[45]\d\d\b"
+    r"|\b(?:except|apart from|aside from|other than|save for|all but|rest|wrong|stopped|red)\b"
+    rf"|(?<![\w./])(\d+)\s?{_OF}\s?(?!\1\b)\d+(?![\w./])|"
+    + _stems(
+        r"""
+        fehl scheiter gescheitert abgebrochen abbruch abgestürzt absturz nicht\b kein verweiger ungültig kaputt
+        zeitüber außer\b bis\sauf rot\b échou échec erreur impossible introuvable refus pas\b manqu invalide
+        sauf\b rouge plant avertiss interromp fall(?:[oóa]|aron|ido|an)\w* imposible deneg rechaz falta excepto
+        salvo menos inválid rojo non\b fallit errore impossibile manca tranne negat falh erro não\b exceto negad
+        ausente mislukt gefaald fout niet\b geen\b ontbreek behalve nie\b nie(?:powodz|uda) błąd błęd brak
+        oprócz ошиб не\b нет\b сбо упал провал отказ кроме отсутств неуда предупрежд невозможн hata\w* başarısız
+        değil yok\b فشل خطأ لم 失败 失敗 错误 錯誤 异常 異常 未 不 没 沒 无法 無 缺少 拒绝 崩溃 超时 除 警告
+        中止 终止 以外 エラー 例外 ない なかった ません できな 拒否 中断 落ち 실패 오류 에러 예외 않 없 못 거부
+        경고 제외 중단
+        """
+    ),
+    _IGNORE,
+)
+_SUBJECT = (
+    r"(?:everything|build|tests?|checks?|compilation|installation|run|suite|jobs?|pipeline|deploy(?:ment)?|command|it|they"
+    r"|migrations?|push|lint(?:ing|er)?|files?|hooks?|steps?|all|every|each|whole|entire)"
+)
+_WELL = r"(?:pass(?:es|ed)?|succeed(?:s|ed)?|green|clean|fine|successful(?:ly)?|well|ok(?:ay)?|good)"
+_ALL_ELSEWHERE = (
+    "alles? sämtlich jede tou(?:te?s?|s)\\b tod[oa]s?\\b tutt[eio] tudo\\b wszystk вс[её] весь вся tüm bütün"
+    " جميع كل 全部 所有 都 一切 すべて 全て 全 모든 모두 전부"
+)
+_ALL = _stems(_ALL_ELSEWHERE, "tests?\\b suite build ビルド テスト 测试 構建 构建 빌드 테스트")
+_WELL_ELSEWHERE = _stems(
+    "bestanden durchgelaufen grün ordnung sauber pass[ée]\\w* vert pas(?:aron|ó|an|ado)\\b verde bien\\b",
+    "passat superat passaram passou goed groen прош пройден зел[её]н порядке przesz zielon geçti",
+    "通过 通過 正常 顺利 合格 パス 통과 정상",
+)
+OF_ALL = re.compile(_stems("all\\b every whole entire", _ALL_ELSEWHERE), _IGNORE)
+_VERDICT = rf"(?:{_WELL}|{_WELL_ELSEWHERE})"
+# Right where the output counts as many.
+COUNTED = re.compile(rf"\A\W*\d+\s+(?:tests?\s+)?{_VERDICT}\W*\Z", _IGNORE)
+SUCCESS = re.compile(
+    rf"\b{_SUBJECT}\b(?:[\s,;]+[\w']+){{0,12}}?[\s,;]+{_WELL}\b|\bsuccess(?:ful(?:ly)?)?\b"
+    r"|\A\W*(?:yes\W+)?(?:ok(?:ay)?|pass(?:ed)?|done|success|lgtm)\b\W*(?:\(.*\)\W*)?\Z"
+    rf"|(?:{_ALL})[\s\S]{{0,60}}?(?:{_WELL_ELSEWHERE})|\b100\s?%"
+    rf"|(?<![\w./])([1-9]\d*)\s?{_OF}\s?\1(?![\w./])|[✅✔✓☑👍🎉💚🟢👌]|"
+    + _stems(
+        "erfolgreich réussi succès éxito exitos riuscit successo sucesso geslaagd powodzeni успе başarıyla başarılı",
+        "نجح 成功 성공",
+    ),
+    _IGNORE,
+)
