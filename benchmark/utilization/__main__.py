@@ -99,7 +99,10 @@ def build_parser() -> Parser:
     columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
     columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
     columns.add_argument(
-        "--contexts-column", default="contexts", metavar="NAME", help="list of chunks, best first; default: contexts"
+        "--contexts-column",
+        default="contexts",
+        metavar="NAME",
+        help="list of chunks, best first (texts, or mappings with page_content, text or content); default: contexts",
     )
     columns.add_argument(
         "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="default: answer"
@@ -272,7 +275,7 @@ def _list_judges(options: argparse.Namespace) -> int:
 def _gate(found: Utilization, least: float | None, unscored: float | None) -> int:
     """Return the exit code of figures, and say what is wrong with them."""
     verdicts = [verdict for row in found.rows for verdict in row.verdicts]
-    if all(verdict.relevant is None for verdict in verdicts):
+    if verdicts and all(verdict.relevant is None for verdict in verdicts):
         tell(f"failed: no verdict on any of {len(verdicts)} chunks; the first: {verdicts[0].reason}")
         return _EXIT_NOTHING_SCORED
     problems = list(_problems(found, least, unscored))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from ctxsift.strict_json import decode
 # A name, a dotted path into a nested column, or a function of the row.
 Column = str | Callable[[Any], Any]
 _MOST_VALUES = 200_000
+# What frameworks of retrieval call the text of a document: LangChain, LlamaIndex and most stores, Haystack.
+_TEXT_OF_CHUNK = ("page_content", "text", "content")
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Columns:
 
     Attributes:
         question, answer: a text each; not needed where labels are given.
-        contexts: the chunks, a list of texts, best rank first.
+        contexts: the chunks, a list of texts (or of mappings with one), best rank first; may be empty.
         labels: verdicts, a list of 0 and 1, one a chunk.
 
     """
@@ -35,8 +38,12 @@ class Columns:
 
 def questions(rows: Iterable[TableRow], columns: Columns) -> Iterator[Question]:
     """Yield the rows as questions. Raises InputError, naming row and column."""
+    rows = list(rows)
+    somewhere = any(_has(row, columns.contexts) for row in rows)
     for row in rows:
-        contexts = _chunks(_Cell.of(row, columns.contexts, "contexts"))
+        # Where no row has the column, its name is wrong.
+        retrieved = not somewhere or _has(row, columns.contexts)
+        contexts = _chunks(_Cell.of(row, columns.contexts, "contexts")) if retrieved else ()
         labels = None
         if columns.labels is not None:
             labels = _labels(_Cell.of(row, columns.labels, "labels"), len(contexts))
@@ -49,6 +56,16 @@ def questions(rows: Iterable[TableRow], columns: Columns) -> Iterator[Question]:
             answer=_text(row, columns.answer, "answer", needed=needed),
             labels=labels,
         )
+
+
+def _has(row: TableRow, column: Column) -> bool:
+    if callable(column):
+        return True
+    try:
+        _looked_up(row.values, column)
+    except _NoColumnError:
+        return False
+    return True
 
 
 class _NoColumnError(Exception):
@@ -84,8 +101,14 @@ class _Cell:
     def refused(self, problem: str, hint: str = "") -> InputError:
         return InputError(self.where, problem, hint)
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing is in it: null, a text without letters, what pandas makes of an empty cell."""
+        value = self.value
+        return value is None or (isinstance(value, str) and not value.strip()) or _is_nan(value)
+
     def values(self, what: str) -> list[Any]:
-        """Return a list; one in a cell of text is JSON. Raises InputError when it is none, or empty."""
+        """Return a list; one in a cell of text is JSON. Raises InputError when it is none."""
         value = self.value
         hint = f"write {what} as a JSON list"
         if isinstance(value, str):
@@ -100,9 +123,11 @@ class _Cell:
         value = value.tolist() if hasattr(value, "tolist") else value
         if not isinstance(value, list | tuple):
             raise self.refused(f"is {_kind(value)}, not a list", hint)
-        if not value:
-            raise self.refused("is empty", "give at least one chunk, or leave the row out")
         return list(value)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_python_list(text: str) -> bool:
@@ -131,15 +156,29 @@ def _nested(value: Any) -> Any:
 
 
 def _chunks(cell: _Cell) -> tuple[str, ...]:
-    chunks = cell.values("the chunks")
-    for place, chunk in enumerate(chunks, 1):
-        if not isinstance(chunk, str):
-            raise cell.refused(f"chunk {place} is {_kind(chunk)}, not a text", "write each chunk as a string")
-    return tuple(chunks)
+    """Return the texts of chunks; none where nothing was retrieved."""
+    chunks = [] if cell.is_missing else cell.values("the chunks")
+    return tuple(_chunk_text(cell, place, chunk) for place, chunk in enumerate(chunks, 1))
+
+
+def _chunk_text(cell: _Cell, place: int, chunk: Any) -> str:
+    """Return a chunk, or the one text of a document as frameworks of retrieval write it."""
+    if isinstance(chunk, Mapping):
+        named = [name for name in _TEXT_OF_CHUNK if isinstance(chunk.get(name), str)]
+        if len(named) == 1:
+            return str(chunk[named[0]])
+        what = f"texts under {' and '.join(named)}" if named else f"no text under {', '.join(_TEXT_OF_CHUNK)}"
+        hint = "write each chunk as a string, or its text under one of these names"
+        raise cell.refused(f"chunk {place} is a mapping with {what}", hint)
+    if not isinstance(chunk, str):
+        raise cell.refused(f"chunk {place} is {_kind(chunk)}, not a text", "write each chunk as a string")
+    return chunk
 
 
 def _labels(cell: _Cell, count: int) -> tuple[int, ...]:
-    labels = cell.values("the labels")
+    labels = [] if cell.is_missing else cell.values("the labels")
+    if count and not labels:
+        raise cell.refused("is empty", "write one label a chunk")
     for place, label in enumerate(labels, 1):
         if not isinstance(label, int | float) or label not in (0, 1):
             raise cell.refused(f"label {place} is {str(label)[:40]!r}", "write 1 for a relevant chunk, 0 for another")

@@ -18,7 +18,7 @@ class Question:
     Attributes:
         number: of the row, from 1.
         where: file and row, for errors.
-        contexts: the chunks, best rank first; at least one.
+        contexts: the chunks, best rank first; none where nothing was retrieved.
         labels: given verdicts, one a chunk.
         statements: what a right answer says, where that is known.
 
@@ -37,7 +37,7 @@ class State(StrEnum):
     """Whether a row has a utilization."""
 
     DEFINED = "defined"
-    # No chunk is relevant: there is nothing to rank.
+    # No chunk is relevant, or there is none: there is nothing to rank.
     UNDEFINED = "undefined"
     # A judge gave no verdict on some chunk.
     UNSCORED = "unscored"
@@ -64,7 +64,7 @@ class RowUtilization(Record, frozen=True):
     Attributes:
         chunks: how many count: all, or K.
         relevant: how many of these are relevant.
-        precision: relevant / chunks; None where the row is unscored.
+        precision: relevant / chunks; None where the row is unscored or has no chunk.
 
     """
 
@@ -118,7 +118,7 @@ class Utilization(Record, frozen=True):
         unscored_share: of all rows.
         spread: over the defined rows; None without any.
         mean_with_zeros: the mean with 0 for undefined rows, as other libraries report it.
-        mean_precision: over the rows that are not unscored.
+        mean_precision: over the rows with chunks that are not unscored.
         histogram: defined rows in ten bins of equal width from 0 to 1; 1 belongs to the last.
 
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,8 @@ def _csv(path: Path) -> Iterator[TableRow]:
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[TableRow]:
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    # Lines end as files have it: U+2028 and the like stand within cells.
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
     number = 0
     try:

@@ -15,6 +15,7 @@ import pytest
 
 from benchmark.utilization import Utilization, utilization
 from benchmark.utilization.__main__ import main
+from benchmark.utilization.tables import read_table
 from ctxsift.errors import InputError
 
 ROWS: list[dict[str, Any]] = [
@@ -128,7 +129,6 @@ def test_a_function_that_fails_is_named_with_its_row() -> None:
     [
         ({"contexts_column": "pred.context"}, "row 1: pred.context: no such column; did you mean contexts"),
         ({"contexts_column": "contexts.first"}, "row 1: contexts.first: no such column"),
-        ({"contexts_column": lambda _: []}, "row 1: contexts: is empty"),
         ({"contexts_column": lambda _: [1]}, "row 1: contexts: chunk 1 is a number"),
     ],
 )
@@ -141,3 +141,62 @@ def test_errors_name_row_and_column(columns: dict[str, Any], expected: str) -> N
 def test_no_rows() -> None:
     with pytest.raises(InputError, match="rows: are empty"):
         utilization([], labels_column="labels")
+
+
+NOTHING: list[Any] = [[], None, float("nan"), "", " ", "[]"]
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_row_without_chunks_is_undefined(nothing: Any, labelled: bool) -> None:
+    rows = [*ROWS, {"question": "d?", "contexts": nothing, "answer": "s", "labels": []}]
+    labels = "labels" if labelled else None
+    before, found = utilization(ROWS, labels_column=labels), utilization(rows, labels_column=labels)
+    assert (found.count, found.undefined) == (before.count, before.undefined + 1)
+    assert found.mean_precision == before.mean_precision
+    assert (found.rows[3].state, found.rows[3].chunks, found.rows[3].precision) == ("undefined", 0, None)
+
+
+def test_a_row_that_lacks_the_column_has_no_chunks_unless_all_do() -> None:
+    rows = [*ROWS, {"question": "d?", "answer": "s", "labels": []}]
+    assert utilization(rows, labels_column="labels").rows[3].chunks == 0
+    with pytest.raises(InputError, match="row 1: context: no such column"):
+        utilization(rows, contexts_column="context", labels_column="labels")
+
+
+@pytest.mark.parametrize("nothing", [b"null", b"[]"])
+@pytest.mark.parametrize(
+    "rest", [b"", b'{"question": "Which port?", "contexts": ["listens on 8080"], "answer": "8080"}\n']
+)
+def test_the_command_counts_rows_without_chunks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: bytes, nothing: bytes
+) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b'{"question": "b?", "contexts": %b, "answer": "z"}\n' % nothing + rest)
+    page = tmp_path / "page.html"
+    assert main([str(path), "-o", str(page)]) == 0
+    assert "undefined (no relevant chunk), left out of the mean: rows 1" in capsys.readouterr().out
+    assert page.exists()
+    assert main([str(path), "--csv"]) == 0
+    assert main([str(path), "--fail-below", ".5"]) == (0 if rest else 1)
+
+
+@pytest.mark.parametrize("name", ["page_content", "text", "content"])
+@pytest.mark.parametrize("write", [json_lines, comma_separated, parquet])
+def test_documents_of_frameworks_are_read(tmp_path: Path, name: str, write: Write) -> None:
+    rows = [
+        row | {"contexts": [{name: text, "metadata": {"source": "a.md", "page": 1}} for text in row["contexts"]]}
+        for row in ROWS
+    ]
+    assert utilization(rows, labels_column="labels").rows == utilization(ROWS, labels_column="labels").rows
+    assert main([str(write(tmp_path, rows)), *PLAIN]) == 0
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_signs_that_end_lines_elsewhere_stand_in_cells(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(f'question,contexts,answer\nwhy{sign}so?,"[""a"", ""b""]",x{sign}\nb,"[""c""]",y\n')
+    found = read_table(path)
+    assert [row.values["question"] for row in found] == [f"why{sign}so?", "b"]
+    assert found[0].values["answer"] == f"x{sign}"
+    assert "row 2 (line 3)" in found[1].where
