@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,27 +51,41 @@ def clean(text: str) -> str:
     return text
 
 
-def ending(result: ToolResult) -> tuple[Ending, int | None]:
+class Ended(NamedTuple):
+    """How a call ended.
+
+    Attributes:
+        code: its exit code; of an error that is told without one, 1.
+        is_stated: somebody told this code.
+
+    """
+
+    ending: Ending
+    code: int | None = None
+    is_stated: bool = True
+
+
+def ending(result: ToolResult) -> Ended:
     """Return how a call ended, and its exit code: the file's, the one its text ends with, or what `is_error` means.
 
     Where a tool marks errors and marks none here, the exit code was 0; an error without a code counts as 1.
     """
     end = result.text[-_END:]
     if result.is_error is not False and _REFUSED.search(result.text[:_END]):
-        return Ending.REFUSED, None
+        return Ended(Ending.REFUSED)
     if result.exit_code not in (0, None) or result.is_error or result.is_error is None:
         lines = [line for line in end.splitlines() if line.strip()][-2:]
         if result.exit_code != 0 and any(_ABORTED.search(line) for line in lines):
-            return Ending.ABORTED, None
+            return Ended(Ending.ABORTED)
     if result.exit_code is not None:
-        return Ending.RUN, result.exit_code
+        return Ended(Ending.RUN, result.exit_code)
     head = result.text[:_END] if result.text.startswith(("<returncode>", "{", "Exit code", "Process exited")) else ""
     told = _TRAILER.search(head) or next(reversed(list(_TRAILER.finditer(end))), None)
     if told is not None and (head or result.is_error is not False) and _is_trailer(told, result.text):
-        return Ending.RUN, int(next(group for group in told.groups() if group is not None))
+        return Ended(Ending.RUN, int(next(group for group in told.groups() if group is not None)))
     if result.is_error is None:
-        return Ending.RUN, None
-    return Ending.RUN, 1 if result.is_error else 0
+        return Ended(Ending.RUN)
+    return Ended(Ending.RUN, 1, is_stated=False) if result.is_error else Ended(Ending.RUN, 0)
 
 
 def _is_trailer(match: re.Match[str], text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.command_log import CommandLog, benign, check_of, hook_checks, outcome
 from ctxsift.sessions.artifacts.ledger import Ledger
-from ctxsift.sessions.artifacts.outcomes import Ending, body, clean, key_line
+from ctxsift.sessions.artifacts.outcomes import Ended, Ending, body, clean, key_line
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.records import CheckKind, CheckState
 from ctxsift.sessions.artifacts.repository import Repository
@@ -47,9 +47,9 @@ class ShellCalls:
     _said: list[str] = field(default_factory=list)
     _mixed: bool = False
 
-    def read(self, command: str, text: str, ended: tuple[Ending, int | None], folder: str) -> str:
+    def read(self, command: str, text: str, ended: Ended, folder: str) -> str:
         """Take down one command line with its output; return the folder that it ended in."""
-        ending, code = ended
+        ending, code = ended.ending, ended.code
         output = clean(body(text)[:_MOST_OUTPUT])
         if (match := _WINDOW.match(command)) and self._window(match[1], match[2], output, folder):
             return folder
@@ -59,7 +59,7 @@ class ShellCalls:
         run.walk(command, code if ending is Ending.RUN else None)
         failed = self._judge_checks(run, command, aborted=ending is Ending.ABORTED)
         if ending is Ending.RUN:
-            self._judge(run, command, code, failed)
+            self._judge(run, command, ended, failed)
         return run.folder
 
     def later(self, text: str, code: int | None) -> None:
@@ -129,8 +129,8 @@ class ShellCalls:
             self._failed.append((command, line))
         self.log.check(folder, command, kind, state, line, within)
 
-    def _judge(self, run: ShellRun, command: str, code: int | None, check_failed: bool) -> None:
-        if code:
+    def _judge(self, run: ShellRun, command: str, ended: Ended, check_failed: bool) -> None:
+        if code := ended.code:
             failed = not benign(run, code)
         else:
             told = code is None and (run.failing or _NO_COMMAND.search(run.output[-2000:])) and not benign(run, 1)
@@ -139,7 +139,8 @@ class ShellCalls:
             line = key_line(run.output)
             # Where one line tells why both failed, or nothing else failed, it is the check's failure.
             checks = (check for check, why in self._failed if why == line or not failed)
-            self.log.fail(command, line, code or None, checks)
+            # Who says only that it failed says no exit code.
+            self.log.fail(command, line, (ended.is_stated and code) or None, checks)
 
     # The windowed editor of SWE-agent: commands of its shell that work on an open file
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
-from ctxsift.sessions.artifacts.outcomes import Ending, ending, key_line
+from ctxsift.sessions.artifacts.outcomes import Ended, Ending, ending, key_line
 from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
 from ctxsift.sessions.artifacts.paths import is_windows, resolve, shown, turned
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
@@ -70,7 +70,7 @@ class _Call:
     name: str
     arguments: Mapping[str, JsonValue]
     result: ToolResult
-    ended: tuple[Ending, int | None]
+    ended: Ended
     folder: str
 
     def text(self, keys: tuple[str, ...]) -> str | None:
@@ -88,7 +88,7 @@ class _Call:
         """Whether it failed: by what the file says, else by how its result begins."""
         if self.result.is_error is not None:
             return self.result.is_error
-        return bool(_FAILED.search(self.result.text[:600])) or bool(self.ended[1])
+        return bool(_FAILED.search(self.result.text[:600])) or bool(self.ended.code)
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class Tools:
     def read(self, call: ToolCall, result: ToolResult, folder: str) -> None:
         """Take down one call that has a result."""
         ended = ending(result)
-        if ended[0] is Ending.REFUSED:
+        if ended.ending is Ending.REFUSED:
             return
         arguments = call.arguments
         if set(arguments) == {"command"} and call.name in _EDITORS:
@@ -143,7 +143,9 @@ class Tools:
         text = call.result.text
         ended = call.ended
         if text.startswith("{") and (told := _codex_output(text)) is not None:
-            text, ended = told[0], (ended[0], told[1] if ended[1] is None else ended[1])
+            text, code = told
+            if code is not None and (ended.code is None or not ended.is_stated):
+                ended = Ended(ended.ending, code)
         after = self.shell.read(command, text, ended, folder)
         going_on = _GOING_ON.search(call.result.text[:400])
         self._running = going_on[1] if going_on else ""
@@ -151,7 +153,7 @@ class Tools:
             call.name in _KEEPING or "keystrokes" in call.arguments if self.keeps_folder is None else self.keeps_folder
         )
         if keeps:
-            self._kept = after if ended[0] is not Ending.ABORTED else self._kept
+            self._kept = after if ended.ending is not Ending.ABORTED else self._kept
             if "Shell cwd was reset" in text:
                 self._kept = call.folder
 
@@ -272,7 +274,7 @@ class Tools:
             if isinstance(item, str)
         ]
         text = next((each for each in texts if "*** Begin Patch" in each), "")
-        if call.failed or (call.ended[1] or 0) != 0:
+        if call.failed or (call.ended.code or 0) != 0:
             self._fail(call)
             return
         for each in codex_patch(text):
@@ -319,7 +321,7 @@ class Tools:
                     self.ledger.see(path)
 
     def _fail(self, call: _Call) -> None:
-        if call.ended[0] is Ending.RUN:
+        if call.ended.ending is Ending.RUN:
             named = shown(call.path, self.ledger.folder)
             self.log.fail(f"{call.name} {named}".strip(), key_line(re.sub(r"</?tool_use_error>", "", call.result.text)))
 

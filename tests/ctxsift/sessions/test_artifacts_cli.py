@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ctxsift.cli.session_files import render_files, steps_in_words
+from ctxsift.sessions.artifacts.index import ArtifactIndex
 from ctxsift.sessions.artifacts.records import Artifacts
+from ctxsift.sessions.records import Source, Step, ToolCall, ToolResult
 
 
 def _session(folder: Path) -> Path:
@@ -92,3 +94,20 @@ def test_steps_in_words(steps: list[int], words: str) -> None:
 
 def test_a_session_without_files_says_so() -> None:
     assert render_files(Artifacts()) == ["The session touched no file and ran no check."]
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        (ToolResult("c", "cat: gone.py: No such file", None, is_error=True), None),
+        (ToolResult("c", "cat: gone.py: No such file\n\nCommand exited with code 2", None, is_error=True), 2),
+        (ToolResult("c", "cat: gone.py: No such file", 3, is_error=True), 3),
+        (ToolResult("c", '{"output": "cat: gone.py: No such file", "metadata": {"exit_code": 4}}', None, True), 4),
+    ],
+)
+def test_an_exit_code_is_told_only_where_the_file_states_one(result: ToolResult, code: int | None) -> None:
+    call = ToolCall("c", "Bash", {"command": "cat gone.py"})
+    step = Step(1, Source.AGENT, "", calls=(call,), results=(result,))
+    index = ArtifactIndex("/w")
+    index.add(step)
+    assert [each.exit_code for each in index.artifacts().failed] == [code]
