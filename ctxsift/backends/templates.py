@@ -97,6 +97,8 @@ _THINKING_SWITCHES = ("enable_thinking", "thinking")
 
 _FIXED_DATE = datetime(2026, 1, 1)
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+_CALLED = re.compile(r"strftime_now(?!\s+is\b)")
+_LETTERS = "aAbBcdDeFHIjmMnpSTuUVwWxXyYzZ"
 
 # Templates cut the reasoning of earlier turns out by the tag that closes it.
 _CUT_AT = re.compile(r"""(?:split\(\s*|\bif\s+)(["'])(</((?!\w*(?:tool|function|call))\w+)>)\1""", re.IGNORECASE)
@@ -221,7 +223,24 @@ def _reason(error: Exception) -> str:
 def _dated(template: str) -> str:
     """Return a template that prints a fixed date for today's: the same case must be the same prompt every day."""
     with _limits(template):
-        return _TODAY.sub(lambda call: repr(_FIXED_DATE.strftime(call[2])), template)
+        dated = _TODAY.sub(_on_fixed_date, template)
+        # By another name, or with a format that is no literal, it is called all the same.
+        return f"{_dating()}{dated}" if _CALLED.search(dated) else dated
+
+
+def _on_fixed_date(call: re.Match[str]) -> str:
+    # With a quote inside, it is no literal alone.
+    return call[0] if call[1] in call[2] else repr(_FIXED_DATE.strftime(call[2]))
+
+
+@functools.cache
+def _dating() -> str:
+    """Return a macro that stands in for `strftime_now` and knows one date only."""
+    parts = (
+        (f"%{flag}{letter}", _FIXED_DATE.strftime(f"%{flag}{letter}")) for letter in _LETTERS for flag in ("", "-")
+    )
+    filters = "".join(f"|replace({part!r}, {value!r})" for part, value in (("%%", "\0"), *parts, ("\0", "%")))
+    return f"{{% macro strftime_now(format) %}}{{{{ format{filters} }}}}{{% endmacro %}}"
 
 
 def _rendered(template: str, messages: Sequence[Message], render: Render) -> str:

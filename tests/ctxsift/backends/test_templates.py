@@ -91,6 +91,42 @@ def test_todays_date_is_always_the_same(quote: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        "{% set form = '%d %b %Y' %}{{ strftime_now(form) }}",
+        "{% set now = strftime_now %}{{ now('%d %b %Y') }}",
+        "{{ strftime_now('%d ' ~ '%b %Y') }}",
+        "{{ strftime_now(format='%d %b %Y') }}",
+        "{% if strftime_now is defined %}{{ strftime_now( '%d' + ' %b %Y' ) }}{% endif %}",
+        "{% macro today() %}{% set f = '%d %b %Y' %}{{ strftime_now(f) }}{% endmacro %}{{ today() }}",
+        "{% for m in messages[:1] %}{% set f = '%d %b %Y' %}{{ strftime_now(f) }}{% endfor %}",
+    ],
+)
+def test_a_date_in_any_format_is_always_the_same(call: str) -> None:
+    def now(format: str) -> str:  # noqa: A002 - as engines name it
+        return f"today, as {format}"
+
+    def today(template: str, messages: Sequence[Message]) -> str:
+        turns = [{"role": m.role, "content": m.content} for m in messages]
+        return str(jinja2.Template(template).render(messages=turns, strftime_now=now))
+
+    chosen = choose_template(call + OWN, "llama", has_all, today)
+    assert chosen.name == "model"
+    assert chosen.write([Message("user", "U")], today) == "01 Jan 2026[user]U"
+
+
+def test_of_a_date_every_part_is_told_and_a_sign_of_percent_stays() -> None:
+    own = "{% set f = '%A %-d. %B %y, %H:%M:%S %p 100%% %j' %}{{ strftime_now(f) }}" + OWN
+    chosen = choose_template(own, "llama", has_all, render)
+    assert chosen.write([], render) == "Thursday 1. January 26, 00:00:00 AM 100% 001"
+
+
+def test_a_template_that_only_asks_for_the_function_stays_as_it_is() -> None:
+    own = "{% if strftime_now is defined %}{{ strftime_now('%Y') }}{% endif %}" + OWN
+    assert choose_template(own, "llama", has_all, render).template == own.replace("strftime_now('%Y')", "'2026'")
+
+
+@pytest.mark.parametrize(
     ("template", "switches"),
     [
         ("{% if enable_thinking is defined %}{% endif %}", {"enable_thinking": False}),
