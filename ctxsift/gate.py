@@ -24,6 +24,8 @@ _WORD = re.compile(r"[^\W_]{3,}")
 _RUN = 8
 _TIMES = 3
 _MOST_WORDS, _FEWEST_WORDS = 12, 4
+# What is longer may show a failure anywhere.
+_MOST_READ = 500_000
 _ANNOUNCING = frozenset(("answer", "the", "here", "and", "that", "this"))
 # Words that no other language has. What is said in another may be right, though the output has none of its words.
 _ENGLISH = frozenset(
@@ -109,11 +111,15 @@ def _sure(text: str, request: Request) -> Iterator[str]:
     if (
         request.exit_code == 0
         and _CLAIMS_FAILURE.search(DENIED.sub(" ", text))
-        and not FAILURE.search(request.raw_input)
+        and not _shows_failure(request.raw_input)
     ):
         yield NO_FAILURE_IN_OUTPUT
     if _is_of_something_else(text, request, named):
         yield NOTHING_OF_THE_OUTPUT
+
+
+def _shows_failure(output: str) -> bool:
+    return len(output) > _MOST_READ or FAILURE.search(DENIED.sub(" ", output)) is not None
 
 
 def _claims_success(text: str, output: Ground, named: list[bool]) -> bool:

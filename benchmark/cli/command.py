@@ -122,6 +122,12 @@ def run_command(
     return delivered(code) if needs_stdout else code
 
 
+def unwritten(error: OSError, *meant: object) -> str:
+    """Return which file cannot be written, and why; `meant` are those there are, where the error names none."""
+    files = ", ".join(str(each) for each in ((error.filename,) if error.filename is not None else meant))
+    return f"{files or 'a file'}: cannot be written ({error.strerror or error})"
+
+
 def delivered(code: int) -> int:
     """Return the exit code of a command that was to print something: EXIT_FAILED, and a line, if it could not.
 

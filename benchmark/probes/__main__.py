@@ -25,6 +25,7 @@ from benchmark.cli.command import (
     positive,
     print_json,
     run_command,
+    unwritten,
 )
 from benchmark.matrix import DEFAULT_MATRIX
 from benchmark.probes.answer_figures import AnsweredBoard, answered_boards
@@ -260,8 +261,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
 
 
-def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
-    return f"{error.filename}: cannot be written ({error.strerror or error}); name another file with -o", EXIT_USAGE
+def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int]:
+    meant = [options.output] if getattr(options, "output", None) is not None else []
+    return f"{unwritten(error, *meant)}; name another file with -o", EXIT_USAGE
 
 
 def _run(options: argparse.Namespace) -> int:

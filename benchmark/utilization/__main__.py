@@ -19,6 +19,7 @@ from benchmark.cli.command import (
     positive,
     print_json,
     run_command,
+    unwritten,
 )
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track
 from benchmark.record.base import to_json
@@ -224,8 +225,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(build_parser(), _run, argv, on_os_error=_cannot_write)
 
 
-def _cannot_write(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
-    return f"{error.filename}: cannot be written ({error.strerror or error}); name another file", EXIT_USAGE
+def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int]:
+    replies = [options.replies or f"{options.data}.judge"] if options.judge else []
+    return f"{unwritten(error, *options.output, *replies)}; name another file", EXIT_USAGE
 
 
 def _asked(options: argparse.Namespace) -> list[Question]:

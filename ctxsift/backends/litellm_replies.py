@@ -222,7 +222,8 @@ def error_message(document: Any) -> str:
     """Return what a document says of an error; empty where it says nothing."""
     problem = _read(_Document, document).error
     told = _read(_Problem, problem).message if isinstance(problem, dict) else problem
-    return told if isinstance(told, str) else ""
+    # Services in Python say so of nothing, too.
+    return told if isinstance(told, str) and told != "None" else ""
 
 
 def finish_reason(told: Any) -> FinishReason:

@@ -106,8 +106,8 @@ class Asking:
         Unless rules made a summary or the session goes on, the journal is deleted.
         """
         self._still()
-        if self.journal is not None and self.journal.loss is not None:
-            note(f"{self.journal.path}: answers could not be written down ({self.journal.loss.strerror})")
+        if self.journal is not None and (loss := self.journal.loss) is not None:
+            note(f"{self.journal.path}: answers could not be written down ({loss.strerror or loss})")
         failed = [each for each in made if each.fallback]
         if failed:
             what = f"{len(failed)} of {len(made)} summaries were" if len(made) > 1 else "the summary was"

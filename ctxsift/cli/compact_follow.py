@@ -242,7 +242,7 @@ def _told_loss(journal: Journal | None, *, told: bool) -> bool:
     """Say once that the journal cannot be written; return whether that was said."""
     if journal is None or journal.loss is None or told:
         return told
-    note(f"{journal.path}: cuts cannot be written down ({journal.loss.strerror})")
+    note(f"{journal.path}: cuts cannot be written down ({journal.loss.strerror or journal.loss})")
     return True
 
 

@@ -177,5 +177,6 @@ def _source(options: argparse.Namespace, command: list[str], signals: Signals) -
     try:
         return command_output(command, signals)
     except OSError as error:
-        note(str(InputError("the command", f"{command[0]} cannot be run ({error.strerror})", _hint(command[0]))))
+        why = error.strerror or error
+        note(str(InputError("the command", f"{command[0]} cannot be run ({why})", _hint(command[0]))))
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE

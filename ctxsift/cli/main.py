@@ -69,5 +69,5 @@ def _run(arguments: list[str], signals: Signals) -> int:
     else:
         exit_code = int(options.handler(options, command, signals))
     if (loss := stdout_loss()) is not None:
-        note(f"not all of the output could be written ({loss.strerror})")
+        note(f"not all of the output could be written ({loss.strerror or loss})")
     return exit_code

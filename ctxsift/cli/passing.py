@@ -72,7 +72,7 @@ def problem_with(source: Source, signals: Signals) -> str | None:
     if signals.first is not None:
         return f"interrupted by {signals.first.name}"
     if source.fault is not None:
-        return f"standard input cannot be read ({source.fault.strerror})"
+        return f"standard input cannot be read ({source.fault.strerror or source.fault})"
     return None if source.ended else f"the output is longer than {MOST_MB} MB"
 
 

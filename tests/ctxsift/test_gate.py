@@ -117,6 +117,7 @@ def test_what_tells_of_the_failure_passes(text: str) -> None:
 
 def test_a_failure_is_not_claimed_after_success() -> None:
     assert held_back("test_cart.py failed.", PASSED, 0) == ["no_failure_in_output"]
+    assert held_back("test_cart.py failed.", PASSED + "0 errors, error: None\n", 0) == ["no_failure_in_output"]
     # A command may succeed and tell of failures.
     assert held_back("test_total failed.", FAILED, 0) == []
 

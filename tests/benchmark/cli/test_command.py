@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from benchmark import compare, report, rescore
-from benchmark.cli.command import EXIT_INTERRUPTED, EXIT_USAGE, add_results, command_parser, print_json, run_command
+from benchmark.cli.command import (
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    add_results,
+    command_parser,
+    print_json,
+    run_command,
+    unwritten,
+)
 from benchmark.corpus import __main__ as corpus_command
 from benchmark.race import __main__ as race_command
 from ctxsift.errors import InputError
@@ -83,3 +91,16 @@ def test_the_corpus_in_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"quota": "cases in total", "value": 280, "least": 280, "most": 280, "met": True} in quotas
     assert corpus_command.main(["show", "nowhere"]) == EXIT_USAGE
     assert "is not in the corpus" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "meant", "said"),
+    [
+        (OSError(28, "No space left on device"), ["a.html", "b.png"], "a.html, b.png: cannot be written (No space"),
+        (OSError(28, "No space left on device"), [], "a file: cannot be written (No space left on device)"),
+        (OSError(13, "Permission denied", "c.png"), ["a.html"], "c.png: cannot be written (Permission denied)"),
+        (OSError("the disk is gone"), ["a.html"], "a.html: cannot be written (the disk is gone)"),
+    ],
+)
+def test_what_cannot_be_written_is_named(error: OSError, meant: list[str], said: str) -> None:
+    assert unwritten(error, *meant).startswith(said)

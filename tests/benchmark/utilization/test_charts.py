@@ -106,3 +106,15 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         assert item.locator("li").all_inner_texts() == ["not needed (label)", "needed (label)"]
         browser.close()
     assert not faults
+
+
+def test_a_full_disk_is_told_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        # As a write has it: only opening a file names it.
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("benchmark.utilization.__main__.write", full)
+    assert main([data(tmp_path, [1, 0]), *LABELS, "-o", "page.html"]) == 2
+    assert capsys.readouterr().err.startswith("error: page.html: cannot be written (No space left on device)")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ctxsift.backends.litellm_replies import cost_usd, count, document_of, model_name, said_in, text_of
+from ctxsift.backends.litellm_replies import cost_usd, count, document_of, error_message, model_name, said_in, text_of
 from ctxsift.errors import InstrumentError
 
 
@@ -103,3 +103,17 @@ def test_text_and_json_as_lenient_as_possible() -> None:
     assert text_of("é".encode("latin-1"), "application/json; charset=ISO-8859-1") == "é"
     assert text_of(b'"\xe2\x82"', "application/json; charset=zlib_codec") == '"\ufffd"'
     assert text_of('"a"'.encode("utf-16"), "") == '"a"'
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ({"message": "None", "code": 500}, ""),
+        ({"message": None}, ""),
+        (None, ""),
+        ("None", ""),
+        ({"message": "full"}, "full"),
+    ],
+)
+def test_nothing_is_no_message(error: Any, message: str) -> None:
+    assert error_message({"error": error}) == message
