@@ -15,14 +15,19 @@ from itertools import pairwise
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.grounding import Ground, ground
 from ctxsift.prompts import Request
+from ctxsift.thought import MAX_PROSE_CHARS
 from ctxsift.validation import Validation, names_given
 from ctxsift.verdict_words import COUNTED, DENIED, FAILURE, OF_ALL, SUCCESS
 
-_NEGATIVE = re.compile(r"\b(?:no|not|none|nothing|never)\b", re.IGNORECASE)
+# Right though no word of the output is in it.
+_NONE_OR_SOME = re.compile(
+    r"\b(?:no|not|none|nothing|never|both|one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
+)
 _CLAIMS_FAILURE = re.compile(r"\b(?:failed|fails|failing|crash(?:ed|es)|error(?:s|ed)?|broke|aborted)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]{3,}")
 _RUN = 8
-_TIMES = 3
+_TIMES, _ONE_WORD_TIMES = 3, 5
+_NEAR = 100
 _MOST_WORDS, _FEWEST_WORDS = 12, 4
 # What is longer may show a failure anywhere.
 _MOST_READ = 500_000
@@ -49,9 +54,13 @@ _ENGLISH = frozenset(
 )
 # Sentences, also of scripts without blanks; what numbers or marks the lines of a list.
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*|\n")
-_LIST_MARK = re.compile(r"[\s>#(\[]*(?:(?:\d{1,4}|[a-z]|[ivx]{1,5})[.):\]、]+(?=\s)|[-*•](?=\s))*\s*", re.IGNORECASE)
+_LIST_MARK = re.compile(
+    r"[\s>#*_(\[]*(?:(?:(?:\d{1,4}|[a-z]|[ivx]{1,5})(?:[.):\]、]+|\s[-–—])|[-*+•\u2460-\u2473]|(?<=#)\d{1,4})[*_]*(?=\s))*\s*",
+    re.IGNORECASE,
+)
 _ORDINAL = re.compile(r"\d{1,4}[.):\]]+")
 _INTEGER = re.compile(r"(?<![A-Za-z0-9_.,/-])\d{1,6}(?![A-Za-z0-9_/-]|[.,]\d)")
+_SAYS = re.compile(r"\w")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\u0e00-\u0e7f]")
 _FEWEST_UNSPACED = 4
 
@@ -103,6 +112,7 @@ def _sure(text: str, request: Request) -> Iterator[str]:
         return
     if len(text.strip()) >= len(request.raw_input.strip()):
         yield NOT_SHORTER
+    text = text[:MAX_PROSE_CHARS]
     output, named = ground(request.raw_input), names_given(text, request)
     if _repeats(text, output):
         yield REPETITION
@@ -142,7 +152,7 @@ def _is_of_something_else(text: str, request: Request, named: list[bool]) -> boo
     output = request.raw_input.lower()
     in_english = not words.isdisjoint(_ENGLISH)
     silent = in_english and len(words) >= _FEWEST_WORDS and not any(word in output for word in own)
-    return not _NEGATIVE.search(text) and (silent or bool(words and words <= _ANNOUNCING))
+    return not _NONE_OR_SOME.search(text) and (silent or bool(words and words <= _ANNOUNCING))
 
 
 def _repeats(text: str, output: Ground) -> bool:
@@ -158,9 +168,27 @@ def _repeats(text: str, output: Ground) -> bool:
     if any(_runs_on(numbers) and output.times(key) < len(numbers) for key, numbers in said.items()):
         return True
     words = [word for word in text.split() if not _ORDINAL.fullmatch(word)]
+    if any(output.times(block) < least for block, least in _blocks(words)):
+        return True
     runs = Counter(tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
     often = [run for run, count in runs.items() if count >= _TIMES]
     return any(output.times(" ".join(run)) < runs[run] for run in often)
+
+
+def _blocks(words: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield what is said over and over, and how often the output has to say it.
+
+    Up to eight words count three times in a row; a single word five times, which the output has to say as well.
+    """
+    for length in range(1, _RUN + 1):
+        least = _TIMES * length if length > 1 else _ONE_WORD_TIMES
+        same = 0
+        for at in range(length, len(words)):
+            same = same + 1 if words[at] == words[at - length] else 0
+            if same + length == least and length > 1:
+                yield " ".join(words[at + 1 - length : at + 1]), _TIMES
+            elif same + length == least:
+                yield " ".join([words[at]] * least), 1
 
 
 def _without_numbers(sentence: str, output: Ground) -> tuple[str, tuple[int, ...]]:
@@ -169,9 +197,12 @@ def _without_numbers(sentence: str, output: Ground) -> tuple[str, tuple[int, ...
     numbers: list[int] = []
 
     def put_aside(number: re.Match[str]) -> str:
-        beside = [bare[: number.start()].split()[-1:], bare[number.end() :].split()[:1]]
-        before, behind = (" ".join(words) for words in beside)
-        if output.says(f"{before} {number[0]}") or output.says(f"{number[0]} {behind}"):
+        beside = [
+            bare[max(0, number.start() - _NEAR) : number.start()].split()[-1:],
+            bare[number.end() : number.end() + _NEAR].split()[:1],
+        ]
+        pairs = [(*beside[0], number[0]), (number[0], *beside[1])]
+        if any(all(map(_SAYS.search, pair)) and len(pair) > 1 and output.says(" ".join(pair)) for pair in pairs):
             return number[0]
         numbers.append(int(number[0]))
         return ""

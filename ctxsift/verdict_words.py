@@ -21,7 +21,7 @@ def _stems(*lists: str) -> str:
 
 _FAULT = _stems(
     r"(?:errors?|failures?|failed|failing|fails?|problems?|issues?|faults?|exceptions?|findings?|warnings?|troubles?"
-    "|red|complaints?|concerns?|regressions?|worries|doubts?|breakages?|hitch(?:es)?)\\b",
+    "|red|complaints?|concerns?|regressions?|worries|actions?|attention|doubts?|breakages?|hitch(?:es)?)\\b",
     "fehler problem warnung erreur échec échou problème avertissement error fall(?:o|ó|a) problema advertencia",
     "errore fallit erro\\b erros\\b falha fout(?:en)?\\b mislukt błęd błąd ошиб сбо проблем hata sorun",
     "错误 失败 异常 问题 报错 錯誤 失敗 異常 問題 エラー 失敗 問題 오류 실패 에러 문제",
@@ -65,9 +65,12 @@ FAILURE = re.compile(
         salvo menos inválid rojo non\b fallit errore impossibile manca tranne negat falh erro não\b exceto negad
         ausente mislukt gefaald fout niet\b geen\b ontbreek behalve nie\b nie(?:powodz|uda) błąd błęd brak
         oprócz ошиб не\b нет\b сбо упал провал отказ кроме отсутств неуда предупрежд невозможн hata\w* başarısız
-        değil yok\b فشل خطأ لم 失败 失敗 错误 錯誤 异常 異常 未 不 没 沒 无法 無 缺少 拒绝 崩溃 超时 除 警告
-        中止 终止 以外 エラー 例外 ない なかった ません できな 拒否 中断 落ち 실패 오류 에러 예외 않 없 못 거부
-        경고 제외 중단
+        değil yok\b فشل خطأ لم thất\sbại lỗi không trừ विफल असफल त्रुटि नहीं selh chyb kromě ne\b misslyck fel
+        utom inte\b mislyk fejl feil undtag unntatt ikke\b epäonn virhe paitsi ei\b απέτυχ αποτυχ σφάλμα εκτός
+        δεν נכשל שגיאה חוץ מלבד לא sikertelen hib kivéve nem\b eșu eroare erori nu\b excepția помил крім впа
+        gagal kesalahan kecuali tidak 失败 失敗 错误 錯誤 异常 異常 未 不 没 沒 无法 無 缺少 拒绝 崩溃 超时 除
+        警告 中止 终止 以外 エラー 例外 ない なかった ません できな 拒否 中断 落ち 실패 오류 에러 예외 않 없 못
+        거부 경고 제외 중단
         """
     ),
     _IGNORE,
@@ -76,7 +79,10 @@ _SUBJECT = (
     r"(?:everything|build|tests?|checks?|compilation|installation|run|suite|jobs?|pipeline|deploy(?:ment)?|command|it|they"
     r"|migrations?|push|lint(?:ing|er)?|files?|hooks?|steps?|all|every|each|whole|entire)"
 )
-_WELL = r"(?:pass(?:es|ed)?|succeed(?:s|ed)?|green|clean|fine|successful(?:ly)?|well|ok(?:ay)?|good)"
+_WELL = (
+    r"(?:pass(?:es|ed)?|succeed(?:s|ed)?|green|clean|fine|successful(?:ly)?|well|ok(?:ay)?|good|clear|healthy"
+    r"|works?|worked)"
+)
 _ALL_ELSEWHERE = (
     "alles? sämtlich jede tou(?:te?s?|s)\\b tod[oa]s?\\b tutt[eio] tudo\\b wszystk вс[её] весь вся tüm bütün"
     " جميع كل 全部 所有 都 一切 すべて 全て 全 모든 모두 전부"
@@ -84,21 +90,26 @@ _ALL_ELSEWHERE = (
 _ALL = _stems(_ALL_ELSEWHERE, "tests?\\b suite build ビルド テスト 测试 構建 构建 빌드 테스트")
 _WELL_ELSEWHERE = _stems(
     "bestanden durchgelaufen grün ordnung sauber pass[ée]\\w* vert pas(?:aron|ó|an|ado)\\b verde bien\\b",
-    "passat superat passaram passou goed groen прош пройден зел[её]н порядке przesz zielon geçti",
+    "passat superat passaram passou goed gut\\b groen прош пройд пройш зел[её]н порядке przesz zielon geçti",
     "通过 通過 正常 顺利 合格 パス 통과 정상",
 )
 OF_ALL = re.compile(_stems("all\\b every whole entire", _ALL_ELSEWHERE), _IGNORE)
 _VERDICT = rf"(?:{_WELL}|{_WELL_ELSEWHERE})"
 # Right where the output counts as many.
 COUNTED = re.compile(rf"\A\W*\d+\s+(?:tests?\s+)?{_VERDICT}\W*\Z", _IGNORE)
+_LABEL = r"(?:yes|ja|oui|sí|sì|sim|да|status|state|result|outcome|verdict|alles?|tout|todo|tutto)"
 SUCCESS = re.compile(
     rf"\b{_SUBJECT}\b(?:[\s,;]+[\w']+){{0,12}}?[\s,;]+{_WELL}\b|\bsuccess(?:ful(?:ly)?)?\b"
-    r"|\A\W*(?:yes\W+)?(?:ok(?:ay)?|pass(?:ed)?|done|success|lgtm)\b\W*(?:\(.*\)\W*)?\Z"
+    rf"|\blooks? {_WELL}\b|\A\W*(?:{_LABEL}\W+)?(?:{_VERDICT}|done|success|lgtm|fertig|erfolg|готово|listo|terminé)"
+    r"\w{0,4}\W*(?:\(.*\)\W*)?\Z"
     rf"|(?:{_ALL})[\s\S]{{0,60}}?(?:{_WELL_ELSEWHERE})|\b100\s?%"
     rf"|(?<![\w./])([1-9]\d*)\s?{_OF}\s?\1(?![\w./])|[✅✔✓☑👍🎉💚🟢👌]|"
     + _stems(
-        "erfolgreich réussi succès éxito exitos riuscit successo sucesso geslaagd powodzeni успе başarıyla başarılı",
-        "نجح 成功 성공",
+        r"""
+        erfolgreich réussi succès éxito exitos riuscit successo sucesso geslaagd powodzeni успе успіш başarıyla
+        başarılı نجح thành\scông vượt\squa सफल úspěš prošl godkän lyckad lyckat bestått bestået vellyk läpäis
+        onnistu πέρασ επιτυχ עברו הצליח sikeres sikerült trecut reuși lulus berhasil 成功 성공
+        """
     ),
     _IGNORE,
 )

@@ -49,6 +49,12 @@ def test_success_is_not_claimed_after_a_failure(text: str) -> None:
         "✅",
         "The command exited with code 0.",
         "5 passed",
+        "Looks good.",
+        "Status: passed",
+        "No action required.",
+        "Alles ok.",
+        "Alla tester godkända.",
+        "Semua tes lulus.",
         "Alle drei Tests sind durchgelaufen, die Suite ist grün.",
         "Es gab keine Fehler.",
         "L'ensemble des tests a réussi.",
@@ -81,6 +87,10 @@ def test_success_is_claimed_in_many_words_and_languages(text: str) -> None:
         "2 passed",
         "3",
         "yes",
+        "Two files were run.",
+        "test_cart passes.",
+        "Alla tester utom test_total är godkända.",
+        "Satu tes gagal.",
         "One of them: it came out one short.",
         "Alle Tests außer test_total sind durchgelaufen.",
         "Die Summe war um eins zu klein.",
@@ -137,6 +147,12 @@ def test_repetition_is_held_back_unless_the_output_repeats_itself() -> None:
         "{}) Read the output again",
         "- Step {}: see the log.",
         "See line {} of the log.",
+        "**{}.** See the log.",
+        "#{} See the log.",
+        "{} - See the log.",
+        "See the log ({}).",
+        "Step {}: see the log.",
+        "{}. see the log",
         "第{}步：查看日志。",
     ],
 )
@@ -145,6 +161,12 @@ def test_a_line_under_running_numbers_is_one_line(line: str, between: str) -> No
     said = [line.format(number) for number in range(1, 30)]
     assert "repetition" in held_back(between.join(said))
     assert "repetition" not in held_back(between.join(said[:2]))
+
+
+@pytest.mark.parametrize("text", ["failed " * 12, "see the log " * 4, "- See it.\n* See it.\n+ See it."])
+def test_what_is_said_over_and_over_is_held_back(text: str) -> None:
+    assert "repetition" in held_back(text)
+    assert "repetition" not in held_back(text, text.strip() * 3)
 
 
 def test_numbers_of_the_output_make_other_lines() -> None:
