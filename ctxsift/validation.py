@@ -79,6 +79,9 @@ _LABEL = re.compile(r"(?:[A-Z]\w*:\s+){1,3}")
 _NUMBER = re.compile(r"[\d.]+")
 # Versions, addresses and figures are facts, but no names.
 _NAME = re.compile(r"(?!v?\d).*[A-Za-z]{2}")
+# The words of `AccessShareLocks` and `not_null_violation`.
+_SHORTEST_PART = 3
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+")
 # Where a name that somebody put together falls apart: `Garage.Enter`, `int/float`, `500s`.
 _SEAM = re.compile(r"[./-]|(?<=\d)(?=[a-z])")
@@ -311,8 +314,15 @@ def ungrounded_facts(text: str, request: Request) -> tuple[str, ...]:
 
 
 def names_given(text: str, request: Request) -> list[bool]:
-    """Return of each file, identifier and code that `text` names whether somebody gave it to the model."""
-    return [is_given for fact, is_given in _facts(text, request).items() if _NAME.match(fact)]
+    """Return of each file, identifier and code that `text` names whether somebody gave the model it, or its words."""
+    given = f"{request.quotable}\n{request.instruction}".lower()
+    named = {fact: is_given for fact, is_given in _facts(text, request).items() if _NAME.match(fact)}
+    return [is_given or _has_words_of(fact, given) for fact, is_given in named.items()]
+
+
+def _has_words_of(name: str, given: str) -> bool:
+    parts = [part.lower() for part in _PART.findall(name) if len(part) >= _SHORTEST_PART]
+    return bool(parts) and all(part.removesuffix("s") in given for part in parts)
 
 
 def _facts(text: str, request: Request) -> dict[str, bool]:

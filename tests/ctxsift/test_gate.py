@@ -185,6 +185,11 @@ def test_an_answer_that_names_nothing_of_the_output_is_held_back(text: str) -> N
     assert held_back(f"{text} So did test_total.") == []
 
 
+@pytest.mark.parametrize("text", ["Two AssertionErrors.", "TestTotal was wrong.", "cart_tests failed."])
+def test_a_name_made_of_words_of_the_output_is_none_from_elsewhere(text: str) -> None:
+    assert held_back(text) == []
+
+
 def test_words_from_elsewhere_are_held_back() -> None:
     assert held_back("Polygons have sides, angles, corners.") == ["nothing_of_the_output"]
     assert held_back("None of these polygons have sides or angles.") == []
