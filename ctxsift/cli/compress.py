@@ -160,7 +160,11 @@ def _compress(
 def _hint(name: str) -> str:
     """Return what to do about a command that cannot be run: what only a shell understands needs one."""
     of_shell = not name.startswith(("/", "./")) and _OF_SHELL.search(name)
-    return "a line of a shell is run with: sh -c 'LINE'" if of_shell else "check its name"
+    if not of_shell:
+        return "check its name"
+    import shlex
+
+    return f"a line of a shell is run with: sh -c {shlex.quote(name)}"
 
 
 def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:

@@ -204,7 +204,7 @@ def test_command_that_is_not_there(tmp_path: Path) -> None:
 def test_what_only_a_shell_understands_is_told(tmp_path: Path, command: list[str]) -> None:
     done = call("what?", *script(tmp_path, default="x"), "--", *command)
     assert (done.returncode, done.stdout) == (127, b"")
-    assert done.stderr.endswith(b"; a line of a shell is run with: sh -c 'LINE'\n")
+    assert b"; a line of a shell is run with: sh -c " in done.stderr
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
