@@ -157,14 +157,14 @@ def _compress(
     return answer(options, command, settings, source, signals, model)
 
 
-def _hint(name: str) -> str:
+def _hint(command: list[str]) -> str:
     """Return what to do about a command that cannot be run: what only a shell understands needs one."""
-    of_shell = not name.startswith(("/", "./")) and _OF_SHELL.search(name)
-    if not of_shell:
+    if command[0].startswith(("/", "./")) or not _OF_SHELL.search(command[0]):
         return "check its name"
     import shlex
 
-    return f"a line of a shell is run with: sh -c {shlex.quote(name)}"
+    line = command[0] if len(command) == 1 else shlex.join(command)
+    return f"a line of a shell is run with: sh -c {shlex.quote(line)}"
 
 
 def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:
@@ -182,5 +182,5 @@ def _source(options: argparse.Namespace, command: list[str], signals: Signals) -
         return command_output(command, signals)
     except OSError as error:
         why = error.strerror or error
-        note(str(InputError("the command", f"{command[0]} cannot be run ({why})", _hint(command[0]))))
+        note(str(InputError("the command", f"{command[0]} cannot be run ({why})", _hint(command))))
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
