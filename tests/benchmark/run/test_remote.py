@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -539,6 +540,10 @@ def test_what_was_not_scored_when_a_run_was_interrupted_is_scored_when_it_is_res
     def interrupted(self: UnitRecorder[Outcome], events: Sequence[Event]) -> Ended | None:
         # Not `os.kill`: another thread may take that signal, and Python hears of it later.
         signal.raise_signal(signal.SIGINT)
+        # The main thread hears of it when its turn comes.
+        deadline = time.monotonic() + 10
+        while not self._stop.requested and time.monotonic() < deadline:
+            time.sleep(0.001)
         return settle(self, events)
 
     def no_baseline(*_: object, **__: object) -> None:
