@@ -21,6 +21,7 @@ from benchmark.cases import Corpus
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.matrix import Scenario, Track, load_matrix
 from benchmark.record.read import find_results, read_result
+from benchmark.record.result import has_answer
 from benchmark.run.case_workload import run_cases
 from benchmark.run.device_pool import run_on_devices
 from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
@@ -130,7 +131,7 @@ def test_an_interruption_ends_all_scenarios_and_keeps_their_answers(tmp_path: Pa
     command = [sys.executable, "-m", "benchmark.runner", "--devices", "cuda:0,cuda:1", "--name", "all"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
     journals = tmp_path / "results"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         written = [path.read_text() for path in journals.glob("*/*.journal.jsonl")]
         if len(written) == 2 and all('"generation"' in text for text in written):
@@ -142,5 +143,6 @@ def test_an_interruption_ends_all_scenarios_and_keeps_their_answers(tmp_path: Pa
     assert "Traceback" not in told
     found = find_results([journals])
     assert len(found) == 2
-    assert all(result.record.summary.case_count >= 1 for result in found)
+    # An answer that was not scored in time is kept unscored.
+    assert all(any(map(has_answer, result.record.cases)) for result in found)
     assert {result.record.run.error for result in found if result.record.run} == {"interrupted"}

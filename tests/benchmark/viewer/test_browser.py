@@ -44,6 +44,9 @@ COLOURS = """() => {
     const style = getComputedStyle(document.body);
     return [style.backgroundColor, style.color, style.getPropertyValue("--missing").trim()];
 }"""
+PATIENCE_MS = 30_000
+"""A busy machine is no fault of the page."""
+expect.set_options(timeout=PATIENCE_MS)
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("page")]
 
@@ -74,7 +77,7 @@ def show(browser: Browser, page_file: Path) -> Iterator[Open]:
         context = browser.new_context(viewport=options.pop("viewport", {"width": 1400, "height": 900}), **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         local = (file.as_uri(), "data:,")
         page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
@@ -90,12 +93,18 @@ def show(browser: Browser, page_file: Path) -> Iterator[Open]:
     assert not faults
 
 
+SETTLED = """() => {
+  const drawings = [...document.querySelectorAll(".drawing")];
+  return document.querySelector("h1") !== null
+    && !document.body.innerText.includes("Unpacking…")
+    && drawings.every((drawing) => drawing.querySelector("svg, canvas") !== null);
+}"""
+
+
 def settled(page: Page) -> None:
-    """Wait until nothing is being unpacked or drawn."""
+    """Wait until nothing is being unpacked or drawn, at one moment: a click may replace what was looked at."""
+    page.wait_for_function(SETTLED)
     expect(page.locator("h1")).to_be_visible()
-    expect(page.get_by_text("Unpacking…")).to_have_count(0)
-    for drawing in page.locator(".drawing").all():
-        expect(drawing.locator("svg, canvas").first).to_be_visible()
 
 
 def names(page: Page) -> list[str]:
