@@ -51,7 +51,7 @@ def killed(process: subprocess.Popen[str]) -> str:
     process.kill()
     try:
         # A child of it may hold its streams open.
-        stdout, stderr = process.communicate(timeout=5)
+        stdout, stderr = process.communicate(timeout=30)
     except subprocess.TimeoutExpired as still:
         stdout, stderr = (str(said or b"") for said in (still.stdout, still.stderr))
     return f"it was killed, and had said: {stdout or ''}{stderr or ''}"

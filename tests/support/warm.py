@@ -48,7 +48,7 @@ def _parent() -> subprocess.Popen[str]:
     )
 
     def end() -> None:
-        parent.communicate(timeout=10)
+        parent.communicate(timeout=60)
 
     atexit.register(end)
     return parent
