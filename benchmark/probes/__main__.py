@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -44,6 +45,7 @@ from benchmark.probes.charts import check_chart, write_chart
 from benchmark.probes.checking import Checked, check_probes
 from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import boards
+from benchmark.probes.joining import joined
 from benchmark.probes.judge_commands import add_for_judging, add_judging, export_for_judging
 from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
@@ -74,12 +76,13 @@ from benchmark.probes.printing_own import SHOWN, fetched_json, lost_json, print_
 from benchmark.probes.printing_probes import answers_json, method_json, print_answers, print_method
 from benchmark.probes.questions import DEFAULT_WORDS
 from benchmark.probes.recorded import RECORDED
-from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
+from benchmark.probes.records import RESULT_FILE, ProbeResult, SessionShard, read_result
 from benchmark.probes.running import result_of, run_scenarios
 from benchmark.probes.scenarios import DEFAULT_SCENARIOS, ProbeScenario, read_scenarios, scenarios_of
 from benchmark.probes.side_by_side import usable_cores
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
+from benchmark.run.sharding import ShardName, read_shard, shard_index, shard_of
 from ctxsift.errors import InputError
 from ctxsift.files import read_text, refuse_input, write_atomically
 from ctxsift.rich_text import plain_text
@@ -90,6 +93,7 @@ from ctxsift.terminal import one_line, show, tell
 _EXAMPLES = """\
   python -m benchmark.probes run                                  every method by rules, over the recorded sessions
   python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
+  python -m benchmark.probes run --shard 1/3 -o 1.json            one of three jobs; then: merge 1.json 2.json 3.json
   python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
   python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers from what is left
@@ -115,6 +119,7 @@ _EXPORT = (
     "Write questions about what methods leave, to be answered elsewhere (`run --answerer recorded:FILE`, or "
     "recorded:DIR, reads answers), or answers, to be judged elsewhere (`judge --judge recorded:FILE` reads verdicts)."
 )
+_MERGE = "Join the results of all shards (`run --shard I/N`) into one, as that of a whole run."
 _REPORT = "Print the boards of a result."
 _GENERATE = "Print the probes that rules make of a recorded session, as JSON."
 _CHECK = "Find what is wrong with probes, before anything is measured with them."
@@ -132,6 +137,11 @@ def build_parser() -> Parser:
     _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
     _add_own(commands.add_parser("own", help="what compaction would lose of your sessions", description=_OWN))
     _add_export(commands.add_parser("export", help="write questions to be answered elsewhere", description=_EXPORT))
+    merge = commands.add_parser("merge", help="join the shards of a run", description=_MERGE)
+    merge.add_argument("results", nargs="+", type=Path, metavar="FILE", help="what `run --shard` wrote")
+    _add_output(merge)
+    _add_forms(merge)
+    merge.set_defaults(run=_merge)
     report = commands.add_parser("report", help="print what was measured", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
     report.add_argument("--method", metavar="NAME", help="its probes and answers one by one: anchored 2k")
@@ -154,12 +164,24 @@ def _add_run(run: Parser) -> None:
     _add_what(run)
     told = "a row of the matrix, which makes the summaries of these methods"
     run.add_argument("--model", metavar="ROW", help=told)
-    run.add_argument(
-        "-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=f"where the result goes; default: {_RESULT}"
-    )
+    told = "measure one part of the sessions, as one job of N; without it, the variables of a job array are read"
+    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; `merge` joins them")
+    _add_output(run)
     _add_answering(run, default=[EXTRACT, RECORDED])
     _add_forms(run)
     run.set_defaults(run=_measure)
+
+
+def _add_output(parser: Parser) -> None:
+    told = f"where the result goes; default: {_RESULT}"
+    parser.add_argument("-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=told)
+
+
+def _shard(text: str) -> ShardName:
+    try:
+        return read_shard(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _add_export(export: Parser) -> None:
@@ -275,7 +297,11 @@ def _measure(options: argparse.Namespace) -> int:
     journal = options.output.with_name(f"{options.output.name}.journal")
     progress = _Progress()
     refuse_input(options.output, (options.scenarios, options.matrix, options.env_file))
-    scenarios, subjects = _scenarios(options), recorded_subjects(options.sessions)
+    scenarios = _scenarios(options)
+    subjects, shard = _part(recorded_subjects(options.sessions), options)
+    if shard and not subjects:
+        tell(f"shard {shard} has none of these {counted(len(shard.sessions), 'session')}; there is nothing to run")
+        return EXIT_OK
     summaries = options.output.with_name(f"{options.output.name}.summaries")
     models = Models(summaries, options.matrix, options.env_file, options.remote, progress.tell)
     # An answerer that cannot run is reported before anything is measured.
@@ -294,10 +320,32 @@ def _measure(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     finally:
         models.close()
+    result = replace(result, shard=shard)
     write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
     # Its entries are in the result.
     journal.unlink(missing_ok=True)
     progress.end()
+    _print(result, options)
+    tell(f"written: {options.output}")
+    return EXIT_OK
+
+
+def _part(subjects: Sequence[Subject], options: argparse.Namespace) -> tuple[Sequence[Subject], SessionShard | None]:
+    """Return the sessions of this job, which may be none; and which part they are, unless they are all."""
+    name = options.shard or shard_of(os.environ)
+    if name is None:
+        return subjects, None
+    if of_file := next((each for each in options.answerer if each.startswith(f"{RECORDED}:")), None):
+        problem = "goes with a whole run: answers about the sessions of other shards would count as foreign"
+        raise InputError(f"--answerer {of_file}", problem, "leave out --shard")
+    shard = SessionShard(index=name.index, count=name.count, sessions=[each.name for each in subjects])
+    return [each for each in subjects if shard_index(each.name, name.count) == name.index], shard
+
+
+def _merge(options: argparse.Namespace) -> int:
+    refuse_input(options.output, options.results)
+    result = joined(options.results)
+    write_atomically(options.output, RESULT_FILE.text(result, str(options.output)))
     _print(result, options)
     tell(f"written: {options.output}")
     return EXIT_OK

@@ -388,6 +388,24 @@ class JudgedAnswers(Record, frozen=True, kw_only=True):
     error: str | None = None
 
 
+class SessionShard(Record, frozen=True, kw_only=True):
+    """A part of a run that a job of its own measures.
+
+    Attributes:
+        index: from 1.
+        count: of all shards.
+        sessions: names of all shards', in the order of the run.
+
+    """
+
+    index: Annotated[int, msgspec.Meta(ge=1)]
+    count: Annotated[int, msgspec.Meta(ge=1)]
+    sessions: Annotated[list[str], msgspec.Meta(min_length=1)]
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
 class ProbeResult(Record, frozen=True, kw_only=True):
     """A run of probes.
 
@@ -401,6 +419,7 @@ class ProbeResult(Record, frozen=True, kw_only=True):
         answered: what answerers said, one after the other.
         judged: what judges say of that, one after the other.
         labels: what a person says of answers, in place of any judge.
+        shard: which part of a run this is; None for all of it.
 
     """
 
@@ -417,6 +436,7 @@ class ProbeResult(Record, frozen=True, kw_only=True):
     answered: list[Answering] = msgspec.field(default_factory=list)
     judged: list[JudgedAnswers] = msgspec.field(default_factory=list)
     labels: list[JudgedAnswer] = msgspec.field(default_factory=list)
+    shard: SessionShard | None = None
 
 
 RESULT_FILE = RecordFile(ProbeResult, "result of probes", RESULT_VERSION, most_mb=128)

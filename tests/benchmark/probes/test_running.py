@@ -187,9 +187,9 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals) -> 
     # A terminal sends it to all of them; others, to the one that they know.
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
     _, told = process.communicate(timeout=60)
-    assert (process.returncode, told) == (
-        (130, "interrupted; the same command goes on from here\n") if number == signal.SIGINT else (-number, "")
-    )
+    # A slow machine says what is measured, too.
+    said = told.endswith("interrupted; the same command goes on from here\n")
+    assert (process.returncode, said) == ((130, True) if number == signal.SIGINT else (-number, False))
     deadline = time.monotonic() + 60
     while _lives(process.pid):
         assert time.monotonic() < deadline
