@@ -15,17 +15,29 @@ if TYPE_CHECKING:
     from ctxsift.cli.parser import Parser
 
 
-def build_parser() -> Parser:
-    """Return the parser of the console script; each subcommand adds its own, with the handler to call."""
+# By name; those that print what is piped in where the arguments are wrong are in _READING.
+_SUBCOMMANDS = {"compress": "compress", "raw": "raw", "session": "session", "compact": "compact", "list": "listing"}
+_READING = ("compress",)
+
+
+def build_parser(named: str = "") -> Parser:
+    """Return the parser of the console script; each subcommand adds its own, with the handler to call.
+
+    Args:
+        named: the one subcommand that is needed, so that the others are not imported; otherwise all are there.
+
+    """
+    from importlib import import_module
+
     from ctxsift import __version__
-    from ctxsift.cli import compact, compress, listing, session
     from ctxsift.cli.parser import Parser
 
     parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True)
-    for module in (compress, session, compact, listing):
-        module.add_parser(commands)
+    for name, module in _SUBCOMMANDS.items():
+        if named in (name, "") or named not in _SUBCOMMANDS:
+            import_module(f"ctxsift.cli.{module}").add_parser(commands)
     return parser
 
 
@@ -47,17 +59,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: Signals) -> int:
-    from ctxsift.cli import compact, listing, session
     from ctxsift.cli.parser import EXIT_USAGE
     from ctxsift.cli.passing import note, refuse
     from ctxsift.errors import CtxsiftError
 
     at = arguments.index("--") if "--" in arguments else len(arguments)
     command = arguments[at + 1 :]
+    named = "".join(arguments[:1])
     try:
-        options = build_parser().parse_args(arguments[:at])
+        options = build_parser(named).parse_args(arguments[:at])
     except CtxsiftError as error:
-        if arguments[:1] in ([each.SUBCOMMAND] for each in (session, compact, listing)):
+        if named in _SUBCOMMANDS and named not in _READING:
             # They take no data, so there is none to pass on.
             note(str(error))
             exit_code = EXIT_USAGE

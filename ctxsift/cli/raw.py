@@ -1,0 +1,163 @@
+"""`ctxsift raw`: the whole output behind an extract, byte for byte."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from ctxsift.cli.parser import EXIT_USAGE, Parser
+from ctxsift.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxsift.cli.signals import Signals
+
+SUBCOMMAND = "raw"
+EXIT_UNKNOWN, EXIT_EXPIRED = 1, 3
+# A pattern that goes back and forth over a long line has no end.
+_MOST_SECONDS = 5.0
+_LINES = re.compile(r"([1-9][0-9]{0,11})?:([1-9][0-9]{0,11})?")
+
+_EPILOG = """\
+examples:
+  ctxsift raw 3f2a9c81d04e
+  ctxsift raw 3f2a9c81d04e --lines 120:180
+  ctxsift raw 3f2a9c81d04e --grep 'test_cart|AssertionError'
+  ctxsift raw --list
+
+The ID is in the last line of what `ctxsift run` printed. Outputs are kept for seven days from when they were read last,
+200 of them and 200 MB at most, in files that only you can read: secrets in them are not taken out.
+
+exit code: 0 printed; 2 the arguments are wrong, or the pattern takes longer than five seconds
+  1  there is no output with this ID, or it cannot be read
+  3  it is no longer kept: run its command again
+"""
+
+
+def line_range(text: str) -> slice:
+    """Return lines from A to B, both included, counted from 1; for `type=`. Raises ArgumentTypeError."""
+    found = _LINES.fullmatch(text)
+    if found is None or found.groups() == (None, None):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not A:B, A: or :B, lines counted from 1")
+    first, last = found.groups()
+    return slice(int(first) - 1 if first else None, int(last) if last else None)
+
+
+def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add this subcommand."""
+    one = commands.add_parser(SUBCOMMAND, help="print the whole output that was shortened", epilog=_EPILOG)
+    one.set_defaults(handler=run)
+    one.add_argument("identity", nargs="?", metavar="ID", help="12 or more hexadecimal digits")
+    one.add_argument("--lines", type=line_range, metavar="A:B", help="these lines alone")
+    one.add_argument("--grep", metavar="RE", help="lines alone that match a regular expression, of those in --lines")
+    one.add_argument("--path", action="store_true", help="print where the file is instead")
+    one.add_argument("--list", action="store_true", help="print ID, size and last use of what is kept, used last first")
+    one.add_argument("--clear", action="store_true", help="remove all that is kept")
+
+
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Print it; return the exit code that the help tells."""
+    from ctxsift.cli.passing import note
+
+    del signals
+    try:
+        if command:
+            raise InputError("--", "raw runs no command", "leave out what follows it")
+        if sum((options.identity is not None, options.list, options.clear)) != 1:
+            raise InputError("ID", "name one output, or give --list or --clear", "ctxsift raw --list shows them")
+        return _listed(clear=options.clear) if options.identity is None else _printed(options)
+    except InputError as error:
+        note(str(error))
+        return EXIT_USAGE
+    except OSError as error:
+        note(f"the kept outputs cannot be read ({error.strerror or error})")
+        return EXIT_UNKNOWN
+
+
+def _listed(*, clear: bool) -> int:
+    from ctxsift import raw_store
+    from ctxsift.terminal import show, show_columns
+
+    try:
+        found, removed = ([], raw_store.clear()) if clear else (raw_store.entries(), 0)
+    except FileNotFoundError:
+        found, removed = [], 0
+    if clear:
+        show(f"removed: {removed}")
+    elif found:
+        show_columns([(each.identity, f"{each.size:,}", _when(each.used)) for each in found])
+    return 0
+
+
+def _when(seconds: float) -> str:
+    import time
+
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _printed(options: argparse.Namespace) -> int:
+    from ctxsift import raw_store
+    from ctxsift.cli.passing import note, write
+    from ctxsift.terminal import show
+
+    identity: str = options.identity
+    try:
+        if not raw_store.IDENTITY.fullmatch(identity):
+            raise FileNotFoundError
+        data = raw_store.read(identity)
+    except FileNotFoundError:
+        return _missing(identity)
+    if options.path:
+        show(str(raw_store.path_of(identity)))
+        return 0
+    if options.lines or options.grep is not None:
+        data = _chosen(data, options.lines or slice(None), options.grep)
+        if not data:
+            note("none of its lines is chosen by --lines and --grep")
+    write(data)
+    return 0
+
+
+def _missing(identity: str) -> int:
+    import contextlib
+
+    from ctxsift import raw_store
+    from ctxsift.cli.passing import note
+    from ctxsift.terminal import in_line
+
+    with contextlib.suppress(OSError):
+        if raw_store.is_expired(identity):
+            note(f"{identity} is no longer kept. Do not retry: run its command again")
+            return EXIT_EXPIRED
+    note(f"{in_line(identity, limit=80)}: no output has this ID; ctxsift raw --list shows those that are kept")
+    return EXIT_UNKNOWN
+
+
+def _chosen(data: bytes, lines: slice, pattern: str | None) -> bytes:
+    """Return the lines in a range that match a pattern. Raises InputError."""
+    import io
+
+    chosen = io.BytesIO(data).readlines()[lines]
+    return b"".join(chosen if pattern is None else _matching(chosen, pattern))
+
+
+def _matching(lines: list[bytes], pattern: str) -> list[bytes]:
+    import time
+
+    # Unlike `re`, it takes a limit of time.
+    import regex
+
+    until = time.monotonic() + _MOST_SECONDS
+    try:
+        wanted = regex.compile(pattern)
+        return [
+            line
+            for line in lines
+            if wanted.search(
+                line.rstrip(b"\r\n").decode("utf-8", "surrogateescape"), timeout=max(0.001, until - time.monotonic())
+            )
+        ]
+    except TimeoutError as error:
+        raise InputError("--grep", f"takes longer than {_MOST_SECONDS:g} s", "make it simpler") from error
+    except (regex.error, RecursionError, OverflowError, MemoryError) as error:
+        raise InputError("--grep", f"is no regular expression ({error})", "quote it; \\( is a parenthesis") from error
