@@ -26,7 +26,21 @@ class _Run:
     count: int
 
 
-def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> str:
+@dataclass(frozen=True)
+class Extract:
+    """Lines of an output, gaps named.
+
+    Attributes:
+        text: without the end of its last line.
+        shown: how many lines of the output stand in it; one that is shown once for several counts once.
+
+    """
+
+    text: str
+    shown: int
+
+
+def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extract:
     """Return the lines of an output that matter most by rule, in their order, gaps named.
 
     A line that is repeated in a row is shown once and counted; of a very long one, both ends are shown.
@@ -48,7 +62,7 @@ def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> str:
         parts += [*([_gap(gap)] if gap else []), _shown(run.text)]
         parts += [f"... the same line {run.count - 1:,} more time{'s' if run.count > 2 else ''} ..."] * (run.count > 1)
         gap = 0
-    return "\n".join(parts)
+    return Extract("\n".join(parts), len(picked))
 
 
 def _picked(runs: list[_Run], question: str, most_chars: int) -> set[int]:

@@ -8,11 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 # Bounds that keep the time linear in the length of the output.
 _MOST_LINES, _MOST_LINE_CHARS, _MOST_WORDS = 100, 400, 200
 _FAULT_WEIGHT = 2.0
-_FAULT = re.compile(r"error|fail|fatal|exception|panic|cannot|denied|not found", re.IGNORECASE)
+_FAULT = re.compile(r"error|fail|fatal|exception|panic|cannot|denied|not found")
+_FAULT_IN_ANY_CASE = re.compile(_FAULT.pattern, re.IGNORECASE)
+_NOTHING: frozenset[str] = frozenset()
 _WORD = re.compile(r"[A-Za-z]{2,}|\d+")
 
 
@@ -36,26 +39,34 @@ class Line:
     @property
     def shows_failure(self) -> bool:
         """Whether it looks like a failing line."""
-        return _FAULT.search(self.text) is not None
+        return shows_failure(self.text)
+
+
+def shows_failure(text: str) -> bool:
+    """Say whether a text has a word of something that failed."""
+    # Both find the same in ASCII; this way takes a sixth of the time.
+    found = _FAULT.search(text.lower()) if text.isascii() else _FAULT_IN_ANY_CASE.search(text)
+    return found is not None
 
 
 def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
     """Return the hundred lines nearest to a question, nearest first; blank ones are none."""
     filled = [(place, line) for place, line in enumerate(lines) if line.strip()]
     asked = frozenset(words(question)[:_MOST_WORDS])
-    shared = [asked.intersection(words(line[:_MOST_LINE_CHARS])) for _, line in filled]
+    # Most lines share nothing, and this is sooner seen than their words.
+    hint = re.compile("|".join(map(re.escape, sorted(asked))) or r"(?!)")
+    shared = [
+        asked.intersection(words(line[:_MOST_LINE_CHARS])) if hint.search(line[:_MOST_LINE_CHARS].lower()) else _NOTHING
+        for _, line in filled
+    ]
     counts = Counter(word for found in shared for word in found)
     rarity = {word: math.log((1 + len(filled)) / (1 + count)) + 1 for word, count in counts.items()}
     weighed = (
-        Line(
-            place,
-            line[:_MOST_LINE_CHARS],
-            found,
-            sum(rarity[word] for word in sorted(found)) + (_FAULT_WEIGHT if _FAULT.search(line) else 0.0),
-        )
+        (-sum(rarity[word] for word in sorted(found)) - (_FAULT_WEIGHT if shows_failure(line) else 0.0), place, found)
         for (place, line), found in zip(filled, shared, strict=True)
     )
-    return heapq.nsmallest(_MOST_LINES, weighed, key=lambda line: (-line.weight, line.place))
+    nearest = heapq.nsmallest(_MOST_LINES, weighed, key=itemgetter(0, 1))
+    return [Line(place, lines[place][:_MOST_LINE_CHARS], found, -weight) for weight, place, found in nearest]
 
 
 def words(text: str) -> list[str]:

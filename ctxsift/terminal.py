@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import unicodedata
 
@@ -55,6 +54,8 @@ def show_columns(rows: Sequence[Sequence[str]]) -> None:
 
 def show_json(value: Any) -> None:
     """Print `value` to stdout as JSON in ASCII; a reader takes it as it is, a terminal obeys nothing in it."""
+    import json
+
     print(json.dumps(value, indent=1).replace("\x7f", "\\u007f"))
 
 

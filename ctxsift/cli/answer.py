@@ -93,7 +93,7 @@ def _fall_back(
 ) -> int:
     """Print what --fallback names, and say why. Whoever asked for a shape gets the original: lines are none."""
     if options.fallback == "extract" and contract_of(request.intent).kind is Kind.PLAIN:
-        picked = extract(request.raw_input, request.instruction)
+        picked = extract(request.raw_input, request.instruction).text
         if len(picked) < len(request.raw_input.rstrip()):
             note(f"{why}; lines picked by rule follow (--fallback extract)")
             _print(options, source.known_exit_code, picked, len(request.raw_input), answered, "extract", why)

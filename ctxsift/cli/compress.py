@@ -7,11 +7,11 @@ printed unchanged and a warning goes to stderr.
 from __future__ import annotations
 
 import os
-import re
 
 from ctxsift.cli.model_options import add_model_options
 from ctxsift.cli.parser import (
     DEFAULT_MAX_OUTPUT_TOKENS,
+    DEFAULT_MIN_BYTES,
     EXTRACT,
     PACKAGED_MODEL,
     Parser,
@@ -20,7 +20,8 @@ from ctxsift.cli.parser import (
     tokens,
 )
 from ctxsift.cli.passing import MOST_BYTES, MOST_MB, give_back, note, problem_with, refuse, told
-from ctxsift.cli.source import Source, command_output, standard_input
+from ctxsift.cli.source import Source, standard_input
+from ctxsift.cli.starting import started, tell_left_open
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
 
@@ -33,11 +34,7 @@ if TYPE_CHECKING:
     from ctxsift.cli.signals import Signals
     from ctxsift.settings import Settings
 
-# A screen of text: reading it costs an agent less than a wrong answer.
-DEFAULT_MIN_BYTES = 4096
 FALLBACKS = ("original", "extract")
-EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
-_OF_SHELL = re.compile(r"[\s|&;<>$`]|\A(?:\w+=|(?:cd|export|source|eval|alias|set|unset|if|for|while|!)\Z)")
 
 _EXAMPLES = f"""\
 examples:
@@ -120,8 +117,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         return source
     source.read(MOST_BYTES)
     code = _compress(options, command, settings, source, signals, model)
-    if source.left_open:
-        note("a process in the background still holds the output of the command; it was not waited for")
+    tell_left_open(source)
     return code
 
 
@@ -157,16 +153,6 @@ def _compress(
     return answer(options, command, settings, source, signals, model)
 
 
-def _hint(command: list[str]) -> str:
-    """Return what to do about a command that cannot be run: what only a shell understands needs one."""
-    if command[0].startswith(("/", "./")) or not _OF_SHELL.search(command[0]):
-        return "check its name"
-    import shlex
-
-    line = command[0] if len(command) == 1 else shlex.join(command)
-    return f"a line of a shell is run with: sh -c {shlex.quote(line)}"
-
-
 def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:
     """Return what is to be compressed, or the exit code when there is nothing. Raises InputError."""
     if command and (options.command is not None or options.exit_code is not None):
@@ -176,11 +162,4 @@ def _source(options: argparse.Namespace, command: list[str], signals: Signals) -
         if os.isatty(0):
             raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
         return standard_input(signals, options.exit_code)
-    if signals.first is not None:
-        return 128 + signals.first
-    try:
-        return command_output(command, signals)
-    except OSError as error:
-        why = error.strerror or error
-        note(str(InputError("the command", f"{command[0]} cannot be run ({why})", _hint(command))))
-        return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
+    return started(command, signals)

@@ -24,7 +24,7 @@ def extracted(options: argparse.Namespace, source: Source, signals: Signals) -> 
         return give_back(source, why, as_json=options.json)
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
     try:
-        picked = signals.interruptible(lambda: extract(text, options.wanted))
+        picked = signals.interruptible(lambda: extract(text, options.wanted).text)
     except SignalledError:
         return give_back(source, problem_with(source, signals), as_json=options.json)
     except Exception as error:  # the output must not be lost over it

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 # By name; those that print what is piped in where the arguments are wrong are in _READING.
-_SUBCOMMANDS = {"compress": "compress", "raw": "raw", "session": "session", "compact": "compact", "list": "listing"}
+_SUBCOMMANDS = {
+    "run": "run",
+    "raw": "raw",
+    "compress": "compress",
+    "session": "session",
+    "compact": "compact",
+    "list": "listing",
+}
 _READING = ("compress",)
 
 

@@ -19,6 +19,11 @@ EXTRACT = "extract"
 PACKAGED_MODEL = "package:qwen2.5-coder-1.5b"
 DEFAULT_MAX_OUTPUT_TOKENS = 512
 DEFAULT_TIMEOUT_S = 600.0
+# A screen of text: reading it costs an agent less than a wrong answer. And what an agent's program passes on whole.
+DEFAULT_MIN_BYTES, DEFAULT_MAX_BYTES = 4096, 8000
+DEFAULT_QUESTION = "errors, failures, warnings, result"
+# Set to 0, nothing is shortened.
+SWITCH = "CTXSIFT"
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
 _MOST_SECONDS = 86_400
 # As argparse says it; later versions of Python quote the choices no more.

@@ -15,7 +15,7 @@ GAP = re.compile(r"\.\.\. ([\d,]+) lines? \.\.\.")
 def test_failing_lines_come_with_those_that_follow_and_gaps_are_counted() -> None:
     trouble = ["Error: ENOSPC writing dist/app.js", "    at write (fs.js:12)", "    at pack (pack.js:88)"]
     lines = [*QUIET[:150], *trouble, *QUIET[150:]]
-    found = extract("\n".join(lines) + "\n", "why did it stop?").split("\n")
+    found = extract("\n".join(lines) + "\n", "why did it stop?").text.split("\n")
     at = found.index(trouble[0])
     assert found[at : at + 4] == [*trouble, QUIET[150]]
     assert found[0] == lines[0]
@@ -29,19 +29,24 @@ def test_failing_lines_come_with_those_that_follow_and_gaps_are_counted() -> Non
 
 def test_lines_near_the_question_are_kept() -> None:
     lines = [*QUIET[:200], "peak memory of the worker: 812 MB", *QUIET[200:]]
-    assert lines[200] in extract("\n".join(lines), "What was the peak memory?").split("\n")
+    assert lines[200] in extract("\n".join(lines), "What was the peak memory?").text.split("\n")
 
 
 def test_only_lines_that_are_the_same_to_the_byte_fold() -> None:
-    found = extract("start\n" + "WARN retry\n" * 40 + "WARN retry \nend\n", "what happened?").split("\n")
+    found = extract("start\n" + "WARN retry\n" * 40 + "WARN retry \nend\n", "what happened?").text.split("\n")
     assert found == ["start", "WARN retry", "... the same line 39 more times ...", "WARN retry ", "end"]
 
 
 @pytest.mark.parametrize("output", ["error: " + "x" * 900_000, "\n".join(f"error {n} in x{n}" for n in range(90_000))])
 def test_it_stays_short_whatever_the_output(output: str) -> None:
-    assert len(extract(output, "which errors?")) < 2 * MOST_CHARS
+    assert len(extract(output, "which errors?").text) < 2 * MOST_CHARS
 
 
 @pytest.mark.parametrize("output", ["", "\n\n", "one line", "a\nb\n"])
 def test_what_is_short_is_all_there(output: str) -> None:
-    assert extract(output, "what?") == output.rstrip("\n")
+    assert extract(output, "what?").text == output.rstrip("\n")
+
+
+@pytest.mark.parametrize("line", ["FATAL: x", "Échec: Error 3", "Module NOT found", "panic: é"])
+def test_a_failing_line_is_one_in_any_case_and_beside_any_letter(line: str) -> None:
+    assert line in extract("\n".join([*QUIET[:200], line, *QUIET[200:]]), "?").text.split("\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,8 @@ _STRIDE = 14
 _CASES = 36
 _MEGABYTE = 1_000_000
 _SESSION_MB = 10
+# Pairs: what runs beside them slows both.
+_STARTS = 20
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,19 @@ def command_rows(unit_s: float) -> Iterator[Row]:
         yield Row(f"page of 12 results x {1 + _CASES} cases", 12, page / unit_s)
 
 
+def start_rows(unit_s: float) -> Iterator[Row]:
+    """Yield what `ctxsift run` adds to a command that prints nothing, in starts of Python."""
+    del unit_s
+    ratios = [_seconds_of("-m", "ctxsift", "run", "--", "true") / _seconds_of("-c", "pass") for _ in range(_STARTS)]
+    yield Row("ctxsift run -- true", 3.1, statistics.median(ratios), "starts")
+
+
+def _seconds_of(*arguments: str) -> float:
+    started = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], check=True)
+    return time.perf_counter() - started
+
+
 def session_rows(unit_s: float) -> Iterator[Row]:
     """Yield what reading sessions costs."""
     with tempfile.TemporaryDirectory() as name:
@@ -214,7 +230,7 @@ def main() -> int:
         table.add_column(title, justify="left" if title in ("what", "") else "right")
     broken = 0
     # Commands first: what a process forks from counts as its memory.
-    for rows in (command_rows, session_rows, scorer_rows, hostile_rows):
+    for rows in (start_rows, command_rows, session_rows, scorer_rows, hostile_rows):
         unit_s = min(probe() for _ in range(5))
         for row in rows(unit_s):
             broken += row.measured > row.limit

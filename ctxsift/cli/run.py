@@ -1,0 +1,110 @@
+"""`ctxsift run`: runs a command and prints its output, a long one as lines picked by rule; all of it is kept.
+
+The command is started, read and ended as `ctxsift compress` does it. No model is asked.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ctxsift.cli.parser import DEFAULT_MAX_BYTES, DEFAULT_MIN_BYTES, DEFAULT_QUESTION, EXIT_USAGE, SWITCH, Parser, size
+from ctxsift.cli.passing import MOST_BYTES, MOST_MB, give_back, note, problem_with, told, write_text
+from ctxsift.cli.signals import SignalledError
+from ctxsift.cli.starting import started, tell_left_open
+from ctxsift.errors import InputError
+
+# What picks lines takes long to import, and most output is short: ctxsift/shortening.py.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from ctxsift.cli.signals import Signals
+    from ctxsift.cli.source import Source
+
+SUBCOMMAND = "run"
+
+_EPILOG = f"""\
+examples:
+  ctxsift run -- pytest -q
+  ctxsift run -q "which tests failed?" -- pytest -q
+  ctxsift run -c 'make 2>&1 | tee build.log'
+  ctxsift raw 3f2a9c81d04e --lines 120:180
+
+Of output of {DEFAULT_MIN_BYTES:,} bytes or more, lines picked by rule are printed, in their order and wording, gaps
+counted. No model is asked. The last line says how many lines these are, the exit code, and where all of the output
+is. It is kept as it came, secrets included, in a file that only you can read, for seven days: ctxsift raw --help.
+
+Output is printed as it is where it is shorter, no text or longer than {MOST_MB} MB; where that saves less than a
+quarter or 1,500 bytes; where the command failed and no lines that have room show why; where it cannot be kept. So is
+what `ctxsift raw` prints, or a command that reads a kept file; and everything where {SWITCH}=0 is set.
+
+Both streams of the command are read, and printed to stdout when it has ended; it gets your standard input and the
+signals that come.
+
+exit code: the command's (128 + N if signal N killed it)
+  2  the arguments are wrong: the command is not run
+  126, 127  the command cannot be run, is not found
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add this subcommand."""
+    one = commands.add_parser(SUBCOMMAND, help="run a command, print what matters of its output", epilog=_EPILOG)
+    one.set_defaults(handler=run)
+    one.add_argument(
+        "-q", "--question", default=DEFAULT_QUESTION, help="lines near it are picked (default: %(default)s)"
+    )
+    one.add_argument("-c", dest="line", metavar="LINE", help="run a line of your shell ($SHELL) instead of a command")
+    one.add_argument(
+        "--min-bytes", type=size, default=DEFAULT_MIN_BYTES, metavar="N", help="shorter output is printed as it is"
+    )
+    one.add_argument("--max-bytes", type=size, default=DEFAULT_MAX_BYTES, metavar="N", help="that are printed at most")
+    one.add_argument(
+        "--raw", "--no-store", dest="raw", action="store_true", help="keep nothing, and print all as it comes"
+    )
+
+
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Run it; return the exit code that the help tells."""
+    if bool(command) == (options.line is not None):
+        note(str(InputError("run", "give a command after --, or a line with -c", "see ctxsift run --help")))
+        return EXIT_USAGE
+    if options.line is not None:
+        command = [os.environ.get("SHELL") or "/bin/sh", "-c", options.line]
+    source = started(command, signals)
+    if isinstance(source, int):
+        return source
+    code = _printed(options, command, source, signals)
+    tell_left_open(source)
+    return code
+
+
+def _printed(options: argparse.Namespace, command: list[str], source: Source, signals: Signals) -> int:
+    if options.raw or os.environ.get(SWITCH) == "0":
+        return give_back(source, None, as_json=False)
+    source.read(MOST_BYTES)
+    if (problem := problem_with(source, signals)) is not None:
+        return give_back(source, problem, as_json=False)
+    if len(source.data) < options.min_bytes:
+        return give_back(source, None, as_json=False)
+    try:
+        short = signals.interruptible(lambda: _short(options, command, source))
+    except SignalledError:
+        return give_back(source, problem_with(source, signals), as_json=False)
+    except OSError as error:
+        why = f"the original output cannot be kept ({error.strerror or error})"
+        return give_back(source, why, as_json=False)
+    except Exception as error:  # the output must not be lost over it
+        return give_back(source, told(error), as_json=False)
+    if short is None:
+        return give_back(source, None, as_json=False)
+    write_text(short)
+    return source.exit_code
+
+
+def _short(options: argparse.Namespace, command: list[str], source: Source) -> str | None:
+    from ctxsift.shortening import reads_kept, shortened
+
+    if reads_kept(" ".join(command)):
+        return None
+    return shortened(bytes(source.data), options.question, source.exit_code, options.max_bytes)

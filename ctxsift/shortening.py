@@ -1,0 +1,125 @@
+"""An output as lines picked by rule and a last line that says where all of it is; or nothing, and it is printed whole.
+
+No model is asked. Whatever speaks against an extract (it saves little, it does not fit, it hides why a command failed,
+the original cannot be kept) leaves the output as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ctxsift import raw_store
+from ctxsift.extract import MOST_CHARS, extract
+from ctxsift.relevance import shows_failure
+
+_LEAST_SAVED_BYTES, _LEAST_SAVED_SHARE = 1500, 0.25
+# Of a command that failed: what it said at its end is there whatever else is picked.
+_LAST_LINES = 5
+_LONGEST_ID = "0" * 64
+_HEAD = "[ctxsift: "
+# A path into the store, or what has printed what it holds, or an extract.
+_OF_OURS = re.compile(r"\bctxsift/raw\b|\bctxsift\S*\s+(?:raw|run|compress)\b|\b[0-9a-f]{12,64}\.log\b")
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Lines that may be printed, and how many of the original's they are."""
+
+    text: str
+    shown: int
+
+
+def reads_kept(command: str) -> bool:
+    """Say whether a command prints an output that is kept, or was shortened already: that is never shortened."""
+    return _OF_OURS.search(command) is not None
+
+
+def shortened(data: bytes, question: str, exit_code: int | None, most_bytes: int) -> str | None:
+    """Return what is printed in place of an output, which is on disk then; None where it is printed as it is.
+
+    Args:
+        data: the output.
+        question: what is wanted from it.
+        exit_code: of the command; None where it is not known, and no word is said about it.
+        most_bytes: that lines and last line may have.
+
+    Raises:
+        OSError: the original cannot be kept, so nothing may stand in for it.
+
+    """
+    text = _text(data)
+    if text is None:
+        return None
+    total = text.count("\n") + (not text.endswith("\n"))
+    room = min(most_bytes, len(data) - _LEAST_SAVED_BYTES, int(len(data) * (1 - _LEAST_SAVED_SHARE)))
+    room -= _size(_last_line(total, total, exit_code, _LONGEST_ID)) + 2
+    draft = _fitting(text, question, room, failed=bool(exit_code))
+    if draft is None:
+        return None
+    identity = raw_store.keep(data)
+    return f"{draft.text}\n{_last_line(draft.shown, total, exit_code, identity)}"
+
+
+def _text(data: bytes) -> str | None:
+    """Return an output as text; None where it is none, or ends with a last line of ours."""
+    if b"\x00" in data:
+        return None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if text.rstrip().rpartition("\n")[2].startswith(_HEAD) else text
+
+
+def _last_line(shown: int, total: int, exit_code: int | None, identity: str) -> str:
+    code = "" if exit_code is None else f"exit {exit_code}, "
+    where = raw_store.path_of(identity)
+    return f"{_HEAD}{shown:,} of {total:,} lines, {code}extractor; all: {where} or: ctxsift raw {identity}]"
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogateescape"))
+
+
+def _fitting(text: str, question: str, room: int, *, failed: bool) -> _Draft | None:
+    """Return the first draft that has room and hides no failure."""
+    lines = text.rstrip("\n").split("\n")
+    for draft in _drafts(lines, question, room, failed=failed):
+        if _size(draft.text) <= room and not (failed and _hides_failure(draft.text)):
+            return draft
+    # It failed without a word of failure: then the end of the output has to tell.
+    last = _lines_within(lines, room * 3 // 4) if failed else 0
+    draft = _draft(lines, question, room // 8, last)
+    return draft if last >= _LAST_LINES and _size(draft.text) <= room else None
+
+
+def _hides_failure(text: str) -> bool:
+    # Takes long to import, and most commands succeed.
+    from ctxsift.verdict_words import DENIED
+
+    return not shows_failure(DENIED.sub(" ", text))
+
+
+def _drafts(lines: list[str], question: str, room: int, *, failed: bool) -> Iterator[_Draft]:
+    for most_chars in (min(room * 3 // 4, max(MOST_CHARS, room // 2)), room // 2, room // 4, room // 8):
+        yield _draft(lines, question, most_chars, _LAST_LINES if failed else 0)
+
+
+def _draft(lines: list[str], question: str, most_chars: int, last: int) -> _Draft:
+    """Return an extract of all but the last lines, and these as they are."""
+    at = max(0, len(lines) - last)
+    tail = "\n".join(lines[at:])
+    found = extract("\n".join(lines[:at]), question, most_chars=max(0, most_chars - len(tail)))
+    return _Draft("\n".join(part for part in (found.text, tail) if part), found.shown + len(lines) - at)
+
+
+def _lines_within(lines: list[str], most_bytes: int) -> int:
+    """Return how many of the last lines have room in so many bytes."""
+    size = 0
+    for count, line in enumerate(reversed(lines)):
+        size += _size(line) + 1
+        if size > most_bytes:
+            return count
+    return len(lines)
