@@ -15,7 +15,7 @@ from ctxsift.extract import MOST_CHARS, extract
 from ctxsift.relevance import shows_failure
 
 _LEAST_SAVED_BYTES, _LEAST_SAVED_SHARE = 1500, 0.25
-# Of a command that failed: what it said at its end is there whatever else is picked.
+# What a command that failed said at its end is there whatever else is picked.
 _LAST_LINES = 5
 _LONGEST_ID = "0" * 64
 _HEAD = "[ctxsift: "
@@ -55,7 +55,7 @@ def shortened(data: bytes, question: str, exit_code: int | None, most_bytes: int
     total = text.count("\n") + (not text.endswith("\n"))
     room = min(most_bytes, len(data) - _LEAST_SAVED_BYTES, int(len(data) * (1 - _LEAST_SAVED_SHARE)))
     room -= _size(_last_line(total, total, exit_code, _LONGEST_ID)) + 2
-    draft = _fitting(text, question, room, failed=bool(exit_code))
+    draft = _fitting(text, question, room, exit_code)
     if draft is None:
         return None
     identity = raw_store.keep(data)
@@ -83,14 +83,15 @@ def _size(text: str) -> int:
     return len(text.encode(errors="surrogateescape"))
 
 
-def _fitting(text: str, question: str, room: int, *, failed: bool) -> _Draft | None:
+def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Draft | None:
     """Return the first draft that has room and hides no failure."""
     lines = text.rstrip("\n").split("\n")
-    for draft in _drafts(lines, question, room, failed=failed):
-        if _size(draft.text) <= room and not (failed and _hides_failure(draft.text)):
+    # What is not known to have succeeded may have failed.
+    for draft in _drafts(lines, question, room, 0 if exit_code == 0 else _LAST_LINES):
+        if _size(draft.text) <= room and not (exit_code and _hides_failure(draft.text)):
             return draft
     # It failed without a word of failure: then the end of the output has to tell.
-    last = _lines_within(lines, room * 3 // 4) if failed else 0
+    last = _lines_within(lines, room * 3 // 4) if exit_code else 0
     draft = _draft(lines, question, room // 8, last)
     return draft if last >= _LAST_LINES and _size(draft.text) <= room else None
 
@@ -102,9 +103,9 @@ def _hides_failure(text: str) -> bool:
     return not shows_failure(DENIED.sub(" ", text))
 
 
-def _drafts(lines: list[str], question: str, room: int, *, failed: bool) -> Iterator[_Draft]:
+def _drafts(lines: list[str], question: str, room: int, last: int) -> Iterator[_Draft]:
     for most_chars in (min(room * 3 // 4, max(MOST_CHARS, room // 2)), room // 2, room // 4, room // 8):
-        yield _draft(lines, question, most_chars, _LAST_LINES if failed else 0)
+        yield _draft(lines, question, most_chars, last)
 
 
 def _draft(lines: list[str], question: str, most_chars: int, last: int) -> _Draft:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 _SUBCOMMANDS = {
     "run": "run",
     "raw": "raw",
+    "hook": "hook",
     "compress": "compress",
     "session": "session",
     "compact": "compact",
     "list": "listing",
 }
 _READING = ("compress",)
+# To who runs it, an exit code says what is to become of a result.
+_UNFAILING = "hook"
 
 
 def build_parser(named: str = "") -> Parser:
@@ -76,7 +79,10 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser(named).parse_args(arguments[:at])
     except CtxsiftError as error:
-        if named in _SUBCOMMANDS and named not in _READING:
+        if named == _UNFAILING:
+            note(str(error))
+            exit_code = 0
+        elif named in _SUBCOMMANDS and named not in _READING:
             # They take no data, so there is none to pass on.
             note(str(error))
             exit_code = EXIT_USAGE

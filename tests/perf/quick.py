@@ -164,15 +164,32 @@ def command_rows(unit_s: float) -> Iterator[Row]:
 
 
 def start_rows(unit_s: float) -> Iterator[Row]:
-    """Yield what `ctxsift run` adds to a command that prints nothing, in starts of Python."""
+    """Yield what commands that stand in front of an agent cost, in starts of Python."""
     del unit_s
-    ratios = [_seconds_of("-m", "ctxsift", "run", "--", "true") / _seconds_of("-c", "pass") for _ in range(_STARTS)]
-    yield Row("ctxsift run -- true", 3.1, statistics.median(ratios), "starts")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, usual, lines in (("of 1 KB", 3.0, 20), ("of 30 KB", 7.0, 550)):
+            yield Row(
+                f"ctxsift hook claude, a result {name}", usual, _starts(folder, lines, "hook", "claude"), "starts"
+            )
+        yield Row("ctxsift run -- true", 3.1, _starts(folder, 0, "run", "--", "true"), "starts")
 
 
-def _seconds_of(*arguments: str) -> float:
+def _starts(state: str, lines: int, *arguments: str) -> float:
+    """Return how many times longer than Python alone a command takes; a hook is told of so many lines."""
+    output = "".join(f"[{n:03}] compiling module_{n * 37 % 991}.c into build/obj\n" for n in range(lines))
+    response = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
+    event = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": response}
+    told, environ = json.dumps(event).encode(), {**os.environ, "XDG_STATE_HOME": state}
+    ratios = []
+    for _ in range(_STARTS):
+        bare = _seconds_of(["-c", "pass"], b"", environ)
+        ratios.append(_seconds_of(["-m", "ctxsift", *arguments], told, environ) / bare)
+    return statistics.median(ratios)
+
+
+def _seconds_of(arguments: list[str], told: bytes, environ: dict[str, str]) -> float:
     started = time.perf_counter()
-    subprocess.run([sys.executable, *arguments], check=True)
+    subprocess.run([sys.executable, *arguments], input=told, stdout=subprocess.DEVNULL, env=environ, check=True)
     return time.perf_counter() - started
 
 
