@@ -6,7 +6,7 @@ Nothing is reworded. Lines stand in their order, as they are; what is left out b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from ctxsift.relevance import nearest_lines
 
@@ -43,7 +43,8 @@ class Extract:
 def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extract:
     """Return the lines of an output that matter most by rule, in their order, gaps named.
 
-    A line that is repeated in a row is shown once and counted; of a very long one, both ends are shown.
+    A line that is repeated in a row is shown once and counted; of a very long one, both ends are shown. No gap is named
+    that is shorter than its name.
 
     Args:
         output: what a command printed.
@@ -53,6 +54,7 @@ def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extr
     """
     runs = [_Run(text, len(list(same))) for text, same in groupby(output.rstrip("\n").split("\n"))]
     picked = _picked(runs, question, most_chars)
+    picked |= _not_worth_a_mark(runs, picked)
     parts: list[str] = []
     gap = 0
     for place, run in enumerate(runs):
@@ -60,7 +62,7 @@ def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extr
             gap += run.count
             continue
         parts += [*([_gap(gap)] if gap else []), _shown(run.text)]
-        parts += [f"... the same line {run.count - 1:,} more time{'s' if run.count > 2 else ''} ..."] * (run.count > 1)
+        parts += [_repeated(run.count)] * (run.count > 1)
         gap = 0
     return Extract("\n".join(parts), len(picked))
 
@@ -92,6 +94,21 @@ def _picked(runs: list[_Run], question: str, most_chars: int) -> set[int]:
             break
         pick(place)
     return picked
+
+
+def _not_worth_a_mark(runs: list[_Run], picked: set[int]) -> set[int]:
+    """Return lines, often blank, that stand between picked ones and are no longer than the mark of their gap."""
+    found: set[int] = set()
+    for left, right in pairwise((-1, *sorted(picked))):
+        gap = runs[left + 1 : right]
+        cost = sum(len(_shown(run.text)) + 1 + len(_repeated(run.count)) * (run.count > 1) for run in gap)
+        if gap and cost <= len(_gap(sum(run.count for run in gap))) + 1:
+            found.update(range(left + 1, right))
+    return found
+
+
+def _repeated(count: int) -> str:
+    return f"... the same line {count - 1:,} more time{'s' if count > 2 else ''} ..."
 
 
 def _gap(count: int) -> str:

@@ -50,3 +50,11 @@ def test_what_is_short_is_all_there(output: str) -> None:
 @pytest.mark.parametrize("line", ["FATAL: x", "Échec: Error 3", "Module NOT found", "panic: é"])
 def test_a_failing_line_is_one_in_any_case_and_beside_any_letter(line: str) -> None:
     assert line in extract("\n".join([*QUIET[:200], line, *QUIET[200:]]), "?").text.split("\n")
+
+
+def test_lines_shorter_than_the_mark_of_their_gap_are_shown() -> None:
+    trouble = ["", "error: first", "  |", "", "  ^", "", "  =", "", "error: second"]
+    found = extract("\n".join([*trouble, *QUIET]), "errors")
+    assert found.text.split("\n")[: len(trouble)] == trouble
+    marks = [line for line in found.text.split("\n") if GAP.fullmatch(line)]
+    assert found.shown == len(found.text.split("\n")) - len(marks)
