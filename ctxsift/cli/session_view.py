@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from rich.console import Console
@@ -17,7 +18,7 @@ from ctxsift.rich_text import block, plain_text
 from ctxsift.sessions.exporting import as_atif, step_as_atif
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN, Figures
 from ctxsift.sessions.finding import SessionFile
-from ctxsift.sessions.records import Compaction, Session, SessionHead, Step, StepEnding
+from ctxsift.sessions.records import Compaction, Session, SessionHead, Step, StepEnding, ToolResult
 from ctxsift.strict_json import printable_json
 from ctxsift.terminal import in_line, one_line, printable, show, show_json
 
@@ -105,10 +106,10 @@ def print_session(session: Session, step_id: int | None, *, as_json: bool) -> No
     with console.pager(styles=True) if console.is_terminal else contextlib.nullcontext():
         if step_id is None:
             console.print(plain_text(_title(session.head), "bold"))
-        compactions = list(session.compactions) if step_id is None else []
+        compactions = deque(session.compactions if step_id is None else ())
         for step in chosen:
             while compactions and compactions[0].after_step < step.step_id:
-                _print_compaction(console, compactions.pop(0))
+                _print_compaction(console, compactions.popleft())
             _print_step(console, step, whole=step_id is not None)
         for compaction in compactions:
             _print_compaction(console, compaction)
@@ -140,17 +141,19 @@ def _print_step(console: Console, step: Step, *, whole: bool) -> None:
 
     body(step.reasoning, 2, "dim italic")
     body(step.message, 2)
-    answered = set()
+    answers: dict[str, list[ToolResult]] = {}
+    for result in step.results:
+        answers.setdefault(result.call_id, []).append(result)
+
+    def outputs(results: Iterable[ToolResult]) -> None:
+        for each in results:
+            body(_outcome(each.exit_code, each.is_error) + each.text, 4, "dim")
+
     for call in step.calls:
         body(f"> {one_line(call.name)}", 2, "cyan")
         body("\n".join(_arguments(call.arguments.items())), 4)
-        for result in step.results:
-            if result.call_id == call.call_id:
-                answered.add(id(result))
-                body(_outcome(result.exit_code, result.is_error) + result.text, 4, "dim")
-    for result in step.results:
-        if id(result) not in answered:
-            body(_outcome(result.exit_code, result.is_error) + result.text, 4, "dim")
+        outputs(answers.pop(call.call_id, ()))
+    outputs(chain.from_iterable(answers.values()))
 
 
 def _arguments(arguments: Iterable[tuple[str, Any]]) -> Iterator[str]:

@@ -106,7 +106,7 @@ def benign(run: ShellRun, code: int) -> bool:
     if words[:1] == ("xargs",):
         return code in (1, 123) and any(word in _ANSWERS for word in words)
     asking = name in _ANSWERS or (words[:2] == ("git", "diff") or words[:2] == ("git", "grep"))
-    return code == 1 and asking and not any(program == name for program, _ in run.printed.complaints())
+    return code == 1 and asking and name not in run.printed.complaints()
 
 
 def known_as(command: str) -> str:

@@ -12,6 +12,7 @@ _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|$)")
 _MOUNTED = re.compile(r"/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+|\d{1,3}\.\.\d{1,3})\}")
 _LONGEST_GLOB, _MOST_BRACES = 1_000, 50
+_MOST_PARENTS = 64
 _SEPARATOR = re.compile(r"(?<=[\w.:~])\\(?=[\w.*?$])")
 
 
@@ -67,8 +68,8 @@ def below(path: str, folder: str) -> bool:
 
 
 def parents(path: str) -> list[str]:
-    """Return every folder that a path lies in."""
-    parts = path.split("/")[:-1]
+    """Return every folder that a path lies in, the outermost _MOST_PARENTS of them."""
+    parts = path.split("/", _MOST_PARENTS)[:-1]
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 

@@ -76,7 +76,7 @@ def _echo(run: ShellRun, invocation: Invocation) -> None:
 
 def _change_folder(run: ShellRun, invocation: Invocation) -> None:
     words = [word for word in invocation.words[1:] if word not in ("--", "-P", "-L")]
-    if invocation.status is Status.FAILED and any(name == "cd" for name, _ in run.printed.complaints()):
+    if invocation.status is Status.FAILED and "cd" in run.printed.complaints():
         return
     if words and UNKNOWN not in words[0] and words[0] != "-" and not re.fullmatch(r"\+\d", words[0]):
         run.folder = run.path(words[0])

@@ -51,8 +51,9 @@ def run_perl(run: ShellRun, invocation: Invocation) -> None:
 
 def tee(run: ShellRun, invocation: Invocation) -> None:
     """`tee`: what is piped in goes into files."""
+    to_end = has(invocation, "a", "--append")
     for path in files_of(run, invocation, operands(invocation)):
-        if has(invocation, "a", "--append"):
+        if to_end:
             run.ledger.append(path, invocation.text)
         else:
             run.ledger.write(path, invocation.text, "tee")
@@ -76,8 +77,9 @@ def touch(run: ShellRun, invocation: Invocation) -> None:
 
 def make_folders(run: ShellRun, invocation: Invocation) -> None:
     """`mkdir`: what is in a new folder is new."""
+    unless_there = has(invocation, "p", "--parents")
     for path in files_of(run, invocation, operands(invocation)):
-        new = not has(invocation, "p", "--parents") or run.ledger.exists(path) is False
+        new = not unless_there or run.ledger.exists(path) is False
         run.ledger.make_folder(path, new=new)
 
 
@@ -86,6 +88,7 @@ def remove(run: ShellRun, invocation: Invocation) -> None:
     if failed_quietly(run, invocation):
         return
     recursive = has(invocation, "r", "--recursive") or has(invocation, "R")
+    sure, detail = not has(invocation, "f", "--force"), " ".join(invocation.words)[:200]
     for word in operands(invocation):
         folder = word.endswith("/") or recursive
         for path in files_of(run, invocation, [word.rstrip("/") or word]):
@@ -93,7 +96,7 @@ def remove(run: ShellRun, invocation: Invocation) -> None:
                 continue
             bare = recursive and path not in run.ledger.files and not run.ledger.children(path)
             named = path + "/" if folder and bare and "." not in path.rpartition("/")[2].lstrip(".") else path
-            run.ledger.delete(named, sure=not has(invocation, "f", "--force"), detail=" ".join(invocation.words)[:200])
+            run.ledger.delete(named, sure=sure, detail=detail)
 
 
 def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tuple[str, str]]:
@@ -105,6 +108,7 @@ def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tu
     place = run.path(target)
     inside = bool(into) or len(sources) > 1 or target.endswith(("/", "/.")) or target in (".", "..")
     inside = inside or (is_folder(run, place) and not has(invocation, "T"))
+    whole = invocation.name == "mv" or has(invocation, "r", "-R", "-a", "--recursive", "--archive")
     found = []
     for source in sources:
         if UNKNOWN in source or any(complained(run, invocation.name, word) for word in (source, target)):
@@ -113,7 +117,6 @@ def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tu
         whole_folder = source.endswith(("/.", "/*"))
         origin = run.path(source[:-2] if whole_folder else source)
         end = place + ("" if whole_folder else "/" + origin.rpartition("/")[2]) if inside else place
-        whole = invocation.name == "mv" or has(invocation, "r", "-R", "-a", "--recursive", "--archive")
         found.append((f"{origin}/", f"{end}/") if whole and _unknown_folder(run, origin) else (origin, end))
     return found
 
@@ -130,8 +133,9 @@ def move(run: ShellRun, invocation: Invocation) -> None:
     words = operands(invocation)
     if len(words) < 2 or failed_quietly(run, invocation):
         return
+    careful = has(invocation, "n", "--no-clobber")
     for source, target in _targets(run, invocation, words):
-        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+        if careful and run.ledger.exists(target):
             continue
         run.ledger.move(source, target)
 
@@ -142,8 +146,9 @@ def copy(run: ShellRun, invocation: Invocation) -> None:
     remote = any(re.match(r"[\w.@-]+:", word) and not is_windows(word) for word in words)
     if len(words) < 2 or failed_quietly(run, invocation) or remote:
         return
+    careful = has(invocation, "n", "--no-clobber")
     for source, target in _targets(run, invocation, words):
-        if has(invocation, "n", "--no-clobber") and run.ledger.exists(target):
+        if careful and run.ledger.exists(target):
             continue
         run.ledger.copy(source, target)
 

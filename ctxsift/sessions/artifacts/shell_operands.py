@@ -60,14 +60,14 @@ def complained(run: ShellRun, name: str, word: str) -> bool:
 
 def failed_quietly(run: ShellRun, invocation: Invocation) -> bool:
     """Return True if a command failed without naming what it could not do: then it did nothing."""
-    return invocation.status is Status.FAILED and not any(
-        name == invocation.name for name, _ in run.printed.complaints()
-    )
+    return invocation.status is Status.FAILED and invocation.name not in run.printed.complaints()
 
 
 def has(invocation: Invocation, letter: str, *long: str) -> bool:
     """Return True if a one-letter option is set, alone or among others, or one of its long forms."""
     for word in invocation.words[1:]:
+        if not word.startswith("-"):
+            continue
         if word in long or any(word.startswith(f"{each}=") for each in long):
             return True
         if re.fullmatch(r"-[A-Za-z]+", word) and letter in word:

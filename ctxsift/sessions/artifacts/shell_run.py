@@ -21,11 +21,12 @@ from ctxsift.sessions.artifacts.shell import (
     Simple,
     parse,
 )
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Printed, Status, plain_words
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Printed, Status, followings, plain_words
 from ctxsift.sessions.artifacts.shell_words import Piece, PieceKind, Redirect, Word, plain_text
 
-_MOST_TURNS = 200
-_MOST_DEPTH = 6
+_MOST_TURNS, _MOST_PARTS = 200, 200
+# Of calls and substitutions in each other; the source of a substitution that is read.
+_MOST_DEPTH, _LONGEST_SUBSTITUTION = 6, 4000
 # Why a shell does not write to a file.
 _NOT_WRITTEN = ("No such file or directory", "Permission denied", "Is a directory", "cannot")
 # Words of one command that are looked at.
@@ -138,7 +139,9 @@ class ShellRun:
         stop = self.printed.stop(parts) if code else len(parts)
         status = Status.PASSED
         alive = True
-        for number, (operator, pipeline) in enumerate(parts):
+        for number, ((operator, pipeline), following) in enumerate(zip(parts, followings(parts), strict=True)):
+            if self.walked > _MOST_COMMANDS:
+                return
             if operator == "||":
                 if status is not Status.FAILED:
                     # What runs only where something failed is left out unless that is known.
@@ -148,7 +151,9 @@ class ShellRun:
                 alive = False
             if not alive:
                 continue
-            status, own = self.printed.status(parts, number, stop, code)
+            status, own = self.printed.status(
+                pipeline, following, code, stops=number == stop, alone=len(parts) == 1
+            )
             if status is Status.FAILED:
                 self.failing = plain_words(pipeline.parts[-1])
             holds = self._test(pipeline)
@@ -179,16 +184,16 @@ class ShellRun:
 
     def pipeline(self, pipeline: Pipeline, status: Status, code: int | None) -> None:
         """Walk a pipeline; only its last command has an exit code of its own."""
-        parts = pipeline.parts
+        parts = pipeline.parts[:_MOST_PARTS]
         if pipeline.negated:
             status, code = Status.NOT_SHOWN, None
         folder = self.folder
+        names = tuple(map(plain_words, parts))
         for number, node in enumerate(parts):
             last = number == len(parts) - 1
             shown = last or (self.pipefail and status is Status.PASSED)
             own = (status, code) if shown else (Status.NOT_SHOWN, None)
-            after = tuple(plain_words(each) for each in parts[number + 1 :])
-            self.node(node, own, after, parts[:number])
+            self.node(node, own, names[number + 1 :], parts[:number])
         if len(parts) > 1:
             self.folder = folder
 
@@ -350,15 +355,19 @@ class ShellRun:
             return self.folder
         if words == ["git", "rev-parse", "--show-toplevel"]:
             return self.repository.root(self.folder)
+        if self.depth > _MOST_DEPTH or len(source) >= _LONGEST_SUBSTITUTION:
+            return UNKNOWN
+        self.depth += 1
         chains = parse(source).chains
         listed = self.listed(chains[0].parts[0][1].parts) if len(chains) == 1 else None
+        self.depth -= 1
         return " ".join(listed) if listed else UNKNOWN
 
     def substitutions(self, words: tuple[Word, ...]) -> None:
         """Walk the commands inside `$(...)`: they may touch files as well."""
         for word in words:
             for piece in word:
-                if piece.kind is PieceKind.SUBSTITUTION and len(piece.text) < 4000:
+                if piece.kind is PieceKind.SUBSTITUTION and len(piece.text) < _LONGEST_SUBSTITUTION:
                     folder = self.folder
                     self.walk(piece.text, None)
                     self.folder = folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from ctxsift.sessions.artifacts.shell import Node, Pipeline, Simple
 from ctxsift.sessions.artifacts.shell_words import plain_text
@@ -12,6 +13,7 @@ from ctxsift.sessions.artifacts.shell_words import plain_text
 # Stands for what only the shell knew; a word with it names no path.
 UNKNOWN = "\0"
 _MOST_LINES, _MOST_WORDS = 20_000, 500
+_LONGEST_LINE, _MOST_COMPLAINTS = 500, 1000
 _COMPLAINT = re.compile(
     r"(?:[\w./-]*sh(?:\[\d+\])?: (?:line \d+: )?)?(?:\d+: )?([\w.+-]+)(?::\d+)?:"
     r" (?!Nothing to be done|'.+' is up to date)(.+)"
@@ -46,31 +48,54 @@ class Status(Enum):
     NOT_SHOWN = auto()
 
 
+class Following(NamedTuple):
+    """Whether `||` is among the operators behind a part of a chain, and whether there is no other."""
+
+    any_or: bool
+    all_or: bool
+
+
+def followings(parts: tuple[tuple[str, Pipeline], ...]) -> list[Following]:
+    """Return for each part of a chain what follows it; a chain may have thousands."""
+    found = [Following(any_or=False, all_or=True)]
+    for operator, _ in reversed(parts[1:]):
+        is_or, behind = operator == "||", found[-1]
+        found.append(Following(behind.any_or or is_or, behind.all_or and is_or))
+    return found[::-1]
+
+
 @dataclass(slots=True)
 class Printed:
     """What a command line printed, and what programs said in it about themselves."""
 
     output: str
-    _complaints: list[tuple[str, str]] | None = field(default=None)
+    _complaints: dict[str, str] | None = field(default=None)
 
     def status(
-        self, parts: tuple[tuple[str, Pipeline], ...], number: int, stop: int, code: int | None
+        self, pipeline: Pipeline, following: Following, code: int | None, *, stops: bool, alone: bool
     ) -> tuple[Status, int | None]:
-        """Return how a part of a chain ended, and its exit code where the chain's is its own."""
-        pipeline = parts[number][1]
-        following = [operator for operator, _ in parts[number + 1 :]]
+        """Return how a part of a chain ended, and its exit code where the chain's is its own.
+
+        Args:
+            pipeline: the part.
+            following: the operators behind it.
+            code: of the chain.
+            stops: it is the part that failed.
+            alone: the chain has no other.
+
+        """
         complained = self._complained(pipeline)
-        if "||" in following:
-            if code and all(operator == "||" for operator in following):
+        if following.any_or:
+            if code and following.all_or:
                 return Status.FAILED, None
             plain = Status.PASSED if self._outspoken(pipeline) else Status.NOT_SHOWN
             return (Status.FAILED if complained else plain), None
         if code == 0:
             return Status.PASSED, 0
         if code is None:
-            plain = Status.PASSED if self._outspoken(pipeline) and len(parts) > 1 else Status.NOT_SHOWN
+            plain = Status.PASSED if self._outspoken(pipeline) and not alone else Status.NOT_SHOWN
             return (Status.FAILED if complained else plain), None
-        if number == stop:
+        if stops:
             return Status.FAILED, code
         return Status.PASSED, 0
 
@@ -114,16 +139,19 @@ class Printed:
         words = plain_words(pipeline.parts[-1])
         return bool(words) and any(self.complains(words[0], word) for word in words[1:] if len(word) > 1)
 
-    def complaints(self) -> list[tuple[str, str]]:
-        """Return the lines of the output in which a program says by its name what went wrong."""
+    def complaints(self) -> dict[str, str]:
+        """Return by program the lines of the output in which it says by its name what went wrong."""
         if self._complaints is None:
-            matches = (_COMPLAINT.fullmatch(line) for line in self.output.split("\n")[:_MOST_LINES] if len(line) < 500)
-            self._complaints = [(match[1], match[2]) for match in matches if match]
+            told: dict[str, list[str]] = {}
+            for line in self.output.split("\n")[:_MOST_LINES]:
+                if len(line) < _LONGEST_LINE and (match := _COMPLAINT.fullmatch(line)):
+                    told.setdefault(match[1], []).append(match[2])
+            self._complaints = {program: "\n".join(lines[:_MOST_COMPLAINTS]) for program, lines in told.items()}
         return self._complaints
 
     def complains(self, name: str, about: str) -> bool:
         """Return True if a program says that something went wrong with a word it was given."""
-        return any(program == name and about in told for program, told in self.complaints())
+        return about in self.complaints().get(name, "")
 
 
 def plain_words(node: Node) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
@@ -73,7 +73,8 @@ class Turn:
     Attributes:
         name: to find it by.
         keys: ids of its calls, as the file has them.
-        waiting: calls without a result, in their order.
+        waiting: calls without a result, in their order; a step may have a hundred thousand.
+        answered: its results, by call and text.
         request: which request it answers, where the file says.
 
     """
@@ -86,8 +87,9 @@ class Turn:
     reasoning: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    waiting: list[str] = field(default_factory=list)
+    keys: dict[str, None] = field(default_factory=dict)
+    waiting: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    answered: set[tuple[str, str]] = field(default_factory=set)
     model: str | None = None
     usage: Usage | None = None
     folder: str | None = None
@@ -156,7 +158,7 @@ class Line:
     def has_answer(self, call_id: str, output: str) -> bool:
         """Return True if a call has this result already."""
         turn, unique = self._callers.get(call_id, (None, ""))
-        return turn is not None and any(each.call_id == unique and each.text == output for each in turn.results)
+        return turn is not None and (unique, output) in turn.answered
 
     def has_call(self, call_id: str) -> bool:
         """Return True if a call of a step that is still held has this id."""
@@ -177,9 +179,10 @@ class Line:
             unique = f"{base}-{turn.step_id}-{number}"
         self._ids.add(unique)
         turn.calls.append(ToolCall(unique, name, arguments))
-        turn.waiting.append(unique)
-        turn.keys.append(call_id or unique)
-        self._callers[turn.keys[-1]] = turn, unique
+        turn.waiting[unique] = None
+        key = call_id or unique
+        turn.keys[key] = None
+        self._callers[key] = turn, unique
         return unique
 
     def result(
@@ -191,14 +194,14 @@ class Line:
         """
         if not call_id:
             turn = next((turn for turn in reversed(self._held) if turn.waiting), None)
-            unique = turn.waiting[0] if turn else ""
+            unique = next(iter(turn.waiting)) if turn else ""
         else:
             turn, unique = self._callers.get(call_id, (None, ""))
         if turn is None:
             return None
         turn.results.append(ToolResult(unique, output, exit_code, is_error))
-        if unique in turn.waiting:
-            turn.waiting.remove(unique)
+        turn.answered.add((unique, output))
+        turn.waiting.pop(unique, None)
         return turn
 
     def ready(self) -> Iterator[Step]:

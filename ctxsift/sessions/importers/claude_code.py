@@ -116,7 +116,8 @@ class ClaudeCode(Importer):
         self._anew: list[tuple[int, int]] = []
         self._whole_file_is_side = False
         self._answered = False
-        self._sides: dict[str, str] = {}
+        # Which sidechain records without a name belong to, and how many there are.
+        self._sides, self._nameless = Recent(), 0
         # Prompts that wait in the queue, and those that its removals and attachments told of, each without the other.
         self._waiting: deque[str] = deque(maxlen=_MOST_QUEUED)
         self._removed: deque[str] = deque(maxlen=_MOST_QUEUED)
@@ -263,8 +264,10 @@ class ClaudeCode(Importer):
         name = first_text(record, "agentId", "parent_tool_use_id")
         if not name:
             known = self._sides.get(text(record.get("parentUuid")))
-            name = known or f"sidechain-{len(set(self._sides.values())) + 1}"
-            self._sides[text(record.get("uuid"))] = name
+            self._nameless += known is None
+            number = known or self._nameless
+            self._sides.put(text(record.get("uuid")), number)
+            name = f"sidechain-{number}"
         return self.line(name)
 
     def _boundary(self, record: dict[str, JsonValue]) -> None:

@@ -294,7 +294,7 @@ class Codex(Importer):
             call = self.main.call(turn, call_id, name, arguments)
             if kind == "web_search_call":
                 # Its result is never recorded.
-                turn.waiting.remove(call)
+                del turn.waiting[call]
         elif kind in _OUTPUTS:
             self._output(item)
         elif kind in _COMPACTIONS:

@@ -117,7 +117,7 @@ def add_result(
 ) -> None:
     """Add an observation to a step: to its first call without a result, or, where it has none, to the step itself."""
     if turn.waiting:
-        importer.main.result(turn.waiting[0], output, exit_code, is_error=is_error)
+        importer.main.result(next(iter(turn.waiting)), output, exit_code, is_error=is_error)
     else:
         turn.results.append(ToolResult("", output, exit_code, is_error))
 
