@@ -41,6 +41,7 @@ lint: $(VENV)/.installed-test node_modules/.installed
 	$(BIN)/ruff format --check .
 	npx --no-install biome ci --error-on-warnings
 	npx --no-install tsc -p .
+	node --test tests/page/ > /dev/null || node --test tests/page/
 
 types: $(VENV)/.installed-test
 	$(BIN)/mypy

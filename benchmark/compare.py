@@ -6,11 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmark.analysis.comparison import Comparisons, Measure, compare
+from benchmark.analysis.comparison import Comparison, Comparisons, Measure, compare
 from benchmark.analysis.gate import judge_drop
 from benchmark.analysis.leaderboard import build_leaderboard
 from benchmark.analysis.noise import noise
 from benchmark.analysis.ranking import rank_results
+from benchmark.analysis.speed import same_machine
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
@@ -27,6 +28,7 @@ from benchmark.record.read import StoredResult, find_results
 from benchmark.render.documents import matrix_document, pair_document
 from benchmark.render.matrix import matrix_markdown, print_matrix
 from benchmark.render.noise import noise_document, noise_markdown, print_noise
+from benchmark.render.notes import refused, rescore_hint
 from benchmark.render.pair import pair_markdown, print_pair
 from ctxsift.errors import InputError
 from ctxsift.terminal import show
@@ -49,7 +51,8 @@ def build_parser() -> Parser:
         "compare",
         "Say which of two results is better, by how much, and where; or compare every pair of several results.",
         examples=_EXAMPLES,
-        exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input",
+        exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input, "
+        "or no gate can tell (another scorer or corpus)",
     )
     add_shown_results(parser)
     what = parser.add_mutually_exclusive_group()
@@ -67,9 +70,9 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--score",
         choices=[str(Measure.FINAL), str(Measure.CORE)],
-        default=Measure.FINAL,
-        help="what the gate and the matrix compare: the final score, or the quality core, which leaves latency out "
-        "(for runs on different machines)",
+        default=Measure.CORE,
+        help="what the gate and the matrix compare: the quality core, or the final score, which holds latency and so "
+        "says nothing across machines (default: quality)",
     )
     how = parser.add_mutually_exclusive_group()
     add_json(how)
@@ -104,6 +107,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _print_pair(a: StoredResult, b: StoredResult, measure: Measure, options: argparse.Namespace) -> int:
     comparison = compare(a, b)
+    if options.fail_on_drop is not None:
+        _refuse_gate(comparison, measure)
     gate = None if options.fail_on_drop is None else judge_drop(comparison, measure, options.fail_on_drop)
     if options.json:
         print_json(pair_document(comparison, gate))
@@ -112,6 +117,16 @@ def _print_pair(a: StoredResult, b: StoredResult, measure: Measure, options: arg
     else:
         print_pair(terminal(), comparison, gate)
     return EXIT_OK if gate is None or gate.passed else EXIT_FAILED
+
+
+def _refuse_gate(comparison: Comparison, measure: Measure) -> None:
+    """Raise InputError where a difference would not be the model's."""
+    pair = comparison.a, comparison.b
+    if found := refused(pair):
+        raise InputError("--fail-on-drop", "cannot tell: the results " + "; ".join(found), rescore_hint(pair))
+    if measure is Measure.FINAL and not same_machine(*pair):
+        problem = "cannot tell: the final score holds latency, and these are not known to have run on one machine"
+        raise InputError("--score final", problem, "leave out --score")
 
 
 def _print_noise(results: Sequence[StoredResult], options: argparse.Namespace) -> int:
@@ -129,7 +144,7 @@ def _print_noise(results: Sequence[StoredResult], options: argparse.Namespace) -
 
 def _print_matrix(results: Sequence[StoredResult], measure: Measure, options: argparse.Namespace) -> int:
     comparisons = Comparisons()
-    board = build_leaderboard(results, comparisons, with_incomplete=True)
+    board = build_leaderboard(results, comparisons, with_all=True)
     ordered = [row.result for row in board.rows]
     ranking = rank_results(ordered, timed=measure is Measure.FINAL, comparisons=comparisons)
     if options.json:

@@ -16,6 +16,7 @@ from benchmark.cli.command import (
     add_json,
     add_shown_results,
     command_parser,
+    positive,
     print_json,
     run_command,
     tell_of_packaged,
@@ -31,7 +32,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
-  python -m benchmark.report results/ --items            cases that tell least of the models first
+  python -m benchmark.report results/ --items --top 20   the cases that tell least of the models
   python -m benchmark.report results/ --retention        what filters, models and baselines keep of the output
   python -m benchmark.report results/ --split test       the third of the corpus that is for judging by
   python -m benchmark.report results/ --tag easy-tier    short outputs with a plain question
@@ -55,6 +56,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
     )
+    parser.add_argument("--top", type=positive, metavar="N", help="with --items: only the N cases that tell least")
     parser.add_argument("--split", choices=[str(split) for split in Split], help="only this part of the corpus")
     parser.add_argument("--tag", metavar="TAG", help="only cases with this tag, as easy-tier, negative or hostile")
     add_json(parser)
@@ -75,6 +77,8 @@ def _show(options: argparse.Namespace) -> int:
 
     refuse_input(options.markdown, options.paths, option="--markdown")
     refuse_input(options.csv, options.paths, option="--csv")
+    if options.top is not None and not options.items:
+        raise InputError("--top", "is about cases", "add --items")
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))
@@ -94,7 +98,7 @@ def _show(options: argparse.Namespace) -> int:
     if options.csv:
         write_atomically(options.csv, case_csv(results))
     if options.items:
-        _show_items(results, as_json=options.json)
+        _show_items(results, top=options.top, as_json=options.json)
     elif options.json:
         print_json(boards_document(boards))
     else:
@@ -146,7 +150,7 @@ def _show_retention(results: Sequence[StoredResult], options: argparse.Namespace
         print_retention(terminal(), boards)
 
 
-def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> None:
+def _show_items(results: Sequence[StoredResult], *, top: int | None, as_json: bool) -> None:
     from benchmark.analysis.items import analyse
     from benchmark.render.items import items_document, print_items
 
@@ -154,9 +158,9 @@ def _show_items(results: Sequence[StoredResult], *, as_json: bool) -> None:
     if not items:
         raise InputError("--items", "no model has an answer here", "name results of models, not of baselines alone")
     if as_json:
-        print_json(items_document(items))
+        print_json(items_document(items[:top]))
     else:
-        print_items(terminal(), items)
+        print_items(terminal(), items, top)
 
 
 def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:

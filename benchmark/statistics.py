@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -190,10 +190,13 @@ def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
     return Interval(float(low), float(high))
 
 
-@functools.lru_cache
-def _student_quantile(freedom: float) -> float:
-    """Return the upper 2.5 % point of Student's t, by its Cornish-Fisher expansion (right to 1 % from 4 degrees on)."""
-    z = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
+@functools.lru_cache(maxsize=1024)
+def _student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Return where Student's t is between its negative and itself with this confidence.
+
+    By its Cornish-Fisher expansion, which is right to 1 % from 4 degrees on at 95 %.
+    """
+    z = _NORMAL.inv_cdf((1 + confidence) / 2)
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
@@ -236,6 +239,35 @@ def paired_difference(
     gains = [b[unit][0] - a[unit][0] for unit in shared]
     clusters = ours.joined(theirs)
     return difference_of(mean(gains), bootstrap_means(gains, clusters), clusters)
+
+
+def corrected(differences: Sequence[Difference], freedom: Sequence[float] = ()) -> list[Difference]:
+    """Return the differences corrected for having asked that many questions (Holm): p values and intervals alike.
+
+    What is not below 0.05 after the correction has an interval that reaches 0.
+
+    Args:
+        differences: all that were asked about.
+        freedom: degrees of freedom of each; without them, many.
+
+    """
+    found = []
+    p_values = holm([difference.p for difference in differences])
+    for place, (difference, p) in enumerate(zip(differences, p_values, strict=True)):
+        questions = p / difference.p if difference.p > 0 else len(differences)
+        degrees = freedom[place] if freedom else math.inf
+        found.append(replace(difference, interval=_widened(difference, max(1.0, questions), degrees, p), p=p))
+    return found
+
+
+def _widened(difference: Difference, questions: float, freedom: float, p: float) -> Interval | None:
+    ends, value = difference.interval, difference.value
+    if ends is None:
+        return None
+    alpha = 1 - CONFIDENCE
+    factor = _student_quantile(freedom, 1 - alpha / questions) / _student_quantile(freedom)
+    low, high = value - factor * (value - ends.low), value + factor * (ends.high - value)
+    return Interval(low, high) if p < alpha else Interval(min(low, 0.0), max(high, 0.0))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -40,6 +40,25 @@ class Mismatch:
     values: tuple[str | None, ...]
 
 
+# What keeps a difference from being the model's, whatever it is.
+_REFUSING = (Identity.SCORER, Identity.CORPUS)
+
+
+def refusals(results: Sequence[StoredResult]) -> tuple[Mismatch, ...]:
+    """Return what forbids a verdict on the results: another scorer, another corpus."""
+    return tuple(mismatch for mismatch in mismatches(results) if mismatch.identity in _REFUSING)
+
+
+def alike(a: StoredResult, b: StoredResult) -> bool:
+    """Say whether there may be a verdict on two results; the same as no `refusals`, and quicker."""
+    return _scored(a) == _scored(b)
+
+
+def _scored(result: StoredResult) -> tuple[str | None, ...]:
+    run = result.record.run
+    return () if run is None else tuple(read(run) for identity in _REFUSING for read in _READ[identity])
+
+
 def mismatches(results: Sequence[StoredResult]) -> tuple[Mismatch, ...]:
     """Return what the results do not have in common."""
     found = []

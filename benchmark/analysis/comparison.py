@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 
+from benchmark.analysis.caveats import Mismatch, alike, refusals
+from benchmark.analysis.speed import Speed, speed
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension
 from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
-from benchmark.statistics import Clusters, Difference, Floats, bootstrap_means, difference_of, holm, mean
+from benchmark.statistics import Clusters, Difference, Floats, bootstrap_means, corrected, difference_of, mean
 from ctxsift.errors import InputError
 
 # One point of a hundred: closer scores of a case are a tie.
@@ -18,13 +20,13 @@ ALPHA = 0.05
 
 
 class Measure(StrEnum):
-    """What two results are compared by, 0 to 100."""
+    """What two results are compared by, 0 to 100; the verdict is on the first, the others hold latency."""
 
+    # The quality core; programs know it by its shorter name.
+    CORE = "quality"
     FINAL = auto()
     RAW = auto()
     LIFT = auto()
-    # The quality core; programs know it by its shorter name.
-    CORE = "quality"
 
     @property
     def words(self) -> str:
@@ -36,7 +38,7 @@ class Verdict(StrEnum):
     """What a difference says of B, in words."""
 
     TOO_FEW = "too few captures"
-    EVEN = auto()
+    CANNOT_TELL = "cannot be told"
     BETTER = "B better"
     WORSE = "B worse"
 
@@ -46,7 +48,7 @@ def verdict_of(difference: Difference) -> Verdict:
     if difference.interval is None:
         return Verdict.TOO_FEW
     if not beyond_chance(difference):
-        return Verdict.EVEN
+        return Verdict.CANNOT_TELL
     return Verdict.BETTER if difference.value > 0 else Verdict.WORSE
 
 
@@ -87,8 +89,10 @@ class Comparison:
         only_a, only_b: cases that only one of them answered; they are left out.
         figures: one for each measure, in their order, 0 to 100.
         wins, losses, ties: cases where B is better, worse, or less than a point away.
+        speed: their latency; None where it says nothing of them: of two machines, of a service.
+        refusals: why there is no verdict on them; empty where there is one.
         won, lost: cases that only B, or only A, passed (usable, with every anchor).
-        intents: per intent, as far as the files tell it; their p values are corrected for each other (Holm).
+        intents: per intent, as far as the files tell it; corrected for each other (Holm).
 
     """
 
@@ -105,6 +109,14 @@ class Comparison:
     won: tuple[str, ...]
     lost: tuple[str, ...]
     intents: tuple[Group, ...]
+    speed: Speed | None = None
+    refusals: tuple[Mismatch, ...] = ()
+
+    def verdict(self, measure: Measure) -> Verdict | None:
+        """Return what the difference in a measure says of B's quality; None where that is not for it to say."""
+        if self.refusals or measure is not Measure.CORE:
+            return None
+        return verdict_of(self.difference(measure))
 
     def difference(self, measure: Measure) -> Difference:
         """Return the difference in a measure."""
@@ -119,6 +131,18 @@ def compare(a: StoredResult, b: StoredResult) -> Comparison:
             f"{a.path} and {b.path}", "have no answered case in common", "compare runs over the same corpus"
         )
     return found
+
+
+def time_scale(result: StoredResult) -> float:
+    """Return what times of cases are multiplied by for a score: the mean over all of them is then that of the file.
+
+    Published files leave failed cases out of their mean. It is 0 where the score leaves latency out.
+    """
+    if result.latency_ignored:
+        return 0.0
+    latency = result.record.summary.latency
+    observed = mean([case.time_ms for case in result.cases.values()]) if result.cases else 0.0
+    return latency.avg_inference_ms / observed if result.record.run is None and latency and observed else 1.0
 
 
 # A figure, and its values in draws of the captures, shape (draws,).
@@ -177,12 +201,17 @@ class Comparisons:
             won=tuple(y.case_id for x, y in pairs if y.passed and not x.passed),
             lost=tuple(x.case_id for x, y in pairs if x.passed and not y.passed),
             intents=self._intents(a, b, shared),
+            speed=speed(a, b, shared.cases, shared.clusters),
+            refusals=refusals((a, b)),
         )
 
     def difference(self, a: StoredResult, b: StoredResult, *, timed: bool) -> Difference | None:
-        """Return the score of `b` minus that of `a`, with or without latency; None when they share no case."""
+        """Return the score of `b` minus that of `a`, with or without latency.
+
+        None when they share no case, or are of different corpora or scorers.
+        """
         shared = self._shared(a, b)
-        if not shared.cases:
+        if not shared.cases or not alike(a, b):
             return None
         return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference
 
@@ -200,7 +229,9 @@ class Comparisons:
 
     def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
         (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
-        return Figure(name, ours, theirs, difference_of(theirs - ours, their_draws - our_draws, shared.clusters))
+        found = difference_of(theirs - ours, their_draws - our_draws, shared.clusters)
+        # One question needs no correction, but its interval and its p value say the same.
+        return Figure(name, ours, theirs, corrected([found])[0])
 
     def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         known = self._kept_for(result, shared)
@@ -219,7 +250,8 @@ class Comparisons:
     def _draw(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         """Return a figure, 0 to 100, or one of its parts: the quality core of a view, the latency factor."""
         if name == _FACTOR:
-            times_ms = [0.0 if result.latency_ignored else result.cases[case].time_ms for case in shared.cases]
+            scale = time_scale(result)
+            times_ms = [scale * result.cases[case].time_ms for case in shared.cases]
             return latency_factor(mean(times_ms)), bootstrap_factors(times_ms, shared.clusters)
         if name in (_CORE, _RAW_CORE):
             cases = [result.cases[case] for case in shared.cases]
@@ -239,16 +271,16 @@ class Comparisons:
             group = a.cases[case].group
             if Dimension.INTENT in group:
                 members.setdefault(group[Dimension.INTENT], []).append(place)
-        found = []
+        found: list[Group] = []
+        freedom: list[float] = []
         for name, places in sorted(members.items()):
             part = shared.part(places)
             (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, part) for r in (a, b))
             difference = difference_of(theirs - ours, their_draws - our_draws, part.clusters)
             found.append(Group(name, len(places), ours, theirs, difference))
-        corrected = holm([group.difference.p for group in found])
-        return tuple(
-            replace(group, difference=replace(group.difference, p=p)) for group, p in zip(found, corrected, strict=True)
-        )
+            freedom.append(part.clusters.effective_count - 1)
+        differences = corrected([group.difference for group in found], freedom)
+        return tuple(replace(group, difference=each) for group, each in zip(found, differences, strict=True))
 
     def _mean(self, result: StoredResult, shared: _Shared, intent: str, part: _Shared) -> _Drawn:
         """Return the mean score of the cases of an intent, 0 to 100."""

@@ -45,6 +45,11 @@ class Figure(Generic[S]):
     of_reference: Callable[[ReferenceRow], float | None] = lambda _: None
 
 
+def wide(ends: Interval | None) -> Interval | None:
+    """Return an interval; None for one without width: where all drawn values are equal, it is not known how far off."""
+    return None if ends is None or ends[0] == ends[1] else ends
+
+
 def _latency(read: Callable[[Latency], float | None]) -> Callable[[Summary], float | None]:
     return lambda summary: None if summary.latency is None else read(summary.latency)
 
@@ -75,9 +80,9 @@ COVERAGE = Figure[Summary](
 RECOVERED = Figure[Summary](
     "score",
     "recovered",
-    "the headline score, 0 to 100, after wrappers were removed, with its 95 % interval",
+    "the final score, 0 to 100, after wrappers were removed, latency included, with its 95 % interval",
     lambda s: s.final_score,
-    interval=lambda s: s.recovered.intervals.final_score if s.recovered else None,
+    interval=lambda s: wide(s.recovered.intervals.final_score) if s.recovered else None,
     of_reference=lambda r: r.score,
 )
 RAW = Figure[Summary](
@@ -97,7 +102,7 @@ NORM = Figure[Summary](
 QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
-    "the score without latency",
+    "the score without latency, by which results are ranked",
     lambda s: s.recovered.quality_core if s.recovered else None,
     Form(scale=100),
     # References take no time, so latency leaves their score as it is.

@@ -16,8 +16,8 @@ from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
 from benchmark.statistics import mean
 
-# With fewer models a correlation says nothing.
-FEWEST_RESULTS = 3
+# With fewer models a correlation says nothing: that of five is beyond chance from .88 on.
+FEWEST_RESULTS = 5
 _EASY, _HARD = 0.75, 0.4
 
 
@@ -37,10 +37,10 @@ class Item:
         mean: of the case scores, in [0, 1]: high is easy.
         spread: their standard deviation.
         passed: share of the results whose answer is usable with every anchor.
-        discrimination: correlation with the mean of the other cases, in [-1, 1]; None for fewer than three results or
+        discrimination: correlation with the mean of the other cases, in [-1, 1]; None for fewer than five results or
             scores that are all the same.
         winners: labels of the results with the best score, where not all share it.
-        measured: the difficulty that the mean stands for.
+        measured: the difficulty that the mean stands for; None for fewer than five results.
         labelled: the difficulty that its author saw; None where files do not tell.
 
     """
@@ -52,7 +52,7 @@ class Item:
     passed: float
     discrimination: float | None
     winners: tuple[str, ...]
-    measured: str
+    measured: str | None
     labelled: str | None
     remarks: tuple[Remark, ...]
 
@@ -61,11 +61,16 @@ def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item
     """Return every case that some results answered, those that tell least first.
 
     Args:
-        results: of models; reference rows say nothing of a case and are passed over.
+        results: of models; reference rows and programs that are not told the question say nothing of a case and are
+            passed over.
         labels: their names, in the same order.
 
     """
-    models = [(result, label) for result, label in zip(results, labels, strict=True) if not result.is_reference]
+    models = [
+        (result, label)
+        for result, label in zip(results, labels, strict=True)
+        if not result.is_reference and result.record.scenario.question
+    ]
     questions = {c.question.case_id: c.question for result, _ in models for c in result.record.cases}
     items = [_item(question, models) for question in questions.values()]
     return sorted(filter(None, items), key=_least_telling)
@@ -93,10 +98,14 @@ def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Ite
         passed=passed,
         discrimination=discrimination,
         winners=tuple(winners) if min(scores) < best else (),
-        measured="easy" if mean(scores) >= _EASY else "hard" if mean(scores) < _HARD else "medium",
+        measured=_difficulty(mean(scores)) if len(answered) >= FEWEST_RESULTS else None,
         labelled=question.difficulty,
         remarks=tuple(_remarks(passed, discrimination)),
     )
+
+
+def _difficulty(score: float) -> str:
+    return "easy" if score >= _EASY else "hard" if score < _HARD else "medium"
 
 
 def _remarks(passed: float, discrimination: float | None) -> Iterator[Remark]:

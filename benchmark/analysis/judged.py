@@ -60,8 +60,8 @@ def opposed(results: Sequence[StoredResult]) -> Iterator[tuple[StoredResult, Sto
     parts = [(result, found) for result in results if (found := judged(result)) is not None]
     comparisons = Comparisons()
     for (a, ours), (b, theirs) in combinations(parts, 2):
-        true = comparisons.difference(ours.by_truth.result, theirs.by_truth.result, timed=True)
-        worded = comparisons.difference(ours.by_wording.result, theirs.by_wording.result, timed=True)
+        true = comparisons.difference(ours.by_truth.result, theirs.by_truth.result, timed=False)
+        worded = comparisons.difference(ours.by_wording.result, theirs.by_wording.result, timed=False)
         if true is None or worded is None or not (beyond_chance(true) and beyond_chance(worded)):
             continue
         if true.value * worded.value < 0:

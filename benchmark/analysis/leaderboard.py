@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
-from benchmark.analysis.comparison import Comparisons
+from benchmark.analysis.comparison import Comparisons, beyond_chance
 from benchmark.analysis.figures import COLUMNS, Column
-from benchmark.analysis.ranking import Rank, rank_results
+from benchmark.analysis.ranking import Rank, Ranking, rank_results
 from benchmark.analysis.references import ReferenceRow, References, reference_rows
 from benchmark.record.questions import questions_of
 from benchmark.record.read import StoredResult, labels
@@ -35,7 +35,10 @@ class FlagInfo:
 
 # The columns before the figures; a place is followed by the tie mark where it is shared.
 RANK_TITLE, NAME_TITLE = "rank", "result"
-RANK_HINT = "1 + the number of results that are better beyond chance (paired bootstrap, Holm-corrected)"
+RANK_HINT = (
+    "1 + the number of results whose quality core is higher beyond chance (paired bootstrap, Holm-corrected); none for "
+    "what does not beat the best baseline"
+)
 TIE_MARK, TIE_HINT = "=", "tied with at least one other result (the difference may be chance)"
 REFERENCE_MARK, REFERENCE_HINT = "ref", "a row to measure by, not a competitor"
 
@@ -56,7 +59,8 @@ class BoardRow:
 
     Attributes:
         label: tells it from the others.
-        rank: None for reference rows and for runs that are not complete.
+        rank: by quality core; None for reference rows, for runs that are not complete, and for what does not beat the
+            best baseline.
 
     """
 
@@ -103,12 +107,20 @@ class Leaderboard:
 
     Attributes:
         references: gold and the best baselines on the same cases, as far as no row is of them.
+        beaten_by: for each ranked result, those that are better beyond chance.
 
     """
 
     rows: tuple[BoardRow, ...]
     references: References
     headline: Headline
+    beaten_by: Mapping[StoredResult, frozenset[StoredResult]]
+
+    @property
+    def ranks_follow_rows(self) -> bool:
+        """Whether no rank is higher than that of a row above it."""
+        places = [row.rank.place for row in self.rows if row.rank]
+        return places == sorted(places)
 
     @property
     def entries(self) -> tuple[BoardRow | ReferenceRow, ...]:
@@ -175,7 +187,7 @@ def build_leaderboard(
     comparisons: Comparisons | None = None,
     *,
     names: Mapping[StoredResult, str] | None = None,
-    with_incomplete: bool = False,
+    with_all: bool = False,
 ) -> Leaderboard:
     """Rank results that belong together, best first, those without any answer last; equal scores by name.
 
@@ -183,19 +195,36 @@ def build_leaderboard(
         results: of the same cases.
         comparisons: may know some of them already.
         names: what tells each from all that are shown; without them, from these.
-        with_incomplete: incomplete runs have a rank as well, by the cases that two have in common.
+        with_all: incomplete runs and what does not beat the best baseline have a rank as well, by the cases that two
+            have in common.
 
     """
     ordered = sorted(results, key=_place)
     rivals = [
         result
         for result in ordered
-        if result.cases and not result.is_reference and (with_incomplete or result.record.complete)
+        if result.cases and not result.is_reference and (with_all or (result.record.complete and _may_lead(result)))
     ]
-    ranks = dict(zip(rivals, rank_results(rivals, comparisons=comparisons).ranks, strict=True))
+    ranking = rank_results(rivals, comparisons=comparisons)
+    ranks = dict(zip(rivals, ranking.ranks, strict=True))
     names = names or dict(zip(ordered, labels(ordered), strict=True))
     rows = tuple(BoardRow(result, names[result], ranks.get(result), flags_of(result)) for result in ordered)
-    return Leaderboard(rows, reference_rows(results), _headline(rows))
+    return Leaderboard(rows, reference_rows(results), _headline(rows), _beaten(ranking))
+
+
+def _may_lead(result: StoredResult) -> bool:
+    """Say whether a result may have a rank: one that does not beat the best baseline is first of nothing."""
+    return result.record.summary.beats_floor is not False
+
+
+def _beaten(ranking: Ranking) -> dict[StoredResult, frozenset[StoredResult]]:
+    """Return for each result those that are better beyond chance."""
+    better: dict[StoredResult, set[StoredResult]] = {result: set() for result in ranking.results}
+    for (i, j), difference in ranking.differences.items():
+        if beyond_chance(difference):
+            worse, winner = (i, j) if difference.value > 0 else (j, i)
+            better[ranking.results[worse]].add(ranking.results[winner])
+    return {result: frozenset(winners) for result, winners in better.items()}
 
 
 def _what_was_asked(result: StoredResult) -> tuple[object, ...]:
@@ -237,15 +266,17 @@ def _headline(rows: Sequence[BoardRow]) -> Headline:
     rivals = [row for row in rows if not row.result.is_reference]
     if not rivals:
         return Headline((), Conclusion.REFERENCES_ONLY)
-    ranked = [(row, row.rank) for row in rivals if row.rank is not None]
-    if not ranked:
+    complete = [row for row in rivals if row.result.cases and row.result.record.complete]
+    if not complete:
         answered = any(row.result.cases for row in rivals)
         return Headline((), Conclusion.INCOMPLETE if answered else Conclusion.NO_ANSWER)
+    ranked = [(row, row.rank) for row in complete if row.rank is not None]
+    if not ranked:
+        return Headline((), Conclusion.BELOW_FLOOR)
     first = min(rank.place for _, rank in ranked)
     leaders = [row for row, rank in ranked if rank.place == first]
     # Published files do not tell what baselines score on their cases.
     best = tuple(row for row in leaders if row.summary.beats_floor or row.result.record.run is None)
     if best:
         return Headline(best, Conclusion.BEST)
-    unknown = all(row.summary.beats_floor is None for row, _ in ranked)
-    return Headline((), Conclusion.TOO_FEW_CASES if unknown else Conclusion.BELOW_FLOOR)
+    return Headline((), Conclusion.TOO_FEW_CASES)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from benchmark.analysis.comparison import Measure, compare
+from benchmark.analysis.speed import machine
 from benchmark.record.identity import identity_differences
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, Run
@@ -88,7 +88,7 @@ def noise(a: StoredResult, b: StoredResult) -> Noise:
         mean_difference=mean(gaps),
         largest_difference=max(gaps),
         final_difference=comparison.difference(Measure.FINAL).value,
-        same_machine=_machine(ours_run) == _machine(theirs_run),
+        same_machine=machine(ours_run) == machine(theirs_run),
         latency=_latency(a, b, comparison.shared),
     )
 
@@ -102,11 +102,6 @@ def _run_of(result: StoredResult) -> Run:
 
 def _answers(result: StoredResult) -> dict[str, str]:
     return {c.question.case_id: c.raw.output for c in result.record.cases if isinstance(c, Answered)}
-
-
-def _machine(run: Run) -> tuple[Any, ...]:
-    told = run.environment
-    return told.cpu, told.cpu_cores_physical, told.cpu_cores_logical, told.memory_bytes
 
 
 def _latency(a: StoredResult, b: StoredResult, shared: tuple[str, ...]) -> LatencyNoise | None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from benchmark.analysis.comparison import Comparisons, beyond_chance
+from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
 from benchmark.record.read import StoredResult
 from benchmark.scoring import scenario_score
-from benchmark.statistics import Difference, holm, mean
+from benchmark.statistics import Difference, corrected, mean
 
 
 def _observed(result: StoredResult, timed: bool) -> float:
     cases = result.cases.values()
-    observed_ms = mean([case.time_ms for case in cases]) if timed and not result.latency_ignored else 0.0
+    observed_ms = time_scale(result) * mean([case.time_ms for case in cases]) if timed else 0.0
     return scenario_score([case.score for case in cases], observed_ms).final_score
 
 
@@ -40,7 +40,7 @@ class Ranking:
         results: in the order they were given.
         scores: of each, over all its cases.
         ranks: a rank for each.
-        differences: (i, j), i < j -> score of j minus that of i on shared cases, its p corrected for all pairs (Holm).
+        differences: (i, j), i < j -> score of j minus that of i on shared cases, corrected for all pairs (Holm).
 
     """
 
@@ -51,11 +51,12 @@ class Ranking:
 
 
 def rank_results(
-    results: Sequence[StoredResult], *, timed: bool = True, comparisons: Comparisons | None = None
+    results: Sequence[StoredResult], *, timed: bool = False, comparisons: Comparisons | None = None
 ) -> Ranking:
-    """Rank results by final score (without latency unless `timed`); who cannot be told apart on shared cases ties.
+    """Rank results by quality core (with latency if `timed`); who cannot be told apart on shared cases ties.
 
-    Results that share no case are not compared, and so tie. `comparisons` may know some of them already.
+    Results that share no case, or are of different corpora or scorers, are not compared, and so tie. `comparisons` may
+    know some of them already.
     """
     comparisons = comparisons or Comparisons()
     pairs = list(itertools.combinations(range(len(results)), 2))
@@ -64,8 +65,7 @@ def rank_results(
         for i, j in pairs
         if (found := comparisons.difference(results[i], results[j], timed=timed)) is not None
     }
-    corrected = holm([difference.p for difference in alone.values()])
-    differences = {pair: replace(found, p=p) for (pair, found), p in zip(alone.items(), corrected, strict=True)}
+    differences = dict(zip(alone, corrected(list(alone.values())), strict=True))
     ranks = ranks_of(len(results), differences)
     scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
     return Ranking(tuple(results), scores, ranks, differences)

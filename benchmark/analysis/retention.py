@@ -82,6 +82,7 @@ class Retention:
     Attributes:
         label: as on the leaderboard.
         is_reference: gold or a baseline.
+        is_ceiling: gold.
         is_blind: it was not told the question.
         score: final score, 0 to 100; None for one without it.
         case_count: cases that could be judged; without any, the figures are None.
@@ -109,6 +110,7 @@ class Retention:
     net_saved: float | None = None
     net_saved_interval: Interval | None = None
     line_ms: float | None = None
+    is_ceiling: bool = False
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,8 @@ def retention_boards(
 ) -> list[RetentionBoard]:
     """Return the rows of leaderboards, gold and their baselines included, by what they keep.
 
+    A board without a case that could be judged is left out, unless there is no other.
+
     Args:
         boards: their rows may have lost their cases.
         results: all that the boards are of, told apart by their paths. They are read one at a time.
@@ -280,7 +284,8 @@ def retention_boards(
 
     """
     kept = {result.path: judge.read(result) for result in results}
-    return [_retention_board(board, kept, judge) for board in boards]
+    found = [_retention_board(board, kept, judge) for board in boards]
+    return [board for board in found if any(row.case_count for row in board.rows)] or found
 
 
 def _retention_board(board: Leaderboard, kept: Mapping[Path, ResultKept], judge: RetentionJudge) -> RetentionBoard:
@@ -288,7 +293,7 @@ def _retention_board(board: Leaderboard, kept: Mapping[Path, ResultKept], judge:
     rows = [each for row in board.rows for each in _rows(row, kept[row.result.path])]
     rows += [
         summarised(
-            Retention(each.label, True, each.name in BLIND, each.score, 0),
+            Retention(each.label, True, each.name in BLIND, each.score, 0, is_ceiling=each.is_ceiling),
             [
                 judge.kept(question, _reference_text(each.name, question))
                 for question in questions.values()
@@ -311,7 +316,9 @@ def _rows(row: BoardRow, kept: ResultKept) -> Iterator[Retention]:
     scenario, result = row.result.record.scenario, row.result
     blind = not scenario.question or (scenario.track is Track.CONTROL and scenario.model in BLIND)
     load_ms = result.record.warmup.load_ms if scenario.track is Track.COMMAND else None
-    empty = Retention(row.label, result.is_reference, blind, row.summary.final_score, 0, line_ms=load_ms)
+    ceiling = result.is_reference and scenario.model == GOLD
+    score = row.summary.final_score
+    empty = Retention(row.label, result.is_reference, blind, score, 0, line_ms=load_ms, is_ceiling=ceiling)
     yield summarised(empty, kept.answers)
     if kept.without_markers is not None:
         yield summarised(replace(empty, label=f"{row.label}, markers stripped", score=None), kept.without_markers)

@@ -52,6 +52,7 @@ class CaseFigures:
         cluster: equal for cases on one capture, which are drawn together.
         group: dimension -> the case's group in it; what the file does not tell is left out.
         by_wording: see `Question.by_wording`.
+        is_empty: nothing came back.
 
     """
 
@@ -63,6 +64,7 @@ class CaseFigures:
     cluster: tuple[str, str]
     group: dict[Dimension, str]
     by_wording: bool | None = None
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +142,7 @@ def _figures(case: Answered) -> CaseFigures:
         cluster=question.cluster,
         group={dimension: group for dimension, group in groups.items() if group is not None},
         by_wording=question.by_wording,
+        is_empty=not case.raw.output.strip(),
     )
 
 

@@ -8,17 +8,18 @@ from typing import Any
 
 import msgspec
 
-from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Verdict, verdict_of
+from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Verdict
 from benchmark.analysis.figures import FIGURES
 from benchmark.analysis.gate import Gate
 from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.analysis.ranking import Rank, Ranking
+from benchmark.analysis.speed import Speed
 from benchmark.record.base import Interval as Ends
 from benchmark.record.base import known, to_json
 from benchmark.record.read import labels
 from benchmark.render.figures import board_title, headline_text, rank_text
 from benchmark.render.notes import comparison_notes, notes, notes_together, reference_notes
-from benchmark.render.pair import gate_reason
+from benchmark.render.pair import gate_reason, no_verdict
 from benchmark.statistics import Interval
 from ctxsift.terminal import one_line
 
@@ -42,8 +43,10 @@ class _PairDocument:
     shared_cases: int
     only_a: int
     only_b: int
-    verdict: Verdict
+    verdict: Verdict | None
+    why_no_verdict: str
     figures: tuple[Figure, ...]
+    speed: Speed | None
     wins: int
     losses: int
     ties: int
@@ -134,8 +137,10 @@ def pair_document(comparison: Comparison, gate: Gate | None) -> Any:
         shared_cases=len(comparison.shared),
         only_a=comparison.only_a,
         only_b=comparison.only_b,
-        verdict=verdict_of(comparison.difference(Measure.FINAL)),
+        verdict=comparison.verdict(Measure.CORE),
+        why_no_verdict=no_verdict(comparison),
         figures=comparison.figures,
+        speed=comparison.speed,
         wins=comparison.wins,
         losses=comparison.losses,
         ties=comparison.ties,

@@ -107,11 +107,6 @@ def board_title(board: Leaderboard) -> str:
     return f"{counted(len(run.case_ids), 'case')} of corpus {corpus}, scorer {one_line(run.scorer_version)}"
 
 
-def marks_text(board: Leaderboard) -> str:
-    """Return what the marks of the board mean, as one line; an empty text where there is none."""
-    return "; ".join(f"{mark}: {meaning}" for mark, meaning in board.marks)
-
-
 def counted(number: int, noun: str) -> str:
     """Return a number and its noun, which takes an s in the plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

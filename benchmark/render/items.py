@@ -13,20 +13,24 @@ from benchmark.analysis.items import FEWEST_RESULTS, Item
 from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
-_TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "")
+_TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "remarks")
 _MOST_WINNERS = 2
 
 
-def print_items(console: Console, items: Sequence[Item]) -> None:
-    """Print a row for each case, then what they come to."""
-    print_table(console, _TITLES, [_row(item) for item in items], title="Cases, the least telling first")
+def print_items(console: Console, items: Sequence[Item], top: int | None = None) -> None:
+    """Print a row for each case, or for the `top` that tell least, then what all of them come to."""
+    rows = [_row(item) for item in items[:top]]
+    title = "Cases, the least telling first"
+    print_table(console, _TITLES, rows, title=title if len(rows) == len(items) else f"{title}: {len(rows)}")
     remarks = Counter(remark for item in items for remark in item.remarks)
-    moved = sum(item.labelled not in (None, item.measured) for item in items)
+    told = [item for item in items if item.measured is not None and item.labelled is not None]
+    moved = sum(item.labelled != item.measured for item in told)
     parts = [f"{count} {remark}" for remark, count in sorted(remarks.items())]
-    parts.append(f"{moved} of another difficulty than their label")
+    if told:
+        parts.append(f"{moved} of another difficulty than their label")
     console.print(plain_text(f"{len(items)} cases: {', '.join(parts)}"), soft_wrap=True)
     if max(item.results for item in items) < FEWEST_RESULTS:
-        note = f"discrimination needs {FEWEST_RESULTS} results of models; difficulty means little with fewer"
+        note = f"discrimination and difficulty need {FEWEST_RESULTS} results of models"
         console.print(plain_text(f"* {note}"), soft_wrap=True)
 
 
@@ -36,7 +40,7 @@ def _row(item: Item) -> list[str]:
     best = ", ".join(item.winners[:_MOST_WINNERS]) + more
     figures = [f"{item.mean:.2f}", f"{item.spread:.2f}", f"{item.passed:.0%}", told]
     remarks = ", ".join(item.remarks)
-    return [item.case_id, str(item.results), *figures, item.labelled or "", item.measured, best, remarks]
+    return [item.case_id, str(item.results), *figures, item.labelled or "", item.measured or "", best, remarks]
 
 
 def items_document(items: Sequence[Item]) -> Any:

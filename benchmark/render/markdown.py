@@ -26,7 +26,7 @@ from benchmark.render.figures import (
     marked,
     rank_text,
 )
-from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
+from benchmark.render.notes import BY_WORDING, notes, notes_of_rows, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import faults
 from ctxsift.recovery import STEPS, THOUGHT_STEPS
@@ -104,9 +104,7 @@ def _board_parts(board: Leaderboard) -> list[str]:
         headline_text(board, lambda row: plain_cell(row.label)),
         markdown_table(titles, rows, in_italics={n for n, row in enumerate(board.entries) if is_reference(row)}),
     ]
-    remarks = [f"{row.label}: {note}" for row in board.rows for note in notes(row.result)]
-    remarks += notes_together(board) + reference_notes(board)
-    if remarks:
+    if remarks := notes_of_rows(board) + notes_together(board) + reference_notes(board):
         parts.append(markdown_list(remarks))
     parts.append(markdown_table(["column or mark", "meaning"], board.legend))
     results = [row.result for row in board.rows]

@@ -29,14 +29,14 @@ def matrix_markdown(board: Leaderboard, ranking: Ranking, measure: Measure) -> s
 
 def _titles(ranking: Ranking, measure: Measure) -> list[str]:
     numbers = [str(number + 1) for number in range(len(ranking.results))]
-    return [RANK_TITLE, "row minus column", "answered", measure.words, *numbers]
+    return ["row minus column", RANK_TITLE, "answered", measure.words, *numbers]
 
 
 def _rows(board: Leaderboard, ranking: Ranking) -> list[list[str]]:
     size = len(ranking.results)
     return [
         [
-            *(rank_text(row), f"{i + 1} {row.label}", str(len(row.result.cases)), f"{ranking.scores[i]:.1f}"),
+            *(f"{i + 1} {row.label}", rank_text(row), str(len(row.result.cases)), f"{ranking.scores[i]:.1f}"),
             *(_cell(ranking, i, j) for j in range(size)),
         ]
         for i, row in enumerate(board.rows)

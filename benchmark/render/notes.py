@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from benchmark.analysis.caveats import Identity, mismatches
+from benchmark.analysis.caveats import Identity, Mismatch, mismatches, refusals
 from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
 from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
+from benchmark.matrix import Track
 from benchmark.record.base import Interval, known
 from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
@@ -21,6 +22,11 @@ from ctxsift.terminal import one_line
 
 BY_WORDING = "quality there is closeness to gold's words"
 NOT_CALIBRATED = "not calibrated with prose, so nothing of it may be used (python -m benchmark.validity calibrate)"
+# Rows stand in the order of the score, which is what a reader looks for.
+RANKS_APART = (
+    "ranks compare the quality core, and count who is better beyond chance; rows stand by the final score, which takes "
+    "latency off, so ranks need not follow it"
+)
 _MOST_NAMED = 5
 _CASES = Column("", (ANSWERED, PLANNED))
 _RESCORE = "run benchmark.rescore on them first"
@@ -31,7 +37,7 @@ _MISMATCHES = {
 }
 _CAVEATS = {
     Flag.INCOMPLETE: "incomplete",
-    Flag.DISTURBED: "latency was disturbed; --score quality leaves latency out",
+    Flag.DISTURBED: "latency was disturbed; the quality core leaves it out",
 }
 
 
@@ -39,8 +45,8 @@ def notes(result: StoredResult) -> list[str]:
     """Return what a reader must know before comparing this result."""
     run, summary = result.record.run, result.record.summary
     if run is None:
-        return [FLAGS[Flag.PUBLISHED].meaning]
-    found = _about_answers(run, summary)
+        return [FLAGS[Flag.PUBLISHED].meaning, *_silence(result)]
+    found = _about_answers(run, summary) + _silence(result)
     if before := result.record.scenario.before:
         found.append(f"reads what {before} makes of the output")
     found += prose_notes(result.record)
@@ -61,6 +67,14 @@ def notes(result: StoredResult) -> list[str]:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
     return found + _about_program(result)
+
+
+def _silence(result: StoredResult) -> list[str]:
+    """Return in one line how often a service sent nothing back, which is not the model's quality alone."""
+    silent = sum(case.is_empty for case in result.cases.values())
+    if result.track is not Track.REMOTE or not silent:
+        return []
+    return [f"the service sent nothing back for {counted(silent, 'case')}, which count as answers that say nothing"]
 
 
 def prose_notes(record: Result) -> list[str]:
@@ -113,6 +127,7 @@ def notes_together(board: Leaderboard) -> list[str]:
     everybody = len(board.rows)
     labelled = {row.result: row.label for row in board.rows}
     return [
+        *([] if board.ranks_follow_rows else [RANKS_APART]),
         *(note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()),
         *(
             f"{labelled[true]} is significantly better than {labelled[worded]} where truth is judged, "
@@ -120,6 +135,20 @@ def notes_together(board: Leaderboard) -> list[str]:
             for true, worded in opposed([row.result for row in board.rows if row.rank is not None])
         ),
     ]
+
+
+def notes_of_rows(board: Leaderboard) -> list[str]:
+    """Return the notes of the results of a board, each once, with the names of those that it is about."""
+    named: dict[str, list[str]] = {}
+    for row in board.rows:
+        for note in notes(row.result):
+            named.setdefault(note, []).append(row.label)
+    return [one_line(f"{_all_or_some(names, board)}: {note}") for note, names in named.items()]
+
+
+def _all_or_some(names: Sequence[str], board: Leaderboard) -> str:
+    whole = len(names) == len(board.rows) > 1
+    return f"all {counted(len(names), 'result')}" if whole else _listed(names)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -203,18 +232,30 @@ def _asking_otherwise(results: Sequence[StoredResult]) -> int:
     return sum(len(different) > 1 for different in asked.values())
 
 
+def refused(results: Sequence[StoredResult]) -> list[str]:
+    """Return why there is no verdict on these results, to stand behind `the results`; nothing where there is one."""
+    return [_mismatch(results, mismatch)[0] for mismatch in refusals(results)]
+
+
+def rescore_hint(results: Sequence[StoredResult]) -> str:
+    """Return what helps where a verdict is refused."""
+    return _mismatch(results, refusals(results)[0])[1]
+
+
+def _mismatch(results: Sequence[StoredResult], mismatch: Mismatch) -> tuple[str, str]:
+    words, hint = _MISMATCHES[mismatch.identity]
+    if mismatch.identity is Identity.CORPUS and (changed := _asking_otherwise(results)):
+        # Nothing that could be scored again would make them the same.
+        words = "were asked about different corpora, or about one and a variant of it"
+        cases = f"{counted(changed, 'case')} of the same name {'asks' if changed == 1 else 'ask'} different things"
+        hint = f"{cases}, so the difference is not the models' alone"
+    values = ", ".join("unknown" if value is None else one_line(value[:12]) for value in mismatch.values)
+    return f"{words} ({values})", hint
+
+
 def comparison_notes(results: Sequence[StoredResult]) -> list[str]:
-    """Return what makes these results hard to compare."""
-    found = []
-    for mismatch in mismatches(results):
-        words, hint = _MISMATCHES[mismatch.identity]
-        if mismatch.identity is Identity.CORPUS and (changed := _asking_otherwise(results)):
-            # Nothing that could be scored again would make them the same.
-            words = "were asked about different corpora, or about one and a variant of it"
-            cases = f"{counted(changed, 'case')} of the same name {'asks' if changed == 1 else 'ask'} different things"
-            hint = f"{cases}, so the difference is not the models' alone"
-        values = ", ".join("unknown" if value is None else one_line(value[:12]) for value in mismatch.values)
-        found.append(f"the results {words} ({values}): {hint}")
+    """Return what makes these results hard to compare; first why there is no verdict, where there is none."""
+    found = [f"the results {': '.join(_mismatch(results, mismatch))}" for mismatch in mismatches(results)]
     for label, result in zip(labels(results), results, strict=True):
         found += [f"{label}: {_CAVEATS[flag]}" for flag in flags_of(result) if flag in _CAVEATS]
     return found

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from benchmark.analysis.comparison import Comparison, verdict_of
+from benchmark.analysis.comparison import Comparison, Measure, verdict_of
 from benchmark.analysis.gate import Finding, Gate
+from benchmark.analysis.speed import Speed
 from benchmark.record.read import labels
 from benchmark.record.summary import Dimension
 from benchmark.render.figures import MISSING, counted, signed
 from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
-from benchmark.render.notes import comparison_notes
+from benchmark.render.notes import comparison_notes, refused
 from benchmark.render.terminal import print_table
 from benchmark.statistics import Difference
 from ctxsift.rich_text import plain_text
@@ -22,6 +23,9 @@ _SHOWN_FLIPS = 20
 _DIFFERENCE_TITLES = ("A", "B", "B - A", "95 % interval", "p", "")
 _FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
 _INTENT_TITLES = (Dimension.INTENT.words, "shared", *_DIFFERENCE_TITLES)
+_SPEED_TITLES = ("seconds a case", "A", "B", "B / A", "95 % interval", "")
+NOT_COMPARABLE = "not comparable"
+_HOLD_LATENCY = "final, raw and lift hold latency, so the verdict is on the quality core alone"
 
 
 def gate_reason(gate: Gate) -> str:
@@ -51,9 +55,11 @@ def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> N
     pair = comparison.a, comparison.b
     for letter, name, result in zip("AB", labels(pair), pair, strict=True):
         console.print(plain_text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
-    for line in _sentences(comparison):
+    for line in [*_first_words(comparison), *_sentences(comparison)]:
         console.print(plain_text(line), soft_wrap=True)
     print_table(console, _FIGURE_TITLES, _figure_rows(comparison))
+    if comparison.speed:
+        print_table(console, _SPEED_TITLES, [_speed_row(comparison.speed)])
     if comparison.intents:
         print_table(console, _INTENT_TITLES, _intent_rows(comparison))
     for title, cases in _flips(comparison):
@@ -62,7 +68,7 @@ def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> N
             console.print(plain_text(f"  {case}  {a} -> {b}"), soft_wrap=True)
         if len(cases) > _SHOWN_FLIPS:
             console.print(plain_text(f"  ... and {len(cases) - _SHOWN_FLIPS} more (--json lists all)"))
-    for note in comparison_notes(pair):
+    for note in _notes(comparison):
         console.print(plain_text(f"* {note}"), soft_wrap=True)
     if gate:
         console.print(plain_text(gate_line(gate)), soft_wrap=True)
@@ -74,17 +80,40 @@ def pair_markdown(comparison: Comparison, gate: Gate | None) -> str:
     a, b = map(plain_cell, labels(pair))
     parts = [
         f"# {b} against {a}",
+        *(f"**{line[0].upper()}{line[1:]}.**" for line in _first_words(comparison)),
         f"A is {a}, B is {b}. " + ". ".join(_sentences(comparison)) + ".",
         markdown_table(_FIGURE_TITLES, _figure_rows(comparison)),
     ]
+    if comparison.speed:
+        parts.append(markdown_table(_SPEED_TITLES, [_speed_row(comparison.speed)]))
     if comparison.intents:
         parts.append("## By intent\n\n" + markdown_table(_INTENT_TITLES, _intent_rows(comparison)))
     for title, cases in _flips(comparison):
         body = markdown_table(["case", "A", "B"], list(_scores(comparison, cases))) if cases else "none"
         parts.append(f"## {title}\n\n{body}")
-    if found := comparison_notes(pair) + ([gate_line(gate)] if gate else []):
-        parts.append(markdown_list(found))
+    parts.append(markdown_list(_notes(comparison) + ([gate_line(gate)] if gate else [])))
     return "\n\n".join(parts)
+
+
+def no_verdict(comparison: Comparison) -> str:
+    """Return why there is no verdict; an empty text where there is one."""
+    found = refused((comparison.a, comparison.b))
+    return f"no verdict: the results {'; '.join(found)}" if found else ""
+
+
+def _first_words(comparison: Comparison) -> list[str]:
+    words = no_verdict(comparison)
+    return [words] if words else []
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    return [_HOLD_LATENCY, *comparison_notes((comparison.a, comparison.b))]
+
+
+def _speed_row(found: Speed) -> list[str]:
+    ends = found.interval
+    interval = f"[{ends.low:.2f}, {ends.high:.2f}]" if ends else MISSING
+    return ["", f"{found.a_ms / 1000:.2f}", f"{found.b_ms / 1000:.2f}", f"{found.ratio:.2f}", interval, found.verdict]
 
 
 def _sentences(comparison: Comparison) -> list[str]:
@@ -99,18 +128,28 @@ def _sentences(comparison: Comparison) -> list[str]:
 
 
 def _figure_rows(comparison: Comparison) -> list[list[str]]:
-    return [[f.name.words, *_difference_cells(f.a, f.b, f.difference)] for f in comparison.figures]
+    return [
+        [f.name.words, *_difference_cells(f.a, f.b, f.difference, comparison, judged=f.name is Measure.CORE)]
+        for f in comparison.figures
+    ]
 
 
 def _intent_rows(comparison: Comparison) -> list[list[str]]:
-    return [[g.name, str(g.case_count), *_difference_cells(g.a, g.b, g.difference)] for g in comparison.intents]
+    return [
+        [g.name, str(g.case_count), *_difference_cells(g.a, g.b, g.difference, comparison, judged=True)]
+        for g in comparison.intents
+    ]
 
 
-def _difference_cells(a: float, b: float, difference: Difference) -> list[str]:
+def _difference_cells(a: float, b: float, difference: Difference, comparison: Comparison, *, judged: bool) -> list[str]:
+    """Return figures, and what they say where the difference is for a verdict; nobody else's p value is shown."""
+    shown = [f"{a:.1f}", f"{b:.1f}", signed(difference.value)]
+    if not judged or comparison.refusals:
+        return [*shown, MISSING, MISSING, NOT_COMPARABLE if judged else ""]
     interval, p = difference.interval, difference.p
     ends = f"[{signed(interval.low)}, {signed(interval.high)}]" if interval else MISSING
     shown_p = MISSING if interval is None else "<0.001" if p < 0.001 else f"{p:.3f}"
-    return [f"{a:.1f}", f"{b:.1f}", signed(difference.value), ends, shown_p, verdict_of(difference)]
+    return [*shown, ends, shown_p, verdict_of(difference)]
 
 
 def _flips(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from benchmark.analysis.figures import Form
+from benchmark.analysis.figures import RECOVERED, Form
 from benchmark.analysis.retention import LeftOut, Retention, RetentionBoard
 from benchmark.record.base import Interval
 from benchmark.render.csv import harmless
@@ -38,12 +38,6 @@ class Column:
 
 
 COLUMNS = (
-    Column("anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE),
-    Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
-    Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
-    Column("ratio", "input tokens per answer token", lambda r: r.ratio, _TIMES),
-    Column("lift", "anchors kept, less what random lines of the same size keep", lambda r: r.lift, _LIFT),
-    Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
     Column(
         "net saved %",
         "share of the input that an agent is spared, which reads the raw output too where an anchor is missing",
@@ -51,7 +45,18 @@ COLUMNS = (
         _PERCENT,
         lambda r: r.net_saved_interval,
     ),
-    Column("score", "the case score, which asks for an answer in a shape", lambda r: r.score, _SCORE),
+    Column("anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE),
+    Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
+    Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
+    Column("times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES),
+    Column("above random", "anchors kept, less what random lines of the same size keep", lambda r: r.lift, _LIFT),
+    Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
+    Column(
+        RECOVERED.title,
+        "the final score of the leaderboard: it asks for an answer in a shape",
+        lambda r: r.score,
+        _SCORE,
+    ),
     Column("line ms", "time on a line of input: mostly the start of the program", lambda r: r.line_ms, _MS),
 )
 _LEFT_OUT = {

@@ -18,12 +18,10 @@ from benchmark.render.figures import (
     headline_text,
     is_reference,
     marked,
-    marks_text,
     rank_text,
 )
-from benchmark.render.notes import notes, notes_together, reference_notes
+from benchmark.render.notes import notes_of_rows, notes_together, reference_notes
 from ctxsift.rich_text import plain_text
-from ctxsift.terminal import one_line
 
 # In characters; wider columns are folded.
 _MOST = 36
@@ -53,13 +51,11 @@ def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None
     else:
         _print_lines(console, board, title)
     console.print(plain_text(headline_text(board)), soft_wrap=True)
-    for row in board.rows:
-        for note in notes(row.result):
-            console.print(plain_text(one_line(f"* {row.label}: {note}")), soft_wrap=True)
-    for note in [*notes_together(board), *reference_notes(board)]:
+    for note in [*notes_of_rows(board), *notes_together(board), *reference_notes(board)]:
         console.print(plain_text(f"* {note}"), soft_wrap=True)
-    if marks := marks_text(board):
-        console.print(plain_text(marks, style="dim"), soft_wrap=True)
+    for mark, meaning in board.marks:
+        for line in wrap(f"{mark}: {meaning}", console.width, subsequent_indent="   "):
+            console.print(plain_text(line, style="dim"))
 
 
 def print_table(

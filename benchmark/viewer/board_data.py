@@ -27,7 +27,7 @@ from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
 from benchmark.viewer.charts import keyed_references, lift_interval, reference_lines
-from benchmark.viewer.page_data import Gathered, Shown, words
+from benchmark.viewer.page_data import NO_ANSWER, Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
     BoardInfo,
@@ -73,6 +73,7 @@ _TILES: dict[_Figure, tuple[_Figure, ...]] = {
 def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
     """Return what the leaderboard needs; `skipped` are the files that were left out."""
     keys = {shown.result: shown.key for shown in gathered.shown}
+    ids = {shown.result: shown.id for shown in gathered.shown}
     rows = [(row, each.references) for each in gathered.boards for row in each.rows]
     return Overview(
         built=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -84,11 +85,11 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         difficulties=list(Difficulty),
         flags={flag: about.meaning for flag, about in board.FLAGS.items()},
         rank_hint=board.RANK_HINT,
-        results=[_board_row(keys[row.result], row, references) for row, references in rows],
+        results=[_board_row(keys[row.result], ids[row.result], row, references) for row, references in rows],
         boards=[_board(gathered, each, keys) for each in gathered.boards],
         skipped=[one_line(str(error)) for error in skipped],
         validity=validity_info(gathered),
-        retention=[_retention(each) for each in gathered.retention],
+        retention=[_retention(each, ids) for each in gathered.retention],
     )
 
 
@@ -97,6 +98,9 @@ def _board(gathered: Gathered, about: board.Leaderboard, keys: Mapping[StoredRes
         about=board_title(about),
         results=[keys[row.result] for row in about.rows],
         best=[keys[row.result] for row in about.headline.best],
+        beaten_by={
+            str(keys[result]): sorted(keys[other] for other in better) for result, better in about.beaten_by.items()
+        },
         headline=headline_text(about),
         references=[_reference_row(*keyed) for keyed in keyed_references(gathered, about).items()],
         reference_note="; ".join(reference_notes(about)),
@@ -147,6 +151,7 @@ def _reference_row(key: int, row: ReferenceRow) -> BoardRow:
     told = {figure.key: figure.of_reference(row) for figure in figures.FIGURES}
     return BoardRow(
         key=key,
+        id="",
         label=row.label,
         scenario="",
         track=Track.CONTROL,
@@ -165,12 +170,13 @@ def _reference_row(key: int, row: ReferenceRow) -> BoardRow:
     )
 
 
-def _board_row(key: int, row: board.BoardRow, references: References) -> BoardRow:
+def _board_row(key: int, run_id: str, row: board.BoardRow, references: References) -> BoardRow:
     result, summary = row.result, row.summary
     scenario, reference = result.record.scenario, summary.reference
     intervals = {figure.key: _interval(figure.interval(summary)) for figure in figures.FIGURES}
     return BoardRow(
         key=key,
+        id=run_id,
         label=row.label,
         scenario=one_line(scenario.name),
         track=scenario.track,
@@ -190,15 +196,18 @@ def _board_row(key: int, row: board.BoardRow, references: References) -> BoardRo
     )
 
 
-def _retention(kept: RetentionBoard) -> RetentionInfo:
+def _retention(kept: RetentionBoard, ids: Mapping[StoredResult, str]) -> RetentionInfo:
     columns = filled_columns(kept)
+    names = {row.label: ids[row.result] for row in kept.board.rows}
     return RetentionInfo(
         about=board_title(kept.board),
         columns=[_column_info(column.title, column.title, column.hint, column.form) for column in columns],
         rows=[
             RetentionRow(
                 label=one_line(row.label),
+                id=names.get(row.label, ""),
                 is_reference=row.is_reference,
+                is_ceiling=row.is_ceiling,
                 is_blind=row.is_blind,
                 figures={c.title: value for c in columns if (value := c.read(row)) is not None},
                 net_saved=_interval(row.net_saved_interval),
@@ -270,7 +279,9 @@ def _reasons(shown: Shown) -> list[ReasonCount]:
         flag for case in shown.cases if case.verdict == rejected and case.recovered for flag in case.recovered.flags
     )
     failures = shown.result.record.summary.model_failure_counts
+    silent = sum(case.verdict == NO_ANSWER for case in shown.cases)
     return [
+        *([ReasonCount(reason=NO_ANSWER, count=silent, of_generation=True)] if silent else []),
         *(ReasonCount(reason=one_line(reason), count=count) for reason, count in counts.most_common()),
         *(
             ReasonCount(reason=one_line(words(name)), count=count, of_generation=True)

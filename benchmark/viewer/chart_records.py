@@ -23,9 +23,10 @@ class ChartRow(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
 class Point(ChartRow, frozen=True, kw_only=True):
     """A result."""
 
+    core: Annotated[float | None, Meta(title="quality core")]
+    low: Annotated[float | None, Meta(title="core, low")]
+    high: Annotated[float | None, Meta(title="core, high")]
     score: Annotated[float | None, Meta(title="recovered")]
-    low: float | None
-    high: float | None
     raw: float | None
     lift: float | None
     lift_low: float | None
@@ -35,7 +36,12 @@ class Point(ChartRow, frozen=True, kw_only=True):
 
 
 class Cell(ChartRow, frozen=True, kw_only=True):
-    """The mean case score, 0 to 100, of a result in one group of cases; `row` and `column` say where it is drawn."""
+    """The mean case score, 0 to 100, of a result in one group of cases; `row` and `column` say where it is drawn.
+
+    Attributes:
+        captures: raw outputs that the cases are about; where the file does not tell them, as many as cases.
+
+    """
 
     dimension: Annotated[str, UNLISTED]
     row: Annotated[str, UNLISTED]
@@ -45,6 +51,7 @@ class Cell(ChartRow, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     cases: int
+    captures: int
 
 
 class VerdictCount(ChartRow, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -20,7 +21,10 @@ from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval, Json, known
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension, Group, Summary
-from benchmark.statistics import percentile
+from benchmark.render.figures import board_title
+from benchmark.scoring import bootstrap_cores
+from benchmark.statistics import Clusters, interval_of, mean, percentile
+from benchmark.statistics import Interval as Ends
 from benchmark.viewer.chart_records import (
     UNLISTED,
     Bin,
@@ -34,7 +38,7 @@ from benchmark.viewer.chart_records import (
     Times,
     VerdictCount,
 )
-from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
+from benchmark.viewer.page_data import NO_ANSWER, NOT_SCORED, Gathered, Shown, words
 from benchmark.viewer.page_records import PageRecord, ReferenceLine
 from benchmark.viewer.validity_data import measured_rows
 from ctxsift.files import write_atomically
@@ -44,10 +48,12 @@ from ctxsift.validation import Status
 FOLDER = Path(__file__).parent / "charts"
 _THEME = "theme"
 _BINS = 20
-_VERDICTS = (*map(words, Status), NOT_SCORED)
+_VERDICTS = (*map(words, Status), NO_ANSWER, NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
 _MOST_ROWS = 60
 _WIDTH = 760
+# Of a line of a title, in characters.
+_TITLE_WIDTH = 110
 # Data sets of which a picture shows a part, or that are of no result.
 _APART = ("cells", "measured")
 Row = TypeVar("Row", bound=ChartRow)
@@ -127,14 +133,15 @@ class _Source:
 
     def point(self) -> Point:
         summary = self.summary
-        low, high = (summary.recovered and summary.recovered.intervals.final_score) or (None, None)
+        ends = self._core_interval()
         lift_low, lift_high = lift_interval(summary) or (None, None)
         clean = self.result.record.latency_clean
         return self.row(
             Point,
+            core=None if summary.recovered is None else 100 * summary.recovered.quality_core,
+            low=ends and ends.low,
+            high=ends and ends.high,
             score=summary.final_score,
-            low=low,
-            high=high,
             raw=summary.raw_view and summary.raw_view.final_score,
             lift=summary.lift,
             lift_low=lift_low,
@@ -143,9 +150,33 @@ class _Source:
             latency="unknown" if clean is None else "clean" if clean else "disturbed",
         )
 
+    def _core_interval(self) -> Ends | None:
+        cases = self.result.cases.values()
+        clusters = Clusters.of(case.cluster for case in cases)
+        return interval_of(100 * bootstrap_cores([case.score for case in cases], clusters), clusters)
+
     def cells(self) -> Iterator[Cell]:
-        for dimension, groups in (self.result.record.breakdowns or {}).items():
+        for dimension, groups in (self.result.record.breakdowns or self._broken_down()).items():
             yield from (self._cell(dimension, group) for group in groups if group.case_count)
+
+    def _broken_down(self) -> dict[Dimension, list[Group]]:
+        """Return the means by group of a file that does not tell them, as far as its cases do."""
+        scores: dict[Dimension, dict[str, list[float]]] = {}
+        for case in self.result.cases.values():
+            for dimension, group in case.group.items():
+                scores.setdefault(dimension, {}).setdefault(group, []).append(case.score)
+        return {
+            dimension: [
+                Group(group=name, planned_count=len(found), case_count=len(found), avg_case_score=mean(found))
+                for name, found in sorted(groups.items())
+            ]
+            for dimension, groups in scores.items()
+        }
+
+    def _captures(self, dimension: Dimension, group: Group) -> int:
+        """Return how many captures the cases of a group are about."""
+        members = {case.cluster for case in self.result.cases.values() if case.group.get(dimension) == group.group}
+        return len(members) or group.case_count
 
     def _cell(self, dimension: Dimension, group: Group) -> Cell:
         low, high = known(group.avg_case_score_interval) or (None, None)
@@ -163,6 +194,7 @@ class _Source:
             low=None if low is None else 100 * low,
             high=None if high is None else 100 * high,
             cases=group.case_count,
+            captures=self._captures(dimension, group),
         )
 
     def verdicts(self) -> Iterator[VerdictCount]:
@@ -235,23 +267,36 @@ def write_pictures(gathered: Gathered, folder: Path, form: str) -> list[Path]:
 
 
 def _pictures(gathered: Gathered) -> dict[str, Json]:
-    """Return complete specifications by file name: the results that compete, or all if none does."""
-    rivals = [each.key for each in gathered.shown if not each.result.is_reference]
-    chosen = set((rivals or [each.key for each in gathered.shown])[:_MOST_ROWS])
+    """Return complete specifications by file name, board by board; those of the first have no number."""
     rows = chart_rows(gathered)
-    data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name not in _APART}
-    data["lines"] = reference_lines(gathered, gathered.boards[0])
-    drawn = specifications()
-    heat, measured, _ = drawn.pop("heat"), drawn.pop("validity"), drawn.pop("histogram")
-    found = {name: _complete(specification, data) for name, specification in drawn.items()}
-    cells = _of(chosen, rows.cells)
-    for dimension in dict.fromkeys(cell.dimension for cell in cells):
-        shown = [cell for cell in cells if cell.dimension == dimension]
-        found[f"heat-{dimension.replace(' ', '-')}"] = _complete(heat, {"cells": shown})
+    found: dict[str, Json] = {}
+    for number, board in enumerate(gathered.boards, 1):
+        about = f"{board_title(board)}: " if len(gathered.boards) > 1 else ""
+        for name, specification in _pictures_of(gathered, board, rows, about):
+            found[name if number == 1 else f"board-{number}-{name}"] = specification
+    measured = specifications()["validity"]
     for name, is_whole in (("validity", False), ("validity-corpus", True)):
         if figures := [row for row in rows.measured if row.is_whole is is_whole]:
             found[name] = _complete(measured, {"measured": figures})
     return found
+
+
+def _pictures_of(gathered: Gathered, board: Leaderboard, rows: ChartRows, about: str) -> Iterator[tuple[str, Json]]:
+    """Yield the pictures of one board by name: of the results that compete, or of all if none does."""
+    ours = {row.result for row in board.rows}
+    shown = [each for each in gathered.shown if each.result in ours]
+    rivals = [each.key for each in shown if not each.result.is_reference]
+    chosen = set((rivals or [each.key for each in shown])[:_MOST_ROWS])
+    data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name not in _APART}
+    data["lines"] = reference_lines(gathered, board)
+    drawn = specifications()
+    heat, *_ = (drawn.pop(name) for name in ("heat", "validity", "histogram"))
+    for name, specification in drawn.items():
+        yield name, _complete(specification, data, about)
+    cells = _of(chosen, rows.cells)
+    for dimension in dict.fromkeys(cell.dimension for cell in cells):
+        of_it = [cell for cell in cells if cell.dimension == dimension]
+        yield f"heat-{dimension.replace(' ', '-')}", _complete(heat, {"cells": of_it}, about)
 
 
 def _of(keys: set[int], rows: Iterable[Row]) -> list[Row]:
@@ -259,12 +304,11 @@ def _of(keys: set[int], rows: Iterable[Row]) -> list[Row]:
 
 
 class _Heading(msgspec.Struct, rename="camel"):
-    """A title as Vega-Lite takes it."""
+    """A title as Vega-Lite takes it, in lines."""
 
-    text: str
+    text: list[str]
     anchor: str = "start"
     font_weight: str = "normal"
-    limit: int = _WIDTH + 200
 
 
 class _Frame(msgspec.Struct):
@@ -273,11 +317,14 @@ class _Frame(msgspec.Struct):
     title: _Heading
     datasets: dict[str, Any]
     config: Json
+    params: list[Any]
     width: int = _WIDTH
 
 
-def _complete(specification: Json, data: dict[str, Any]) -> Json:
-    frame = _Frame(_Heading(specification["description"]), data, light_theme())
+def _complete(specification: Json, data: dict[str, Any], about: str = "") -> Json:
+    tracks = dict.fromkeys(row.track for rows in data.values() for row in rows if isinstance(row, ChartRow))
+    heading = _Heading(wrap(about + specification["description"], _TITLE_WIDTH))
+    frame = _Frame(heading, data, light_theme(), [{"name": "tracks", "value": list(tracks)}])
     placed: Json = msgspec.to_builtins(frame)
     return specification | placed
 

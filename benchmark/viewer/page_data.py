@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from benchmark.analysis.comparison import Comparison, Comparisons, beyond_chance
+from benchmark.analysis.comparison import Comparison, Comparisons, Measure, verdict_of
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.retention import RetentionBoard
+from benchmark.analysis.speed import Speed
+from benchmark.matrix import Track
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
 from benchmark.record.result import Question as AskedQuestion
 from benchmark.record.validity import Validity
 from benchmark.record.views import ScoredView
+from benchmark.render.pair import NOT_COMPARABLE, no_verdict
 from benchmark.scoring import COMPONENTS
 from benchmark.statistics import Difference
 from benchmark.viewer.page_records import (
@@ -25,6 +28,7 @@ from benchmark.viewer.page_records import (
     Interval,
     Pair,
     PairFigure,
+    PairSpeed,
     Question,
     Shelf,
     ViewFigures,
@@ -39,6 +43,8 @@ from ctxsift.terminal import one_line
 # Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
 MOST_COMPARED = 64
 NOT_SCORED = "not scored"
+# A service that sends nothing back; what a local model does not say is its own doing.
+NO_ANSWER = "no answer"
 _INTENTS = frozenset(Intent)
 _Identity = tuple[object, ...]
 
@@ -49,12 +55,14 @@ class Shown:
 
     Attributes:
         key: names it in everything else the page holds.
+        id: names the run in addresses.
         result: without its cases' texts.
         cases: the figures of all its cases.
 
     """
 
     key: int
+    id: str
     result: StoredResult
     cases: tuple[CaseRow, ...]
 
@@ -99,9 +107,10 @@ def gather(results: Iterable[StoredResult], validity: Validity | None = None) ->
     asked: dict[_Identity, tuple[int, Asked]] = {}
     shown: dict[StoredResult, Shown] = {}
     for key, result in enumerate(results):
-        rows = tuple(_gather_case(key, outcome, asked) for outcome in result.record.cases)
+        is_service = result.track is Track.REMOTE
+        rows = tuple(_gather_case(key, outcome, asked, is_service=is_service) for outcome in result.record.cases)
         kept = replace(result, record=msgspec.structs.replace(result.record, cases=[]))
-        shown[kept] = Shown(key, kept, rows)
+        shown[kept] = Shown(key, _run_id(kept, {each.id for each in shown.values()}), kept, rows)
     comparisons = Comparisons()
     boards = build_leaderboards(shown, comparisons)
     return Gathered(
@@ -113,7 +122,13 @@ def gather(results: Iterable[StoredResult], validity: Validity | None = None) ->
     )
 
 
-def _gather_case(key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, Asked]]) -> CaseRow:
+def _run_id(result: StoredResult, taken: Set[str]) -> str:
+    """Return what addresses name a run by: the same whatever it is shown with, unless that is a copy of it."""
+    name = one_line("~".join(filter(None, (result.name, result.timestamp))))
+    return next(found for n in itertools.count(1) if (found := name if n == 1 else f"{name}~{n}") not in taken)
+
+
+def _gather_case(key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, Asked]], *, is_service: bool) -> CaseRow:
     """Return the figures of one case, and put its texts beside the other results' answers to the same question."""
     values = msgspec.structs.astuple(outcome.question)
     identity = tuple(tuple(value) if isinstance(value, list) else value for value in values)
@@ -122,7 +137,9 @@ def _gather_case(key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, A
         kept.answers[key] = _unscored_answer(outcome)
         return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts)
     kept.answers[key] = _answer(outcome)
-    return _case_row(place, outcome)
+    row = _case_row(place, outcome)
+    unanswered = is_service and not outcome.raw.output.strip()
+    return msgspec.structs.replace(row, verdict=NO_ANSWER) if unanswered else row
 
 
 # Figures of a case --------------------------------------------------------------------------------------------------
@@ -263,6 +280,7 @@ def _catalog_entry(question: AskedQuestion, shelf: int, place: int) -> CatalogEn
         title=one_line(question.title or ""),
         intent=label(question.intent),
         family=label(question.family),
+        domain=label(question.domain),
         tool=one_line(question.tool or ""),
         difficulty=label(question.difficulty),
         output_mode=label(question.output_mode),
@@ -313,13 +331,42 @@ def _pair(a: Shown, b: Shown, found: Comparison) -> Pair:
         wins=found.wins,
         losses=found.losses,
         ties=found.ties,
-        figures=[_pair_figure(f.name, shared, f.a, f.b, f.difference) for f in found.figures],
-        intents=[_pair_figure(one_line(words(g.name)), g.case_count, g.a, g.b, g.difference) for g in found.intents],
+        figures=[
+            _pair_figure(f.name.words, shared, f.a, f.b, f.difference, _verdict(found, f.name, f.difference))
+            for f in found.figures
+        ],
+        intents=[
+            _pair_figure(one_line(words(g.name)), g.case_count, g.a, g.b, g.difference, verdict)
+            for g in found.intents
+            for verdict in [_verdict(found, Measure.CORE, g.difference)]
+        ],
+        no_verdict=no_verdict(found),
+        speed=_pair_speed(found.speed),
     )
 
 
-def _pair_figure(name: str, cases: int, a: float, b: float, difference: Difference) -> PairFigure:
-    ends = difference.interval
+def _verdict(found: Comparison, measure: Measure, difference: Difference) -> str:
+    """Return what a difference says of B; nothing where the measure is not for a verdict."""
+    if measure is not Measure.CORE:
+        return ""
+    return NOT_COMPARABLE if found.refusals else verdict_of(difference).removeprefix("B ")
+
+
+def _pair_speed(speed: Speed | None) -> PairSpeed | None:
+    if speed is None:
+        return None
+    ends = speed.interval
+    return PairSpeed(
+        a=speed.a_ms,
+        b=speed.b_ms,
+        ratio=speed.ratio,
+        interval=Interval(low=ends.low, high=ends.high) if ends else None,
+        verdict=speed.verdict.removeprefix("B "),
+    )
+
+
+def _pair_figure(name: str, cases: int, a: float, b: float, difference: Difference, verdict: str) -> PairFigure:
+    ends = difference.interval if verdict not in ("", NOT_COMPARABLE) else None
     return PairFigure(
         name=name,
         cases=cases,
@@ -328,5 +375,5 @@ def _pair_figure(name: str, cases: int, a: float, b: float, difference: Differen
         gain=difference.value,
         interval=Interval(low=ends.low, high=ends.high) if ends else None,
         p=difference.p,
-        sure=beyond_chance(difference),
+        verdict=verdict,
     )

@@ -91,7 +91,8 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     Attributes:
         key: names the result in everything else the page holds; negative for gold and baselines that are no results
             but what the results say of their own cases.
-        label: tells it from the others, and is its address.
+        id: of the run: what addresses name it by, whatever else is shown; empty for what is no result.
+        label: tells it from the others that are shown.
         is_reference: it is gold or a baseline.
         is_yardstick: it is one of the reference rows that are always shown.
         rank: None for reference rows and for results without an answer.
@@ -101,6 +102,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     """
 
     key: int
+    id: str
     label: str
     scenario: str
     track: str
@@ -135,6 +137,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
         about: what they have in common.
         results: their keys, best first.
         best: keys of those that lead it; where there are none, `headline` says why.
+        beaten_by: key of a ranked result -> keys of those that are better beyond chance.
         references: gold and the best baselines, as far as no result is of them.
         reference_note: what reference rows are; empty where there are none.
         lines: gold and the best baseline as lines to measure by.
@@ -145,6 +148,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
     about: str
     results: list[int]
     best: list[int]
+    beaten_by: dict[str, list[int]]
     headline: str
     references: list[BoardRow]
     reference_note: str
@@ -156,7 +160,8 @@ class RetentionRow(PageRecord, frozen=True, kw_only=True):
     """What one result keeps of the output; see `benchmark.analysis.retention`.
 
     Attributes:
-        label: that of a result, or of a row that is none.
+        id: of the result; empty for a row that is none.
+        is_ceiling: it is gold.
         is_blind: it was not told the question.
         figures: by the column's key, each in the units of its record.
         net_saved: the interval of that figure.
@@ -164,7 +169,9 @@ class RetentionRow(PageRecord, frozen=True, kw_only=True):
     """
 
     label: str
+    id: str
     is_reference: bool
+    is_ceiling: bool
     is_blind: bool
     figures: dict[str, float]
     net_saved: Interval | None
@@ -357,6 +364,7 @@ class CatalogEntry(PageRecord, frozen=True, kw_only=True):
     title: str
     intent: str
     family: str
+    domain: str
     tool: str
     difficulty: str
     output_mode: str
@@ -454,7 +462,10 @@ class Shelf(PageRecord, frozen=True, kw_only=True):
 
 
 class PairFigure(PageRecord, frozen=True, kw_only=True):
-    """A figure of two results on the cases they share; `gain` is b - a, and is `sure` beyond chance."""
+    """A figure of two results on the cases they share; `gain` is b - a, and `verdict` what it says of b.
+
+    The verdict is empty, and there is neither interval nor p, where the figure is not for one.
+    """
 
     name: str
     cases: int
@@ -463,11 +474,27 @@ class PairFigure(PageRecord, frozen=True, kw_only=True):
     gain: float
     interval: Interval | None
     p: float
-    sure: bool
+    verdict: str = ""
+
+
+class PairSpeed(PageRecord, frozen=True, kw_only=True):
+    """Mean generation times of two results on one machine; `ratio` is b / a."""
+
+    a: float
+    b: float
+    ratio: float
+    interval: Interval | None
+    verdict: str
 
 
 class Pair(PageRecord, frozen=True, kw_only=True):
-    """Result `b` against result `a`, by their keys; see `benchmark.analysis.comparison.Comparison`."""
+    """Result `b` against result `a`, by their keys; see `benchmark.analysis.comparison.Comparison`.
+
+    Attributes:
+        no_verdict: why there is none; empty where there is one.
+        speed: None where times do not tell.
+
+    """
 
     a: int
     b: int
@@ -479,6 +506,8 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     ties: int
     figures: list[PairFigure]
     intents: list[PairFigure]
+    no_verdict: str = ""
+    speed: PairSpeed | None = None
 
 
 class Pairs(PageRecord, frozen=True, kw_only=True):

@@ -86,7 +86,7 @@ def test_a_drop_is_found_with_its_interval(pair: tuple[str, str], capsys: pytest
     assert compare.main([*pair, "--json"]) == 0
     shown = figures(capsys)
     final = shown["figures"][0]
-    assert final["name"] == "final"
+    assert final["name"] == "quality"
     assert final["b"] - final["a"] == pytest.approx(final["difference"]["value"])
     assert (
         final["difference"]["interval"]["low"] < final["difference"]["value"] < final["difference"]["interval"]["high"]
@@ -197,8 +197,8 @@ def test_quality_leaves_latency_out(tmp_path: Path) -> None:
     for case in record["cases"]:
         case["inference_ms"] = 60_000.0
     b.write_text(json.dumps(record))
-    assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 1
-    assert compare.main([str(a), str(b), "--fail-on-drop", "1", "--score", "quality"]) == 0
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1", "--score", "final"]) == 1
+    assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 0
 
 
 def test_the_gate_lets_noise_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,7 +258,7 @@ def test_many_results_make_a_matrix_with_ranks(tmp_path: Path, capsys: pytest.Ca
     assert ranks[3] == ("worst", "4")
     assert len(shown["differences"]) == 6
     assert compare.main([str(tmp_path / "tree"), "--markdown"]) == 0
-    assert "| 4 | 4 worst | 120 |" in capsys.readouterr().out
+    assert "| 4 worst | 4 | 120 |" in capsys.readouterr().out
     assert compare.main([str(tmp_path / "tree")]) == 0
     assert "Holm" in capsys.readouterr().out
 

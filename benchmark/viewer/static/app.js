@@ -6,7 +6,7 @@ import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } 
 import { isForPage } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Retention } from "./retention.js";
-import { address, go, useRoute } from "./route.js";
+import { address, go, scrollBack, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
 import { overview } from "./store.js";
 import { toggleTheme, useTheme } from "./theme.js";
@@ -102,13 +102,13 @@ function App() {
     return () => removeEventListener("keydown", pressed);
   }, []);
   useLayoutEffect(() => {
-    // A new view begins at its heading, for eyes and for screen readers alike; the first one at the top of the page.
-    if (!first.current) {
-      scrollTo(0, 0);
-      /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus({ preventScroll: true });
-    }
+    // A new view begins at its heading, for eyes and for screen readers alike; the first one at the top of the page,
+    // and one that the reader comes back to where it was left.
+    const heading = /** @type {HTMLElement | null} */ (document.querySelector("main h1"));
+    const stop = first.current ? undefined : scrollBack();
+    if (!first.current) heading?.focus({ preventScroll: true });
     first.current = false;
-    return undefined;
+    return stop;
   }, [place]);
   const skip = (/** @type {Event} */ event) => {
     event.preventDefault();

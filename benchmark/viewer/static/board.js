@@ -1,22 +1,28 @@
 // The leaderboard: who is best, how sure that is, and what else is to be known of each.
-import { Heading, html, isChecked, useState } from "./dom.js";
+import { Heading, html, isChecked } from "./dom.js";
 import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
 import { address, changeQuery } from "./route.js";
+import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
 import { figureOf, overview, results } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 
-/** @import { BoardColumn, BoardInfo, BoardRow } from "./page_records.d.ts" */
+/** @import { BoardColumn, BoardInfo, BoardRow, RankInfo } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
 const MOST_CHOSEN = 4;
 
+const boards = new Map(
+  overview.boards.flatMap((board) =>
+    [...board.results, ...board.references.map(({ key }) => key)].map((key) => /** @type {const} */ ([key, board])),
+  ),
+);
+
 /**
  * Results over the same cases of one corpus, scored by one scorer.
  * @param {BoardRow} row
  */
-const boardOf = (row) =>
-  overview.boards.find((board) => board.results.includes(row.key) || board.references.some((r) => r.key === row.key));
+const boardOf = (row) => boards.get(row.key);
 
 /**
  * Gold, and the best baseline: lines to measure by.
@@ -55,10 +61,10 @@ function Flags({ row }) {
   );
 }
 
-/** @param {{ row: BoardRow, chosen: string[], toggle: (label: string) => void }} props */
+/** @param {{ row: BoardRow, chosen: string[], toggle: (id: string) => void }} props */
 function Name({ row, chosen, toggle }) {
   const line = lineOf(row);
-  const isChosen = chosen.includes(row.label);
+  const isChosen = chosen.includes(row.id);
   return html`<span class="pick">
     ${
       !line &&
@@ -68,11 +74,11 @@ function Name({ row, chosen, toggle }) {
       aria-label=${`compare ${row.label}`}
       checked=${isChosen}
       disabled=${!row.answered || (!isChosen && chosen.length >= MOST_CHOSEN)}
-      onChange=${() => toggle(row.label)}
+      onChange=${() => toggle(row.id)}
     />`
     }
     <span>
-      ${isResult(row) ? html`<a href=${address("scenario", [row.label])}>${row.label}</a>` : row.label}${
+      ${isResult(row) ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : row.label}${
         line && html` <span class="flag line">${line.is_ceiling ? "ceiling" : "floor"}</span>`
       }
       <${Flags} row=${row} />
@@ -102,26 +108,30 @@ function Figures({ row, column }) {
 /** @param {BoardColumn} column */
 const hintOf = ({ figures }) => figures.map((name) => figureOf(name).hint).join("; ");
 
-/** @param {BoardRow} row */
-const rankText = ({ rank, is_reference }) => {
+/**
+ * @param {BoardRow} row
+ * @param {RankInfo | undefined} rank
+ */
+const rankText = ({ is_reference }, rank) => {
   if (!rank) return is_reference ? "ref" : UNKNOWN;
   return `${rank.place}${rank.tied ? "=" : ""}`;
 };
 
 /**
+ * @param {Map<number, RankInfo>} ranks
  * @param {string[]} chosen
- * @param {(label: string) => void} toggle
+ * @param {(id: string) => void} toggle
  * @returns {Column<BoardRow>[]}
  */
-function boardColumns(chosen, toggle) {
+function boardColumns(ranks, chosen, toggle) {
   return [
     {
       key: "rank",
       title: "rank",
       hint: overview.rank_hint,
       kind: "",
-      value: (row) => row.rank?.place,
-      cell: rankText,
+      value: (row) => ranks.get(row.key)?.place,
+      cell: (row) => rankText(row, ranks.get(row.key)),
     },
     {
       key: "result",
@@ -183,18 +193,31 @@ function ResultFilters({ query }) {
   </form>`;
 }
 
-/** @param {{ board: BoardInfo }} props */
-function Headline({ board }) {
-  const leaders = results.filter((row) => board.best.includes(row.key));
-  if (!leaders.length) return html`<p class="lead">${board.headline}</p>`;
+/** @param {{ board: BoardInfo, shown: BoardRow[] }} props */
+function Headline({ board, shown }) {
+  const all = results.filter((row) => boardOf(row) === board);
+  const { best: leaders, words } = headlineOf(board, all, shown);
+  if (!leaders.length) return html`<p class="lead">${words}</p>`;
+  const best = words ? "Best" : "Best of those shown";
   const names = leaders
     .slice(0, 5)
-    .map((row, index) => html`${index > 0 && ", "}<a href=${address("scenario", [row.label])}>${row.label}</a>`);
+    .map((row, index) => html`${index > 0 && ", "}<a href=${address("scenario", [row.id])}>${row.label}</a>`);
   return html`<p class="lead">
-    ${leaders.length > 1 ? "Best, statistically tied: " : "Best: "}${names}${
+    ${leaders.length > 1 ? `${best}, statistically tied: ` : `${best}: `}${names}${
       leaders.length > 5 && ` and ${leaders.length - 5} more`
     }.
   </p>`;
+}
+
+const MOST_NAMED = 5;
+
+/** @param {{ rows: BoardRow[], all: BoardRow[] }} props */
+function Named({ rows, all }) {
+  if (rows.length > MOST_NAMED && rows.length === all.length) return `all ${plural(rows.length, "result")}`;
+  const names = rows
+    .slice(0, MOST_NAMED)
+    .map((row, index) => html`${index > 0 && ", "}<a href=${address("scenario", [row.id])}>${row.label}</a>`);
+  return html`${names}${rows.length > MOST_NAMED && ` and ${rows.length - MOST_NAMED} more`}`;
 }
 
 /** @param {{ board: BoardInfo, shown: BoardRow[] }} props */
@@ -204,9 +227,7 @@ function Notes({ board, shown }) {
   return html`<section><h2>Before you compare</h2>
     <ul class="notes">
       ${board.notes.map((note) => html`<li>${note}</li>`)}
-      ${noted.map(
-        (row) => html`<li><a href=${address("scenario", [row.label])}>${row.label}</a>: ${row.notes.join("; ")}</li>`,
-      )}
+      ${groupedNotes(noted).map(([note, rows]) => html`<li><${Named} rows=${rows} all=${noted} />: ${note}</li>`)}
     </ul></section>`;
 }
 
@@ -232,29 +253,40 @@ function Chosen({ shown, chosen }) {
   </div>`;
 }
 
+/**
+ * Names in an address, with commas between.
+ * @param {string | undefined} text
+ */
+const listed = (text) => (text ? text.split(",").map(decodeURIComponent) : []);
+
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** @param {{ query: Query }} props */
 function Board({ query }) {
-  const [chosen, setChosen] = useState(/** @type {string[]} */ ([]));
-  /** @param {string} label */
-  const toggle = (label) =>
-    setChosen(chosen.includes(label) ? chosen.filter((other) => other !== label) : [...chosen, label]);
-  const columns = boardColumns(chosen, toggle);
+  const chosen = listed(query.pick).filter((id) => results.some((row) => row.id === id));
+  /** @param {string} id */
+  const toggle = (id) => {
+    const next = chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id];
+    changeQuery({ pick: next.map(encodeURIComponent).join(",") });
+  };
   const shown = chosenResults(query);
   const sort = query.sort ?? "-score";
   const answers = results.reduce((sum, row) => sum + row.answered, 0);
+  const hasIntervals = results.some((row) => row.intervals.score);
   const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
-  const boards = overview.boards.map((board) => ({ board, rows: shown.filter((row) => boardOf(row) === board) }));
+  const shownBoards = overview.boards.map((board) => {
+    const rows = shown.filter((row) => boardOf(row) === board);
+    return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle) };
+  });
   return html`<${Heading} title="Leaderboard" />
     <${ResultFilters} query=${query} />
     <${Chosen} shown=${shown} chosen=${chosen} />
-    ${boards.map(
-      ({ board, rows }) => html`${boards.length > 1 && html`<h2>${board.about}</h2>`}
-        <${Headline} board=${board} />
+    ${shownBoards.map(
+      ({ board, rows, columns }) => html`${shownBoards.length > 1 && html`<h2>${board.about}</h2>`}
+        <${Headline} board=${board} shown=${rows} />
         <${Table}
-          label=${boards.length > 1 ? `Leaderboard: ${board.about}` : "Leaderboard"}
+          label=${shownBoards.length > 1 ? `Leaderboard: ${board.about}` : "Leaderboard"}
           columns=${columns}
           rows=${sortRows([...board.references, ...rows], columns, sort)}
           sort=${sort}
@@ -264,12 +296,14 @@ function Board({ query }) {
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,
     )}
-    <p class="legend">Scores are 0 to 100 with 95 % intervals.${" "}
+    <p class="legend">Scores are 0 to 100${hasIntervals && ", with 95 % intervals where the file tells them"}.${" "}
+      Rows stand by the final score, which holds latency; ranks compare the quality core.${" "}
       ${hasLines && "The dashed lines in the bars are gold and the best baseline on the same cases. "}
       A rank with = is shared: the difference from at least one other result may be chance
-      (paired bootstrap, corrected for all pairs). Only complete runs over the same cases are ranked.</p>
+      (paired bootstrap, corrected for all pairs). Only complete runs over the same cases that may beat the best
+      baseline are ranked.</p>
     <${LeftOut} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }
 
-export { Board, chosenResults, Flags, isRival, MOST_CHOSEN, ResultFilters };
+export { Board, boardOf, chosenResults, Flags, isRival, MOST_CHOSEN, ResultFilters };

@@ -1,12 +1,13 @@
 // One case of one result: what was asked, what came, what became of it, and why it scored what it scored.
 import { chosenCases, isScored, Status, wordingHint } from "./cases.js";
+import { wordDifference } from "./difference.js";
 import { Heading, html, useLayoutEffect } from "./dom.js";
 import { fixed, known, seconds, signed, whole } from "./format.js";
 import { isForPage } from "./keys.js";
 import { address, go } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { answerOf, detailOf, overview, questionOf, resultOf, useLoaded } from "./store.js";
-import { answerLayer, Marked, visible, wordDifference } from "./text.js";
+import { answerLayer, Marked, visible } from "./text.js";
 
 /** @import { ScoredCase } from "./cases.js" */
 /** @import { Query } from "./route.js" */
@@ -27,7 +28,7 @@ function QuestionView({ row, question }) {
 
 /** @param {{ row: Case }} props */
 function Chips({ row }) {
-  const chips = [row.tool, row.intent, row.family, row.difficulty, row.output_mode].filter(Boolean);
+  const chips = [row.domain, row.tool, row.intent, row.family, row.difficulty, row.output_mode].filter(Boolean);
   return html`<p class="chips">${chips.map((chip) => html`<span>${chip}</span>`)}</p>`;
 }
 
@@ -168,6 +169,7 @@ function Answers({ row, question, answer }) {
       <${AnswerView} title="Raw" view=${answer.raw} />
     </div>
     <p class="legend"><mark class="missing">in gold only</mark> <mark class="extra">in the answer only</mark>${" "}
+      <mark class="moved">in both, at another place</mark>${" "}
       <mark class="wrapper gone">wrapper that was removed</mark> <mark class="thought">leaked thought</mark>
       ${!difference && gold !== null && " The texts are too long to compare word by word."}</p>`;
 }
@@ -282,15 +284,15 @@ function CaseView({ id, caseId, query }) {
   }, [id, caseId]);
   if (!result) return html`<${Unknown} id=${id} />`;
   const head = (/** @type {string} */ title) =>
-    html`<p class="crumbs"><a href=${address("scenario", [id], query)}>${id}</a></p>
+    html`<p class="crumbs"><a href=${address("scenario", [result.id], query)}>${result.label}</a></p>
     <${Heading} title=${title} />`;
   if (!loaded) return html`${head(caseId)}<p role="status">Unpacking…</p>`;
   const { detail, row, question } = loaded;
   if (!detail || !row || !question) return html`<${Unknown} id=${`${id} / ${caseId}`} />`;
   const answer = answerOf(question, result);
-  const chosen = chosenCases(detail, id, query);
+  const chosen = chosenCases(detail, result.id, query);
   const cases = chosen.includes(row) ? chosen : detail.cases;
-  const to = (/** @type {string} */ next) => address("case", [id, next], query);
+  const to = (/** @type {string} */ next) => address("case", [result.id, next], query);
   return html`${head(row.title || caseId)}
     <p class="lead"><code>${visible(caseId)}</code></p>
     <${Steps} cases=${cases} index=${cases.indexOf(row)} to=${to} />

@@ -65,11 +65,11 @@ const number = (key, title, hint, value, text = (shown) => fixed(shown, 2)) => (
 const text = (key, value) => ({ key, title: key, kind: "", value, cell: (row) => value(row) || UNKNOWN });
 
 /**
- * @param {string} label
+ * @param {string} id of the result
  * @param {Query} query
  * @returns {Column<Case>[]}
  */
-function caseColumns(label, query) {
+function caseColumns(id, query) {
   return [
     {
       key: "case",
@@ -77,7 +77,7 @@ function caseColumns(label, query) {
       hint: "opens the case",
       kind: "name",
       value: (row) => row.case_id,
-      cell: (row) => html`<a href=${address("case", [label, row.case_id], query)}>${visible(row.case_id)}</a>`,
+      cell: (row) => html`<a href=${address("case", [id, row.case_id], query)}>${visible(row.case_id)}</a>`,
     },
     {
       ...text("intent", (row) => row.intent),
@@ -119,17 +119,17 @@ const CASE_SORT = "score";
 /**
  * The cases of a result as filters and order of the address leave them.
  * @param {Loaded} detail
- * @param {string} label
+ * @param {string} id
  * @param {Query} query
  */
-function chosenCases(detail, label, query) {
+function chosenCases(detail, id, query) {
   const wanted = detail.cases.filter(
     (row) =>
       (!query.intent || row.intent === query.intent) &&
       (!query.verdict || row.verdict === query.verdict) &&
-      holds(query.q, row.case_id, row.title, row.tool, row.family, row.difficulty, row.intent, why(row)),
+      holds(query.q, row.case_id, row.title, row.domain, row.tool, row.family, row.difficulty, row.intent, why(row)),
   );
-  return sortRows(wanted, caseColumns(label, query), query.sort ?? CASE_SORT);
+  return sortRows(wanted, caseColumns(id, query), query.sort ?? CASE_SORT);
 }
 
 export { CASE_SORT, caseColumns, chosenCases, isScored, Status, wordingHint };

@@ -6,7 +6,7 @@ const isForPage = (event) =>
   !event.ctrlKey &&
   !event.altKey &&
   !event.metaKey &&
-  !(event.target instanceof Element && event.target.closest("input, select, textarea")) &&
+  !(event.target instanceof Element && event.target.closest("input:not([type=checkbox]), select, textarea")) &&
   !document.querySelector("dialog[open]");
 
 export { isForPage };

@@ -53,6 +53,7 @@ export interface OwnLines {
 /** One result on the leaderboard. */
 export interface BoardRow {
   key: number;
+  id: string;
   label: string;
   scenario: string;
   track: string;
@@ -84,6 +85,7 @@ export interface BoardInfo {
   about: string;
   results: number[];
   best: number[];
+  beaten_by: Record<string, number[]>;
   headline: string;
   references: BoardRow[];
   reference_note: string;
@@ -94,7 +96,9 @@ export interface BoardInfo {
 /** What one result keeps of the output; see `benchmark.analysis.retention`. */
 export interface RetentionRow {
   label: string;
+  id: string;
   is_reference: boolean;
+  is_ceiling: boolean;
   is_blind: boolean;
   figures: Record<string, number>;
   net_saved: Interval | null;
@@ -231,6 +235,7 @@ export interface CatalogEntry {
   title: string;
   intent: string;
   family: string;
+  domain: string;
   tool: string;
   difficulty: string;
   output_mode: string;
@@ -292,7 +297,7 @@ export interface Shelf {
   questions: Question[];
 }
 
-/** A figure of two results on the cases they share; `gain` is b - a, and is `sure` beyond chance. */
+/** A figure of two results on the cases they share; `gain` is b - a, and `verdict` what it says of b. */
 export interface PairFigure {
   name: string;
   cases: number;
@@ -301,7 +306,16 @@ export interface PairFigure {
   gain: number;
   interval: Interval | null;
   p: number;
-  sure: boolean;
+  verdict?: string;
+}
+
+/** Mean generation times of two results on one machine; `ratio` is b / a. */
+export interface PairSpeed {
+  a: number;
+  b: number;
+  ratio: number;
+  interval: Interval | null;
+  verdict: string;
 }
 
 /** Result `b` against result `a`, by their keys; see `benchmark.analysis.comparison.Comparison`. */
@@ -316,6 +330,8 @@ export interface Pair {
   ties: number;
   figures: PairFigure[];
   intents: PairFigure[];
+  no_verdict?: string;
+  speed?: PairSpeed;
 }
 
 /** Each result against each; None when there are too many. */
@@ -335,9 +351,10 @@ export interface Point {
   key: number;
   label: string;
   track: string;
-  score: number | null;
+  core: number | null;
   low: number | null;
   high: number | null;
+  score: number | null;
   raw: number | null;
   lift: number | null;
   lift_low: number | null;
@@ -359,6 +376,7 @@ export interface Cell {
   low: number | null;
   high: number | null;
   cases: number;
+  captures: number;
 }
 
 /** How many cases of a result came to a verdict; `order` is the verdict's place. */

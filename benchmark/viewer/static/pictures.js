@@ -1,9 +1,10 @@
 // Pictures: the same specifications that are drawn into files, with the rows that the filters leave.
-import { chosenResults, isRival, ResultFilters } from "./board.js";
+import { boardOf, chosenResults, isRival, ResultFilters } from "./board.js";
 import { Heading, html, useEffect, useRef, useState } from "./dom.js";
 import { fixed, UNKNOWN } from "./format.js";
 import { address, changeQuery, go } from "./route.js";
 import { chartPack, overview, packedText, results, useLoaded } from "./store.js";
+import { Choice } from "./table.js";
 import { useTheme } from "./theme.js";
 
 /** @import { BoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
@@ -89,13 +90,15 @@ function Picture({ name, data, title, note = "" }) {
     // An axis over nothing has no end.
     const layer = specification.layer?.filter(({ data: own }) => !own?.name || JSON.parse(text)[own.name].length);
     const height = drawnHeight(specification, rows);
+    // The legend names the tracks that are there, each in its own colour.
+    const params = [{ name: "tracks", value: [...new Set(rows.map((row) => ("track" in row ? row.track : "")))] }];
     let finalize = () => {};
     let wanted = true;
     loadVega()
       .then((embed) =>
         embed(
           element,
-          { ...specification, layer, description: undefined, height, datasets: JSON.parse(text) },
+          { ...specification, layer, description: undefined, height, params, datasets: JSON.parse(text) },
           {
             actions: false,
             ast: true,
@@ -112,7 +115,7 @@ function Picture({ name, data, title, note = "" }) {
         if (!wanted) return drawn.finalize();
         drawn.view.addEventListener("click", (_event, item) => {
           const row = results.find((result) => result.key === item?.datum?.key);
-          if (row) go(address("scenario", [row.label]));
+          if (row) go(address("scenario", [row.id]));
         });
         return undefined;
       })
@@ -162,10 +165,22 @@ function Dimensions({ dimensions, chosen }) {
   </div>`;
 }
 
+/**
+ * The board that is drawn: what scores mean differs between boards, so no picture spans two.
+ * @param {Query} query
+ * @param {BoardRow[]} rows those that filters leave
+ */
+const chosenBoard = (query, rows) =>
+  overview.boards.find(({ about }) => about === query.board) ??
+  overview.boards.find((board) => rows.some((row) => isRival(row) && boardOf(row) === board)) ??
+  overview.boards[0];
+
 /** @param {{ query: Query }} props */
 function Pictures({ query }) {
   const charts = useLoaded(chartPack, []);
-  const left = chosenResults(query);
+  const filtered = chosenResults(query);
+  const board = chosenBoard(query, filtered);
+  const left = filtered.filter((row) => boardOf(row) === board);
   const wanted = left.filter((row) => isRival(row) || query.all === "1");
   const chosen = wanted.length ? wanted : left;
   const shown = new Set(chosen.slice(0, MOST_ROWS).map((row) => row.key));
@@ -173,7 +188,19 @@ function Pictures({ query }) {
   const measured = new Set(
     chosen.filter((/** @type {BoardRow} */ row) => isRival(row) || !wanted.some(isRival)).map((row) => row.key),
   );
-  const head = html`<${Heading} title="Pictures" /><${ResultFilters} query=${query} />`;
+  const head = html`<${Heading} title="Pictures" /><${ResultFilters} query=${query} />
+    ${
+      overview.boards.length > 1 &&
+      html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+        <${Choice}
+          label="Board"
+          name="board"
+          value=${board.about}
+          options=${overview.boards.map(({ about }) => about)}
+          all=${false}
+        /></form>
+      <p class="legend">One board at a time: other cases, or another scorer, make other scores.</p>`
+    }`;
   if (!charts) return html`${head}<p role="status">Unpacking…</p>`;
   /**
    * @template {{ key: number }} Row
@@ -184,7 +211,7 @@ function Pictures({ query }) {
   const dimensions = [...new Set(rows.cells.map((cell) => cell.dimension))];
   const by = dimensions.includes(query.by) ? query.by : (dimensions[0] ?? "intent");
   const points = of(rows.points, measured);
-  const lines = overview.boards[0]?.lines ?? [];
+  const { lines } = board;
   const timed = points.filter((row) => (row.seconds ?? 0) > 0);
   const lifted = points.filter((row) => row.lift !== null);
   const cells = of(rows.cells).filter((cell) => cell.dimension === by);

@@ -2,7 +2,7 @@
 import { Heading, html } from "./dom.js";
 import { figureText, interval } from "./format.js";
 import { address } from "./route.js";
-import { overview, resultOf } from "./store.js";
+import { overview } from "./store.js";
 import { Filter, holds, sortRows, Table } from "./table.js";
 
 /** @import { FigureInfo, RetentionInfo, RetentionRow } from "./page_records.d.ts" */
@@ -12,10 +12,10 @@ import { Filter, holds, sortRows, Table } from "./table.js";
 const INTERVAL_OF = "net saved %";
 
 /** @param {{ row: RetentionRow }} props */
-function Name({ row: { label, is_blind } }) {
-  return html`${resultOf(label) ? html`<a href=${address("scenario", [label])}>${label}</a>` : label}${
-    is_blind && html` <span class="flag blind" title="is not told the question">blind</span>`
-  }`;
+function Name({ row: { id, label, is_blind, is_ceiling } }) {
+  return html`${id ? html`<a href=${address("scenario", [id])}>${label}</a>` : label}${
+    is_ceiling && html` <span class="flag line">ceiling</span>`
+  }${is_blind && html` <span class="flag blind" title="is not told the question">blind</span>`}`;
 }
 
 /** @param {{ row: RetentionRow, column: FigureInfo }} props */

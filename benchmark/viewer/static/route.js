@@ -51,6 +51,42 @@ function changeQuery(changes) {
   location.replace(address(view, parts, { ...query, ...changes }));
 }
 
+// Each step of the history keeps how far its view was scrolled; a new step has none.
+const SETTLED_MS = 150;
+const WAITED_MS = 2000;
+history.scrollRestoration = "manual";
+/** @type {number | undefined} */
+let scrolled;
+addEventListener("scroll", () => {
+  clearTimeout(scrolled);
+  scrolled = setTimeout(keepPlace, SETTLED_MS);
+});
+// Whoever leaves by a link has scrolled, but may not have waited.
+addEventListener("click", keepPlace, { capture: true });
+addEventListener("keydown", keepPlace, { capture: true });
+
+function keepPlace() {
+  clearTimeout(scrolled);
+  history.replaceState({ y: scrollY }, "");
+}
+
+/** Scrolls to where this step of the history was left, as soon as the view is as long as it was; or to its top. */
+function scrollBack() {
+  clearTimeout(scrolled);
+  const y = Number(history.state?.y ?? 0);
+  const until = performance.now() + WAITED_MS;
+  let wanted = true;
+  const step = () => {
+    if (!wanted) return;
+    scrollTo(0, y);
+    if (scrollY < y - 1 && performance.now() < until) requestAnimationFrame(step);
+  };
+  step();
+  return () => {
+    wanted = false;
+  };
+}
+
 function useRoute() {
   const [route, setRoute] = useState(readRoute);
   useLayoutEffect(() => {
@@ -61,4 +97,4 @@ function useRoute() {
   return route;
 }
 
-export { address, changeQuery, go, useRoute };
+export { address, changeQuery, go, scrollBack, useRoute };

@@ -56,9 +56,12 @@ function Profile({ detail }) {
   </table>`;
 }
 
+// The cases stand below what fits a screen.
+const showCases = () => requestAnimationFrame(() => document.getElementById("cases")?.scrollIntoView());
+
 /** @param {{ detail: Loaded, row: BoardRow, query: Query }} props */
 function Reasons({ detail, row, query }) {
-  const link = (/** @type {string} */ reason) => address("scenario", [row.label], { ...query, q: reason, verdict: "" });
+  const link = (/** @type {string} */ reason) => address("scenario", [row.id], { ...query, q: reason, verdict: "" });
   const badly = detail.reasons.some((one) => one.of_generation);
   return html`<table class="plain">
     <caption>Why answers were rejected${badly && ", and how generation ended badly"}</caption>
@@ -66,7 +69,7 @@ function Reasons({ detail, row, query }) {
     <tbody>
       ${detail.reasons.map(
         (one) => html`<tr>
-          <th scope="row"><a href=${link(one.reason)}>${one.reason}</a>${
+          <th scope="row"><a href=${link(one.reason)} onClick=${showCases}>${one.reason}</a>${
             one.of_generation && html` <span class="flag">generation</span>`
           }</th>
           <td class="number">${one.count}</td>
@@ -98,16 +101,16 @@ function Scores({ row }) {
   return html`<${Picture} name="histogram" title="Case scores" data=${{ bins, tails }} />`;
 }
 
-/** @param {{ detail: Loaded, label: string, query: Query }} props */
-function Cases({ detail, label, query }) {
-  const shown = chosenCases(detail, label, query);
-  const columns = caseColumns(label, query).filter(
+/** @param {{ detail: Loaded, id: string, query: Query }} props */
+function Cases({ detail, id, query }) {
+  const shown = chosenCases(detail, id, query);
+  const columns = caseColumns(id, query).filter(
     (column) => column.kind !== "" || detail.cases.some((one) => column.value(one) !== ""),
   );
   /** @param {(one: Case) => string} value */
   const distinct = (value) => [...new Set(detail.cases.map(value).filter(Boolean))].sort();
   const all = plural(detail.cases.length, "case");
-  return html`<h2>Cases</h2>
+  return html`<h2 id="cases">Cases</h2>
     <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />
       <${Choice} label="Intent" name="intent" value=${query.intent} options=${distinct((one) => one.intent)} />
@@ -137,14 +140,14 @@ function Scenario({ id, query }) {
   if (!detail) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}
     <dl class="tiles">${detail.tiles.map((tile) => html`<${TileView} row=${row} tile=${tile} />`)}</dl>
-    <p class="actions"><a class="button" href=${address("compare", [id])}>Compare with…</a></p>
+    <p class="actions"><a class="button" href=${address("compare", [row.id])}>Compare with…</a></p>
     <div class="columns">
       <${Profile} detail=${detail} />
       <${Reasons} detail=${detail} row=${row} query=${query} />
     </div>
     <${Scores} row=${row} />
     <${Identity} detail=${detail} />
-    <${Cases} detail=${detail} label=${id} query=${query} />`;
+    <${Cases} detail=${detail} id=${row.id} query=${query} />`;
 }
 
 export { Scenario, Unknown };

@@ -16,13 +16,18 @@ import { elementOf, useEffect, useState } from "./dom.js";
 /** @type {Overview} */
 const overview = JSON.parse(elementOf("overview").textContent ?? "");
 const { results } = overview;
-const places = new Map(results.map((row) => [row.label, row]));
+// Addresses name runs; those of older pages name labels, or scenarios whose name a second run has made ambiguous.
+const places = new Map([
+  ...[...results].reverse().map((row) => /** @type {const} */ ([row.scenario, row])),
+  ...results.map((row) => /** @type {const} */ ([row.label, row])),
+  ...results.map((row) => /** @type {const} */ ([row.id, row])),
+]);
 const figures = new Map(overview.figures.map((figure) => [figure.key, figure]));
 /** @type {Map<string, Promise<any>>} */
 const packs = new Map();
 
-/** @param {string} label */
-const resultOf = (label) => places.get(label);
+/** @param {string} id */
+const resultOf = (id) => places.get(id);
 
 /** @param {string} key */
 const figureOf = (key) => /** @type {FigureInfo} */ (figures.get(key));

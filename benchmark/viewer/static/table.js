@@ -115,12 +115,15 @@ function Filter({ label, value }) {
   </label>`;
 }
 
-/** @param {{ label: string, name: string, value: string | undefined, options: string[] }} props */
-function Choice({ label, name, value, options }) {
+/**
+ * @param {{ label: string, name: string, value: string | undefined, options: string[], all?: boolean }} props `all`
+ *   says whether none of them may be chosen.
+ */
+function Choice({ label, name, value, options, all = true }) {
   return html`<label class="field"
     ><span>${label}</span>
     <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => changeQuery({ [name]: inputOf(event) })}>
-      <option value="">all</option>
+      ${all && html`<option value="">all</option>`}
       ${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}
     </select>
   </label>`;

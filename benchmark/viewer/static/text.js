@@ -9,7 +9,6 @@ import { whole } from "./format.js";
  */
 
 const MOST_SHOWN = 20_000;
-const MOST_DIFFED = 20_000;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 const SPLIT = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])/u;
 
@@ -75,31 +74,6 @@ function Marked({ text, layers = [], label }) {
 }
 
 /**
- * What of gold is missing in an answer, and what of the answer is not in gold, word by word; null when gold is unknown
- * or one of them is too long.
- * @param {string | null} gold
- * @param {string} answer
- */
-function wordDifference(gold, answer) {
-  if (gold === null || gold.length > MOST_DIFFED || answer.length > MOST_DIFFED) return null;
-  const parts = Diff.diffWordsWithSpace(gold, answer, { timeout: 250 });
-  if (!parts) return null;
-  /** @type {Span[]} */
-  const missing = [];
-  /** @type {Span[]} */
-  const extra = [];
-  let before = 0;
-  let after = 0;
-  for (const { value, added, removed } of parts) {
-    if (removed) missing.push({ start: before, end: before + value.length, kind: "missing" });
-    if (added) extra.push({ start: after, end: after + value.length, kind: "extra" });
-    if (!added) before += value.length;
-    if (!removed) after += value.length;
-  }
-  return { missing, extra };
-}
-
-/**
  * Leaked thought and wrappers as a layer, with the steps that took them away as title.
  * @param {AnswerSpan[]} spans
  * @returns {Span[]}
@@ -111,4 +85,4 @@ const answerLayer = (spans) =>
     return { start, end, kind: `${kind} gone`, title: `removed as ${removed_as.join(", ")}` };
   });
 
-export { answerLayer, Marked, visible, wordDifference };
+export { answerLayer, Marked, visible };

@@ -9,16 +9,45 @@ const root = document.documentElement;
 
 const currentTheme = () => root.dataset.theme ?? "light";
 
+const KEPT = "ctxsift-bench-theme";
+
+/** What the reader said last; nothing where the browser keeps nothing. */
+function keptTheme() {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} theme */
+function keepTheme(theme) {
+  try {
+    localStorage.setItem(KEPT, theme);
+  } catch {
+    // Then it is forgotten with the page.
+  }
+}
+
+let chosen = ["light", "dark"].includes(keptTheme() ?? "");
+
 /** @param {string} theme */
 function setTheme(theme) {
   root.dataset.theme = theme;
   for (const listener of listeners) listener(theme);
 }
 
-const toggleTheme = () => setTheme(currentTheme() === "dark" ? "light" : "dark");
+function toggleTheme() {
+  const theme = currentTheme() === "dark" ? "light" : "dark";
+  chosen = true;
+  keepTheme(theme);
+  setTheme(theme);
+}
 
-setTheme(system.matches ? "dark" : "light");
-system.addEventListener("change", () => setTheme(system.matches ? "dark" : "light"));
+setTheme((chosen && keptTheme()) || (system.matches ? "dark" : "light"));
+system.addEventListener("change", () => {
+  if (!chosen) setTheme(system.matches ? "dark" : "light");
+});
 
 function useTheme() {
   const [theme, heard] = useState(currentTheme);

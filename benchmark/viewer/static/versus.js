@@ -2,15 +2,17 @@
 import { isRival, MOST_CHOSEN } from "./board.js";
 import { AnswerView, Chips, Gold, QuestionView } from "./case.js";
 import { isScored, Status } from "./cases.js";
+import { wordDifference } from "./difference.js";
 import { Heading, html, inputOf, isChecked } from "./dom.js";
-import { fixed, interval, plural, pValue, signed, UNKNOWN } from "./format.js";
+import { fixed, interval, plural, pValue, seconds, signed, UNKNOWN } from "./format.js";
+import { comparison } from "./pairs.js";
 import { address, changeQuery, go } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { allPairs, answerOf, detailOf, questionOf, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
-import { visible, wordDifference } from "./text.js";
+import { visible } from "./text.js";
 
-/** @import { BoardRow, Pair, PairFigure } from "./page_records.d.ts" */
+/** @import { BoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
 /** @import { ScoredCase } from "./cases.js" */
 /** @import { Query } from "./route.js" */
 /** @import { Asked, Case, Loaded } from "./store.js" */
@@ -22,47 +24,10 @@ import { visible, wordDifference } from "./text.js";
 
 const LETTERS = "ABCD";
 
-/** @param {PairFigure} figure */
-const turnedFigure = ({ interval: ends, ...figure }) => ({
-  ...figure,
-  a: figure.b,
-  b: figure.a,
-  gain: -figure.gain,
-  interval: ends && { low: -ends.high, high: -ends.low },
-});
-
-/**
- * @param {Pair} pair
- * @returns {Pair}
- */
-const turned = (pair) => ({
-  ...pair,
-  a: pair.b,
-  b: pair.a,
-  only_a: pair.only_b,
-  only_b: pair.only_a,
-  wins: pair.losses,
-  losses: pair.wins,
-  figures: pair.figures.map(turnedFigure),
-  intents: pair.intents.map(turnedFigure),
-});
-
-/**
- * The comparison of `b` against `a`, whichever way round the page holds it.
- * @param {Pair[]} pairs
- * @param {BoardRow} a
- * @param {BoardRow} b
- */
-function comparison(pairs, a, b) {
-  const straight = pairs.find((pair) => pair.a === a.key && pair.b === b.key);
-  if (straight) return straight;
-  const found = pairs.find((pair) => pair.a === b.key && pair.b === a.key);
-  return found && turned(found);
-}
-
-/** @param {{ ids: string[] }} props */
-function Choose({ ids }) {
-  const rest = results.filter((row) => row.answered && !ids.includes(row.label));
+/** @param {{ rows: BoardRow[] }} props */
+function Choose({ rows }) {
+  const ids = rows.map((row) => row.id);
+  const rest = results.filter((row) => row.answered && !rows.includes(row));
   const offered = [...rest.filter(isRival), ...rest.filter((row) => !isRival(row))];
   const without = (/** @type {string} */ id) =>
     address(
@@ -71,16 +36,17 @@ function Choose({ ids }) {
     );
   const add = (/** @type {Event} */ event) => go(address("compare", [...ids, inputOf(event)]));
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    ${ids.map(
-      (id, index) => html`<span class="chosen"><b>${LETTERS[index]}</b> <a href=${address("scenario", [id])}>${id}</a>
-        <button type="button" aria-label=${`remove ${id}`} onClick=${() => go(without(id))}>×</button></span>`,
+    ${rows.map(
+      ({ id, label }, index) => html`<span class="chosen"
+        ><b>${LETTERS[index]}</b> <a href=${address("scenario", [id])}>${label}</a>
+        <button type="button" aria-label=${`remove ${label}`} onClick=${() => go(without(id))}>×</button></span>`,
     )}
     ${
       ids.length < MOST_CHOSEN &&
       html`<label class="field"><span>Add</span>
       <select value="" onChange=${add}>
         <option value="">choose…</option>
-        ${offered.map((row) => html`<option key=${row.label} value=${row.label}>${row.label}</option>`)}
+        ${offered.map((row) => html`<option key=${row.id} value=${row.id}>${row.label}</option>`)}
       </select></label>`
     }
   </form>`;
@@ -88,9 +54,8 @@ function Choose({ ids }) {
 
 /** @param {{ figure: PairFigure }} props */
 function Difference({ figure }) {
-  const { name, cases, a, b, gain, p, sure } = figure;
+  const { name, cases, a, b, gain, p, verdict = "" } = figure;
   const ends = figure.interval;
-  const verdict = html`<b class=${gain > 0 ? "good" : "bad"}>${gain > 0 ? "better" : "worse"}</b>`;
   return html`<tr>
     <th scope="row">${name}</th>
     <td class="number">${cases}</td>
@@ -99,8 +64,32 @@ function Difference({ figure }) {
     <td class="number">${signed(gain)}</td>
     <td class="number">${ends ? interval(ends, signed) : UNKNOWN}</td>
     <td class="number">${ends ? pValue(p) : UNKNOWN}</td>
-    <td>${ends ? (sure ? verdict : "even") : "too few captures"}</td>
+    <td><${Verdict} verdict=${verdict} /></td>
   </tr>`;
+}
+
+/** @type {Record<string, string>} */
+const TONES = { better: "good", worse: "bad" };
+
+/** @param {{ verdict: string }} props */
+const Verdict = ({ verdict }) => (verdict in TONES ? html`<b class=${TONES[verdict]}>${verdict}</b>` : verdict);
+
+/** @param {{ speed: PairSpeed, cases: number, letter: string }} props */
+function Speed({ speed: { a, b, ratio, interval: ends, verdict }, cases, letter }) {
+  return html`<tbody>
+    <tr><th colspan="8" scope="rowgroup" class="group"
+      >mean seconds a case, on one machine; a ratio, ${letter} / A</th></tr>
+    <tr>
+      <th scope="row">latency</th>
+      <td class="number">${cases}</td>
+      <td class="number">${seconds(a)}</td>
+      <td class="number">${seconds(b)}</td>
+      <td class="number">${fixed(ratio, 2)}×</td>
+      <td class="number">${ends ? interval(ends, (end) => fixed(end, 2)) : UNKNOWN}</td>
+      <td class="number">${UNKNOWN}</td>
+      <td>${verdict}</td>
+    </tr>
+  </tbody>`;
 }
 
 /** @param {{ pair: Pair, base: string, other: string, letter: string }} props */
@@ -111,11 +100,15 @@ function Against({ pair, base, other, letter }) {
   const numbers = ["cases", "A", letter, `${letter} − A`, "95 % interval", "p"];
   return html`<section class="card">
     <h2>${letter} against A</h2>
+    ${pair.no_verdict && html`<p class="fault">${pair.no_verdict}: benchmark.rescore makes results comparable.</p>`}
     <p>${letter} is <b>${other}</b>, A is <b>${base}</b>. ${plural(pair.shared, "shared case")}${
       left > 0 && `; ${left} that only one of them answered are left out`
     }.${" "}
-      ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
-      apart).</p>
+      ${
+        !pair.no_verdict &&
+        html`${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a
+          point apart).`
+      }</p>
     <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0"><table class="plain">
       <thead><tr>
         <th scope="col">score</th>
@@ -127,11 +120,13 @@ function Against({ pair, base, other, letter }) {
         pair.intents.length > 0 &&
         html`<tbody>
           <tr><th colspan="8" scope="rowgroup" class="group"
-            >mean case score by intent (p corrected for their number)</th></tr>
+            >mean case score by intent (intervals and p corrected for their number)</th></tr>
           ${rows(pair.intents)}
         </tbody>`
       }
+      ${pair.speed && html`<${Speed} speed=${pair.speed} cases=${pair.shared} letter=${letter} />`}
     </table></div>
+    <p class="legend">The verdict is on the quality core. Final, raw and lift hold latency, so they have none.</p>
   </section>`;
 }
 
@@ -154,10 +149,11 @@ function sharedCases([first, ...others]) {
 const passedBy = ({ passes }) => [...LETTERS].filter((_, index) => passes[index]).join(" ") || "none";
 
 /**
- * @param {string[]} ids
+ * @param {BoardRow[]} results
  * @returns {Column<SharedCase>[]}
  */
-function sharedColumns(ids) {
+function sharedColumns(results) {
+  const ids = results.map((row) => row.id);
   /** @param {SharedCase} row */
   const gain = (row, index = 0) => row.scores[index] - row.scores[0];
   return [
@@ -177,11 +173,11 @@ function sharedColumns(ids) {
       value: (row) => (row.flip ? 1000 : 0) + row.gap,
       cell: (row) => html`<span class=${row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
     },
-    ...ids.map(
-      /** @returns {Column<SharedCase>} */ (id, index) => ({
+    ...results.map(
+      /** @returns {Column<SharedCase>} */ ({ label }, index) => ({
         key: LETTERS[index],
         title: LETTERS[index],
-        hint: id,
+        hint: label,
         kind: "number",
         value: (row) => row.scores[index],
         cell: (row) => html`<span class=${row.passes[index] ? "passed" : ""}>${fixed(row.scores[index])}</span>`,
@@ -199,10 +195,10 @@ function sharedColumns(ids) {
   ];
 }
 
-/** @param {{ details: Loaded[], ids: string[], query: Query }} props */
-function CaseByCase({ details, ids, query }) {
+/** @param {{ details: Loaded[], rows: BoardRow[], query: Query }} props */
+function CaseByCase({ details, rows, query }) {
   const all = sharedCases(details);
-  const columns = sharedColumns(ids);
+  const columns = sharedColumns(rows);
   const shown = all.filter(
     (row) =>
       (!query.intent || row.intent === query.intent) &&
@@ -231,10 +227,11 @@ function CaseByCase({ details, ids, query }) {
     />`;
 }
 
-/** @param {{ letter: string, id: string, row: Case | undefined, question: Asked | undefined, first: Case }} props */
-function OneAnswer({ letter, id, row, question, first }) {
-  const result = resultOf(id);
-  if (!row || !isScored(row) || !question || !result) {
+/**
+ * @param {{ letter: string, result: BoardRow, row: Case | undefined, question: Asked | undefined, first: Case }} props
+ */
+function OneAnswer({ letter, result, row, question, first }) {
+  if (!row || !isScored(row) || !question) {
     return html`<section class="card"><h2>${letter}</h2><p class="empty">no scored answer</p></section>`;
   }
   const { recovered } = answerOf(question, result);
@@ -243,7 +240,7 @@ function OneAnswer({ letter, id, row, question, first }) {
   const extra = wordDifference(gold, recovered.output)?.extra;
   return html`<div>
     <${AnswerView} title=${`${letter} ${fixed(100 * row.recovered.score)}`} view=${recovered} extra=${extra} />
-    <p><${Status} row=${row} /> ${found} <a href=${address("case", [id, row.case_id])}>${id}</a></p>
+    <p><${Status} row=${row} /> ${found} <a href=${address("case", [result.id, row.case_id])}>${result.label}</a></p>
     ${
       row.question !== first.question &&
       html`<p class="fault">${letter} was asked something else: its corpus has another version of this case.</p>`
@@ -251,8 +248,9 @@ function OneAnswer({ letter, id, row, question, first }) {
   </div>`;
 }
 
-/** @param {{ details: Loaded[], ids: string[], caseId: string }} props */
-function SideBySide({ details, ids, caseId }) {
+/** @param {{ details: Loaded[], results: BoardRow[], caseId: string }} props */
+function SideBySide({ details, results: compared, caseId }) {
+  const ids = compared.map((row) => row.id);
   const rows = details.map((detail) => detail.byId.get(caseId));
   const questions = useLoaded(
     () => Promise.all(rows.map(async (row) => row && questionOf(row))),
@@ -270,17 +268,18 @@ function SideBySide({ details, ids, caseId }) {
     <${QuestionView} row=${first} question=${asked} />
     <div class="answers">
       <${Gold} question=${asked} row=${first} />
-      ${ids.map(
-        (id, index) => html`<${OneAnswer}
+      ${compared.map(
+        (result, index) => html`<${OneAnswer}
           letter=${LETTERS[index]}
-          id=${id}
+          result=${result}
           row=${rows[index]}
           question=${questions[index]}
           first=${first}
         />`,
       )}
     </div>
-    <p class="legend"><mark class="extra">in the answer only</mark> <mark class="thought">leaked thought</mark></p>`;
+    <p class="legend"><mark class="extra">in the answer only</mark>${" "}
+      <mark class="moved">in both, at another place</mark> <mark class="thought">leaked thought</mark></p>`;
 }
 
 /** @param {{ pairs: Pair[] | null, rows: BoardRow[] }} props */
@@ -308,16 +307,16 @@ function Versus({ ids: given, query }) {
     [ids.join("\n")],
   );
   if (unknown) return html`<${Unknown} id=${unknown} />`;
-  const head = html`<${Heading} title="Head to head" /><${Choose} ids=${ids} />`;
+  const head = html`<${Heading} title="Head to head" /><${Choose} rows=${rows} />`;
   if (ids.length < 2) {
     return html`${head}<p>Choose two to four results; the first, A, is what the others are measured against.</p>`;
   }
   if (!loaded) return html`${head}<p role="status">Unpacking…</p>`;
   const { pairs, details } = loaded;
-  if (query.case) return html`<${SideBySide} details=${details} ids=${ids} caseId=${query.case} />`;
+  if (query.case) return html`<${SideBySide} details=${details} results=${rows} caseId=${query.case} />`;
   return html`${head}
     <${Comparisons} pairs=${pairs} rows=${rows} />
-    <${CaseByCase} details=${details} ids=${ids} query=${query} />`;
+    <${CaseByCase} details=${details} rows=${rows} query=${query} />`;
 }
 
 export { Versus };

@@ -52,8 +52,8 @@ def test_a_difference_in_words() -> None:
         (Difference(5.0, None, 1.0), Verdict.TOO_FEW),
         (Difference(5.0, Interval(1.0, 9.0), 0.01), Verdict.BETTER),
         (Difference(-5.0, Interval(-9.0, -1.0), 0.01), Verdict.WORSE),
-        (Difference(5.0, Interval(-1.0, 11.0), 0.01), Verdict.EVEN),
-        (Difference(5.0, Interval(1.0, 9.0), 0.2), Verdict.EVEN),
+        (Difference(5.0, Interval(-1.0, 11.0), 0.01), Verdict.CANNOT_TELL),
+        (Difference(5.0, Interval(1.0, 9.0), 0.2), Verdict.CANNOT_TELL),
     ):
         assert verdict_of(difference) is verdict
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -39,9 +40,18 @@ def with_scores(model: StoredResult, name: str, scores: list[float]) -> StoredRe
 
 
 def test_difficulty_and_discrimination_are_those_of_the_books(model: StoredResult) -> None:
-    matrix = np.array([[1.0, 0.2, 0.9, 0.3], [1.0, 0.5, 0.6, 0.4], [1.0, 0.9, 0.1, 0.9]])
+    matrix = np.array(
+        [
+            [1.0, 0.2, 0.9, 0.3],
+            [1.0, 0.5, 0.6, 0.4],
+            [1.0, 0.9, 0.1, 0.9],
+            [1.0, 0.4, 0.7, 0.3],
+            [1.0, 0.7, 0.4, 0.6],
+        ]
+    )
+    names = [f"m{n}" for n in range(len(matrix))]
     results = [with_scores(model, f"m{n}", list(row)) for n, row in enumerate(matrix)]
-    items = {item.case_id: item for item in analyse(results, ["m0", "m1", "m2"])}
+    items = {item.case_id: item for item in analyse(results, names)}
     ids = [case.question.case_id for case in results[0].record.cases]
     for column, case_id in enumerate(ids):
         item = items[case_id]
@@ -57,12 +67,34 @@ def test_difficulty_and_discrimination_are_those_of_the_books(model: StoredResul
     assert Remark.WEAK_WIN in items[ids[2]].remarks
     assert items[ids[2]].winners == ("m0",)
     # The least telling come first.
-    assert analyse(results, ["m0", "m1", "m2"])[0].case_id == ids[2]
+    assert analyse(results, names)[0].case_id == ids[2]
 
 
-def test_two_models_are_too_few_to_tell_discrimination(model: StoredResult) -> None:
-    results = [with_scores(model, "a", [0.1, 0.9]), with_scores(model, "b", [0.8, 0.3])]
-    assert {item.discrimination for item in analyse(results, ["a", "b"])} == {None}
+def test_four_models_are_too_few_to_tell_discrimination_and_difficulty(model: StoredResult) -> None:
+    rows = ([0.1, 0.9, 0.2], [0.8, 0.3, 0.9], [0.9, 0.1, 0.7], [0.2, 0.8, 0.1])
+    results = [with_scores(model, name, row) for name, row in zip("abcd", rows, strict=True)]
+    items = analyse(results, list("abcd"))
+    assert {(item.discrimination, item.measured) for item in items} == {(None, None)}
+    assert not any(Remark.WEAK_WIN in item.remarks for item in items)
+
+
+def test_a_program_that_is_not_told_the_question_is_no_model(model: StoredResult) -> None:
+    blind = with_scores(model, "tail", [0.1])
+    record = replace(blind.record, scenario=dataclasses.replace(blind.record.scenario, question=False))
+    results = [with_scores(model, "m", [0.5]), stored(blind.path, record)]
+    (item,) = analyse(results, ["m", "tail"])
+    assert item.results == 1
+
+
+def test_only_the_least_telling_cases_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([str(V2), "--items", "--top", "3"]) == 0
+    text = capfd.readouterr().out
+    assert "the least telling first: 3" in text
+    assert "remarks" in text
+    assert main([str(V2), "--items", "--top", "3", "--json"]) == 0
+    assert len(json.loads(capfd.readouterr().out)) == 3
+    assert main([str(V2), "--top", "3"]) == 2
+    assert "add --items" in capfd.readouterr().err
 
 
 def test_reference_rows_are_no_models() -> None:

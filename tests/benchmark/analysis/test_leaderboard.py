@@ -46,12 +46,14 @@ def test_best_first_and_neither_references_nor_incomplete_runs_have_a_rank(resul
     board = build_leaderboard(results)
     scores = [row.summary.final_score or 0.0 for row in board.rows]
     assert scores == sorted(scores, reverse=True)
-    assert [row.label for row in board.rows if row.rank is None] == ["model-03", "control-tf-idf"]
+    assert all(row.rank is None for row in board.rows)
+    ranked = build_leaderboard([with_gap(each, True) for each in results])
+    assert [row.label for row in ranked.rows if row.rank is None] == ["model-03", "control-tf-idf"]
 
 
 def test_results_without_any_answer_come_last_and_unranked(results: list[StoredResult]) -> None:
     empty = replace(named(results, "model-00").record, summary=Summary(planned_count=16, case_count=0), cases=[])
-    board = build_leaderboard([stored(Path("empty.json"), empty), named(results, "model-01")])
+    board = build_leaderboard([stored(Path("empty.json"), empty), with_gap(named(results, "model-01"), True)])
     assert [row.rank is None for row in board.rows] == [False, True]
 
 
@@ -107,7 +109,7 @@ def test_an_incomplete_run_is_never_crowned(results: list[StoredResult]) -> None
 
 
 def test_what_was_asked_or_scored_otherwise_has_a_board_of_its_own(results: list[StoredResult]) -> None:
-    first, second = named(results, "model-01"), named(results, "model-02")
+    first, second = (with_gap(named(results, name), True) for name in ("model-01", "model-02"))
     run = second.record.run
     assert run
     changes: tuple[dict[str, Any], ...] = (
@@ -140,7 +142,8 @@ def test_every_figure_has_its_own_name_and_says_what_it_is() -> None:
 
 
 def test_the_legend_explains_all_that_is_shown(results: list[StoredResult]) -> None:
-    board = build_leaderboard(results)
+    board = build_leaderboard([*results, renamed(with_gap(named(results, "model-02"), True), "twin")])
+    board = dataclasses.replace(board, rows=(*board.rows, dataclasses.replace(board.rows[0], rank=Rank(1, tied=True))))
     terms = [term for term, _ in board.legend]
     assert len(set(terms)) == len(terms)
     for column in board.columns:
