@@ -1,29 +1,57 @@
-"""Lines of an output picked by rule, without a model: the first and the last, failing ones, those near the question.
+"""Lines of an output selected by rule, without a model, in their order and wording; what is left out is counted.
 
-Nothing is reworded. Lines stand in their order, as they are; what is left out between them is counted.
+A long output says the same over and over with other numbers and names (`test_sum[17] PASSED`). What matters is what
+else it says. So lines are counted by their *shape*: their words without numbers, where words that few lines have count
+as one. The rarer the shape of a line, the more the line weighs: no list of words of failure has to know
+`CrashLoopBackOff` to find it among a hundred pods that are `Running`. Words of failure and words of the question add
+to that.
+
+A line brings along what it hangs on: the nearest line above that is indented less, and so on, then the title of its
+section. Lines that explain a failure follow it.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from ctxsift.relevance import nearest_lines
+from ctxsift.relevance import shared_words
 
 # About what an agent can read without thinking of its cost.
 MOST_CHARS = 4000
 _FIRST, _LAST, _FEWEST = 1, 3, 20
 # Behind a failing line stands what it is about.
 _FOLLOWING = 3
+_MOST_HEADINGS = 4
 _LINE_HEAD, _LINE_TAIL = 300, 200
-
-
-@dataclass(frozen=True)
-class _Run:
-    """A line, and how often it stands there in a row."""
-
-    text: str
-    count: int
+# A bound that keeps the time linear in the length of the output.
+_MOST_LINE_CHARS = 400
+# Of the logarithm of how rare a shape is, beside that of words of the question.
+_RARITY_WEIGHT = 0.5
+# As much as a shape that one line in 55 has, which is also what makes a line worth its room.
+_FAILURE_WEIGHT = _LEAST_WEIGHT = 2.0
+# Of the lines: words that fewer of them have are names and values.
+_COMMON_SHARE, _COMMON_LINES = 0.02, 3
+_COLOUR = re.compile(r"\x1b\[[0-9;:]{0,40}[A-Za-z]")
+# Counts, times and hashes; 0 is told from others.
+_NUMBER = re.compile(r"0x[0-9a-f]+|\b[a-f]{0,8}\d[0-9a-f]{5,}\b|[1-9]\d*(?:[.,:]\d+)*", re.IGNORECASE)
+_FAILURE = re.compile(
+    r"error|fail|fatal|exception|panic|cannot|can't|could not|couldn't|unable|denied|refused|rejected|not found|no such"
+    r"|missing|invalid|undefined|unexpected|unhealthy|kill|abort|time[d -]?out|crash|conflict|mismatch|violat|segfault"
+    r"|segmentation|core dumped|exceeded|deadlock|unknown|not ok|[✗✘✖❌×]|fehl(?:er|geschl)|erreur|échec|échou|fall[oó]"
+    r"|ошибк|错误|失败|エラー|失敗",
+    re.IGNORECASE,
+)
+_PASSED = re.compile(
+    r"\A\W{0,8}(?:ok|pass(?:ed)?)\b|\A\s*[✓✔]"
+    r"|(?:(?<!\d\s)\b(?:ok|pass(?:ed)?|success(?:ful(?:ly)?)?)\b|[✓✔])[\W\d]{0,40}(?:m?s(?:ec)?)?\W{0,8}\Z",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"[=\-_#*>+~]{2,}\W*\w|# \w|@@|diff |(?=.{0,200}[=\-_*#]{3}\Z)\W{0,80}\w")
 
 
 @dataclass(frozen=True)
@@ -40,11 +68,33 @@ class Extract:
     shown: int
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line, as often as it stands there in a row.
+
+    Attributes:
+        text: as it came.
+        seen: as a terminal shows it, up to 400 characters; empty where that is blank.
+        normal: that, with every number the same.
+
+    """
+
+    text: str
+    count: int
+    seen: str
+    normal: str
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is more than blanks and punctuation."""
+        return any(char.isalnum() for char in self.seen)
+
+
 def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extract:
     """Return the lines of an output that matter most by rule, in their order, gaps named.
 
-    A line that is repeated in a row is shown once and counted; of a very long one, both ends are shown. No gap is named
-    that is shorter than its name.
+    A line that is repeated is shown once and counted; of a very long one, both ends are shown. No gap is named that is
+    shorter than its name.
 
     Args:
         output: what a command printed.
@@ -52,57 +102,177 @@ def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extr
         most_chars: that the lines may take, marks of gaps not counted; the first and the last lines are always there.
 
     """
-    runs = [_Run(text, len(list(same))) for text, same in groupby(output.rstrip("\n").split("\n"))]
-    picked = _picked(runs, question, most_chars)
-    picked |= _not_worth_a_mark(runs, picked)
-    parts: list[str] = []
-    gap = 0
-    for place, run in enumerate(runs):
-        if place not in picked:
-            gap += run.count
+    lines = [_line(text, len(list(same))) for text, same in groupby(output.rstrip("\n").split("\n"))]
+    weights = _Weights(lines, question)
+    selected = _Selection(lines, weights, most_chars).places()
+    selected |= _not_worth_a_mark(lines, selected)
+    return Extract("\n".join(_parts(lines, selected, weights)), len(selected))
+
+
+def shows_failure(line: str) -> bool:
+    """Say whether a line says that something failed, and not that nothing did, or that a test of failures passed."""
+    if _FAILURE.search(line) is None or _PASSED.search(line) is not None:
+        return False
+    # Takes long to import, and most commands succeed.
+    from ctxsift.verdict_words import DENIED
+
+    return _FAILURE.search(DENIED.sub(" ", line)) is not None
+
+
+def _line(text: str, count: int) -> _Line:
+    seen = text
+    if "\r" in seen:
+        seen = seen.rstrip("\r").rpartition("\r")[2]
+    if "\x1b" in seen:
+        seen = _COLOUR.sub("", seen[: 4 * _MOST_LINE_CHARS])
+    seen = seen[:_MOST_LINE_CHARS].rstrip()
+    return _Line(text, count, seen, _NUMBER.sub("7", seen))
+
+
+class _Weights:
+    """What each line weighs by itself, by its place.
+
+    Attributes:
+        all: of the lines.
+        failing: places of lines that show a failure.
+
+    """
+
+    def __init__(self, lines: Sequence[_Line], question: str) -> None:
+        normal = Counter(line.normal for line in lines if line.seen)
+        self._total = normal.total()
+        shapes = _shapes(normal)
+        counts: Counter[tuple[str, ...]] = Counter()
+        for text, count in normal.items():
+            counts[shapes[text]] += count
+        rarity = {text: self._rarity(counts[shapes[text]]) for text in normal}
+        failing = {text for text in normal if shows_failure(text)}
+        self.failing = frozenset(place for place, line in enumerate(lines) if line.normal in failing)
+        nearness = self._nearness(lines, question)
+        self.all = [
+            (_RARITY_WEIGHT * rarity[line.normal] if line.says_something else 0.0)
+            + _FAILURE_WEIGHT * (place in self.failing)
+            + nearness.get(place, 0.0)
+            for place, line in enumerate(lines)
+        ]
+
+    def _rarity(self, count: int) -> float:
+        return math.log((1 + self._total) / (1 + count)) if count else 0.0
+
+    def _nearness(self, lines: Sequence[_Line], question: str) -> dict[int, float]:
+        found = enumerate(shared_words((line.seen for line in lines), question))
+        shared = {place: words for place, words in found if words}
+        counts = Counter(word for words in shared.values() for word in words)
+        return {place: sum(self._rarity(counts[word]) for word in sorted(words)) for place, words in shared.items()}
+
+
+def _shapes(normal: Counter[str]) -> dict[str, tuple[str, ...]]:
+    """Return the shape of each text: its common words; others, however many stand side by side, as `*`."""
+    parts = {text: text.split() for text in normal}
+    counts: Counter[str] = Counter()
+    for text, found in parts.items():
+        for word in set(found):
+            counts[word] += normal[text]
+    common = max(_COMMON_LINES, normal.total() * _COMMON_SHARE)
+    shapes = {}
+    for text, found in parts.items():
+        shape = [text[:1].strip() and "|"]
+        for word in found:
+            if counts[word] >= common:
+                shape.append(word)
+            elif shape[-1] != "*":
+                shape.append("*")
+        shapes[text] = tuple(shape)
+    return shapes
+
+
+def _headings(lines: Sequence[_Line]) -> list[int | None]:
+    """Return the place of the line above that each line hangs on, if there is one."""
+    found: list[int | None] = []
+    # Places and indentations of lines, each deeper than the one before.
+    open_: list[tuple[int, int]] = []
+    title = None
+    for place, line in enumerate(lines):
+        if not line.says_something:
+            found.append(None)
             continue
-        parts += [*([_gap(gap)] if gap else []), _shown(run.text)]
-        parts += [_repeated(run.count)] * (run.count > 1)
-        gap = 0
-    return Extract("\n".join(parts), len(picked))
+        depth = len(line.seen) - len(line.seen.lstrip())
+        while open_ and open_[-1][1] >= depth:
+            open_.pop()
+        found.append(open_[-1][0] if open_ else title)
+        open_.append((place, depth))
+        if not depth and _TITLE.match(line.seen):
+            title = place
+    return found
 
 
-def _picked(runs: list[_Run], question: str, most_chars: int) -> set[int]:
-    filled = [place for place, run in enumerate(runs) if run.text.strip()]
-    picked = {*filled[:_FIRST], *filled[-_LAST:]}
-    left = most_chars - sum(len(_shown(runs[place].text)) + 1 for place in picked)
-    said = {runs[place].text for place in picked}
+class _Selection:
+    """Lines that are selected until they have no more room."""
 
-    def pick(place: int) -> None:
-        nonlocal left
-        text = runs[place].text
-        cost = len(_shown(text)) + 1
-        if place not in picked and text not in said and cost <= left:
-            picked.add(place)
-            said.add(text)
-            left -= cost
+    def __init__(self, lines: Sequence[_Line], weights: _Weights, most_chars: int) -> None:
+        self._lines, self._weights = lines, weights
+        self._filled = [place for place, line in enumerate(lines) if line.seen]
+        self._selected = {*self._filled[:_FIRST], *self._filled[-_LAST:]}
+        self._room = most_chars - sum(map(self._cost, self._selected))
+        self._said = {lines[place].text for place in self._selected}
+        self._headings = _headings(lines)
 
-    for line in nearest_lines([run.text for run in runs], question):
-        if line.weight <= 0:
-            break
-        pick(line.place)
-        if line.shows_failure and line.place in picked:
-            for place in range(line.place + 1, min(line.place + 1 + _FOLLOWING, len(runs))):
-                pick(place)
-    for place in reversed(filled):
-        if len(picked) >= _FEWEST:
-            break
-        pick(place)
-    return picked
+    def places(self) -> set[int]:
+        """Return the places of all that are selected."""
+        weights = self._weights.all
+        heavy = [place for place in self._filled if weights[place] >= _LEAST_WEIGHT]
+        for place in sorted(heavy, key=lambda place: (-weights[place], place)):
+            if self._room <= 0:
+                break
+            if self._lines[place].text in self._said:
+                continue
+            if not self._take([place, *self._above(place)]):
+                self._take([place])
+            if place in self._selected and place in self._weights.failing:
+                self._take_each(self._below(place))
+        self._take_each(place for place in reversed(self._filled) if len(self._selected) < _FEWEST)
+        return self._selected
+
+    def _take_each(self, places: Iterator[int]) -> None:
+        for place in places:
+            if self._lines[place].text not in self._said:
+                self._take([place])
+
+    def _take(self, places: Sequence[int]) -> bool:
+        new = [place for place in places if place not in self._selected]
+        cost = sum(map(self._cost, new))
+        if cost > self._room:
+            return False
+        self._room -= cost
+        self._selected.update(new)
+        self._said.update(self._lines[place].text for place in new)
+        return True
+
+    def _above(self, place: int) -> list[int]:
+        found: list[int] = []
+        above = self._headings[place]
+        while above is not None and len(found) < _MOST_HEADINGS:
+            found.append(above)
+            above = self._headings[above]
+        return found
+
+    def _below(self, place: int) -> Iterator[int]:
+        for below in range(place + 1, min(place + 1 + _FOLLOWING, len(self._lines))):
+            if not self._lines[below].seen:
+                return
+            yield below
+
+    def _cost(self, place: int) -> int:
+        return len(_shown(self._lines[place].text)) + 1
 
 
-def _not_worth_a_mark(runs: list[_Run], picked: set[int]) -> set[int]:
-    """Return lines, often blank, that stand between picked ones and are no longer than the mark of their gap."""
+def _not_worth_a_mark(lines: Sequence[_Line], selected: set[int]) -> set[int]:
+    """Return lines, often blank, that stand between selected ones and are no longer than the mark of their gap."""
     found: set[int] = set()
-    for left, right in pairwise((-1, *sorted(picked))):
-        gap = runs[left + 1 : right]
-        cost = sum(len(_shown(run.text)) + 1 + len(_repeated(run.count)) * (run.count > 1) for run in gap)
-        if gap and cost <= len(_gap(sum(run.count for run in gap))) + 1:
+    for left, right in pairwise((-1, *sorted(selected))):
+        gap = lines[left + 1 : right]
+        cost = sum(len(_shown(line.text)) + 1 + len(_repeated(line.count)) * (line.count > 1) for line in gap)
+        if gap and cost <= len(_gap(sum(line.count for line in gap), 0)) + 1:
             found.update(range(left + 1, right))
     return found
 
@@ -111,8 +281,29 @@ def _repeated(count: int) -> str:
     return f"... the same line {count - 1:,} more time{'s' if count > 2 else ''} ..."
 
 
-def _gap(count: int) -> str:
-    return f"... {count:,} line{'' if count == 1 else 's'} ..."
+def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights) -> Iterator[str]:
+    total, shown = Counter[str](), Counter(lines[place].text for place in selected)
+    for line in lines:
+        total[line.text] += line.count
+    gap = failing = 0
+    for place, line in enumerate(lines):
+        if place not in selected:
+            gap += line.count
+            failing += line.count * (place in weights.failing)
+            continue
+        if gap:
+            yield _gap(gap, failing)
+        gap = failing = 0
+        yield _shown(line.text)
+        if line.count > 1:
+            yield _repeated(line.count)
+        elif line.seen and total[line.text] > 1 == shown[line.text]:
+            yield f"... this line stands there {total[line.text]:,} times ..."
+
+
+def _gap(count: int, failing: int) -> str:
+    of_failure = f", {failing:,} of them with a failure" if failing else ""
+    return f"... {count:,} line{'' if count == 1 else 's'}{of_failure} ..."
 
 
 def _shown(text: str) -> str:

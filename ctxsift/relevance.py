@@ -6,7 +6,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -52,13 +52,7 @@ def shows_failure(text: str) -> bool:
 def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
     """Return the hundred lines nearest to a question, nearest first; blank ones are none."""
     filled = [(place, line) for place, line in enumerate(lines) if line.strip()]
-    asked = frozenset(words(question)[:_MOST_WORDS])
-    # Most lines share nothing, and this is sooner seen than their words.
-    hint = re.compile("|".join(map(re.escape, sorted(asked))) or r"(?!)")
-    shared = [
-        asked.intersection(words(line[:_MOST_LINE_CHARS])) if hint.search(line[:_MOST_LINE_CHARS].lower()) else _NOTHING
-        for _, line in filled
-    ]
+    shared = shared_words((line[:_MOST_LINE_CHARS] for _, line in filled), question)
     counts = Counter(word for found in shared for word in found)
     rarity = {word: math.log((1 + len(filled)) / (1 + count)) + 1 for word, count in counts.items()}
     weighed = (
@@ -67,6 +61,14 @@ def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
     )
     nearest = heapq.nsmallest(_MOST_LINES, weighed, key=itemgetter(0, 1))
     return [Line(place, lines[place][:_MOST_LINE_CHARS], found, -weight) for weight, place, found in nearest]
+
+
+def shared_words(lines: Iterable[str], question: str) -> list[frozenset[str]]:
+    """Return the words that each line has in common with a question, by their first six letters."""
+    asked = frozenset(words(question)[:_MOST_WORDS])
+    # Most lines share nothing, and this is sooner seen than their words.
+    hint = re.compile("|".join(map(re.escape, sorted(asked))) or r"(?!)")
+    return [asked.intersection(words(line)) if hint.search(line.lower()) else _NOTHING for line in lines]
 
 
 def words(text: str) -> list[str]:

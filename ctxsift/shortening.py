@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxsift import raw_store
-from ctxsift.extract import MOST_CHARS, extract
-from ctxsift.relevance import shows_failure
+from ctxsift.extract import MOST_CHARS, extract, shows_failure
 
 _LEAST_SAVED_BYTES, _LEAST_SAVED_SHARE = 1500, 0.25
 # What a command that failed said at its end is there whatever else is picked.
@@ -97,10 +96,7 @@ def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Dra
 
 
 def _hides_failure(text: str) -> bool:
-    # Takes long to import, and most commands succeed.
-    from ctxsift.verdict_words import DENIED
-
-    return not shows_failure(DENIED.sub(" ", text))
+    return not any(map(shows_failure, text.split("\n")))
 
 
 def _drafts(lines: list[str], question: str, room: int, last: int) -> Iterator[_Draft]:

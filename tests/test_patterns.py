@@ -278,6 +278,7 @@ MADE = {
     "ctxsift.marks": "marks of the code's table",
     "ctxsift.meta_language": "words of the code's table",
     "ctxsift.redaction": "secrets, escaped",
+    "ctxsift.relevance": "words of a question, escaped",
     "ctxsift.sessions.artifacts.outcomes: each": "of a table",
     "ctxsift.sessions.artifacts.paths": "a glob, translated so that it takes no longer than a path's length squared",
     "ctxsift.sessions.artifacts.shell_run": "the label before an exit code, escaped",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from ctxsift.extract import MOST_CHARS, extract
+from ctxsift.extract import MOST_CHARS, extract, shows_failure
 
 QUIET = [f"[{n:03}] copying asset {n * 37 % 991} to dist" for n in range(400)]
 GAP = re.compile(r"\.\.\. ([\d,]+) lines? \.\.\.")
@@ -58,3 +59,107 @@ def test_lines_shorter_than_the_mark_of_their_gap_are_shown() -> None:
     assert found.text.split("\n")[: len(trouble)] == trouble
     marks = [line for line in found.text.split("\n") if GAP.fullmatch(line)]
     assert found.shown == len(found.text.split("\n")) - len(marks)
+
+
+PODS = [f"shop-{n * 37 % 91:x}c{n}-e8dfc   1/1     Running            0          {n % 40}d" for n in range(120)]
+TAP = [line for n in range(1, 200) for line in (f"ok {n} - adds items {n}", "  ---", f"  duration_ms: {n}.38", "  ...")]
+LINKING = [f"gcc -O2 -Wall -c src/unit{n}.c -o build/unit{n}.o" for n in range(120)]
+UNITTEST = [f"test_error_handling_{n} (tests.test_errors.TestErrors) ... ok" for n in range(150)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (PODS, ["shop-9ac1-22b3d   0/1     CrashLoopBackOff   37         2d"]),
+        (TAP, ["not ok 200 - keeps order", "  location: 'money.test.js:212:1'"]),
+        (LINKING, ["unit3.c:(.text+0x4): undefined reference to `total'", "collect2: ld returned 1 exit status"]),
+        (LINKING, ["Speicherzugriffsfehler"]),
+        (UNITTEST, ["test_refund (tests.test_refund.TestRefund) ... FAIL", "AssertionError: 1900 != 1899"]),
+        ([f"npm warn deprecated p{n}@1.{n}.0: it has an error, upgrade" for n in range(90)], ["npm error ERESOLVE"]),
+    ],
+)
+def test_what_is_unlike_the_other_lines_is_kept(lines: list[str], told: list[str]) -> None:
+    half = len(lines) // 2 // 4 * 4
+    found = extract("\n".join([*lines[:half], *told, *lines[half:]]), "what is it?").text.split("\n")
+    assert [line for line in found if line in told] == told
+
+
+def lint(module: int) -> list[str]:
+    level = "error" if module == 23 else "warning"
+    return [f"/srv/shop/module{module:02}.ts", f"  40:6  {level}  'total' is never used  no-unused-vars", ""]
+
+
+def pod(number: int) -> list[str]:
+    state = "OOMKilled" if number == 23 else "Completed"
+    return [f"Name: job-{number}", "Containers:", "  api:", "    Last State:", f"      Reason: {state}", ""]
+
+
+def issue(number: int) -> list[str]:
+    said = "we add the index" if number == 23 else "any news?"
+    return [
+        f"===== #{900 + number}",
+        "title: Rounding",
+        *[f"comment {n}: thanks" for n in range(5)],
+        f"comment 5: {said}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "question", "told"),
+    [
+        (lint, "which file has an error?", ["/srv/shop/module23.ts", "  40:6  error  'total' is never used"]),
+        (pod, "which container was killed?", ["Containers:", "  api:", "    Last State:", "      Reason: OOMKilled"]),
+        (issue, "which issue decides on an index?", ["===== #923", "comment 5: we add the index"]),
+    ],
+)
+def test_a_line_brings_the_headings_that_it_stands_under(
+    record: Callable[[int], list[str]], question: str, told: list[str]
+) -> None:
+    lines = [line for number in range(60) for line in record(number)]
+    found = extract("\n".join(lines), question).text.split("\n")
+    own = [line for line in found if not GAP.fullmatch(line)]
+    at = next(place for place, line in enumerate(own) if line.startswith(told[-1]))
+    # Nothing of another record stands between them.
+    above = own[at - len(told) + 1 : at + 1]
+    assert all(line.startswith(each) for line, each in zip(above, told, strict=True)), above
+
+
+def test_failures_that_are_left_out_are_counted() -> None:
+    lines = [f"FAILED tests/test_area.py::test_case_{n} - value {n} differs" for n in range(300)]
+    found = extract("\n".join(lines), "which tests fail?").text
+    left_out = sum(int(count) for count in re.findall(r"(\d+) of them with a failure", found))
+    assert left_out + found.count("FAILED") == 300
+
+
+def test_a_line_that_comes_back_is_shown_once_and_counted() -> None:
+    lines = [line for n in range(200) for line in (QUIET[n], *(["no connection to db-2"] if n % 5 == 0 else []))]
+    found = extract("\n".join(lines), "how often was there no connection to db-2?").text.split("\n")
+    assert found.count("no connection to db-2") == 1
+    assert found[found.index("no connection to db-2") + 1] == "... this line stands there 40 times ..."
+
+
+def test_colours_and_progress_bars_hide_nothing_and_stay_as_they_are() -> None:
+    told = "\x1b[31mE\x1b[0m   \x1b[1massert 27 == 26\x1b[0m"
+    bar = "".join(f"\r{n} %" for n in range(100)) + "\rno room is left"
+    lines = [f"\x1b[32m{line}\x1b[0m" for line in QUIET]
+    found = extract("\n".join([*lines[:200], told, bar, *lines[200:]]), "why?").text.split("\n")
+    assert told in found
+    assert any(line.endswith("no room is left") for line in found)
+
+
+@pytest.mark.parametrize(
+    ("line", "fails"),
+    [
+        ("E   AssertionError: 1900 != 1899", True),
+        ("2 failed, 1 passed", True),
+        ("test_errors (tests.TestErrors) ... ok", False),
+        ("  ✓ handles a failed login (3 ms)", False),
+        ("tests/test_failures.py::test_one PASSED   [ 12%]", False),
+        ("found 0 errors", False),
+        ("no errors, 2 failures", True),
+        ("Compilation échouée", True),
+        ("copied 12 files", False),
+    ],
+)
+def test_a_line_shows_a_failure_or_not(line: str, *, fails: bool) -> None:
+    assert shows_failure(line) is fails
