@@ -28,6 +28,7 @@ _FIRST, _LAST, _FEWEST = 1, 3, 20
 _FOLLOWING = 3
 _MOST_HEADINGS = 4
 _LINE_HEAD, _LINE_TAIL = 300, 200
+_LONGEST_MARK = 30
 # A bound that keeps the time linear in the length of the output.
 _MOST_LINE_CHARS = 400
 # Of the logarithm of how rare a shape is, beside that of words of the question.
@@ -68,7 +69,7 @@ class Extract:
     shown: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Line:
     """A line, as often as it stands there in a row.
 
@@ -270,7 +271,8 @@ def _not_worth_a_mark(lines: Sequence[_Line], selected: set[int]) -> set[int]:
     """Return lines, often blank, that stand between selected ones and are no longer than the mark of their gap."""
     found: set[int] = set()
     for left, right in pairwise((-1, *sorted(selected))):
-        gap = lines[left + 1 : right]
+        # Each line is one character at least.
+        gap = lines[left + 1 : right] if right - left <= _LONGEST_MARK else []
         cost = sum(len(_shown(line.text)) + 1 + len(_repeated(line.count)) * (line.count > 1) for line in gap)
         if gap and cost <= len(_gap(sum(line.count for line in gap), 0)) + 1:
             found.update(range(left + 1, right))

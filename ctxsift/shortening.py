@@ -29,6 +29,10 @@ class _Draft:
     text: str
     shown: int
 
+    def fits(self, room: int) -> bool:
+        """Say whether it has so many bytes at most."""
+        return _size(self.text) <= room
+
 
 def reads_kept(command: str) -> bool:
     """Say whether a command prints an output that is kept, or was shortened already: that is never shortened."""
@@ -83,16 +87,17 @@ def _size(text: str) -> int:
 
 
 def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Draft | None:
-    """Return the first draft that has room and hides no failure."""
+    """Return the first draft that has room; if that hides a failure, the end of the output, if that has room."""
     lines = text.rstrip("\n").split("\n")
     # What is not known to have succeeded may have failed.
-    for draft in _drafts(lines, question, room, 0 if exit_code == 0 else _LAST_LINES):
-        if _size(draft.text) <= room and not (exit_code and _hides_failure(draft.text)):
-            return draft
+    fitting = (each for each in _drafts(lines, question, room, 0 if exit_code == 0 else _LAST_LINES) if each.fits(room))
+    draft = next(fitting, None)
+    if draft is None or not (exit_code and _hides_failure(draft.text)):
+        return draft
     # It failed without a word of failure: then the end of the output has to tell.
-    last = _lines_within(lines, room * 3 // 4) if exit_code else 0
+    last = _lines_within(lines, room * 3 // 4)
     draft = _draft(lines, question, room // 8, last)
-    return draft if last >= _LAST_LINES and _size(draft.text) <= room else None
+    return draft if last >= _LAST_LINES and draft.fits(room) else None
 
 
 def _hides_failure(text: str) -> bool:
