@@ -166,6 +166,24 @@ def test_where_nothing_can_be_kept_the_result_stays(state: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_fault_of_ours_costs_no_result() -> None:
+    code = """
+import sys
+from ctxsift import shortening
+from ctxsift.cli.main import main
+
+def broken(*arguments, **options):
+    raise MemoryError
+
+shortening.extract = broken
+sys.exit(main(["hook", "claude"]))
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, input=json.dumps(CLAUDE).encode(), capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (0, b"", 1)
+
+
+@pytest.mark.slow
 def test_everything_can_be_switched_off(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXSIFT", "0")
     assert call(json.dumps(CLAUDE).encode()) == b""

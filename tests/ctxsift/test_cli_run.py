@@ -238,6 +238,30 @@ def test_a_signal_reaches_the_command_and_what_it_said_is_printed(number: signal
     assert stdout == bare(*python(LONG)).stdout + b"ready\nended\n"
 
 
+@pytest.mark.parametrize("error", ["MemoryError", "RecursionError('deep')", "ValueError('x')"])
+def test_a_fault_of_ours_costs_no_output(error: str) -> None:
+    code = f"""
+import sys
+from ctxsift import shortening
+from ctxsift.cli.main import main
+
+def broken(*arguments, **options):
+    raise {error}
+
+shortening.extract = broken
+sys.exit(main(["run", "--", *{python(LONG + chr(10) + "raise SystemExit(7)")!r}]))
+"""
+    done = bare(sys.executable, "-c", code)
+    lines = done.stdout.split(b"\n")
+    assert (done.returncode, len(lines)) == (7, 900 + 1 + 1)
+    assert sum(b"the original output follows unchanged" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize("most", ["0", "100"])
+def test_a_bound_without_room_leaves_the_output_as_it_is(most: str) -> None:
+    assert call("--max-bytes", most, "--", *python(LONG)).stdout == bare(*python(LONG)).stdout
+
+
 @pytest.mark.parametrize("long", [True, False])
 def test_nothing_heavy_is_imported(long: bool) -> None:
     arguments = ["run", "--", *python(LONG if long else "print(1)")]
