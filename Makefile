@@ -7,7 +7,7 @@
 # make fuzz             the tests that draw at random, with many more draws (an hour)
 # make perf-quick       a minute's watch over speed
 # make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer (needs quiet)
-# make samples          what README shows of a run: text and pictures (minutes; needs quiet)
+# make samples          what docs/runner.md shows of a run: text and pictures (minutes; needs quiet)
 # make fix              what linters can fix by themselves
 
 PYTHON ?= python3

@@ -178,7 +178,7 @@ def _marker_fault(row: Scenario) -> _Fault:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One row of the matrix; the fields are described in README, 'The matrix'.
+    """One row of the matrix; the fields are described in docs/runner.md, 'The matrix'.
 
     Attributes:
         concurrency: questions in flight to a service; prompts a local model reads together.

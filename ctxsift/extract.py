@@ -23,7 +23,7 @@ from ctxsift.relevance import shared_words
 
 # About what an agent can read without thinking of its cost.
 MOST_CHARS = 4000
-_FIRST, _LAST, _FEWEST = 1, 3, 20
+_FIRST, _LAST = 1, 5
 # Behind a failing line stands what it is about.
 _FOLLOWING = 3
 _MOST_HEADINGS = 4
@@ -231,7 +231,6 @@ class _Selection:
                 self._take([place])
             if place in self._selected and place in self._weights.failing:
                 self._take_each(self._below(place))
-        self._take_each(place for place in reversed(self._filled) if len(self._selected) < _FEWEST)
         return self._selected
 
     def _take_each(self, places: Iterator[int]) -> None:

@@ -1,4 +1,4 @@
-"""What gold and the baselines score on the packaged corpus, as the tables of README and docs/scoring.md."""
+"""What gold and the baselines score on the packaged corpus, as the tables of docs/runner.md and docs/scoring.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the packaged corpus contains, as README and benchmark/corpus/README.md tell it."""
+"""What the packaged corpus contains, as benchmark/corpus/README.md tells it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,6 @@ from benchmark.scoring.said import is_prose
 from benchmark.statistics import Clusters, mean, percentile
 
 _WIDTH = 118
-
-
-def summary_text(cases: Sequence[Case]) -> str:
-    """Return the paragraph of README."""
-    lines = [len(case.raw_input.splitlines()) for case in cases]
-    words = _words(cases)
-    return textwrap.fill(
-        f"The corpus has {len(cases)} cases on {_captures(cases)} captures of real tools, {min(lines)} to {max(lines)} "
-        f"lines long, from {len({case.capture.ecosystem for case in cases})} ecosystems. Questions are what an agent "
-        f"types: {median(words):.0f} words in the middle, {max(words)} at most. {_share(cases, EVERYDAY)} of the cases "
-        f"are on everyday output (pytest, tsc, cargo, git, docker, CI logs, ...), {_tagged(cases, NEGATIVE)} ask for "
-        f"what is not there, {_tagged(cases, HOSTILE)} are hostile. Some captures are written by hand in the tool's "
-        "real format, and are marked as such: [benchmark/corpus/README.md](benchmark/corpus/README.md).",
-        _WIDTH,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def card(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> str:

@@ -1,4 +1,4 @@
-"""What the methods that ship leave of the sessions that ship, as the tables of README and docs/probes.md."""
+"""What the methods that ship leave of the sessions that ship, as the tables of docs/probes.md."""
 
 from __future__ import annotations
 

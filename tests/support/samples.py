@@ -1,6 +1,6 @@
-"""Writes what README shows of a run: `make samples` runs the packaged models as `make bench` does (minutes).
+"""Writes what docs/runner.md shows of a run: `make samples` runs the packaged models as `make bench` does (minutes).
 
-The text of the run goes between the marks in README, the pictures of its page into docs/images. Run it on a quiet
+The text of the run goes between the marks there, the pictures of its page into docs/images. Run it on a quiet
 machine: the times in it are of that machine.
 """
 
@@ -21,7 +21,7 @@ from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 
-README, IMAGES = ROOT / "README.md", ROOT / "docs" / "images"
+RUNNER, IMAGES = ROOT / "docs" / "runner.md", ROOT / "docs" / "images"
 _SAMPLE = re.compile("(<!-- sample: make samples -->\n).*?(<!-- end of sample -->\n)", re.DOTALL)
 _SHOWN_FIRST = 4
 _WIDTH, _HEIGHT = 1500, 520
@@ -63,15 +63,15 @@ def take_pictures(folder: Path) -> None:
 
 
 def main(options: Sequence[str]) -> int:
-    """Run the models with `options` (those of the runner), write README and pictures, and say where."""
-    if len(_SAMPLE.findall(README.read_text(encoding="utf-8"))) != 1:
-        raise ValueError(f"{README}: needs one sample between its marks")
+    """Run the models with `options` (those of the runner), write docs/runner.md and pictures, and say where."""
+    if len(_SAMPLE.findall(RUNNER.read_text(encoding="utf-8"))) != 1:
+        raise ValueError(f"{RUNNER}: needs one sample between its marks")
     with tempfile.TemporaryDirectory() as name:
         said = run_models(Path(name), options)
         take_pictures(Path(name))
-    text = README.read_text(encoding="utf-8")
-    write_atomically(README, _SAMPLE.sub(lambda found: f"{found[1]}\n{said}\n{found[2]}", text))
-    for path in (README, IMAGES / "board.png", IMAGES / "case.png"):
+    text = RUNNER.read_text(encoding="utf-8")
+    write_atomically(RUNNER, _SAMPLE.sub(lambda found: f"{found[1]}\n{said}\n{found[2]}", text))
+    for path in (RUNNER, IMAGES / "board.png", IMAGES / "case.png"):
         show(str(path))
     return 0
 

@@ -36,7 +36,7 @@ from ctxsift.files import write_atomically
 from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
-from tests.support.corpus_tables import blind_table, card, clusters_text, summary_text
+from tests.support.corpus_tables import blind_table, card, clusters_text
 from tests.support.judges_table import judges_table, types_table
 from tests.support.models_table import models_texts
 from tests.support.probes_table import (
@@ -56,6 +56,7 @@ DOCUMENTS = (
     ROOT / "docs" / "judging.md",
     ROOT / "docs" / "models.md",
     ROOT / "docs" / "probes.md",
+    ROOT / "docs" / "runner.md",
     ROOT / "docs" / "scoring.md",
     ROOT / "benchmark" / "corpus" / "README.md",
 )
@@ -134,7 +135,6 @@ def texts(figures: Figures) -> dict[str, str]:
         "judges table": judges_table(),
         "judges by type": types_table(),
         **models_texts(),
-        "corpus in short": summary_text(cases),
         "corpus card": card(cases, figures.embedder.count_tokens),
         "blind table": blind_table(cases, figures.blind),
         "captures": clusters_text(cases),
@@ -143,8 +143,14 @@ def texts(figures: Figures) -> dict[str, str]:
         "prose cases": f"{sum(map(is_prose, cases))}",
         "blind mean": f"{mean(list(figures.blind.values())):.3f}",
         "best baseline": f"{best:.1f}",
+        "unseen auc": f"{_unseen_auc(figures.validity):.3f}",
         "best easy baseline": f"{best_easy:.1f}",
     }
+
+
+def _unseen_auc(validity: Validity) -> float:
+    """Return how well the score tells right from wrong on answers of writers whom nobody tuned on."""
+    return next(each.value for each in validity.figures if each.half == "held out" and each.measure.startswith("AUC"))
 
 
 def renewed(document: str, found: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""docs/datasets.md: its table has every field, its example is sound, and README's Python runs."""
+"""docs/datasets.md: its table has every field, its example is sound, and the Python of docs/compress.md runs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_the_example_is_as_the_page_says(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.model
-def test_the_python_of_the_readme_runs() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+def test_the_python_of_the_page_on_compress_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "compress.md").read_text(encoding="utf-8"), re.DOTALL)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert "FAILED test_cart.py::test_total" in done.stdout
