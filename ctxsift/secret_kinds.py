@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 HIDDEN = "***"
 ASSIGNED = "assigned secret"
+PRINTED = "printed secret"
 
 # Colours as bytes or escaped, other sequences of terminals, characters without width.
 _CONTROL = r"\x00-\x08\x0e-\x1f\x7f\x9b\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
@@ -127,7 +128,21 @@ def _is_password(value: str) -> bool:
     return not _TELLS.search(value)
 
 
+def _is_bare(value: str) -> bool:
+    """Return True for a value that is a secret even where nothing but the command tells of one.
+
+    Revisions, digests, ids and names of resources (`auth-7f9c6d5b4-x2x9q`) are of small letters or of hexadecimal
+    digits, in parts; integrity hashes say what they are.
+    """
+    if _DIGEST.match(value) or not _is_value(value) or not _is_random(value):
+        return False
+    return _MIXED_CASE.match(value) is not None or value.isalnum()
+
+
+_DIGEST = re.compile(r"sha\d{1,3}[-:]|[0-9a-fA-F-]+\Z")
+_MIXED_CASE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
 _LEAST, _LEAST_PASSWORD, _LOOKED_AT = 8, 6, 64
+_LONG_KEY = 24
 
 
 # ---- names that tell
@@ -135,6 +150,7 @@ _LEAST, _LEAST_PASSWORD, _LOOKED_AT = 8, 6, 64
 # Each begins with a literal: searching stays fast.
 _NAME = (
     r"(?:passw(?:or)?d|passphrase|pass(?<![a-z]pass)|pwd(?<!\$pwd)|pw(?<![a-z]pw)|secret|token|key(?:[-_]base)?|credentials?"
+    r"|csrf|xsrf"
     r"|auth(?<![a-z]auth)(?=\\?[\"']| =))"
 )
 _OF_KEY = re.compile(
@@ -142,8 +158,9 @@ _OF_KEY = re.compile(
     r"|jwt|subscription)[-_ ]?\Z"
 )
 _SEPARATOR = (
-    # `name = value`, `"name": "value"`, `name => value`, `config['name'] = value`, `name: >-` with the value below it.
-    r"""\\?["']?\]?\s{0,4}(?::=|=>|={1,3}|:(?!:))\s{0,4}(?:[>|][-+]?\s{1,20})?"""
+    # `name = value`, `"name": "value"`, `name => value`, `config['name'] = value`, `name is: value`, `name: >-` and
+    # the value below it.
+    r"""\\?["']?\]?\s{0,4}(?:is[ \t]?(?=:))?(?::=|=>|={1,3}|:(?!:))\s{0,4}(?:[>|][-+]?\s{1,20})?"""
     # `- name: NAME` and below it `value: x`; `{"Name": "NAME", "Value": "x"}`; `key="NAME" value="x"`.
     r"""|\\?["']?,?\s{1,20}\\?["']?value\\?["']?\s?[:=]\s?"""
     # <name>value<; setenv("NAME", "value"); `.netrc`, tables, prose.
@@ -167,7 +184,7 @@ def is_secret_under(name: str, value: str) -> bool:
         announced is not None
         and " " not in value
         and _is_value(value)
-        and _tells(announced, lowered)
+        and _tells(announced, lowered, value)
         and _is_announced(announced["name"], value, quoted=True)
     )
 
@@ -177,10 +194,14 @@ def _is_named(value: str) -> bool:
     return len(value) < _LONG and _TELLS.search(value) is not None
 
 
-def _tells(name: re.Match[str], lowered: str) -> bool:
-    """Return True unless it is the name of a key that opens nothing."""
+def _tells(name: re.Match[str], lowered: str, value: str) -> bool:
+    """Return True unless it is the name of a key that opens nothing; what is long and random opens something."""
+    if not name["name"].startswith("key"):
+        return True
     before = lowered[max(0, name.start() - _LONGEST_NAME) : name.start()]
-    return not name["name"].startswith("key") or _OF_KEY.search(before) is not None
+    return _OF_KEY.search(before) is not None or (
+        len(value) >= _LONG_KEY and not before.rstrip("-_ ").endswith(("public", "pub")) and _is_bare(value)
+    )
 
 
 def _is_announced(name: str, value: str, *, quoted: bool) -> bool:
@@ -204,7 +225,7 @@ def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
         # What another such name follows is no value.
         if found is None or _BEFORE_VALUE.match(lowered, found.start("value")):
             continue
-        if _tells(name, lowered) and _is_assigned(text, name, found, in_command):
+        if _tells(name, lowered, found["value"]) and _is_assigned(text, name, found, in_command):
             begin, end = found.span("value")
             if "quote" not in found.groupdict():
                 # Of a long value, its beginning was judged.
@@ -396,10 +417,17 @@ KINDS = (
         "password in a command",
         (" -p", " -a ", " -w "),
         re.compile(
-            r"(?:login|sshpass|redis-cli|mongo(?:sh|dump|restore)?|ldapsearch)\b[^\n|;&]{0,100}?\s-[paw](?:\s{1,2}|=)"
+            r"(?:login|sshpass|redis-cli|mongo(?:sh|dump|restore)?|ldapsearch|sqlcmd|isql|osql)\b"
+            r"[^\n|;&]{0,100}?\s-[pawP](?:\s{1,2}|=)"
             r"[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"
         ),
         _is_given,
+    ),
+    Kind(
+        "password in a command",
+        ("login ",),
+        re.compile(r"login\s(?P<value>[\w.~-]{16,200})(?![\w./:~-])"),
+        _looks_random,
     ),
     Kind(
         "password in a command",
@@ -451,6 +479,28 @@ def found_in(text: str, *, in_command: bool = False) -> list[Found]:
     found += _prefixed(clean)
     found += _assigned(clean, lowered, in_command)
     return list(_in_original(_merged(found), kept))
+
+
+# A line of one word, behind its number where a tool numbers lines.
+_LONE = re.compile(r"^[ \t]{0,8}(?:\d{1,6}\u2192)?(?P<value>[\w+/.~=-]{12,2000})[ \t\r]{0,8}$", re.MULTILINE)
+_ASKS = re.compile(rf"{_TELLS.pattern}|\bpass\b", re.IGNORECASE)
+_MOST_PRINTED, _LONGEST_COMMAND = 4000, 2000
+
+
+def printed_by(command: Callable[[], str], output: str) -> list[Found]:
+    """Return what a command that speaks of a secret (`gh auth token`) printed on a line of its own.
+
+    Args:
+        command: called where there is such a line.
+        output: what it printed; of a long one, no line is what was asked for.
+
+    """
+    if len(output) > _MOST_PRINTED:
+        return []
+    lone = [found for found in _LONE.finditer(output) if _is_bare(found["value"])]
+    if not lone or not _ASKS.search(command()[:_LONGEST_COMMAND]):
+        return []
+    return [Found(PRINTED, *found.span("value")) for found in lone]
 
 
 def hide(text: str, found: Iterable[Found]) -> str:

@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ctxsift.secret_kinds import ASSIGNED, HIDDEN, found_in, hide, is_secret_under
+from ctxsift.secret_kinds import ASSIGNED, HIDDEN, found_in, hide, is_secret_under, printed_by
 from ctxsift.sessions.importers.base import Aside, Event
-from ctxsift.sessions.records import Compaction, JsonValue, SessionHead, Step
+from ctxsift.sessions.records import Compaction, JsonValue, SessionHead, Step, ToolCall, ToolResult
 
 _DOMAIN = re.compile(r"(?!\d+x\.)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.){1,8}[A-Za-z]{2,24}(?![\w-])(?!\.\w|:[^\s/]+/)")
 _LONGEST_LOCAL, _OTHERS_IN_LOCAL = 64, frozenset("._+-")
@@ -80,14 +80,22 @@ class Redactor:
     def _arguments(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         return {self.text(key): self._under(key, each) for key, each in arguments.items()}
 
+    def _result(self, result: ToolResult, call: ToolCall | None) -> ToolResult:
+        text = result.text
+        if call is not None and (found := printed_by(lambda: " ".join(map(str, call.arguments.values())), text)):
+            self.counts.update(each.kind for each in found)
+            text = hide(text, found)
+        return dataclasses.replace(result, text=self.text(text))
+
     def step(self, step: Step) -> Step:
         """Return a step without secrets."""
+        calls = {call.call_id: call for call in step.calls}
         return dataclasses.replace(
             step,
             message=self.text(step.message),
             reasoning=self.text(step.reasoning),
             calls=tuple(dataclasses.replace(call, arguments=self._arguments(call.arguments)) for call in step.calls),
-            results=tuple(dataclasses.replace(result, text=self.text(result.text)) for result in step.results),
+            results=tuple(self._result(result, calls.get(result.call_id)) for result in step.results),
             folder=step.folder and self._folder(step.folder),
         )
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ctxsift.sessions.records import Session
 from ctxsift.sessions.redacting import Redactor
 from tests.ctxsift.sessions.samples import PI_HEAD, claude, lines, pi, read, use
+from tests.support.secret_forms import generated
 
 # Written so that no scanner takes this file for a leak.
 KEY = "A1b2C3d4E5f6G7h8I9j0K1l2"
@@ -132,3 +134,59 @@ def test_random_text_is_only_ever_shortened_at_secrets() -> None:
         redactor = Redactor()
         shown = redactor.text(text)
         assert (shown == text) == (not redactor.counts)
+
+
+BARE = generated(32)
+ASKING = [
+    "vault read -field=token auth/token/lookup-self",
+    "gh auth token",
+    "op read op://prod/db/password",
+    "terraform output -raw db_password",
+    "printenv API_KEY",
+    "pass show work/forge",
+    "cat ~/.vault-token",
+]
+PLAIN_OUTPUTS = [
+    ("git log -1 --format=%H -- src/token.py", generated(40, "0123456789abcdef")),
+    ("cat /proc/sys/kernel/random/uuid > token; cat token", "3f2a8c1e-5b7d-4e0a-9c1b-aa34be7710fd"),
+    ("npm view jsonwebtoken dist.integrity", f"sha512-{generated(86)}=="),
+    ("ls src/auth", "AuthTokenProviderFactoryBean.java\ntoken_refresh_after_30_minutes_v2\nid_ed25519_deploy.pub"),
+    ("kubectl get pods -o name -l app=auth", "auth-7f9c6d5b4-x2x9q"),
+    ("go list -m -json example.com/auth", f"h1:{generated(43)}="),
+    ("cat src/build.txt", BARE),
+    ("echo $PATH; ls token", "/usr/local/bin:/usr/bin"),
+]
+
+
+def printed(path: Path, command: str, output: str) -> Session:
+    """Return a session with one call and what came of it."""
+    result = [{"type": "tool_result", "tool_use_id": "t1", "content": output}]
+    head = claude("user", "Go.", uuid="u1")
+    return read(path, lines(head, claude("assistant", [use("t1", "Bash", command=command)]), claude("user", result)))
+
+
+@pytest.mark.parametrize("command", ASKING)
+@pytest.mark.parametrize("output", [BARE, f"{BARE}\n", f"Output:\n{BARE}", f"     1\u2192{BARE}"])
+def test_what_a_command_prints_that_speaks_of_a_secret_is_one(tmp_path: Path, command: str, output: str) -> None:
+    session = printed(tmp_path / "s.jsonl", command, output)
+    assert session.steps[1].results[0].text == output.replace(BARE, "***")
+    assert session.redacted == {"printed secret": 1}
+
+
+@pytest.mark.parametrize(("command", "output"), PLAIN_OUTPUTS)
+def test_digests_ids_and_names_that_it_prints_stay(tmp_path: Path, command: str, output: str) -> None:
+    assert printed(tmp_path / "s.jsonl", command, output).steps[1].results[0].text == output
+
+
+def test_long_random_values_under_key_and_csrf() -> None:
+    for text in (f"key: {BARE}", f"session_key: {BARE}", f"csrf: {BARE}", f"Your token is:\n{BARE}"):
+        assert Redactor().text(text) == text.replace(BARE, "***")
+    for text in ("key: user_profile_settings_page", f"cache key: linux-node-{generated(64, '0123456789abcdef')}"):
+        assert Redactor().text(text) == text
+    for text in (f"public key: {BARE}", f"key: sha512-{generated(86)}==", "keys: 128, csrf: true, key: ArrowRight"):
+        assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize("command", ["vault login {}", "sqlcmd -S db -U sa -P {} -Q x", "docker login -u me -p {} h"])
+def test_passwords_of_more_commands(command: str) -> None:
+    assert Redactor().text(command.format(BARE)) == command.format("***")
