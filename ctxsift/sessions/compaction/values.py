@@ -150,18 +150,18 @@ def keys_in(text: str, lead: str = "") -> tuple[Key, ...]:
 def keys_by_sentence(text: str, lead: str = "") -> Iterator[tuple[str, tuple[Key, ...]]]:
     """Yield each sentence of a line with what it gives a value to; `it` is what the sentence before speaks of."""
     heading = () if _KIND_OF_HEADING.search(lead) else _words(lead)
-    topic: tuple[str, ...] = ()
-    before = ""
+    # Of the sentence that `it` speaks of; most lines have no such word.
+    topic_of = before = ""
     for sentence in sentences_of(text):
         goes_on = before.endswith(";") or _POINTS_BACK.match(sentence) is not None
-        about = (topic if goes_on else ()) or heading
+        topic = next((words for is_scope, words in _phrases(topic_of) if not is_scope), ()) if goes_on else ()
+        about = topic or heading
         found = [key if key.subject else Key(key.name, about, announced=key.announced) for key in _given_in(sentence)]
         if not before and (label := _LABELLED.match(text)):
             scope = scope_around(text, label.start("key"), label.end("value"))
             found += [key] if (key := _key(label["key"], (*heading, *scope))) else []
         yield sentence, tuple(dict.fromkeys(found))
-        if not (goes_on and topic):
-            topic = next((words for is_scope, words in _phrases(sentence) if not is_scope), ())
+        topic_of = topic_of if topic else sentence
         before = sentence
 
 
