@@ -196,6 +196,14 @@ def budgets(corpus: Corpus) -> tuple[Budget, ...]:
         Budget("report of 28 results x 280 cases, the whole command", 2.5, _of("viewer", "report_s"), clock),
         Budget("stats of a session of 20 MB, the whole command", 2.0, _of("sessions", "stats_s"), clock),
         Budget("... memory over 500 MB of JSON Lines", 200, _of("sessions", "peak_bytes", times=1e-6), "MB", 200),
+        Budget("stats of a session of 100 MB", 10.0, _of("sessions", "hundred_stats_s")),
+        Budget("... its files", 10.0, _of("sessions", "hundred_files_s")),
+        # Ten are wanted: each of its 140,000 lines is weighed, and what it gives a value to is sought.
+        Budget("... compacted by rules", 40.0, _of("sessions", "hundred_compact_s")),
+        Budget("stats of a session with 2 MB of damaged lines", 3.0, _of("sessions", "damaged_s")),
+        Budget(
+            "compacting and showing twice as much of a kind, the worst", 3.0, _of("sessions", "growth"), "times", 3.0
+        ),
         Budget("size of the page", 4.0, _of("viewer", "bytes", times=1e-6), "MB", 4.0),
         Budget("... until the leaderboard answers", 0.6, _of("viewer", "board_s"), clock),
         Budget("... opening a case", 0.1, _of("viewer", "case_s"), clock),

@@ -76,15 +76,16 @@ def entries_of(text: str, step_id: int = 0) -> Iterator[Entry]:
 
 def entry_of(line: Line) -> Entry:
     """Return a line with its section and weight."""
+    names = names_in(line.text)
     return Entry(
         section_of(line),
         line.text,
-        weight_of(line),
+        weight_of(line, len(names)),
         line.step_id,
         line.by_user,
         lead=line.lead,
         keys=keys_in(line.text, line.lead),
-        names=names_in(line.text),
+        names=names,
     )
 
 

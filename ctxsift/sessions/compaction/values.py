@@ -58,8 +58,9 @@ _CLAUSE_END = re.compile(
     r"[,;:]\s+|(?<!\s)\s+(?:[-\u2013\u2014]\s+|(?=(?:but|and|while|whereas|so|because|since)\s))", re.IGNORECASE
 )
 _POINTS_BACK = re.compile(r"(?:(?:and|but|so) )?(?:it|its|they|their|this|that|there)\b", re.IGNORECASE)
+# It begins with what is rare, and looks back from there: every line is searched.
 _POSSESSIVE = re.compile(
-    r"(?<=\w)(?<!\bit)(?<!\blet)(?<!\bthat)(?<!\bthere)(?<!\bhere)['\u2019]s(?= \w)", re.IGNORECASE
+    r"['\u2019]s(?= \w)(?<=\w.s)(?<!\bit.s)(?<!\blet.s)(?<!\bthat.s)(?<!\bthere.s)(?<!\bhere.s)", re.IGNORECASE
 )
 _TOKEN = re.compile(r"(?<![\w@/.+#-])[\w@/.+#-]*[\w/+#]")
 _OF = frozenset({"for", "of", "in", "within", "inside", "during", "under"})

@@ -134,10 +134,10 @@ def section_of(line: Line) -> str:
     return DECISIONS if DECISION.search(text) and not DONE.search(text) else STATE
 
 
-def weight_of(line: Line) -> float:
-    """Return how much a line matters; about 0 for an announcement, above 6 for a reason in a report."""
+def weight_of(line: Line, names: int) -> float:
+    """Return how much a line with so many names matters; about 0 for an announcement, above 6 for a reason."""
     text = line.text
-    words, names = len(_WORD.findall(text)), len(names_in(text))
+    words = len(_WORD.findall(text))
     weight = 1.0 + 0.4 * min(names, 5)
     if line.by_user:
         weight += 1.0 + (1.5 if line.is_reply or ORDER.search(text) else 0.0) + (0.5 if BAN.search(text) else 0.0)
