@@ -56,7 +56,7 @@ def _one_step(count: int) -> bytes:
 def _sidechains(count: int, *, named: bool) -> bytes:
     records = []
     for number in range(count):
-        fields = {"isSidechain": True, **({"agentId": f"a{number}"} if named else {})}
+        fields: dict[str, Any] = {"isSidechain": True, **({"agentId": f"a{number}"} if named else {})}
         records += [
             _user(f"v{number}", "Look.", **fields),
             _agent(f"w{number}", {"type": "text", "text": "Done."}, parentUuid=f"v{number}", **fields),
@@ -68,9 +68,11 @@ def _went_back(count: int) -> bytes:
     return _lines(_user(f"p{number}", f"Try {number}.", parentUuid="u0") for number in range(count))
 
 
-def _one_command(unit: str, after: str = "") -> Writer:
+def _one_command(unit: str, after: str = "", *, before: str = "") -> Writer:
     """Return a writer of a session with one command line of so many characters."""
-    return lambda size: _each(lambda _: (_use("t", "Bash", command=unit * (size // len(unit)) + after), "ok"))(1)
+    return lambda size: _each(lambda _: (_use("t", "Bash", command=before + unit * (size // len(unit)) + after), "ok"))(
+        1
+    )
 
 
 def _nested(opening: str, closing: str) -> Writer:
@@ -155,7 +157,7 @@ KINDS: Mapping[str, tuple[int, Writer]] = {
     "a chain": (30_000, _one_command("cd a && ", "touch x")),
     "a chain of alternatives": (30_000, _one_command("cd a || ", "touch x")),
     "files removed": (30_000, _one_command("rm -f *.py a.py\n")),
-    "a path of many folders": (60_000, lambda size: _one_command("a/" * (size // 2))(size)),
+    "a path of many folders": (60_000, _one_command("a/", "b.py", before="touch ")),
     "a long word": (400_000, _one_command("a")),
     "substitutions in each other": (60_000, _nested("$(echo ", ")")),
     "groups in each other": (60_000, _nested("(", ")")),

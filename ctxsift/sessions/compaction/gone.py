@@ -19,6 +19,7 @@ _GONE = frozenset(
 _PART = "/"
 # A folder is known to be gone when so many files have left it and none is known to be in it.
 _FEWEST_OF_FOLDER = 2
+_MOST_PARTS = 24
 
 
 class Gone:
@@ -54,12 +55,17 @@ class Gone:
 
 def _file_names(path: str) -> Sequence[str]:
     """Return how a path may be called: by its last part, by its last two, and so on."""
-    return tuple(accumulate(reversed(path.split(_PART)), lambda after, before: f"{before}{_PART}{after}"))
+    return tuple(accumulate(reversed(_parts(path)), lambda after, before: f"{before}{_PART}{after}"))
+
+
+def _parts(path: str) -> list[str]:
+    """Return the last parts of a path: nobody says more, and names of folders grow as the square of their depth."""
+    return path.split(_PART)[-_MOST_PARTS:]
 
 
 def _folder_names(path: str) -> Iterator[str]:
     """Yield how the folders of a path may be called: a slash tells a folder from a word."""
-    *folders, _ = path.split(_PART)
+    *folders, _ = _parts(path)
     for end in range(1, len(folders) + 1):
         for name in _file_names(_PART.join(folders[:end])):
             yield f"{name}{_PART}"
