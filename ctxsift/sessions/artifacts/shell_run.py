@@ -151,9 +151,7 @@ class ShellRun:
                 alive = False
             if not alive:
                 continue
-            status, own = self.printed.status(
-                pipeline, following, code, stops=number == stop, alone=len(parts) == 1
-            )
+            status, own = self.printed.status(pipeline, following, code, stops=number == stop, alone=len(parts) == 1)
             if status is Status.FAILED:
                 self.failing = plain_words(pipeline.parts[-1])
             holds = self._test(pipeline)
