@@ -178,7 +178,7 @@ def build_leaderboards(
 
 
 def _size(board: Leaderboard) -> tuple[int, int, str]:
-    rivals = sum(row.rank is not None for row in board.rows)
+    rivals = sum(_is_rival(row.result) for row in board.rows)
     return -rivals, -max(row.summary.planned_count or 0 for row in board.rows), board.rows[0].label
 
 
@@ -203,13 +203,17 @@ def build_leaderboard(
     rivals = [
         result
         for result in ordered
-        if result.cases and not result.is_reference and (with_all or (result.record.complete and _may_lead(result)))
+        if (_is_rival(result) and _may_lead(result)) or (with_all and result.cases and not result.is_reference)
     ]
     ranking = rank_results(rivals, comparisons=comparisons)
     ranks = dict(zip(rivals, ranking.ranks, strict=True))
     names = names or dict(zip(ordered, labels(ordered), strict=True))
     rows = tuple(BoardRow(result, names[result], ranks.get(result), flags_of(result)) for result in ordered)
     return Leaderboard(rows, reference_rows(results), _headline(rows), _beaten(ranking))
+
+
+def _is_rival(result: StoredResult) -> bool:
+    return bool(result.cases) and result.record.complete and not result.is_reference
 
 
 def _may_lead(result: StoredResult) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+# A table that wraps in a file helps nobody.
+_PIPED = 200
+
+
 def terminal() -> Console:
-    """Return a console on stdout; piped output has no width of its own, and a table that wraps there helps nobody."""
+    """Return a console on stdout; piped output is as wide as COLUMNS says, or as whole tables need."""
     # Here, so that commands that print no table start without it.
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 200)
+    return Console(width=None if sys.stdout.isatty() else shutil.get_terminal_size((_PIPED, 0)).columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -54,6 +55,8 @@ from ctxsift.terminal import one_line
 from ctxsift.validation import Status
 
 _Figure = figures.Figure[Summary]
+# An absolute path with more than two parts; what is kept of it are these two.
+_PLACE = re.compile(r"(?<![\w.~:/-])(?:/[^\s/,;:'\"]+)+/([^\s/,;:'\"]+/[^\s/,;:'\"]+)")
 _COVERED = (figures.ANSWERED, figures.PLANNED)
 _VERDICTS = (figures.ACCEPTED, figures.SOFT_ACCEPTED, figures.REJECTED)
 _DOUBTED = {figures.MEAN_TIME: board.Flag.DISTURBED, figures.P95_TIME: board.Flag.DISTURBED}
@@ -87,7 +90,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         rank_hint=board.RANK_HINT,
         results=[_board_row(keys[row.result], ids[row.result], row, references) for row, references in rows],
         boards=[_board(gathered, each, keys) for each in gathered.boards],
-        skipped=[one_line(str(error)) for error in skipped],
+        skipped=[_without_places(one_line(str(error))) for error in skipped],
         validity=validity_info(gathered),
         retention=[_retention(each, ids) for each in gathered.retention],
     )
@@ -181,7 +184,7 @@ def _board_row(key: int, run_id: str, row: board.BoardRow, references: Reference
         scenario=one_line(scenario.name),
         track=scenario.track,
         phase=one_line(scenario.phase),
-        model=one_line(scenario.model),
+        model=_without_places(one_line(scenario.model)),
         timestamp=result.timestamp,
         is_reference=result.is_reference,
         is_yardstick=result in references.results,
@@ -310,4 +313,9 @@ def _facts(value: Any, path: tuple[str, ...] = ()) -> Iterator[IdentityLine]:
     else:
         content = value if isinstance(value, str) else "" if value is None else json.dumps(value)
     if content:
-        yield IdentityLine(label=one_line(" ".join(path)), content=one_line(content))
+        yield IdentityLine(label=one_line(" ".join(path)), content=_without_places(one_line(content)))
+
+
+def _without_places(text: str) -> str:
+    """Return a text with the ends of absolute paths alone: a page is sent on, and where it was made is nobody's."""
+    return _PLACE.sub(r"…/\1", text)

@@ -32,6 +32,7 @@ class Point(ChartRow, frozen=True, kw_only=True):
     lift_low: float | None
     lift_high: float | None
     seconds: Annotated[float | None, Meta(title="mean s")]
+    complete: bool
     latency: str
 
 

@@ -146,6 +146,7 @@ class _Source:
             lift=summary.lift,
             lift_low=lift_low,
             lift_high=lift_high,
+            complete=self.result.record.complete,
             seconds=summary.latency and summary.latency.avg_inference_ms / 1000,
             latency="unknown" if clean is None else "clean" if clean else "disturbed",
         )

@@ -8,7 +8,7 @@ import { Pictures } from "./pictures.js";
 import { Retention } from "./retention.js";
 import { address, go, scrollBack, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
-import { overview } from "./store.js";
+import { overview, resultOf } from "./store.js";
 import { toggleTheme, useTheme } from "./theme.js";
 import { Validity } from "./validity.js";
 import { Versus } from "./versus.js";
@@ -93,7 +93,9 @@ function pressed(event) {
 }
 
 function App() {
-  const route = useRoute();
+  const asked = useRoute();
+  // Whatever an address calls a run, it is one view.
+  const route = { ...asked, parts: asked.parts.map((part) => resultOf(part)?.id ?? part) };
   const theme = useTheme();
   const first = useRef(true);
   const place = [route.view, ...route.parts, route.query.case ?? ""].join("\n");

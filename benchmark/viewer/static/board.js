@@ -231,6 +231,14 @@ function Notes({ board, shown }) {
     </ul></section>`;
 }
 
+/** What is known of the scorer that gave these scores. */
+function Doubts() {
+  const { figures = 0, mismatch, missed = [] } = overview.validity ?? {};
+  if (mismatch || !missed.length) return null;
+  return html`<p class="legend"><a href=${address("validity")}>How far to trust the scores</a>: ${missed.length} of${" "}
+    ${plural(figures, "figure")} that were measured of this scorer lie beyond their bars.</p>`;
+}
+
 function LeftOut() {
   if (!overview.skipped.length) return null;
   return html`<section><h2>Left out</h2>
@@ -302,6 +310,7 @@ function Board({ query }) {
       A rank with = is shared: the difference from at least one other result may be chance
       (paired bootstrap, corrected for all pairs). Only complete runs over the same cases that may beat the best
       baseline are ranked.</p>
+    <${Doubts} />
     <${LeftOut} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }

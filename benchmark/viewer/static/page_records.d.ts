@@ -360,6 +360,7 @@ export interface Point {
   lift_low: number | null;
   lift_high: number | null;
   seconds: number | null;
+  complete: boolean;
   latency: string;
 }
 

@@ -10,12 +10,13 @@ import { useTheme } from "./theme.js";
 /** @import { BoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
+/** @typedef {{ data?: { name?: string }, encoding?: Record<string, { field?: string }> }} Layer */
 /**
  * What is read here of a Vega-Lite specification and its configuration.
  * @typedef {object} Specification
  * @property {string} description
  * @property {number | { step: number }} height
- * @property {{ data?: { name?: string } }[]} [layer]
+ * @property {Layer[]} [layer]
  * @typedef {{ axis?: object }} Config
  */
 
@@ -88,7 +89,7 @@ function Picture({ name, data, title, note = "" }) {
     const element = target.current;
     if (!charts || !specification || !element || !rows.length) return undefined;
     // An axis over nothing has no end.
-    const layer = specification.layer?.filter(({ data: own }) => !own?.name || JSON.parse(text)[own.name].length);
+    const layer = specification.layer?.filter((each) => hasFigures(each, rows, JSON.parse(text)));
     const height = drawnHeight(specification, rows);
     // The legend names the tracks that are there, each in its own colour.
     const params = [{ name: "tracks", value: [...new Set(rows.map((row) => ("track" in row ? row.track : "")))] }];
@@ -142,6 +143,19 @@ function Picture({ name, data, title, note = "" }) {
         ${isOpen && html`<${DataTable} columns=${charts.tables[main]} rows=${rows} />`}</details>`
     }
   </figure>`;
+}
+
+/**
+ * Whether a layer has something to draw: rows, and of each of its fields a value in some of them.
+ * @param {Layer} layer
+ * @param {object[]} main rows of what has no data of its own
+ * @param {Record<string, object[]>} data
+ */
+function hasFigures({ data: own, encoding = {} }, main, data) {
+  if (own && !own.name) return true;
+  const rows = /** @type {Record<string, unknown>[]} */ (own?.name ? data[own.name] : main);
+  const fields = Object.values(encoding).flatMap(({ field }) => (field ? [field] : []));
+  return rows.length > 0 && fields.every((field) => rows.some((row) => !(field in row) || row[field] !== null));
 }
 
 /**
@@ -213,12 +227,12 @@ function Pictures({ query }) {
   const points = of(rows.points, measured);
   const { lines } = board;
   const timed = points.filter((row) => (row.seconds ?? 0) > 0);
-  const lifted = points.filter((row) => row.lift !== null);
+  const lifted = points.filter((row) => row.lift !== null && row.raw !== null);
   const cells = of(rows.cells).filter((cell) => cell.dimension === by);
   const times = of(rows.times).filter((row) => row.p5 > 0);
   const scores = { bins: of(rows.bins), tails: of(rows.tails) };
   return html`${head}
-    <${Picture} name="score-latency" title="Score against latency" data=${{ points: timed, lines }} />
+    <${Picture} name="score-latency" title="Quality against latency" data=${{ points: timed, lines }} />
     <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} />
     ${dimensions.length > 0 && html`<${Dimensions} dimensions=${dimensions} chosen=${by} />`}
     <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} />

@@ -1,0 +1,177 @@
+"""Results that do not belong together, on one page: nothing spans two boards, and every mark says what it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from benchmark.analysis.comparison import Verdict
+from benchmark.matrix import Track
+from benchmark.record.read import iterate_results
+from benchmark.viewer.board_data import detail, overview
+from benchmark.viewer.charts import _pictures, chart_rows, specifications
+from benchmark.viewer.page_data import NO_ANSWER, Gathered, gather, pairs, shelve
+from ctxsift.errors import InputError
+from tests.support.mixed import SILENT, mixed_results, texts_of
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    return gather(iterate_results([mixed_results(tmp_path_factory.mktemp("mixed"))]))
+
+
+def boards_of(gathered: Gathered) -> dict[int, int]:
+    """Return the number of the board of each result."""
+    numbers = {row.result: number for number, board in enumerate(gathered.boards) for row in board.rows}
+    return {shown.key: numbers[shown.result] for shown in gathered.shown}
+
+
+def keys_of(specification: dict[str, Any]) -> set[int]:
+    data = specification["datasets"].items()
+    return {row["key"] for name, rows in data if name not in ("lines", "measured") for row in rows}
+
+
+# Pictures ---------------------------------------------------------------------------------------------------------
+
+
+def domains(value: Any) -> list[list[str]]:
+    """Return the colours of tracks that a specification has."""
+    if isinstance(value, list):
+        return [found for each in value for found in domains(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["scale"]["domain"]] if value.get("field") == "track" else []
+    return own + [found for each in value.values() for found in domains(each)]
+
+
+def test_every_track_has_a_colour_in_every_picture() -> None:
+    found = {name: domains(specification) for name, specification in specifications().items()}
+    coloured = {name for name, each in found.items() if each}
+    assert coloured == {"score-latency", "lift", "latency"}
+    for name in coloured:
+        assert all(set(domain) == set(Track) for domain in found[name]), name
+
+
+def test_no_picture_spans_two_boards(gathered: Gathered) -> None:
+    assert len(gathered.boards) >= 3
+    boards = boards_of(gathered)
+    drawn = _pictures(gathered)
+    for name, specification in drawn.items():
+        assert len({boards[key] for key in keys_of(specification)}) <= 1, name
+    # Lines to measure by are those of the board that is drawn.
+    floors = {
+        name: {line["score"] for line in each["datasets"]["lines"]}
+        for name, each in drawn.items()
+        if "lines" in each["datasets"]
+    }
+    assert floors["score-latency"]
+    published = next(n for n, board in enumerate(gathered.boards, 1) if board.rows[0].result.record.run is None)
+    assert floors[f"board-{published}-score-latency"] == set()
+
+
+def test_every_title_of_a_file_fits_it(gathered: Gathered) -> None:
+    for specification in _pictures(gathered).values():
+        assert all(len(line) <= 110 for line in specification["title"]["text"])
+        assert "limit" not in specification["title"]
+
+
+def test_every_figure_of_the_heat_map_has_its_number_of_captures(gathered: Gathered) -> None:
+    cells = chart_rows(gathered).cells
+    assert all(0 < cell.captures <= cell.cases for cell in cells)
+    # Published files tell no means by group; their cases tell the groups.
+    published = {shown.key for shown in gathered.shown if shown.result.record.run is None}
+    assert published & {cell.key for cell in cells}
+    text = json.dumps(specifications()["heat"])
+    assert "datum.captures < 10" in text
+    assert "'n ' + datum.captures" in text
+
+
+def test_a_front_is_of_quality_without_latency() -> None:
+    text = json.dumps(specifications()["score-latency"])
+    assert '"field": "core"' in text
+    assert "datum.core >= datum.best" in text
+
+
+# Verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_across_scorers_and_layouts_have_no_verdict(gathered: Gathered) -> None:
+    boards = boards_of(gathered)
+    scorers = {s.key: s.result.record.run.scorer_version if s.result.record.run else None for s in gathered.shown}
+    found = pairs(gathered)
+    assert found
+    refused = 0
+    for pair in found:
+        verdicts = {figure.verdict for figure in [*pair.figures, *pair.intents]} - {""}
+        if scorers[pair.a] == scorers[pair.b]:
+            assert not pair.no_verdict
+            continue
+        refused += 1
+        assert boards[pair.a] != boards[pair.b]
+        assert "scored by different scorers" in pair.no_verdict
+        assert verdicts == {"not comparable"}
+        assert all(figure.interval is None for figure in [*pair.figures, *pair.intents])
+    assert refused > 3
+
+
+def test_only_the_quality_core_and_intents_have_a_verdict(gathered: Gathered) -> None:
+    for pair in pairs(gathered) or []:
+        told = {figure.name: figure.verdict for figure in pair.figures}
+        assert {name for name, verdict in told.items() if verdict} == {"quality core"}
+        for figure in pair.intents:
+            if figure.verdict == Verdict.CANNOT_TELL and figure.interval:
+                assert figure.interval.low <= 0 <= figure.interval.high
+
+
+def test_what_a_service_did_not_answer_is_no_rejected_answer(gathered: Gathered) -> None:
+    (service,) = (shown for shown in gathered.shown if shown.result.name == "service")
+    verdicts = [case.verdict for case in service.cases]
+    assert verdicts.count(NO_ANSWER) >= SILENT
+    found = detail(service)
+    assert "empty output" not in {each.reason for each in found.reasons}
+    (silent,) = (each for each in found.reasons if each.reason == NO_ANSWER)
+    assert silent.count == verdicts.count(NO_ANSWER)
+    (row,) = (row for row in overview(gathered, []).results if row.label == "service")
+    assert any("the service sent nothing back for" in note for note in row.notes)
+    assert not any(case.verdict == NO_ANSWER for s in gathered.shown if s is not service for case in s.cases)
+
+
+# Names ------------------------------------------------------------------------------------------------------------
+
+
+def test_another_run_leaves_the_addresses_of_the_others(tmp_path: Path) -> None:
+    folder = mixed_results(tmp_path / "one")
+    before = {shown.result.name: shown.id for shown in gather(iterate_results([folder])).shown}
+    record = json.loads((folder / "model-02.json").read_text())
+    record["run"]["timestamp"] = "20270101T000000Z"
+    (folder / "zz-again.json").write_text(json.dumps(record))
+    after = gather(iterate_results([folder]))
+    ids = [shown.id for shown in after.shown]
+    assert len(set(ids)) == len(ids)
+    assert set(before.values()) <= set(ids)
+    rows = overview(after, []).results
+    assert sum(row.scenario == "model-02" for row in rows) == 2
+
+
+def test_cases_are_found_by_their_domain(gathered: Gathered) -> None:
+    catalog, _ = shelve(gathered.asked)
+    domains = {entry.domain for entry in catalog}
+    assert len(domains - {""}) > 2
+    asked = {each.question.case_id: each.question.domain for each in gathered.asked}
+    assert all(entry.domain == (asked[entry.case_id] or "").replace("_", " ") for entry in catalog)
+
+
+def test_no_place_of_this_machine_is_on_the_page(gathered: Gathered, tmp_path: Path) -> None:
+    error = InputError(str(tmp_path / "somewhere" / "damaged.json"), "not valid JSON", "remove it")
+    shown = overview(gathered, [error])
+    told = [*texts_of(msgspec.to_builtins(shown))]
+    for each in gathered.shown:
+        told += texts_of(msgspec.to_builtins(detail(each).identity))
+    assert "…/somewhere/damaged.json: not valid JSON; remove it" in shown.skipped
+    places = [text for text in told if re.search(r"(?:^|[\s(])/(?:tmp|home|root|Users|work)/", text)]
+    assert places == []
