@@ -241,7 +241,9 @@ def paired_difference(
     return difference_of(mean(gains), bootstrap_means(gains, clusters), clusters)
 
 
-def corrected(differences: Sequence[Difference], freedom: Sequence[float] = ()) -> list[Difference]:
+def corrected(
+    differences: Sequence[Difference], freedom: Sequence[float] = (), most: float = math.inf
+) -> list[Difference]:
     """Return the differences corrected for having asked that many questions (Holm): p values and intervals alike.
 
     What is not below 0.05 after the correction has an interval that reaches 0.
@@ -249,6 +251,7 @@ def corrected(differences: Sequence[Difference], freedom: Sequence[float] = ()) 
     Args:
         differences: all that were asked about.
         freedom: degrees of freedom of each; without them, many.
+        most: no difference can be farther from 0.
 
     """
     found = []
@@ -256,7 +259,8 @@ def corrected(differences: Sequence[Difference], freedom: Sequence[float] = ()) 
     for place, (difference, p) in enumerate(zip(differences, p_values, strict=True)):
         questions = p / difference.p if difference.p > 0 else len(differences)
         degrees = freedom[place] if freedom else math.inf
-        found.append(replace(difference, interval=_widened(difference, max(1.0, questions), degrees, p), p=p))
+        ends = _widened(difference, max(1.0, questions), degrees, p)
+        found.append(replace(difference, interval=ends and Interval(max(ends.low, -most), min(ends.high, most)), p=p))
     return found
 
 

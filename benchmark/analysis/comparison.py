@@ -17,6 +17,8 @@ from ctxsift.errors import InputError
 # One point of a hundred: closer scores of a case are a tie.
 TIE = 0.01
 ALPHA = 0.05
+# How far two scores of 0 to 100 can be apart.
+MOST = 100.0
 
 
 class Measure(StrEnum):
@@ -117,6 +119,11 @@ class Comparison:
         if self.refusals or measure is not Measure.CORE:
             return None
         return verdict_of(self.difference(measure))
+
+    def with_difference(self, measure: Measure, difference: Difference) -> Comparison:
+        """Return the comparison with another account of a measure: of the same value, asked beside other questions."""
+        figures = (replace(each, difference=difference) if each.name is measure else each for each in self.figures)
+        return replace(self, figures=tuple(figures))
 
     def difference(self, measure: Measure) -> Difference:
         """Return the difference in a measure."""
@@ -279,7 +286,7 @@ class Comparisons:
             difference = difference_of(theirs - ours, their_draws - our_draws, part.clusters)
             found.append(Group(name, len(places), ours, theirs, difference))
             freedom.append(part.clusters.effective_count - 1)
-        differences = corrected([group.difference for group in found], freedom)
+        differences = corrected([group.difference for group in found], freedom, MOST)
         return tuple(replace(group, difference=each) for group, each in zip(found, differences, strict=True))
 
     def _mean(self, result: StoredResult, shared: _Shared, intent: str, part: _Shared) -> _Drawn:

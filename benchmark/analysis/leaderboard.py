@@ -107,14 +107,25 @@ class Leaderboard:
 
     Attributes:
         references: gold and the best baselines on the same cases, as far as no row is of them.
-        beaten_by: for each ranked result, those that are better beyond chance.
+        ranking: of the results that have a rank.
 
     """
 
     rows: tuple[BoardRow, ...]
     references: References
     headline: Headline
-    beaten_by: Mapping[StoredResult, frozenset[StoredResult]]
+    ranking: Ranking
+
+    @property
+    def beaten_by(self) -> Mapping[StoredResult, frozenset[StoredResult]]:
+        """For each ranked result, those that are better beyond chance."""
+        results = self.ranking.results
+        better: dict[StoredResult, set[StoredResult]] = {result: set() for result in results}
+        for (i, j), difference in self.ranking.differences.items():
+            if beyond_chance(difference):
+                worse, winner = (i, j) if difference.value > 0 else (j, i)
+                better[results[worse]].add(results[winner])
+        return {result: frozenset(winners) for result, winners in better.items()}
 
     @property
     def ranks_follow_rows(self) -> bool:
@@ -209,7 +220,7 @@ def build_leaderboard(
     ranks = dict(zip(rivals, ranking.ranks, strict=True))
     names = names or dict(zip(ordered, labels(ordered), strict=True))
     rows = tuple(BoardRow(result, names[result], ranks.get(result), flags_of(result)) for result in ordered)
-    return Leaderboard(rows, reference_rows(results), _headline(rows), _beaten(ranking))
+    return Leaderboard(rows, reference_rows(results), _headline(rows), ranking)
 
 
 def _is_rival(result: StoredResult) -> bool:
@@ -219,16 +230,6 @@ def _is_rival(result: StoredResult) -> bool:
 def _may_lead(result: StoredResult) -> bool:
     """Say whether a result may have a rank: one that does not beat the best baseline is first of nothing."""
     return result.record.summary.beats_floor is not False
-
-
-def _beaten(ranking: Ranking) -> dict[StoredResult, frozenset[StoredResult]]:
-    """Return for each result those that are better beyond chance."""
-    better: dict[StoredResult, set[StoredResult]] = {result: set() for result in ranking.results}
-    for (i, j), difference in ranking.differences.items():
-        if beyond_chance(difference):
-            worse, winner = (i, j) if difference.value > 0 else (j, i)
-            better[ranking.results[worse]].add(ranking.results[winner])
-    return {result: frozenset(winners) for result, winners in better.items()}
 
 
 def _what_was_asked(result: StoredResult) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
+from benchmark.analysis.comparison import MOST, Comparisons, beyond_chance, time_scale
 from benchmark.record.read import StoredResult
 from benchmark.scoring import scenario_score
 from benchmark.statistics import Difference, corrected, mean
@@ -65,7 +65,7 @@ def rank_results(
         for i, j in pairs
         if (found := comparisons.difference(results[i], results[j], timed=timed)) is not None
     }
-    differences = dict(zip(alone, corrected(list(alone.values())), strict=True))
+    differences = dict(zip(alone, corrected(list(alone.values()), most=MOST), strict=True))
     ranks = ranks_of(len(results), differences)
     scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)
     return Ranking(tuple(results), scores, ranks, differences)

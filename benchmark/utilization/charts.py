@@ -55,7 +55,8 @@ def _chart(found: Utilization) -> Json:
 def _page(found: Utilization) -> str:
     lowest = sorted(found.rows, key=lambda row: (row.state != State.DEFINED, row.utilization or 0.0, row.row))
     parts = {
-        "source": _text(found.source),
+        # Where it lies on this machine is nobody's.
+        "source": _text(Path(found.source).name or found.source),
         "headline": _text(headline(found)),
         "warnings": _lines(f'<p class="warning">Warning: {_text(warning.text)}.</p>' for warning in found.warnings),
         "chart": _svg(found),

@@ -313,15 +313,37 @@ def pairs(gathered: Gathered) -> list[Pair] | None:
     """Return each result against each that it shares cases with, better ones first; None when there are too many."""
     if len(gathered.shown) > MOST_COMPARED:
         return None
+    ranked = _ranked_differences(gathered.boards)
     return [
-        _pair(a, b, comparison)
+        _pair(a, b, comparison, ranked.get((a.result, b.result)))
         for a, b in itertools.combinations(gathered.shown, 2)
         if (comparison := gathered.comparisons.of(a.result, b.result)) is not None
     ]
 
 
-def _pair(a: Shown, b: Shown, found: Comparison) -> Pair:
+@dataclass(frozen=True)
+class _Ranked:
+    """The difference that ranks two results, corrected for that many pairs."""
+
+    difference: Difference
+    pairs: int
+
+
+def _ranked_differences(boards: Iterable[Leaderboard]) -> dict[tuple[StoredResult, StoredResult], _Ranked]:
+    """Return what boards know of pairs, both ways round: no verdict on two of their results contradicts the ranks."""
+    found = {}
+    for board in boards:
+        results, differences = board.ranking.results, board.ranking.differences
+        for (i, j), difference in differences.items():
+            found[results[i], results[j]] = _Ranked(difference, len(differences))
+            found[results[j], results[i]] = _Ranked(difference.turned, len(differences))
+    return found
+
+
+def _pair(a: Shown, b: Shown, found: Comparison, ranked: _Ranked | None) -> Pair:
     shared = len(found.shared)
+    if ranked:
+        found = found.with_difference(Measure.CORE, ranked.difference)
     return Pair(
         a=a.key,
         b=b.key,
@@ -342,6 +364,7 @@ def _pair(a: Shown, b: Shown, found: Comparison) -> Pair:
         ],
         no_verdict=no_verdict(found),
         speed=_pair_speed(found.speed),
+        corrected_for=ranked.pairs if ranked and ranked.pairs > 1 else None,
     )
 
 

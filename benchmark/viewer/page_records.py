@@ -493,6 +493,8 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     Attributes:
         no_verdict: why there is none; empty where there is one.
         speed: None where times do not tell.
+        corrected_for: of how many pairs the board asks; the quality core is corrected for them, as ranks are. None
+            where the two have no ranks on one board.
 
     """
 
@@ -508,6 +510,7 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     intents: list[PairFigure]
     no_verdict: str = ""
     speed: PairSpeed | None = None
+    corrected_for: int | None = None
 
 
 class Pairs(PageRecord, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ import { toggleTheme, useTheme } from "./theme.js";
 import { Validity } from "./validity.js";
 import { Versus } from "./versus.js";
 
-/** @import { Route } from "./route.js" */
+/** @import { Query, Route } from "./route.js" */
 
 const VIEWS = [
   ["board", "Leaderboard"],
@@ -29,6 +29,11 @@ const KEYS = [
   ["u", "up: from a case to its result, from there to the leaderboard"],
   ["?", "this list"],
 ];
+
+const FILTERED = ["board", "pictures"];
+
+/** @param {Query} query */
+const filtersOf = ({ q, track, phase, all }) => ({ q, track, phase, all });
 
 // A fault takes its view down, not the page, and says what it was.
 class Boundary extends Component {
@@ -123,7 +128,9 @@ function App() {
       <nav aria-label="Views">
         ${VIEWS.map(([view, title]) => {
           const current = route.view === view ? "page" : undefined;
-          return html`<a key=${view} href=${address(view)} aria-current=${current}>${title}</a>`;
+          // Views of the same results keep what was filtered.
+          const kept = FILTERED.includes(view) && FILTERED.includes(route.view) ? filtersOf(route.query) : {};
+          return html`<a key=${view} href=${address(view, [], kept)} aria-current=${current}>${title}</a>`;
         })}
       </nav>
       <button type="button" onClick=${toggleTheme} aria-label=${`switch to ${other}`}>${sign}</button>

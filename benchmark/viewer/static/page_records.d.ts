@@ -332,6 +332,7 @@ export interface Pair {
   intents: PairFigure[];
   no_verdict?: string;
   speed?: PairSpeed;
+  corrected_for?: number;
 }
 
 /** Each result against each; None when there are too many. */

@@ -126,7 +126,11 @@ function Against({ pair, base, other, letter }) {
       }
       ${pair.speed && html`<${Speed} speed=${pair.speed} cases=${pair.shared} letter=${letter} />`}
     </table></div>
-    <p class="legend">The verdict is on the quality core. Final, raw and lift hold latency, so they have none.</p>
+    <p class="legend">The verdict is on the quality core. Final, raw and lift hold latency, so they have none.${" "}
+      ${
+        pair.corrected_for &&
+        html`Its interval and p are corrected for the ${plural(pair.corrected_for, "pair")} of the board, as ranks are.`
+      }</p>
   </section>`;
 }
 

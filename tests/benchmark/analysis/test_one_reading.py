@@ -143,6 +143,10 @@ def test_an_interval_is_corrected_as_its_p_value_is() -> None:
     assert sure is not None
     assert 0 < sure.low < 9.0
     assert corrected([alone]) == [alone]
+    (wide, _) = corrected([Difference(60.0, Interval(-5.0, 95.0), 0.1)] * 2, most=100.0)
+    assert wide.interval is not None
+    assert wide.interval.high == 100.0
+    assert wide.interval.low < -5.0
 
 
 def test_no_verdict_of_an_intent_contradicts_its_interval(results: dict[str, StoredResult]) -> None:

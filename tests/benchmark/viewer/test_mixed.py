@@ -11,12 +11,17 @@ import msgspec
 import pytest
 
 from benchmark.analysis.comparison import Verdict
+from benchmark.analysis.figures import FIGURES, RECOVERED
+from benchmark.analysis.retention import RetentionJudge, retention_boards
 from benchmark.matrix import Track
 from benchmark.record.read import iterate_results
+from benchmark.render.retention import COLUMNS
+from benchmark.scoring import Embedder
 from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.charts import _pictures, chart_rows, specifications
 from benchmark.viewer.page_data import NO_ANSWER, Gathered, gather, pairs, shelve
 from ctxsift.errors import InputError
+from tests.conftest import published_layout
 from tests.support.mixed import SILENT, mixed_results, texts_of
 
 
@@ -175,3 +180,47 @@ def test_no_place_of_this_machine_is_on_the_page(gathered: Gathered, tmp_path: P
     assert "…/somewhere/damaged.json: not valid JSON; remove it" in shown.skipped
     places = [text for text in told if re.search(r"(?:^|[\s(])/(?:tmp|home|root|Users|work)/", text)]
     assert places == []
+
+
+def test_head_to_head_says_what_ranks_say(tmp_path: Path) -> None:
+    # Between what is sure alone and what is sure beside all other pairs.
+    paths = [
+        published_layout(
+            tmp_path / f"{n}.json",
+            f"r{n}",
+            {f"c{k}": min(1.0, (k % 10) / 12 + 0.02 * n + ((7 * k + 3 * n) % 11) / 60) for k in range(40)},
+        )
+        for n in range(8)
+    ]
+    found = gather(iterate_results(paths))
+    (board,) = found.boards
+    of_key = {shown.key: shown.result for shown in found.shown}
+    seen = set()
+    for pair in pairs(found) or []:
+        a, b = of_key[pair.a], of_key[pair.b]
+        (core,) = (figure for figure in pair.figures if figure.verdict)
+        ranks = "better" if b in board.beaten_by[a] else "worse" if a in board.beaten_by[b] else "cannot be told"
+        assert core.verdict == ranks
+        assert pair.corrected_for == 28
+        seen.add(ranks)
+    assert {"worse", "cannot be told"} <= seen
+
+
+# What is kept -----------------------------------------------------------------------------------------------------
+
+
+def test_a_word_means_one_thing_on_every_table() -> None:
+    shared = {column.title for column in COLUMNS} & {figure.title for figure in FIGURES}
+    assert shared == {RECOVERED.title}
+
+
+def test_a_board_of_which_nothing_can_be_judged_is_not_what_is_kept(gathered: Gathered, embedder: Embedder) -> None:
+    folder = Path(gathered.shown[0].result.path).parent
+    results = iterate_results([folder])
+    found = retention_boards(gathered.boards, results, RetentionJudge(embedder))
+    assert found
+    assert all(any(row.case_count for row in board.rows) for board in found)
+    assert len(found) < len(gathered.boards)
+    for board in found:
+        assert [row.label for row in board.rows if row.is_ceiling] in ([], ["gold (reference)"])
+    assert any(row.is_ceiling for board in found for row in board.rows)

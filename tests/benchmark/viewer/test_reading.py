@@ -141,6 +141,32 @@ def test_pictures_are_of_one_board_and_every_point_is_filled(show: Open) -> None
         assert not {"none", "null", None} & {bar.get_attribute("fill") for bar in fills.all()}
 
 
+@pytest.mark.parametrize("view", ["#/", "#/pictures", "#/compare/model-02/older", "#/retention", "#/scenario/service"])
+def test_mixed_results_fit_a_phone(show: Open, view: str) -> None:
+    page = show(view, viewport={"width": 390, "height": 844})
+    expect(page.get_by_text("Unpacking…")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_paper_cuts_no_picture(show: Open) -> None:
+    page = show("#/pictures")
+    for drawing in page.locator(".drawing").all():
+        expect(drawing.locator("svg, canvas").first).to_be_visible()
+    page.emulate_media(media="print")
+    # A4 in CSS pixels, as far as it is printed on.
+    page.set_viewport_size({"width": 718, "height": 1000})
+    wide = "[...document.querySelectorAll('.drawing svg')].filter((s) => s.getBoundingClientRect().right > 718).length"
+    assert page.evaluate(wide) == 0
+
+
+def test_a_filter_goes_along_to_the_pictures(show: Open) -> None:
+    page = show("#/")
+    page.get_by_label("Find").fill("model-0")
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Pictures").click()
+    expect(page.locator("h1")).to_have_text("Pictures")
+    expect(page.get_by_label("Find")).to_have_value("model-0")
+
+
 def test_cases_are_found_by_their_domain(show: Open, tmp_path: Path) -> None:
     (record,) = find_results([mixed_results(tmp_path) / "model-01.json"])
     domains = Counter(case.question.domain for case in record.record.cases)
