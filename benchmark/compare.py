@@ -40,8 +40,9 @@ _EXAMPLES = """\
   python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how far chance alone goes)
 
 Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are drawn together. The
-p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm). A
-case is passed when its answer is usable and has every anchor.
+p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm), and
+their intervals with them. The verdict is on the quality core; latency is compared apart, within one machine. A case is
+passed when its answer is usable and has every anchor.
 """
 
 

@@ -22,7 +22,8 @@ from ctxsift.terminal import one_line
 _SHOWN_FLIPS = 20
 _DIFFERENCE_TITLES = ("A", "B", "B - A", "95 % interval", "p", "")
 _FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
-_INTENT_TITLES = (Dimension.INTENT.words, "shared", *_DIFFERENCE_TITLES)
+# Their intervals are corrected, so that p values would say the same again.
+_INTENT_TITLES = (Dimension.INTENT.words, "n", *(title for title in _DIFFERENCE_TITLES if title != "p"))
 _SPEED_TITLES = ("seconds a case", "A", "B", "B / A", "95 % interval", "")
 NOT_COMPARABLE = "not comparable"
 _HOLD_LATENCY = "final, raw and lift hold latency, so the verdict is on the quality core alone"
@@ -113,7 +114,14 @@ def _notes(comparison: Comparison) -> list[str]:
 def _speed_row(found: Speed) -> list[str]:
     ends = found.interval
     interval = f"[{ends.low:.2f}, {ends.high:.2f}]" if ends else MISSING
-    return ["", f"{found.a_ms / 1000:.2f}", f"{found.b_ms / 1000:.2f}", f"{found.ratio:.2f}", interval, found.verdict]
+    return [
+        "mean",
+        f"{found.a_ms / 1000:.2f}",
+        f"{found.b_ms / 1000:.2f}",
+        f"{found.ratio:.2f}",
+        interval,
+        found.verdict,
+    ]
 
 
 def _sentences(comparison: Comparison) -> list[str]:
@@ -135,10 +143,11 @@ def _figure_rows(comparison: Comparison) -> list[list[str]]:
 
 
 def _intent_rows(comparison: Comparison) -> list[list[str]]:
-    return [
-        [g.name, str(g.case_count), *_difference_cells(g.a, g.b, g.difference, comparison, judged=True)]
-        for g in comparison.intents
-    ]
+    rows = []
+    for g in comparison.intents:
+        *figures, _, verdict = _difference_cells(g.a, g.b, g.difference, comparison, judged=True)
+        rows.append([g.name, str(g.case_count), *figures, verdict])
+    return rows
 
 
 def _difference_cells(a: float, b: float, difference: Difference, comparison: Comparison, *, judged: bool) -> list[str]:

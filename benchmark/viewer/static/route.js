@@ -62,7 +62,13 @@ addEventListener("scroll", () => {
   scrolled = setTimeout(keepPlace, SETTLED_MS);
 });
 // Whoever leaves by a link has scrolled, but may not have waited.
-addEventListener("click", keepPlace, { capture: true });
+addEventListener(
+  "click",
+  ({ target }) => {
+    if (target instanceof Element && target.closest("a")) keepPlace();
+  },
+  { capture: true },
+);
 addEventListener("keydown", keepPlace, { capture: true });
 
 function keepPlace() {

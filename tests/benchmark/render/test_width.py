@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmark.analysis.comparison import Measure
+from benchmark.analysis.comparison import Measure, compare
 from benchmark.analysis.leaderboard import build_leaderboard
 from benchmark.analysis.ranking import rank_results
 from benchmark.record.read import find_results
 from benchmark.render.matrix import print_matrix
+from benchmark.render.pair import print_pair
 from benchmark.render.terminal import print_leaderboards
 from tests.conftest import ROOT, published_layout
 
@@ -64,3 +65,14 @@ def test_piped_output_goes_by_columns() -> None:
         tables = [line for line in done.stdout.splitlines() if line.startswith(("│", "┃"))]
         widths[columns] = max(map(len, tables))
     assert widths["80"] <= 80 < widths[""]
+
+
+def test_a_pair_fits_eighty_columns() -> None:
+    files = sorted((ROOT / "benchmark" / "packaged_results" / "easy").glob("cpu-qwen*.json.gz"))
+    a, b = find_results(files)
+    out = io.StringIO()
+    print_pair(Console(file=out, width=80), compare(a, b), None)
+    tables = [line for line in out.getvalue().splitlines() if line.startswith("┃")]
+    # Quality, latency, intents: each in one piece, with its verdict.
+    assert len(tables) == 3
+    assert all(len(line) <= 80 for line in tables)
