@@ -13,7 +13,7 @@ from benchmark.analysis.items import FEWEST_RESULTS, Item
 from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
 
-_TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "remarks")
+_TITLES = ("case", "answers", "mean", "spread", "passed", "discrimination", "labelled", "measured", "best", "odd")
 _MOST_WINNERS = 2
 
 

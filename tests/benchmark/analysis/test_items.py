@@ -90,7 +90,7 @@ def test_only_the_least_telling_cases_are_shown(capfd: pytest.CaptureFixture[str
     assert main([str(V2), "--items", "--top", "3"]) == 0
     text = capfd.readouterr().out
     assert "the least telling first: 3" in text
-    assert "remarks" in text
+    assert "odd" in text
     assert main([str(V2), "--items", "--top", "3", "--json"]) == 0
     assert len(json.loads(capfd.readouterr().out)) == 3
     assert main([str(V2), "--top", "3"]) == 2
