@@ -17,7 +17,7 @@ import msgspec
 
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
-from ctxsift.strict_json import containers
+from ctxsift.strict_json import containers, decode
 
 T = TypeVar("T")
 NonBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -43,12 +43,12 @@ _WORDS = {
 
 def json_lines(path: Path, hint: str, most_mb: float) -> Iterator[tuple[str, Any]]:
     """Yield place and value of each line of a file of JSON Lines; blank ones are passed over. Raises InputError."""
-    for number, line in enumerate(read_text(path, hint, most_mb=most_mb).splitlines(), 1):
+    for number, line in enumerate(read_text(path, hint, most_mb=most_mb).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}:{number}"
         try:
-            value = msgspec.json.decode(line)
+            value = decode(line.encode())
         except (ValueError, RecursionError) as error:
             raise InputError(where, f"is not JSON ({error})", hint) from error
         yield where, value

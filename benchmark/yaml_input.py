@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from ctxsift.errors import InputError
-from ctxsift.payloads import yaml_events
+from ctxsift.payloads import refuse_large
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -18,12 +18,12 @@ def yaml_document(text: str, where: str, *, is_ours: bool = False) -> Any:
     Args:
         text: the document.
         where: its file.
-        is_ours: it ships with this package, so that nobody looks how deep it is nested.
+        is_ours: it ships with this package, so that nobody looks how large it is, or how deep.
 
     """
     try:
-        for _ in () if is_ours else yaml_events(text):
-            pass
+        if not is_ours:
+            refuse_large(text)
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1

@@ -19,6 +19,11 @@ MAX_CHARS = 50_000
 _MAX_DEPTH = 40
 # Python refuses to print integers of more than 4,300 digits.
 _MAX_BITS = 4096
+# Many times what any file has that ships.
+_MOST_NODES = 100_000
+_MOST_DIGITS = 1000
+# Also in hexadecimal, and as YAML 1.1 writes times of day (`1:30:00`).
+_DIGITS = re.compile(r"[-+]?(?:0x)?[0-9a-fA-F_:.]+\Z")
 _OPEN_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*\Z")
 _CELL = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r"\s*:?-+:?\s*\Z")
@@ -66,7 +71,7 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
     """Yield the events of a YAML text, to be looked at before it is loaded: libyaml's composer has no limit of depth.
 
     Raises:
-        ValueError: it is nested too deeply.
+        ValueError: it is nested too deeply, or holds a number of so many digits that reading it takes long.
         yaml.YAMLError: it is not YAML.
 
     """
@@ -75,7 +80,41 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH:
             raise ValueError(f"nested more than {_MAX_DEPTH} deep")
+        if isinstance(event, yaml.ScalarEvent) and len(event.value) > _MOST_DIGITS and _DIGITS.match(event.value):
+            raise ValueError(f"holds a number of {len(event.value):,} digits")
         yield event
+
+
+def refuse_large(text: str) -> None:
+    """Refuse a YAML text that comes to far more than anybody writes, before it is loaded.
+
+    Raises:
+        ValueError: see `yaml_events`; or it has too many nodes, those counted again that aliases and merges repeat.
+        yaml.YAMLError: it is not YAML.
+
+    """
+    # Nodes up to each open collection with its anchor; nodes of what has an anchor and is closed.
+    opened: list[tuple[int, str | None]] = []
+    anchored: dict[str, int] = {}
+    nodes = 0
+    for event in yaml_events(text):
+        if isinstance(event, yaml.CollectionEndEvent):
+            before, anchor = opened.pop()
+            if anchor is not None:
+                anchored[anchor] = nodes - before
+        elif isinstance(event, yaml.AliasEvent):
+            if any(event.anchor == anchor for _, anchor in opened):
+                raise ValueError(f"the alias {event.anchor!r} stands within what it names")
+            # One that stands for nothing is refused when the text is loaded.
+            nodes += anchored.get(event.anchor or "", 1)
+        elif isinstance(event, yaml.NodeEvent):
+            if isinstance(event, yaml.CollectionStartEvent):
+                opened.append((nodes, event.anchor))
+            elif event.anchor is not None:
+                anchored[event.anchor] = 1
+            nodes += 1
+        if nodes > _MOST_NODES:
+            raise ValueError(f"comes to more than {_MOST_NODES:,} nodes")
 
 
 def _is_plain(value: Any) -> bool:

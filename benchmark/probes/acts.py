@@ -23,6 +23,8 @@ TOOLS = {
     "accept": "accept(path): takes what the program prints now as the expected file at path",
     "install": "install(package): installs a package and declares it as a dependency",
 }
+# Several times what any probe or act has.
+MOST_EVIDENCE = 50
 _TAKEN_AWAY = "old"
 _FORM = '{"tool": NAME, "arguments": {NAME: TEXT, ...}}'
 _QUESTION = (
@@ -92,7 +94,7 @@ class Act(msgspec.Struct, frozen=True, kw_only=True, rename={"act_id": "id"}, om
     """
 
     act_id: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-    evidence: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1)]
+    evidence: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1, max_length=MOST_EVIDENCE)]
     until: Positive | None = None
     instruction: NonBlank
     tools: Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
@@ -141,7 +143,7 @@ def call_of(value: Mapping[str, Any]) -> Call | None:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments, strict=False)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if not isinstance(tool, str) or not isinstance(arguments, dict) or value.keys() - {"tool", "arguments"}:
         return None

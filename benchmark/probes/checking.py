@@ -86,11 +86,13 @@ def check_probes(
     cuts, rules = probe_cuts(session), RuleJudge(Questions(probes))
     kept = kept_says(probes, cuts, kept_texts(session, cuts), rules)
     whole = [each.text for each in compact_session(session, "everything", cuts)]
-    asked = list(askings(probes, cuts, kept))
+    asked: dict[str, list[Asking]] = {probe.probe_id: [] for probe in probes}
+    for asking in askings(probes, cuts, kept):
+        asked[asking.probe.probe_id].append(asking)
     steps = [(step.step_id, text_of([step])) for step in session.steps]
     problems: list[Problem] = []
     for number, probe in enumerate(probes):
-        mine = [asking for asking in asked if asking.probe is probe]
+        mine = asked[probe.probe_id]
         found = [*_shape(probe), *_gold(probe), *_wrong(probe), *_evidence(probe, session, cuts, rules)]
         found += [*_before(probe, steps, rules), *_history(mine, rules, whole, cuts), *_nowhere(probe, rules, whole)]
         if not mine and any(is_gone(probe, cut) for cut in cuts):
@@ -101,7 +103,7 @@ def check_probes(
     for number, act in enumerate(acts):
         there = f"{place_in(where, 'acts', number)} ({act.act_id})"
         problems += [Problem(there, text) for text in _act(act, cuts)]
-    where_asked = {probe.probe_id: tuple(asking.at for asking in asked if asking.probe is probe) for probe in probes}
+    where_asked = {name: tuple(asking.at for asking in mine) for name, mine in asked.items()}
     leaks = tuple(leaked(probes, kept))
     return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
 

@@ -17,7 +17,8 @@ from ctxsift.files import exists, read_text
 
 PROBES = "probes.yaml"
 _HINT = "docs/probes.md shows how a file of probes looks"
-_MOST_MB = 4
+# Many times what any file has; each probe is looked for in the whole of its session.
+_MOST_MB, _MOST_ASKED = 1, 500
 
 
 def read_probes(path: Path) -> ProbeFile:
@@ -29,6 +30,9 @@ def read_probes(path: Path) -> ProbeFile:
     """
     document = yaml_document(read_text(path, _HINT, most_mb=_MOST_MB), str(path))
     file = read_object(ProbeFile, document, str(path))
+    asked = len(file.probes) + len(file.unanswerable) + len(file.acts)
+    if asked > _MOST_ASKED:
+        raise InputError(str(path), f"asks {asked:,} questions, at most {_MOST_ASKED} are read", "write fewer")
     seen: set[str] = set()
     placed = [(place_in(str(path), "probes", number), each) for number, each in enumerate(file.probes)]
     for where, probe in placed:

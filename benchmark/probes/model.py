@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmark.probes.acts import Act
+from benchmark.probes.acts import MOST_EVIDENCE, Act
 from benchmark.statements.model import MustNot, Statement, Weight
 from benchmark.typed_input import NonBlank, Positive
 from ctxsift.strict_json import learn
@@ -66,7 +66,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, rename={"probe_id": "id"}
     probe_id: Annotated[str, msgspec.Meta(pattern=_ID)]
     type: ProbeType
     question: NonBlank
-    evidence: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1)]
+    evidence: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1, max_length=MOST_EVIDENCE)]
     until: Positive | None = None
     tags: tuple[Tag, ...] = ()
     files: FileChange | None = None

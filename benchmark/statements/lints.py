@@ -18,6 +18,8 @@ from ctxsift.errors import InputError, did_you_mean
 
 # Of statements and must_not together, as JSON: twice what any packaged case has. Judging takes time by its square.
 MOST_BYTES = 20_000
+# Statements, must_not, and groups of either: twice what any has. Names are tried in pairs.
+_MOST_PARTS = 24
 # More than this is fitted to answers that somebody has seen.
 _MOST_ALTERNATIVES, _MOST_MUST_NOT, MOST_VITAL = 12, 10, 4
 # Gold with two names swapped has to lose at least this much of its quality.
@@ -36,6 +38,7 @@ def refuse_misshapen(statements: Sequence[Statement], must_not: Sequence[MustNot
     if size > MOST_BYTES:
         problem = f"with must_not they have {size:,} bytes as JSON, at most {MOST_BYTES:,} are allowed"
         raise InputError(there, problem, "keep to a dozen alternatives a group")
+    _refuse_many(statements, must_not, where)
     if all(statement.weight is not Weight.VITAL for statement in statements):
         raise InputError(there, "has no vital statement", "mark what every right answer says as vital")
     for index, statement in enumerate(statements):
@@ -48,6 +51,16 @@ def refuse_misshapen(statements: Sequence[Statement], must_not: Sequence[MustNot
         if not rule.groups:
             raise InputError(place, "has neither names nor terms", "say what must not be found")
         _refuse_terms(rule.terms, place)
+
+
+def _refuse_many(statements: Sequence[Statement], must_not: Sequence[MustNot], where: str) -> None:
+    counted = [(place_in(where, "statements"), len(statements)), (place_in(where, "must_not"), len(must_not))]
+    counted += [(place_in(where, "statements", at), len(each.groups)) for at, each in enumerate(statements)]
+    counted += [(place_in(where, "statements", at, "pairs"), len(each.pairs)) for at, each in enumerate(statements)]
+    counted += [(place_in(where, "must_not", at), len(each.groups)) for at, each in enumerate(must_not)]
+    for place, number in counted:
+        if number > _MOST_PARTS:
+            raise InputError(place, f"has {number} parts, at most {_MOST_PARTS} are allowed", "ask for less at a time")
 
 
 def beyond_limits(

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ctxsift.errors import InputError
 from ctxsift.files import exists, read_text, reading
@@ -16,8 +16,10 @@ from ctxsift.strict_json import decode
 SAMPLE = Path(__file__).with_name("sample.jsonl")
 _SAMPLE = "sample"
 _HINT = "give a .jsonl, .csv or .parquet file"
-_MOST_MB = 256
-_MOST_PARQUET_BYTES = 1_000_000_000
+_MOST_MB, _MEGABYTE = 256, 1_000_000
+# Values of all rows and columns of a Parquet file, rows included: a run of equal ones takes no room in it.
+_MOST_CELLS = 5_000_000
+_BATCH_ROWS = 1000
 _MOST_VALUES = 200_000
 _SUFFIXES = ((".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), (".csv", ".csv.gz"), (".parquet",))
 
@@ -123,21 +125,58 @@ def _header(path: Path, cells: list[str]) -> list[str]:
 def _parquet(path: Path) -> Iterator[TableRow]:
     try:
         from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         hint = "pip install 'ctxsift-bench[parquet]', or write JSON Lines"
         raise InputError(str(path), "Parquet needs the package pyarrow", hint) from error
     with reading(path, "write it anew, or give a .jsonl file") as file:
         try:
-            table = ParquetFile(file)
-            size = sum(table.metadata.row_group(i).total_byte_size for i in range(table.metadata.num_row_groups))
-            if size > _MOST_PARQUET_BYTES:
-                raise InputError(str(path), f"unpacks to more than {_MOST_PARQUET_BYTES:,} bytes", "split it")
-            rows = table.read().to_pylist()
+            for number, values in enumerate(_parquet_rows(path, file), 1):
+                yield TableRow(number, f"{path}: row {number}", values)
         except ArrowException as error:
             raise InputError(str(path), f"not valid Parquet: {error}", "write it anew") from error
-    for number, values in enumerate(rows, 1):
-        yield TableRow(number, f"{path}: row {number}", values)
+
+
+def _parquet_rows(path: Path, file: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file that unpacks to no more than a file of text may have.
+
+    A text that is repeated stands in the file once. It is read as it stands there, and counted as often as it is meant
+    before any of it is repeated in memory.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    footer = ParquetFile(file).metadata
+    groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+    most = _MOST_MB * _MEGABYTE
+    if footer.num_rows + sum(column.num_values for column in columns) > _MOST_CELLS:
+        raise InputError(str(path), f"has more than {_MOST_CELLS:,} rows and values", "split it")
+    if sum(column.total_uncompressed_size for column in columns) > most:
+        raise InputError(str(path), f"unpacks to more than {_MOST_MB} MB", "split it")
+    texts = [column.path_in_schema for column in columns if column.physical_type == "BYTE_ARRAY"]
+    unpacked = 0
+    for batch in ParquetFile(file, read_dictionary=texts).iter_batches(_BATCH_ROWS):
+        unpacked += sum(map(_bytes_of, batch.columns))
+        if unpacked > most:
+            raise InputError(str(path), f"unpacks to more than {_MOST_MB} MB", "split it")
+        yield from batch.to_pylist()
+
+
+def _bytes_of(column: Any) -> int:
+    """Return how many bytes a column of Arrow has, each repeated text as often as it is repeated."""
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        lengths = pc.binary_length(column.dictionary)
+        return pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+    if types.is_struct(kind):
+        return sum(map(_bytes_of, column.flatten()))
+    if types.is_map(kind):
+        return _bytes_of(column.keys) + _bytes_of(column.items)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _bytes_of(column.flatten())
+    return int(column.nbytes)
 
 
 def _place(path: Path, row: int, line: int) -> str:

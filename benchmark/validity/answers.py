@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import yaml
 
 from benchmark.record.validity import Half
 from benchmark.typed_input import NonBlank, read_object
+from benchmark.yaml_input import yaml_document
 from ctxsift.errors import InputError
 from ctxsift.files import read_text
 
@@ -19,7 +19,6 @@ DEFAULT_ANSWERS = Path(__file__).parents[2] / "tests" / "data" / "validity"
 # Folders of later answers beside the first set, and whether scorer and statements had seen them.
 _LATER = {"fresh": Half.TUNED, "second": Half.TUNED, "third": Half.HELD_OUT}
 RIGHT, STUFFING, IRRELEVANT = "right", "stuffing", "irrelevant"
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class WrongAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,9 +90,5 @@ def _read(files: Sequence[Path], digest: hashlib._Hash) -> tuple[CaseAnswers, ..
     for file in files:
         text = read_text(file, "one YAML file for each case", most_mb=2, encoding="utf-8")
         digest.update(hashlib.sha256(text.encode()).digest())
-        try:
-            document = yaml.load(text, Loader=_Loader)
-        except yaml.YAMLError as error:
-            raise InputError(str(file), f"not valid YAML: {error}", "fix the syntax") from error
-        cases.append(read_object(CaseAnswers, document, str(file)))
+        cases.append(read_object(CaseAnswers, yaml_document(text, str(file)), str(file)))
     return tuple(sorted(cases, key=lambda case: case.case_id))
