@@ -19,12 +19,13 @@ from typing import Any
 from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.baselines import reference_generation, reference_load_info
 from ctxsift.backends.registry import COMMAND
-from ctxsift.confined import Bounds, Ran, run_confined
+from ctxsift.confined import Bounds, Ran, removed, run_confined
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import Placeholder, Program, Stdin, environment, filled, hashes, located
 from ctxsift.prompts import Message, Request
 from ctxsift.settings import Settings
+from ctxsift.strict_json import decode
 from ctxsift.terminal import one_line
 
 # The first requests are put twice, to find programs whose answer changes by itself.
@@ -34,6 +35,8 @@ _LINE = Request("ok\n", "What does it say?", Intent.SUMMARY, "echo ok", 0)
 _CHANGES = "two answers to the same request differ"
 _NOT_UTF8 = "the answer is not UTF-8"
 _LEFT_FILES = "left files in its folder or HOME"
+_HAS_REPLACED = "removed or replaced its folder or HOME"
+_UNDELETABLE = "left files that cannot be removed in its folder or HOME"
 _LEFT_PROCESSES = "left processes behind"
 _STDERR_ONLY = "printed to stderr alone"
 
@@ -144,8 +147,12 @@ class CommandBackend:
         return replace(generation, fault=reply.fault, remarks=remarks)
 
     def _put(self, request: Request) -> _Reply:
-        with tempfile.TemporaryDirectory(prefix="ctxsift-", ignore_cleanup_errors=True) as folder:
-            return self._put_in(Path(folder).resolve(), request)
+        folder = _folder()
+        try:
+            reply = self._put_in(folder, request)
+        finally:
+            is_gone = removed(folder)
+        return reply if is_gone else replace(reply, text="", fault=reply.fault or _UNDELETABLE)
 
     def _put_in(self, folder: Path, request: Request) -> _Reply:
         work, home, raw = folder / "work", folder / "home", _bytes(request.raw_input)
@@ -163,30 +170,45 @@ class CommandBackend:
                 env=environment(program, home, values),
                 folder=work,
                 bounds=Bounds(program.timeout_s),
+                whole=folder,
                 stop=self._stop,
             )
         except (OSError, ValueError) as error:
             # A request may be too long for an argument, or hold a character that none can carry.
             ran = Ran(b"", 0, 0.0, f"cannot be started: {error}", "", left_processes=False)
-        left_files = any(work.iterdir()) or any(home.iterdir())
-        return _read(program, ran, left_files=left_files)
+        if not all(each.is_dir() and not each.is_symlink() for each in (work, home)):
+            ran = replace(ran, beyond=ran.beyond or _HAS_REPLACED)
+        return _read(program, ran, left_files=_holds_files(work) or _holds_files(home))
 
     def _version(self) -> str:
         """Return the first line that the version command prints, on either stream; empty where it fails."""
         if not self._program.version_command:
             return ""
-        with tempfile.TemporaryDirectory(prefix="ctxsift-", ignore_cleanup_errors=True) as folder:
-            home = Path(folder).resolve()
-            try:
-                command = located(self._program.version_command, self._program.env)
-                env = environment(self._program, home, _values(_LINE, home))
-                ran = run_confined(command, stdin=None, env=env, folder=home, bounds=Bounds(_VERSION_TIMEOUT_S))
-            except (OSError, ValueError) as error:
-                raise LoadError(f"its version command cannot be run: {error}") from error
+        home = _folder()
+        try:
+            command = located(self._program.version_command, self._program.env)
+            env = environment(self._program, home, _values(_LINE, home))
+            ran = run_confined(command, stdin=None, env=env, folder=home, bounds=Bounds(_VERSION_TIMEOUT_S))
+        except (OSError, ValueError) as error:
+            raise LoadError(f"its version command cannot be run: {error}") from error
+        finally:
+            removed(home)
         if ran.exit_code != 0:
             return ""
         lines = [line.strip() for line in ran.output.decode("utf-8", errors="replace").splitlines() if line.strip()]
         return one_line(next(iter(lines), ran.last_words))[:200]
+
+
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="ctxsift-")).resolve()
+
+
+def _holds_files(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        # It has closed the folder to us, or made something else of it.
+        return True
 
 
 def _bytes(text: str) -> bytes:
@@ -247,7 +269,7 @@ def _ended(exit_code: int) -> str:
 
 def _at(pointer: str, text: str) -> str:
     """Return the text at a JSON pointer (RFC 6901). Raises ValueError, LookupError or TypeError if there is none."""
-    value: Any = json.loads(text)
+    value: Any = decode(text.encode())
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         value = value[int(key)] if isinstance(value, list) else value[key]

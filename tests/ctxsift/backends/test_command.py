@@ -21,7 +21,7 @@ from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelOptions, Mo
 from ctxsift.backends.command import CommandBackend
 from ctxsift.backends.registry import COMMAND, is_service, traits_of
 from ctxsift.compression import Failure, View, failure_of
-from ctxsift.confined import Bounds, run_confined
+from ctxsift.confined import Bounds, removed, run_confined
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import AnyCode, Placeholder, Program, Stdin, filled, placeholder_in_script
@@ -187,6 +187,102 @@ def test_a_program_that_fails_has_no_answer_and_says_why(code: str, fault: str) 
     assert failure(generation) is Failure.PROGRAM_FAILED
 
 
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("import shutil; shutil.rmtree(os.getcwd())", "removed or replaced its folder or HOME"),
+        ("import shutil; shutil.rmtree(os.path.dirname(os.getcwd()))", "removed or replaced its folder or HOME"),
+        ("os.rmdir(os.environ['HOME']); os.mkfifo(os.environ['HOME'])", "removed or replaced its folder or HOME"),
+        ("os.rmdir(os.environ['HOME']); os.symlink(os.getcwd(), os.environ['HOME'])", "removed or replaced its folder"),
+        ("[(os.mkdir('d' * 200), os.chdir('d' * 200)) for _ in range(25)]", "made folders in folders, too deep"),
+        # A hole: it is beyond the bound, and takes no room.
+        ("open('x', 'wb').truncate(300_000_000)", "exited with 1: OSError: [Errno 27] File too large"),
+        ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)", "ended what watched over it"),
+    ],
+)
+def test_what_a_program_does_to_its_folders_costs_its_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, fault: str
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    generation = bad(f"{code}\nprint('E1')", timeout_s=50)
+    assert generation.fault.startswith(fault)
+    assert generation.text == ""
+    assert failure(generation) is Failure.PROGRAM_FAILED
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_that_are_closed_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    generation = bad("os.makedirs('a/b'); os.chmod('a/b', 0); os.chmod('a', 0); os.chmod('.', 0); print('E1')")
+    assert (generation.text, generation.fault) == ("E1\n", "")
+    assert generation.remarks == ("left files in its folder or HOME",)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_link_of_a_program_leads_to_stays(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "link").symlink_to(kept)
+    assert removed(folder)
+    folder.symlink_to(kept)
+    assert removed(folder)
+    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+    assert (kept / "file").exists()
+
+
+def test_what_cannot_be_removed_costs_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, _ = loaded(python("print('E1')"))
+
+    def stays(folder: Path) -> bool:
+        removed(folder)
+        return False
+
+    monkeypatch.setattr("ctxsift.backends.command.removed", stays)
+    generation = asyncio.run(ask_async(RequestPrompt(REQUEST), backend, Limits(100))).generation
+    assert (generation.text, generation.fault) == ("", "left files that cannot be removed in its folder or HOME")
+
+
+def test_folders_deeper_in_each_other_than_recursion_goes_are_removed(tmp_path: Path) -> None:
+    folder, here = tmp_path / "folder", os.open(tmp_path, os.O_RDONLY)
+    for name in ["folder", *["d"] * (sys.getrecursionlimit() + 10)]:
+        os.mkdir(name, dir_fd=here)
+        inner = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert removed(folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("then", ["time.sleep(60)", "pass"])
+def test_a_program_that_fills_its_folder_is_ended(tmp_path: Path, then: str) -> None:
+    code = f"import time; [open(str(n), 'wb').write(b'x' * 300_000) for n in range(9)]; {then}"
+    bounds = Bounds(timeout_s=50, disk_bytes=2_000_000)
+    env = {"HOME": str(tmp_path)}
+    ran = run_confined((sys.executable, "-c", code), stdin=None, env=env, folder=tmp_path, bounds=bounds)
+    assert ran.beyond == "wrote more than 2 MB"
+    bounds = Bounds(timeout_s=50, files=8)
+    ran = run_confined((sys.executable, "-c", code), stdin=None, env=env, folder=tmp_path, bounds=bounds)
+    assert ran.beyond == "made more than 8 files"
+
+
+def test_time_does_not_count_what_watches_over_a_program(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "PATH": os.defpath}
+    started = time.perf_counter()
+    ran = run_confined(("true",), stdin=None, env=env, folder=tmp_path, bounds=Bounds(50))
+    assert 0 < ran.wall_ms < (time.perf_counter() - started) * 1000
+
+
+def test_a_program_is_given_the_variables_and_signals_that_it_would_have_alone(tmp_path: Path) -> None:
+    code = "import os, signal; print(sorted(os.environ), signal.getsignal(signal.SIGTERM), os.getsid(0) == os.getpid())"
+    env = {"HOME": str(tmp_path), "LC_ALL": "C.UTF-8", "ODD": "\udce9"}
+    ran = run_confined((sys.executable, "-c", code), stdin=None, env=env, folder=tmp_path, bounds=Bounds(50))
+    assert ran.output == b"['HOME', 'LC_ALL', 'ODD'] 0 True\n"
+
+
 def test_a_program_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
     code = "import time; hold = b'x' * 300_000_000; time.sleep(60)"
     bounds = Bounds(timeout_s=50, memory_bytes=200_000_000)
@@ -203,6 +299,7 @@ def test_a_program_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
         ("subprocess.Popen(['sleep', '61.25'])", "61.25"),
         ("subprocess.Popen(['sleep', '61.5'], start_new_session=True, stdout=subprocess.DEVNULL)", "61.5"),
         ("subprocess.Popen('setsid sleep 61.75 >/dev/null 2>&1 &', shell=True)", "61.75"),
+        ("subprocess.Popen('setsid env -i sleep 62.25 >/dev/null 2>&1 &', shell=True)", "62.25"),
     ],
 )
 def test_processes_left_behind_are_ended_and_remarked(start: str, seconds: str) -> None:
@@ -255,7 +352,7 @@ def test_exit_codes_that_are_fine() -> None:
     assert bad("os.kill(os.getpid(), signal.SIGKILL)", ok_exit_codes=AnyCode.ANY).fault == "was killed by signal 9"
 
 
-@pytest.mark.parametrize("printed", ["not json", '{"text": 3}', "[]", '{"more": "x"}'])
+@pytest.mark.parametrize("printed", ["[" * 100_000, "not json", '{"text": 3}', "[]", '{"more": "x"}'])
 def test_a_reply_without_the_answer_it_should_hold(printed: str) -> None:
     code = f'import sys; print(\'{{"text": ""}}\' if b\'"ok\' in sys.stdin.buffer.read() else {printed!r})'
     assert "printed no JSON with a text at /text" in put(python(code, stdin=Stdin.JSON, output_pointer="/text")).fault
