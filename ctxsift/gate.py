@@ -17,13 +17,14 @@ from ctxsift.grounding import Ground, ground
 from ctxsift.prompts import Request
 from ctxsift.thought import MAX_PROSE_CHARS
 from ctxsift.validation import Validation, names_given
-from ctxsift.verdict_words import COUNTED, DENIED, FAILURE, OF_ALL, SUCCESS
+from ctxsift.verdict_words import COUNTED, DENIED, FAILURE, OF_ALL, SAID_LAST, SUCCESS
 
 # Right though no word of the output is in it.
 _NONE_OR_SOME = re.compile(
     r"\b(?:no|not|none|nothing|never|both|one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
 )
 _CLAIMS_FAILURE = re.compile(r"\b(?:failed|fails|failing|crash(?:ed|es)|error(?:s|ed)?|broke|aborted)\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][\w./:-]*[_./:][\w./:-]*\w")
 _WORD = re.compile(r"[^\W_]{3,}")
 _RUN = 8
 _TIMES, _ONE_WORD_TIMES = 3, 5
@@ -116,7 +117,7 @@ def _sure(text: str, request: Request) -> Iterator[str]:
     output, named = ground(request.raw_input), names_given(text, request)
     if _repeats(text, output):
         yield REPETITION
-    if request.exit_code and _claims_success(text, output, named):
+    if request.exit_code and (_claims_success(text, output, named) or _calls_a_failure_well(text, request.raw_input)):
         yield CONTRADICTS_EXIT_CODE
     if (
         request.exit_code == 0
@@ -141,6 +142,16 @@ def _claims_success(text: str, output: Ground, named: list[bool]) -> bool:
     of_a_part = any(named) and len(text.split()) > _MOST_WORDS and not OF_ALL.search(text)
     counted = bool(COUNTED.match(rest)) and not output.says(rest)
     return not of_a_part and (rest != text or counted or SUCCESS.search(rest) is not None)
+
+
+def _calls_a_failure_well(text: str, output: str) -> bool:
+    """Say whether an answer says that something went well which the output has on lines of failures alone."""
+    rest = DENIED.sub(" ", text)
+    if len(output) > _MOST_READ or FAILURE.search(rest) or not SAID_LAST.search(rest):
+        return False
+    names = [re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)") for name in _NAME.findall(rest)]
+    told = [[line for line in output.splitlines() if name.search(line)] for name in names]
+    return bool(told) and all(lines and all(map(_shows_failure, lines)) for lines in told)
 
 
 def _is_of_something_else(text: str, request: Request, named: list[bool]) -> bool:

@@ -95,12 +95,17 @@ _WELL_ELSEWHERE = _stems(
 )
 OF_ALL = re.compile(_stems("all\\b every whole entire", _ALL_ELSEWHERE), _IGNORE)
 _VERDICT = rf"(?:{_WELL}|{_WELL_ELSEWHERE})"
+# Behind the name of what it is said of.
+SAID_LAST = re.compile(rf"\b{_VERDICT}\W*\Z", _IGNORE)
 # Right where the output counts as many.
 COUNTED = re.compile(rf"\A\W*\d+\s+(?:tests?\s+)?{_VERDICT}\W*\Z", _IGNORE)
 _LABEL = r"(?:yes|ja|oui|sí|sì|sim|да|status|state|result|outcome|verdict|alles?|tout|todo|tutto)"
 SUCCESS = re.compile(
     rf"\b{_SUBJECT}\b(?:[\s,;]+[\w']+){{0,12}}?[\s,;]+{_WELL}\b|\bsuccess(?:ful(?:ly)?)?\b"
-    rf"|\blooks? {_WELL}\b|\A\W*(?:{_LABEL}\W+)?(?:{_VERDICT}|done|success|lgtm|fertig|erfolg|готово|listo|terminé)"
+    rf"|\blooks? {_WELL}\b"
+    r"|\b(?:works?|worked|runs?|ran|behaves?|behaved|went|ended|completed|finished)\b(?:\s+\w+){0,3}?"
+    r"\s+as (?:expected|intended|planned|designed|it should)\b"
+    rf"|\A\W*(?:{_LABEL}\W+)?(?:{_VERDICT}|done|success|lgtm|fertig|erfolg|готово|listo|terminé)"
     r"\w{0,4}\W*(?:\(.*\)\W*)?\Z"
     rf"|(?:{_ALL})[\s\S]{{0,60}}?(?:{_WELL_ELSEWHERE})|\b100\s?%"
     rf"|(?<![\w./])([1-9]\d*)\s?{_OF}\s?\1(?![\w./])|[✅✔✓☑👍🎉💚🟢👌]|"
@@ -108,6 +113,8 @@ SUCCESS = re.compile(
         r"""
         erfolgreich réussi succès éxito exitos riuscit successo sucesso geslaagd powodzeni успе успіш başarıyla
         başarılı نجح thành\scông vượt\squa सफल úspěš prošl godkän lyckad lyckat bestått bestået vellyk läpäis
+        wie\serwartet wie\sgewünscht comme\sprévu como\s(?:se\s)?esperad?[oab]\w* come\sprevisto zoals\sverwacht
+        как\sожидалось zgodnie\sz\soczekiwaniami beklendiği\sgibi 符合预期 如预期 期待通り 想定通り 예상대로
         onnistu πέρασ επιτυχ עברו הצליח sikeres sikerült trecut reuși lulus berhasil 成功 성공
         """
     ),

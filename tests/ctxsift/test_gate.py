@@ -68,6 +68,13 @@ def test_success_is_not_claimed_after_a_failure(text: str) -> None:
         "Все проверки пройдены.",
         "Ошибок не обнаружено",
         "모든 검사를 통과했습니다.",
+        "Works as expected.",
+        "It all went exactly as planned.",
+        "Funktioniert wie erwartet.",
+        "Tout marche comme prévu.",
+        "符合预期。",
+        "test_total passed.",
+        "`test_total` is fine.",
         "Tutti i test sono passati.",
         "Todos os testes passaram.",
         "De build is geslaagd.",
@@ -123,6 +130,12 @@ def test_right_answers_of_any_language_pass(text: str) -> None:
 )
 def test_what_tells_of_the_failure_passes(text: str) -> None:
     assert held_back(text) == []
+
+
+def test_what_the_output_has_elsewhere_too_may_have_gone_well() -> None:
+    assert held_back("test_total passed.", FAILED + "tests/test_all.py::test_total PASSED\n") == []
+    assert held_back("test_sum passed.", FAILED + "tests/test_cart.py::test_sum PASSED\n") == []
+    assert held_back("test_total did not pass.") == []
 
 
 def test_a_failure_is_not_claimed_after_success() -> None:
