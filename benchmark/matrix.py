@@ -234,6 +234,11 @@ class Scenario:
         return self.leaves_machine or TRACKS[self.track].leaves_machine
 
     @property
+    def is_private(self) -> bool:
+        """Whether what is written of it may hold secrets: variables, and what services are told and say."""
+        return self.sends_away or self.before is not None or bool(self.env or self.extra_body)
+
+    @property
     def program(self) -> Program | None:
         """The program that answers in place of a model."""
         if self.track is not Track.COMMAND:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmark.cli.command import (
+    EXIT_FAILED,
     EXIT_OK,
     EXIT_USAGE,
     Parser,
@@ -36,7 +37,8 @@ def build_parser() -> Parser:
         "merge",
         "Join the shards of a run (benchmark.runner --shard I/N) into one result.",
         examples=_EXAMPLES,
-        exit_codes="0 joined, 2 shards are missing, incomplete or of several runs, or bad usage",
+        exit_codes="0 joined, 1 cases of a joined run failed, 2 shards are missing, incomplete or of several runs, "
+        "or bad usage",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="DIR", help="folders of shards, or a results tree")
     parser.add_argument("--output-dir", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
@@ -89,6 +91,8 @@ def _write(runs: Sequence[Merged], corpus: Corpus, output_dir: Path) -> int:
                 tell(f"{plan.scenario.name}: {run.doubled} answers are there twice, in the same words")
     for path in write_reports(group, results, lambda error: tell(f"left out of the report: {error}")):
         show(str(path))
+    if not all(result.record.complete for result in results):
+        code = max(code, EXIT_FAILED)
     return code
 
 

@@ -17,6 +17,8 @@ from typing import BinaryIO, cast
 from ctxsift.errors import InputError
 
 _MEGABYTE = 1_000_000
+# Of a file that nobody but its owner may read.
+PRIVATE = 0o600
 _NO_FILE = "is not a file"
 
 
@@ -196,11 +198,18 @@ def temporary_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.tmp")
 
 
-def write_atomically(path: Path, text: str | bytes) -> None:
+def write_atomically(path: Path, text: str | bytes, *, is_private: bool = False) -> None:
     """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError.
 
     The temporary file has always the same name, so that one whose writer was killed is used up by the next writer. A
-    device is written to as it is: nothing may take the place of /dev/null.
+    device is written to as it is: nothing may take the place of /dev/null. What takes the place of a private file is
+    private.
+
+    Args:
+        path: the file.
+        text: its content.
+        is_private: nobody but its owner may read it.
+
     """
     content = encoded(text) if isinstance(text, str) else text
     content = gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
@@ -211,6 +220,8 @@ def write_atomically(path: Path, text: str | bytes) -> None:
     with _owned(temporary) as file:
         try:
             file.truncate()
+            if is_private or _is_private(path):
+                os.fchmod(file.fileno(), PRIVATE)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -218,6 +229,13 @@ def write_atomically(path: Path, text: str | bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _is_private(path: Path) -> bool:
+    try:
+        return path.stat().st_mode & 0o077 == 0
+    except OSError:
+        return False
 
 
 def _is_device(path: Path) -> bool:

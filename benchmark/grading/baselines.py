@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from benchmark.cases import Case
-from benchmark.record.base import Record
+from benchmark.record.base import Ratio, Record, sealed_text, unsealed
 from benchmark.scoring import SCORER_VERSION, Embedder, case_score_of
 from ctxsift.backends.baselines import BASELINES, BASELINES_VERSION, baseline_answer
 from ctxsift.compression import examine
@@ -36,7 +36,7 @@ class ShippedScores(Record, frozen=True, kw_only=True):
     """
 
     versions: tuple[str, str, str]
-    cases: dict[str, dict[str, float]]
+    cases: dict[str, dict[str, Ratio]]
 
 
 class ReferenceScores:
@@ -94,14 +94,14 @@ def shipped_scores(cases: Sequence[Case], scores: Mapping[str, Sequence[float]])
 
 def shipped_text(shipped: ShippedScores) -> str:
     """Return the file of it."""
-    return msgspec.json.format(msgspec.json.encode(shipped), indent=1).decode() + "\n"
+    return sealed_text(shipped)
 
 
 def read_shipped(path: Path = SHIPPED) -> ShippedScores:
     """Return what a file holds. Raises InputError when it is not one."""
     try:
-        return msgspec.json.decode(read_bytes(path, _HINT, most_mb=4), type=ShippedScores)
-    except msgspec.DecodeError as error:
+        return unsealed(ShippedScores, read_bytes(path, _HINT, most_mb=4))
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise InputError(str(path), f"are no reference scores ({error})", _HINT) from error
 
 

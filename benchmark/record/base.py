@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import re
 import typing
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 # UTC, e.g. 20260518T065257Z; it becomes part of file names.
 Timestamp = Annotated[str, msgspec.Meta(pattern="^[0-9]{8}T[0-9]{6}Z$", max_length=16)]
 Interval = tuple[Figure, Figure]
+_SEAL = "sha256"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,3 +195,25 @@ def fields_of(kind: Any) -> list[tuple[str, str, bool]]:
             (f.name, f.name, f.default is missing and f.default_factory is missing) for f in dataclasses.fields(kind)
         ]
     return [(f.name, f.encode_name, f.required) for f in msgspec.structs.fields(kind)]
+
+
+def sealed_text(record: Record) -> str:
+    """Return a record as a file that nobody is meant to change, with the SHA-256 of its content."""
+    content = msgspec.json.encode(record)
+    sealed = {_SEAL: hashlib.sha256(content).hexdigest()} | msgspec.json.decode(content)
+    return msgspec.json.format(msgspec.json.encode(sealed), indent=1).decode() + "\n"
+
+
+def unsealed(kind: type[_T], content: bytes) -> _T:
+    """Return the record in a file of `sealed_text`.
+
+    Raises:
+        msgspec.MsgspecError: it is not one, or has been changed.
+
+    """
+    document = msgspec.json.decode(content, type=dict[str, Any])
+    seal = document.pop(_SEAL, None)
+    record = msgspec.convert(document, kind)
+    if hashlib.sha256(msgspec.json.encode(record)).hexdigest() != seal:
+        raise msgspec.ValidationError("its content is not what its SHA-256 is of")
+    return record

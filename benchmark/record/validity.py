@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from benchmark.record.base import Record
+from benchmark.record.base import Ratio, Record, Score, Sha256, sealed_text, unsealed
+from ctxsift.backends.base import Count
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
 
@@ -42,10 +43,10 @@ class ValidityFigure(Record, frozen=True, kw_only=True):
 
     half: Half
     measure: str
-    value: float
-    count: int
+    value: Score
+    count: Count
     limit: Limit | None = None
-    bar: float | None = None
+    bar: Score | None = None
 
     @property
     def met(self) -> bool:
@@ -70,7 +71,7 @@ class Judged(Record, frozen=True, kw_only=True):
     case_id: str
     kind: str
     text: str
-    case_score: float
+    case_score: Ratio
     reasons: list[str]
 
 
@@ -83,8 +84,8 @@ class Validity(Record, frozen=True, kw_only=True):
     """
 
     scorer_version: str
-    corpus_sha256: str
-    answers_sha256: str
+    corpus_sha256: Sha256
+    answers_sha256: Sha256
     figures: list[ValidityFigure]
     worst_right: list[Judged]
     best_wrong: list[Judged]
@@ -98,14 +99,14 @@ class Validity(Record, frozen=True, kw_only=True):
 def read_validity(path: Path = MEASURED) -> Validity:
     """Return the measurement in a file. Raises InputError when it is not one."""
     try:
-        return msgspec.json.decode(read_bytes(path, _HINT, most_mb=4), type=Validity)
-    except msgspec.DecodeError as error:
+        return unsealed(Validity, read_bytes(path, _HINT, most_mb=4))
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise InputError(str(path), f"is no measurement ({error})", "measure it again") from error
 
 
 def validity_text(validity: Validity) -> str:
     """Return a measurement as its file holds it; floats are rounded, so that machines agree."""
-    return msgspec.json.format(msgspec.json.encode(_rounded(validity)), indent=1).decode() + "\n"
+    return sealed_text(_rounded(validity))
 
 
 def _rounded(validity: Validity) -> Validity:

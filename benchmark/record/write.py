@@ -23,15 +23,20 @@ def result_text(result: Result) -> str:
     return text
 
 
-def write_result(path: Path, result: Result) -> None:
+def write_result(path: Path, result: Result, *, is_private: bool = False) -> None:
     """Write `result` so that `path` is either absent, the old file, or complete.
+
+    Args:
+        path: where.
+        result: what to write.
+        is_private: nobody but its owner may read a new file.
 
     Raises:
         InputError: it would not be read back.
         OSError: it cannot be written.
 
     """
-    write_atomically(path, result_text(result))
+    write_atomically(path, result_text(result), is_private=is_private)
 
 
 def why_unreadable(outcome: Outcome) -> str | None:

@@ -77,7 +77,8 @@ class CaseWorkload:
         place = {case.case_id: number for number, case in enumerate(self._plan.cases)}
         outcomes = tuple(sorted(ran.outcomes, key=lambda outcome: place[outcome.question.case_id]))
         with _REFERENCES:
-            write_result(self._plan.result, result_of(self._plan, replace(ran, outcomes=outcomes), self._references))
+            result = result_of(self._plan, replace(ran, outcomes=outcomes), self._references)
+            write_result(self._plan.result, result, is_private=self._plan.scenario.is_private)
         return self._plan.result
 
 

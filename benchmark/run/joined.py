@@ -74,7 +74,7 @@ def write_result(run: Merged, plan: ScenarioPlan, references: ReferenceScores, l
             return result
     else:
         plan.journal.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(plan.journal, content)
+        write_atomically(plan.journal, content, is_private=plan.scenario.is_private)
     # Nothing is asked in any case.
     stop = Stop()
     stop.request()

@@ -9,7 +9,7 @@ import socket
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from msgspec.structs import replace
 
@@ -24,7 +24,7 @@ from benchmark.record.journal import (
     read_journal,
 )
 from ctxsift.errors import InputError, InstrumentError
-from ctxsift.files import open_regular
+from ctxsift.files import PRIVATE, open_regular
 
 _BLOCK = 1 << 20
 
@@ -50,7 +50,9 @@ class Journal:
         owner = Owner(pid=os.getpid(), host=socket.gethostname(), began=time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
         first = ResumedLine(owner=owner) if resumed else _first_line(path, identity, owner)
         try:
-            self._file = open_regular(path, write=True) if resumed else path.open("xb")
+            self._file = (
+                open_regular(path, write=True) if resumed else _made(path, is_private=identity.scenario.is_private)
+            )
         except FileExistsError:
             what = f"already exists, written by {_owner(path)}"
             raise InputError(str(path), what, "wait a second, or give another --name") from None
@@ -97,6 +99,13 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _made(path: Path, *, is_private: bool) -> BinaryIO:
+    """Make a file to write. Raises FileExistsError where there is one, or OSError."""
+    mode = PRIVATE if is_private else 0o666
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    return cast(BinaryIO, os.fdopen(descriptor, "wb"))
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -125,3 +125,13 @@ def test_a_name_of_a_stream_stays_one(tmp_path: Path) -> None:
         page.seek(0)
         assert page.read() == "a page"
     assert [path.name for path in tmp_path.iterdir()] == ["page"]
+
+
+def test_a_private_file_stays_private(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_atomically(path, "open")
+    write_atomically(tmp_path / "b.json", "secret", is_private=True)
+    assert path.stat().st_mode & 0o044
+    assert (tmp_path / "b.json").stat().st_mode & 0o777 == 0o600
+    write_atomically(tmp_path / "b.json", "written anew")
+    assert (tmp_path / "b.json").stat().st_mode & 0o777 == 0o600

@@ -64,6 +64,39 @@ def test_a_failure_of_a_program_costs_its_case(tmp_path: Path, runner: Run) -> N
     assert "exited with 1: cannot do JSON" in report
 
 
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ('[ "$CTXSIFT_INTENT" != json ] || rm -rf "$PWD"; echo E1', "removed or replaced its folder or HOME"),
+        ('[ "$CTXSIFT_INTENT" != json ] || { rmdir "$HOME"; mkfifo "$HOME"; }; echo E1', "removed or replaced"),
+    ],
+)
+def test_no_case_is_dropped_by_what_a_program_does_to_its_folders(
+    tmp_path: Path, runner: Run, code: str, fault: str
+) -> None:
+    write_matrix(tmp_path, program("some", "sh", "-c", code))
+    done = runner(*SMALL)
+    assert done.returncode == 0, done.stderr
+    record = result_of(tmp_path)
+    assert record["summary"]["instrument_failure_count"] == 0
+    failed = [case for case in record["cases"] if case["intent"] == "json"]
+    assert {(case["outcome"], case["case_score"]) for case in failed} == {("model_failure", 0.0)}
+    assert all(case["fault"].startswith(fault) for case in failed)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_private"), [({}, False), ({"env": {"TOKEN": "x"}}, True), ({"leaves_machine": True}, True)]
+)
+def test_what_may_hold_secrets_is_read_by_its_owner_alone(
+    tmp_path: Path, runner: Run, fields: dict[str, Any], is_private: bool
+) -> None:
+    write_matrix(tmp_path, program("some", "cat", **fields))
+    assert runner("--max-cases", "1", *(("--remote",) if "leaves_machine" in fields else ())).returncode == 0
+    files = [*tmp_path.glob("results/*/some.json"), *tmp_path.glob("results/*/some.journal.jsonl")]
+    assert len(files) == 2
+    assert {(file.stat().st_mode & 0o077 == 0) for file in files} == {is_private}
+
+
 def test_what_it_does_beside_answering_is_told(tmp_path: Path, runner: Run) -> None:
     write_matrix(tmp_path, program("clock", "sh", "-c", "touch left; date +%N"))
     done = runner(*SMALL)

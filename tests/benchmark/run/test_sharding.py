@@ -186,6 +186,19 @@ def test_missing_and_unfinished_shards_are_named_as_jobs(work: Path, runner_in: 
     assert merge(work).returncode == 0
 
 
+def test_a_whole_of_which_cases_failed_is_joined_and_told(
+    work: Path, runner_in: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_shards(runner_in, work, 1, 2, 3)
+
+    def fails(*_: object) -> None:
+        raise ValueError("a fault of the scorer")
+
+    monkeypatch.setattr("benchmark.grading.outcome.score_view", fails)
+    assert merge(work).returncode == 1
+    assert not whole(work)["run"]["complete"]
+
+
 def answered_in(folder: Path, index: int) -> int:
     return sum(isinstance(line, AnswerLine) for line in read_journal(journal_in(shard_folder(folder, index))))
 

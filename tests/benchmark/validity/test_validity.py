@@ -11,7 +11,7 @@ import yaml
 
 from benchmark.cases import Corpus, Difficulty
 from benchmark.corpus.jsonl import case_row
-from benchmark.record.validity import Half, Limit, ValidityFigure, read_validity
+from benchmark.record.validity import Half, Limit, ValidityFigure, read_validity, validity_text
 from benchmark.scoring import SCORER_VERSION
 from benchmark.scoring.said import is_prose
 from benchmark.validity.__main__ import main
@@ -140,6 +140,9 @@ def test_answers_of_a_case_that_is_not_there_are_refused(
 
 def test_a_damaged_measurement_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
-    path.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="is no measurement"):
-        read_validity(path)
+    figure = '"value": 100.0'
+    whole = validity_text(read_validity())
+    for damaged in ("{}", whole.replace(figure, '"value": 99.0'), whole.replace(figure, '"value": 101.0')):
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match="is no measurement"):
+            read_validity(path)

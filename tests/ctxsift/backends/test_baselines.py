@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from benchmark.cases import Corpus
 from benchmark.grading import baselines
-from benchmark.grading.baselines import ReferenceScores, shipped_scores, shipped_text
+from benchmark.grading.baselines import ReferenceScores, read_shipped, shipped_scores, shipped_text
 from benchmark.scoring import Embedder
 from ctxsift.backends.base import Limits, ModelOptions, ModelSpec, RequestBackend
 from ctxsift.backends.baselines import BASELINES, BaselinesBackend, baseline_answer
@@ -54,6 +54,19 @@ def test_scores_that_ship_and_are_damaged(corpus: Corpus, embedder: Embedder, tm
     file.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match="are no reference scores"):
         ReferenceScores(embedder, shipped=file).scores(corpus.cases[:1])
+
+
+def test_scores_that_ship_and_were_changed(corpus: Corpus, tmp_path: Path) -> None:
+    case = corpus.cases[0]
+    file = tmp_path / "reference_scores.json"
+    written = shipped_text(shipped_scores([case], {"gold": [0.5]}))
+    for changed in (written.replace("0.5", "0.6"), written.replace("0.5", "1.5"), written.replace("sha256", "sha")):
+        file.write_text(changed, encoding="utf-8")
+        with pytest.raises(InputError, match="are no reference scores"):
+            read_shipped(file)
+    file.write_text(shipped_text(shipped_scores([case], {"gold": [1.5]})), encoding="utf-8")
+    with pytest.raises(InputError, match="<= 1"):
+        read_shipped(file)
 
 
 def test_scores_of_another_scorer_are_of_no_use(corpus: Corpus, embedder: Embedder, tmp_path: Path) -> None:
