@@ -6,8 +6,8 @@ as one. The rarer the shape of a line, the more the line weighs: no list of word
 `CrashLoopBackOff` to find it among a hundred pods that are `Running`. Words of failure and words of the question add
 to that.
 
-A line brings along what it hangs on: the nearest line above that is indented less, and so on, then the title of its
-section. Lines that explain a failure follow it.
+A line brings along what it hangs on: the nearest line above that is indented less, and so on, then the first line of
+its paragraph, or the title of its section. Lines that explain a failure follow it.
 """
 
 from __future__ import annotations
@@ -188,20 +188,26 @@ def _shapes(normal: Counter[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _headings(lines: Sequence[_Line]) -> list[int | None]:
-    """Return the place of the line above that each line hangs on, if there is one."""
+    """Return the place of the line above that each line hangs on, if there is one.
+
+    That is the nearest one with less indentation; for others, the title or the first line of their paragraph.
+    """
     found: list[int | None] = []
     # Places and indentations of lines, each deeper than the one before.
     open_: list[tuple[int, int]] = []
-    title = None
+    title = first = -1
     for place, line in enumerate(lines):
         if not line.says_something:
+            first = first if line.seen else -1
             found.append(None)
             continue
         depth = len(line.seen) - len(line.seen.lstrip())
         while open_ and open_[-1][1] >= depth:
             open_.pop()
-        found.append(open_[-1][0] if open_ else title)
+        above = open_[-1][0] if open_ else max(title, first)
+        found.append(above if above >= 0 else None)
         open_.append((place, depth))
+        first = place if first < 0 else first
         if not depth and _TITLE.match(line.seen):
             title = place
     return found

@@ -94,6 +94,16 @@ def pod(number: int) -> list[str]:
     return [f"Name: job-{number}", "Containers:", "  api:", "    Last State:", f"      Reason: {state}", ""]
 
 
+def advice(number: int) -> list[str]:
+    command = 'rm -rf "$DIR/"' if number == 23 else f"cp $src_{number} dst"
+    return [
+        f"In scripts/job{number}.sh line 9:",
+        command,
+        "   ^-- SC2115: use :? here" if number == 23 else "   ^-- quote",
+        "",
+    ]
+
+
 def issue(number: int) -> list[str]:
     said = "we add the index" if number == 23 else "any news?"
     return [
@@ -109,6 +119,7 @@ def issue(number: int) -> list[str]:
     [
         (lint, "which file has an error?", ["/srv/shop/module23.ts", "  40:6  error  'total' is never used"]),
         (pod, "which container was killed?", ["Containers:", "  api:", "    Last State:", "      Reason: OOMKilled"]),
+        (advice, "what may delete everything? SC2115?", ["In scripts/job23.sh", 'rm -rf "$DIR/"', "   ^-- SC2115"]),
         (issue, "which issue decides on an index?", ["===== #923", "comment 5: we add the index"]),
     ],
 )
