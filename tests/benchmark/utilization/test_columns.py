@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmark.render.csv import harmless
 from benchmark.utilization import Utilization, utilization
 from benchmark.utilization.__main__ import main
 from benchmark.utilization.tables import read_table
@@ -200,3 +201,12 @@ def test_signs_that_end_lines_elsewhere_stand_in_cells(tmp_path: Path, sign: str
     assert [row.values["question"] for row in found] == [f"why{sign}so?", "b"]
     assert found[0].values["answer"] == f"x{sign}"
     assert "row 2 (line 3)" in found[1].where
+
+
+def test_other_separators_of_lines_stand_within_cells(tmp_path: Path) -> None:
+    said = "one\u2028two\u2029three\x85four\x0bfive\x1csix"
+    path = tmp_path / "a.csv"
+    path.write_text(f'question,contexts\n"{said}","[""{said[:12]}""]"\n', encoding="utf-8", newline="")
+    (row,) = read_table(path)
+    assert row.values == {"question": said, "contexts": f'["{said[:12]}"]'}
+    assert harmless(said) == "one\\u2028two\\u2029three\\x85four\\x0bfive\\x1csix"

@@ -563,6 +563,43 @@ def hostile_page(results_tree: Path, tmp_path_factory: pytest.TempPathFactory) -
     return page
 
 
+# Signs of addresses, of paths and of markup; letters of other scripts; two that differ in case alone.
+IDS = (
+    "a/b",
+    "a b",
+    "../up",
+    "n#1",
+    "50%2F",
+    "straße",
+    "q?x=1&y=2",
+    "Up",
+    "up",
+    "b" * 200,
+    "end.",
+    "<i>",
+    "'\"",
+    "日本",
+)
+
+
+def test_a_case_of_any_id_opens_by_its_link(show: Open, results_tree: Path, tmp_path: Path) -> None:
+    record = documents(results_tree)["model-04"]
+    record["cases"] = record["cases"][: len(IDS)]
+    for number, (row, case_id) in enumerate(zip(record["cases"], IDS, strict=True)):
+        row |= {"case_id": case_id, "instruction": f"question {number} of them"}
+    record["run"]["case_ids"] = list(IDS)
+    (tmp_path / "odd.json").write_text(json.dumps(record))
+    file = tmp_path / "page.html"
+    run_viewer(tmp_path, "-o", file)
+    page = show("#/scenario/model-04", file=file)
+    links = page.locator("main a[href^='#/case/']")
+    addresses = links.evaluate_all("all => Object.fromEntries(all.map(a => [a.textContent, a.getAttribute('href')]))")
+    assert set(IDS) <= set(addresses)
+    for number, case_id in enumerate(IDS):
+        page = show(addresses[case_id], file=file)
+        expect(page.get_by_text(f"question {number} of them").first).to_be_visible()
+
+
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_answers_are_text(show: Open, hostile_page: Path, kind: str) -> None:
     page = show(file=hostile_page)
