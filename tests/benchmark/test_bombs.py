@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,14 @@ import pytest
 from benchmark.probes.acts import call_of
 from benchmark.probes.loading import read_probes
 from benchmark.probes.scenarios import read_scenarios
+from benchmark.record.read import RESULT_FILE
 from benchmark.typed_input import json_lines
 from benchmark.utilization.tables import read_table
 from benchmark.validity.answers import read_answers
 from benchmark.yaml_input import yaml_document
 from ctxsift.errors import InputError
 from ctxsift.payloads import parse_yaml
+from ctxsift.sessions.reading import read_session
 
 LONG = "x" * 1_000_000
 MERGES = "\n".join(
@@ -98,6 +101,25 @@ def test_parquet_of_every_kind_of_column_is_read(tmp_path: Path) -> None:
     first, second = (row.values for row in read_table(path))
     assert first == {"a": "x", "b": ["x", "x"], "c": {"d": "x"}, "e": 1, "pairs": [("k", "v")]}
     assert second == {"a": None, "b": None, "c": {"d": None}, "e": None, "pairs": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("a.json.gz", RESULT_FILE.read),
+        ("a.jsonl.gz", read_table),
+        ("a.csv.gz", read_table),
+        ("a.yaml.gz", read_probes),
+        ("session.jsonl.gz", read_session),
+    ],
+)
+def test_what_is_packed_is_bounded_unpacked(tmp_path: Path, name: str, reads: Callable[[Path], object]) -> None:
+    path = tmp_path / name
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(300):
+            file.write(b" " * 1_000_000)
+    with pytest.raises(InputError, match=r"is larger than|times its size unpacked"):
+        reads(path)
 
 
 PROBE = """- id: p{n}
