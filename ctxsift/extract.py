@@ -33,18 +33,20 @@ _LONGEST_MARK = 30
 _MOST_LINE_CHARS = 400
 # Of the logarithm of how rare a shape is, beside that of words of the question.
 _RARITY_WEIGHT = 0.5
-# As much as a shape that one line in 55 has, which is also what makes a line worth its room.
-_FAILURE_WEIGHT = _LEAST_WEIGHT = 2.0
+_FAILURE_WEIGHT = 2.0
+# A shape that one line in twenty has is worth the room.
+_LEAST_WEIGHT = 1.5
 # Of the lines: words that fewer of them have are names and values.
 _COMMON_SHARE, _COMMON_LINES = 0.02, 3
 _COLOUR = re.compile(r"\x1b\[[0-9;:]{0,40}[A-Za-z]")
 # Counts, times and hashes; 0 is told from others.
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b[a-f]{0,8}\d[0-9a-f]{5,}\b|[1-9]\d*(?:[.,:]\d+)*", re.IGNORECASE)
+# Whole words, not a part of a name: error-boundary.js, FAIL_OPEN_4, a/b/failed.txt.
 _FAILURE = re.compile(
-    r"error|fail|fatal|exception|panic|cannot|can't|could not|couldn't|unable|denied|refused|rejected|not found|no such"
-    r"|missing|invalid|undefined|unexpected|unhealthy|kill|abort|time[d -]?out|crash|conflict|mismatch|violat|segfault"
-    r"|segmentation|core dumped|exceeded|deadlock|unknown|not ok|[✗✘✖❌×]|fehl(?:er|geschl)|erreur|échec|échou|fall[oó]"
-    r"|ошибк|错误|失败|エラー|失敗",
+    r"(?<![\w./\\-])(?:error|fail|fatal|exception|panic|cannot|can't|could not|couldn't|unable|denied|refused|rejected"
+    r"|not found|no such|missing|invalid|undefined|unexpected|unhealthy|kill|abort|time[d -]?out|crash|conflict"
+    r"|mismatch|violat|segfault|segmentation|core dumped|exceeded|deadlock|unknown|not ok|fehl(?:er|geschl)|erreur"
+    r"|échec|échou|fall[oó]|ошибк)[^\W\d_]*(?![-./\\]?\w)|[a-z](?:Error|Exception)\b(?![-./\\]\w)|[✗✘✖❌×]|错误|失败|エラー|失敗",
     re.IGNORECASE,
 )
 _PASSED = re.compile(

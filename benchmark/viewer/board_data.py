@@ -56,7 +56,7 @@ from ctxsift.validation import Status
 
 _Figure = figures.Figure[Summary]
 # An absolute path with more than two parts; what is kept of it are these two.
-_PLACE = re.compile(r"(?<![\w.~:/-])(?:/[^\s/,;:'\"]+)+/([^\s/,;:'\"]+/[^\s/,;:'\"]+)")
+_PLACE = re.compile(r"(?<![\w.~:/-])(?:/[^\s/,;:'\"]{1,255}){1,40}/([^\s/,;:'\"]{1,255}/[^\s/,;:'\"]{1,255})")
 _COVERED = (figures.ANSWERED, figures.PLANNED)
 _VERDICTS = (figures.ACCEPTED, figures.SOFT_ACCEPTED, figures.REJECTED)
 _DOUBTED = {figures.MEAN_TIME: board.Flag.DISTURBED, figures.P95_TIME: board.Flag.DISTURBED}
