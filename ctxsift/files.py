@@ -198,7 +198,7 @@ def temporary_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.tmp")
 
 
-def write_atomically(path: Path, text: str | bytes, *, is_private: bool = False) -> None:
+def write_atomically(path: Path, text: str | bytes, *, mode: int | None = None) -> None:
     """Write a file, packed if it is a .gz, by way of a temporary one in the same folder. Raises OSError.
 
     The temporary file has always the same name, so that one whose writer was killed is used up by the next writer. A
@@ -208,7 +208,7 @@ def write_atomically(path: Path, text: str | bytes, *, is_private: bool = False)
     Args:
         path: the file.
         text: its content.
-        is_private: nobody but its owner may read it.
+        mode: who may read and write it, from its first byte on; None for what is usual.
 
     """
     content = encoded(text) if isinstance(text, str) else text
@@ -220,8 +220,10 @@ def write_atomically(path: Path, text: str | bytes, *, is_private: bool = False)
     with _owned(temporary) as file:
         try:
             file.truncate()
-            if is_private or _is_private(path):
-                os.fchmod(file.fileno(), PRIVATE)
+            if mode is None and _is_private(path):
+                mode = PRIVATE
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -10,7 +10,7 @@ from benchmark.record.base import from_json, refusal, to_json
 from benchmark.record.earlier import with_text
 from benchmark.record.read import RESULT_FILE, stored
 from benchmark.record.result import Outcome, Result
-from ctxsift.files import write_atomically
+from ctxsift.files import PRIVATE, write_atomically
 from ctxsift.strict_json import check
 
 
@@ -36,7 +36,7 @@ def write_result(path: Path, result: Result, *, is_private: bool = False) -> Non
         OSError: it cannot be written.
 
     """
-    write_atomically(path, result_text(result), is_private=is_private)
+    write_atomically(path, result_text(result), mode=PRIVATE if is_private else None)
 
 
 def why_unreadable(outcome: Outcome) -> str | None:

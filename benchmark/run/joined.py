@@ -17,7 +17,7 @@ from benchmark.run.run_group import Listening, RunGroup, scenario_report
 from benchmark.run.stop import Stop
 from ctxsift.backends.base import Limits, ModelSpec
 from ctxsift.errors import InputError
-from ctxsift.files import exists, open_regular, write_atomically
+from ctxsift.files import PRIVATE, exists, open_regular, write_atomically
 
 
 def joined_group(runs: Sequence[Merged], corpus: Corpus, output_dir: Path) -> RunGroup:
@@ -74,7 +74,7 @@ def write_result(run: Merged, plan: ScenarioPlan, references: ReferenceScores, l
             return result
     else:
         plan.journal.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(plan.journal, content, is_private=plan.scenario.is_private)
+        write_atomically(plan.journal, content, mode=PRIVATE if plan.scenario.is_private else None)
     # Nothing is asked in any case.
     stop = Stop()
     stop.request()

@@ -28,7 +28,7 @@ _MOST_TOLD = 4_000_000
 _MOST_OUTPUT = 8_000_000
 
 _EPILOG = """\
-For the settings of an agent's program; its JSON comes on standard input. In Claude Code's settings.json:
+For the settings of an agent's program; its JSON comes on standard input. `ctxsift init claude` adds to settings.json:
 
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
     {"type": "command", "command": "/usr/bin/ctxsift hook claude", "timeout": 10}]}]}}

@@ -20,6 +20,7 @@ _SUBCOMMANDS = {
     "run": "run",
     "raw": "raw",
     "hook": "hook",
+    "init": "init",
     "compress": "compress",
     "session": "session",
     "compact": "compact",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ctxsift.errors import InputError
-from ctxsift.files import files_below, read_bytes, write_atomically
+from ctxsift.files import PRIVATE, files_below, read_bytes, write_atomically
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link to a device", "nothing"])
@@ -130,7 +130,7 @@ def test_a_name_of_a_stream_stays_one(tmp_path: Path) -> None:
 def test_a_private_file_stays_private(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_atomically(path, "open")
-    write_atomically(tmp_path / "b.json", "secret", is_private=True)
+    write_atomically(tmp_path / "b.json", "secret", mode=PRIVATE)
     assert path.stat().st_mode & 0o044
     assert (tmp_path / "b.json").stat().st_mode & 0o777 == 0o600
     write_atomically(tmp_path / "b.json", "written anew")

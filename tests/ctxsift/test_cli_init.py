@@ -1,0 +1,308 @@
+"""`ctxsift init`: our entry alone, everything else to the byte, and nothing at all where it cannot be sure."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = {"claude": (".claude", "settings.json"), "codex": (".codex", "hooks.json")}
+FOREIGN = """\
+{
+    "zeta": 1.50e2,   "model": "op\\u0075s",
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "say 'ctxsift hook claude' done"}]}],
+        "PostToolUse": [
+            {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "fmt", "timeout": 5}]}
+        ]
+    },
+    "permissions": {"allow": ["Bash(ls:*)"]}
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "CTXSIFT"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Path:
+    path = tmp_path / "bin of mine" / "ctxsift"
+    path.parent.mkdir()
+    path.write_text(f"#!{sys.executable}\nimport sys\nfrom ctxsift.cli.main import main\nsys.exit(main())\n")
+    path.chmod(0o755)
+    return path
+
+
+def call(tool: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(tool), "init", *arguments]
+    stdin = subprocess.DEVNULL
+    return subprocess.run(command, stdin=stdin, capture_output=True, text=True, timeout=60, check=False, cwd=cwd)
+
+
+def done(tool: Path, *arguments: str, cwd: Path | None = None) -> str:
+    result = call(tool, *arguments, cwd=cwd)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def entry(tool: Path, host: str = "claude") -> dict[str, Any]:
+    return {
+        "matcher": "Bash",
+        "hooks": [{"type": "command", "command": f"'{tool}' hook {host}", "timeout": 10}],
+    }
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def same(one: str, other: str) -> int:
+    """Return how many characters both begin with."""
+    return next(n for n in range(len(one) + 1) if not other.startswith(one[: n + 1]) or n == len(one))
+
+
+def given(home: Path, content: str | bytes, host: str = "claude") -> Path:
+    path = home.joinpath(*SETTINGS[host])
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("host", SETTINGS)
+def test_from_nothing_to_one_entry_and_back(host: str, home: Path, tool: Path) -> None:
+    path = home.joinpath(*SETTINGS[host])
+    assert str(path) in done(tool, host)
+    assert json.loads(path.read_bytes()) == {"hooks": {"PostToolUse": [entry(tool, host)]}}
+    assert path.read_text().startswith('{\n  "hooks": {\n    "PostToolUse": [\n')
+    before = contents(home)
+    assert "already" in done(tool, host)
+    assert contents(home) == before
+    assert "removed" in done(tool, host, "--uninstall")
+    assert contents(home) == {}
+    assert "no entry" in done(tool, host, "--uninstall")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FOREIGN,
+        FOREIGN.replace("\n", "\r\n"),
+        "\ufeff" + FOREIGN,
+        json.dumps(json.loads(FOREIGN)),
+        '{"hooks": {"PostToolUse": [ ] } }',
+        '{ "hooks" : { } }\n',
+        " { }",
+    ],
+    ids=["indented", "CRLF", "BOM", "one line", "no entries", "no hooks", "empty"],
+)
+def test_what_others_wrote_stays_to_the_byte(content: str, home: Path, tool: Path) -> None:
+    path = given(home, content)
+    path.chmod(0o600)
+    done(tool, "claude")
+    done(tool, "claude")
+    changed = path.read_bytes().decode()
+    hooks = json.loads(content.removeprefix("\ufeff")).get("hooks", {})
+    wanted = [*hooks.get("PostToolUse", []), entry(tool)]
+    assert json.loads(changed.removeprefix("\ufeff"))["hooks"] == hooks | {"PostToolUse": wanted}
+    # One piece was put in; of what was there, a blank in an empty container went.
+    assert same(content, changed) + same(content[::-1], changed[::-1]) >= len(content) - 1
+    assert ("\r\n" in content) == ("\r\n" in changed)
+    assert changed.count("\n") == changed.count("\r\n") or "\r\n" not in content
+    kept = path.with_name("settings.json.ctxsift.bak")
+    assert kept.read_bytes().decode() == content
+    assert [each.stat().st_mode & 0o777 for each in (path, kept)] == [0o600, 0o600]
+    done(tool, "claude", "--uninstall")
+    assert contents(home) == {".claude/settings.json": content.encode()}
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_others_changed_since_stays(home: Path, tool: Path) -> None:
+    path = given(home, FOREIGN)
+    done(tool, "claude")
+    path.write_text(path.read_text().replace('"zeta"', '"eta"'))
+    done(tool, "claude", "--uninstall")
+    assert path.read_text() == FOREIGN.replace('"zeta"', '"eta"')
+
+
+def test_an_entry_that_was_moved_is_still_ours(home: Path, tool: Path) -> None:
+    ours, other = entry(tool)["hooks"][0], {"type": "command", "command": "log"}
+    old = ours | {"command": "/gone/ctxsift hook claude"}
+    hooks = {"PostToolUse": [{"matcher": "Bash", "hooks": [old, other, old]}, {"matcher": "Bash", "hooks": [old]}]}
+    path = given(home, json.dumps({"hooks": hooks}, indent=2))
+    assert "in place of /gone/ctxsift hook claude" in done(tool, "claude")
+    left = {"matcher": "Bash", "hooks": [other]}
+    assert json.loads(path.read_bytes()) == {"hooks": {"PostToolUse": [left, entry(tool)]}}
+    done(tool, "claude", "--uninstall")
+    assert json.loads(path.read_bytes()) == {"hooks": {"PostToolUse": [left]}}
+
+
+def test_a_project_has_its_own(home: Path, tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    done(tool, "codex", "--project", cwd=project)
+    assert list(contents(project)) == [".codex/hooks.json"]
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
+    done(tool, "codex")
+    assert list(contents(tmp_path / "elsewhere")) == ["hooks.json"]
+    assert contents(home) == {}
+
+
+def test_nothing_is_written_where_that_is_only_told(home: Path, tool: Path) -> None:
+    assert json.loads(done(tool, "claude", "--print")) == {"hooks": {"PostToolUse": [entry(tool)]}}
+    assert "would be added" in done(tool, "claude", "--dry-run")
+    assert list(home.iterdir()) == []
+    given(home, FOREIGN)
+    before = contents(home)
+    assert "would be added" in done(tool, "claude", "--dry-run")
+    assert contents(home) == before
+    done(tool, "claude")
+    before = contents(home)
+    assert "would be removed" in done(tool, "claude", "--dry-run", "--uninstall")
+    assert contents(home) == before
+
+
+REFUSED: dict[str, tuple[bytes, str]] = {
+    "comment first": (b"// mine\n{}", "comments"),
+    "comment within": (b'{\n  // mine\n  "a": 1\n}', "comments"),
+    "comment after": (b'{"a": 1, /* mine */ "b": 2}', "comments"),
+    "comment before a comma": (b'{"a": 1 // mine\n, "b": 2}', "comments"),
+    "trailing comma": (b'{"a": 1,}', "no JSON"),
+    "nothing": (b"", "no JSON"),
+    "half": (FOREIGN.encode()[:-9], "no JSON"),
+    "no UTF-8": (b'{"a": "\xff"}', "no JSON"),
+    "NaN": (b'{"a": NaN}', "no JSON"),
+    "a key twice": (b'{"hooks": {}, "hooks": {}}', "twice"),
+    "deep": (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "no JSON"),
+    "digits": (b'{"a": ' + b"1" * 9000 + b"}", "no JSON"),
+    "huge": (b'{"a": "' + b"x" * 5_000_000 + b'"}', "larger"),
+    "a list": (b"[]", "another shape"),
+    "hooks of text": (b'{"hooks": "x"}', "another shape"),
+    "hooks without": (b'{"hooks": null}', "another shape"),
+    "entries by name": (b'{"hooks": {"PostToolUse": {"Bash": []}}}', "another shape"),
+    "entries of text": (b'{"hooks": {"PostToolUse": ["x"]}}', "another shape"),
+    "hooks of an entry": (b'{"hooks": {"PostToolUse": [{"hooks": {}}]}}', "another shape"),
+    "hook of text": (b'{"hooks": {"PostToolUse": [{"hooks": ["x"]}]}}', "another shape"),
+}
+
+
+def refused(tool: Path, home: Path, *arguments: str, cwd: Path | None = None) -> str:
+    before = contents(home)
+    result = call(tool, *(arguments or ("claude",)), cwd=cwd)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert contents(home) == before
+    return result.stderr
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_understood_is_refused(name: str, home: Path, tool: Path) -> None:
+    content, why = REFUSED[name]
+    given(home, content)
+    assert why in refused(tool, home)
+
+
+def test_a_link_out_of_the_folder_is_refused(home: Path, tool: Path, tmp_path: Path) -> None:
+    path = given(home, FOREIGN)
+    target = tmp_path / "elsewhere.json"
+    path.rename(target)
+    path.symlink_to(target)
+    assert "is a link" in refused(tool, home)
+    assert target.read_text() == FOREIGN
+    # So is a folder of a project that somebody else made.
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".claude").symlink_to(home / ".claude")
+    path.unlink()
+    assert "is a link" in refused(tool, home, "claude", "--project", cwd=project)
+
+
+def test_a_link_within_the_folder_stays_one(home: Path, tool: Path) -> None:
+    path = given(home, FOREIGN)
+    path.rename(path.with_name("mine.json"))
+    path.symlink_to("mine.json")
+    done(tool, "claude")
+    assert path.is_symlink()
+    assert entry(tool) in json.loads(path.read_bytes())["hooks"]["PostToolUse"]
+    done(tool, "claude", "--uninstall")
+    assert path.is_symlink()
+    assert path.read_text() == FOREIGN
+
+
+def test_a_planted_file_is_not_written_through(home: Path, tool: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    path = given(home, FOREIGN)
+    path.with_name("settings.json.ctxsift.bak").symlink_to(victim)
+    done(tool, "claude")
+    assert victim.read_text() == "precious"
+    done(tool, "claude", "--uninstall")
+    path.with_name(".settings.json.ctxsift.bak.tmp").symlink_to(victim)
+    refused(tool, home)
+    assert victim.read_text() == "precious"
+
+
+def test_no_file_is_waited_for(home: Path, tool: Path) -> None:
+    path = home.joinpath(*SETTINGS["claude"])
+    path.parent.mkdir()
+    os.mkfifo(path)
+    assert "is not a file" in refused(tool, home)
+    path.unlink()
+    path.mkdir()
+    assert "is not a file" in refused(tool, home)
+    path.rmdir()
+    path.symlink_to("settings.json")
+    refused(tool, home)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_what_may_not_be_read_or_written_stays(home: Path, tool: Path) -> None:
+    path = given(home, FOREIGN)
+    path.parent.chmod(0o500)
+    assert "cannot be written" in refused(tool, home)
+    path.parent.chmod(0o700)
+    path.chmod(0)
+    result = call(tool, "claude")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    path.chmod(0o600)
+    assert path.read_text() == FOREIGN
+
+
+def test_a_folder_that_is_none_is_refused(home: Path, tool: Path) -> None:
+    (home / ".claude").write_text("")
+    refused(tool, home)
+
+
+def test_many_at_once_make_one_entry(home: Path, tool: Path) -> None:
+    path = given(home, FOREIGN)
+    command = [sys.executable, str(tool), "init", "claude"]
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(8)]
+    assert [each.wait(60) for each in running] == [0] * 8
+    assert json.loads(path.read_bytes())["hooks"]["PostToolUse"].count(entry(tool)) == 1
+    assert sorted(each.name for each in path.parent.iterdir()) == ["settings.json", "settings.json.ctxsift.bak"]
+    assert path.with_name("settings.json.ctxsift.bak").read_text() == FOREIGN
+
+
+@pytest.mark.parametrize("arguments", [(), ("emacs",), ("claude", "--print", "--uninstall"), ("claude", "--", "ls")])
+def test_bad_usage_is_told_in_one_line(arguments: tuple[str, ...], home: Path, tool: Path) -> None:
+    result = call(tool, *arguments)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_nothing_heavy_is_imported(home: Path, tool: Path) -> None:
+    code = "import sys; from ctxsift.cli.main import main; sys.argv[0] = sys.argv.pop(1); main(['init', 'claude'])"
+    code += "; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code, str(tool)], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "rich", "msgspec", "regex", "yaml", "subprocess", "llama_cpp"} & set(loaded.split())
