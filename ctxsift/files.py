@@ -251,9 +251,12 @@ def _owned(path: Path) -> BinaryIO:
     access = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
     try:
         return _locked(path, access, "wb")
-    except PermissionError:
+    except PermissionError as error:
         # Somebody else's writer was killed. Where the folder may be written to, it may be removed.
-        path.unlink()
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            raise error from None
         return _locked(path, access, "wb")
 
 

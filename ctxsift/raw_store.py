@@ -78,6 +78,15 @@ def keep(data: bytes) -> str:
     return identity
 
 
+def check() -> None:
+    """Write a file as `keep` would, and remove it. Raises OSError as `keep` does."""
+    _outer().parent.mkdir(parents=True, exist_ok=True)
+    with _opened(make=True) as store:
+        name = f".check.{os.urandom(6).hex()}.tmp"
+        _write(store, name, b"")
+        os.unlink(name, dir_fd=store)
+
+
 def read(identity: str) -> bytes:
     """Return the bytes of a file, whose time starts anew. Raises OSError; FileNotFoundError where it is not there."""
     with _opened() as store, _reading(store, identity + _SUFFIX) as descriptor:

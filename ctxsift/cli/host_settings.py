@@ -26,6 +26,7 @@ _TIMEOUT_S = 10
 _MOST_MB = 4
 _BOM = "\ufeff"
 _COMMENT = re.compile(r"//|/\*|#")
+_ASSIGNMENT = re.compile(r"\w+=")
 _BY_HAND = "change it by hand: ctxsift init HOST --print"
 # Another .bak may be of somebody else.
 _KEPT = ".ctxsift.bak"
@@ -115,20 +116,26 @@ def entry(command: str) -> dict[str, Any]:
     return {"matcher": "Bash", "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
 
 
-def command_for(host: Host) -> str:
-    """Return the command that asks this ctxsift, by its whole path. Raises InputError where it is not installed."""
-    import shlex
-
+def own_program() -> Path:
+    """Return the whole path of this ctxsift. Raises InputError where it is not installed as a program."""
     beside = Path(sys.executable).with_name("ctxsift")
     called = Path(sys.argv[0]).absolute()
     path = next((each for each in (called, beside) if each.name == "ctxsift" and is_program(each)), None)
     if path is None:
         raise InputError("ctxsift", "is not installed as a program", "pip install it where it is to stay")
+    return Path(os.path.normpath(path))
+
+
+def command_for(host: Host) -> str:
+    """Return the command that asks this ctxsift, by its whole path. Raises InputError where that has none."""
+    import shlex
+
+    path = str(own_program())
     try:
-        str(path).encode()
+        path.encode()
     except UnicodeEncodeError as error:
-        raise InputError(str(path), "JSON has no way to name this path", "install ctxsift in another folder") from error
-    return f"{shlex.quote(os.path.normpath(path))} hook {host.name}"
+        raise InputError(path, "JSON has no way to name this path", "install ctxsift in another folder") from error
+    return f"{shlex.quote(path)} hook {host.name}"
 
 
 def is_program(path: Path) -> bool:
@@ -136,13 +143,14 @@ def is_program(path: Path) -> bool:
     return exists(path) and path.is_file() and os.access(path, os.X_OK)
 
 
-def program_in(command: str) -> Path | None:
-    """Return the path of the ctxsift in a command of ours; None where it has none."""
+def program_in(command: str) -> str | None:
+    """Return the path of what a command of ours runs; None where there is no such program."""
     import shlex
+    import shutil
 
     with contextlib.suppress(ValueError):
-        paths = [each for each in shlex.split(command)[:-2] if Path(each).name == "ctxsift"]
-        return Path(paths[0]) if paths and Path(paths[0]).is_absolute() else None
+        words = [each for each in shlex.split(command) if not _ASSIGNMENT.match(each)]
+        return shutil.which(words[0]) if words else None
     return None
 
 

@@ -21,6 +21,7 @@ _SUBCOMMANDS = {
     "raw": "raw",
     "hook": "hook",
     "init": "init",
+    "doctor": "doctor",
     "compress": "compress",
     "session": "session",
     "compact": "compact",

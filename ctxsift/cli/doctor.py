@@ -1,0 +1,174 @@
+"""`ctxsift doctor`: whether output would be shortened here, and where not, why not."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from ctxsift.cli.parser import EXIT_USAGE, SWITCH, Parser
+from ctxsift.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from ctxsift.cli.host_settings import Host
+    from ctxsift.cli.signals import Signals
+
+SUBCOMMAND = "doctor"
+EXIT_PROBLEM = 1
+
+_EPILOG = f"""\
+It looks at
+  this ctxsift, and whether {SWITCH}=0 switches it off here
+  the folder of whole outputs: a file is written there, and removed
+  each agent's program: is it here, is our entry in its settings (for all, for the project in this folder), and is
+  what that calls here
+  ctxsift hook, once for each of these programs, with an output of its own that is kept nowhere
+
+Nothing is changed, and no entry's command is run.
+
+exit code: 0 all is well, also where no program has our entry; 2 the arguments are wrong
+  1  something is wrong: the line says what
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found out about something.
+
+    Attributes:
+        ok: nothing is wrong with it.
+        values: for who reads JSON.
+
+    """
+
+    about: str
+    ok: bool
+    says: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+    """Add this subcommand."""
+    one = commands.add_parser(SUBCOMMAND, help="say whether ctxsift works here", epilog=_EPILOG)
+    one.set_defaults(handler=run)
+    one.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
+    """Print what is found; return the exit code that the help tells."""
+    from ctxsift.cli.passing import note
+    from ctxsift.terminal import show_columns, show_json
+
+    if command:
+        note(str(InputError("--", "doctor runs no command", "leave out what follows it")))
+        return EXIT_USAGE
+    found = list(_findings(signals))
+    ok = all(each.ok for each in found)
+    if options.json:
+        found_values = [{"about": each.about, "ok": each.ok, "says": each.says} | each.values for each in found]
+        show_json({"ok": ok, "findings": found_values})
+    else:
+        show_columns([(each.about, "ok" if each.ok else "WRONG", each.says) for each in found])
+    return 0 if ok else EXIT_PROBLEM
+
+
+def _findings(signals: Signals) -> Iterator[Finding]:
+    from ctxsift.cli.host_settings import HOSTS
+
+    yield _program()
+    off = os.environ.get(SWITCH) == "0"
+    says = "is set: nothing is shortened" if off else "is not set"
+    yield Finding("switch", True, f"{SWITCH}=0 {says}", {"off": off})
+    yield _store()
+    for host in HOSTS.values():
+        yield _host(host)
+        yield from _settings(host)
+        if signals.first is None:
+            yield _self_test(host)
+
+
+def _program() -> Finding:
+    from ctxsift import __version__
+    from ctxsift.cli.host_settings import own_program
+
+    try:
+        path = str(own_program())
+    except InputError as error:
+        return Finding("ctxsift", False, f"{__version__}; {error}", {"version": __version__, "path": None})
+    return Finding("ctxsift", True, f"{__version__}, {path}", {"version": __version__, "path": path})
+
+
+def _store() -> Finding:
+    from ctxsift import raw_store
+
+    try:
+        folder = str(raw_store.folder())
+    except OSError as error:
+        return Finding("store", False, f"has no place ({error.strerror or error}); no output is shortened")
+    try:
+        raw_store.check()
+        found = raw_store.entries()
+    except OSError as error:
+        says = f"{folder} cannot be written to ({error.strerror or error}); no output is shortened"
+        return Finding("store", False, says, {"folder": folder})
+    size = sum(each.size for each in found)
+    says = f"{folder} can be written to; it holds {len(found):,} of {raw_store.MOST_FILES} outputs, {size:,} bytes"
+    return Finding("store", True, says, {"folder": folder, "outputs": len(found), "bytes": size})
+
+
+def _host(host: Host) -> Finding:
+    import shutil
+
+    path = shutil.which(host.name)
+    return Finding(host.name, True, f"{host.title}: {path or 'is not on the PATH'}", {"path": path})
+
+
+def _settings(host: Host) -> Iterator[Finding]:
+    """Yield what each file of a program's settings holds of ours."""
+    from ctxsift.cli.host_settings import settings_path
+
+    seen = set()
+    for about, project in ((f"{host.name} settings", False), (f"{host.name} project", True)):
+        try:
+            path = settings_path(host, project=project)
+            if path not in seen:
+                ok, says, commands = _entry(host, path, f"ctxsift init {host.name}{' --project' if project else ''}")
+                values = {"settings": str(path), "commands": commands}
+                yield Finding(about, ok, f"{path}: {says}", values)
+            seen.add(path)
+        except InputError as error:
+            yield Finding(about, False, str(error))
+
+
+def _entry(host: Host, path: Path, mended: str) -> tuple[bool, str, list[str]]:
+    """Return whether all is well with our entry in a file, in words too, and its commands. Raises InputError."""
+    from ctxsift.cli.host_settings import program_in, read_settings
+
+    settings = read_settings(host, path)
+    commands = settings.commands
+    if settings.content is None:
+        return True, "there is no such file", commands
+    if not commands:
+        return True, "our entry is not there", commands
+    if len(commands) > 1:
+        return False, f"our entry is there {len(commands)} times; {mended} makes it one", commands
+    if program_in(commands[0]) is None:
+        return False, f"our entry calls what is not there: {commands[0]}; run {mended}", commands
+    if settings.root.get("disableAllHooks") is True:
+        return False, "our entry is there, but disableAllHooks switches it off", commands
+    return True, f"our entry is there: {commands[0]}", commands
+
+
+def _self_test(host: Host) -> Finding:
+    from ctxsift.cli.self_test import answer_time
+
+    try:
+        took = answer_time(host.name)
+    except (OSError, ValueError) as error:
+        return Finding(f"{host.name} self-test", False, f"failed: {error}")
+    return Finding(f"{host.name} self-test", True, f"passed in {took:.2f} s", {"seconds": round(took, 3)})
