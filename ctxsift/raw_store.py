@@ -28,6 +28,9 @@ _LEAST_DIGITS, _MOST_DIGITS, _STEP = 12, 64, 4
 _SUFFIX = ".log"
 # IDs of files that were removed, so that nobody looks for one again and again.
 _EXPIRED, _MOST_EXPIRED = "expired", 1000
+# What was shortened and read again, a line each; beside the files, so that to clear these leaves the counts.
+_USES, _OLDER, _MOST_USES = "uses", "uses.old", 500_000
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -114,6 +117,30 @@ def clear() -> int:
         return len(found)
 
 
+def log(*words: str | int) -> None:
+    """Write down what became of an output, if that can be done; where nothing was kept yet, nothing is written."""
+    line = " ".join(map(str, (int(time.time()), *words)))
+    with contextlib.suppress(OSError), _opened_outer() as outer:
+        descriptor = os.open(_USES, _APPEND, 0o600, dir_fd=outer)
+        try:
+            os.write(descriptor, f"{line}\n".encode())
+            written = os.fstat(descriptor)
+            if written.st_size > _MOST_USES and os.path.samestat(written, os.stat(_USES, dir_fd=outer)):
+                os.rename(_USES, _OLDER, src_dir_fd=outer, dst_dir_fd=outer)
+        finally:
+            os.close(descriptor)
+
+
+def logged() -> list[list[str]]:
+    """Return the words of each line that was written down, its time first; the oldest may be gone. Raises OSError."""
+    found = b""
+    with contextlib.suppress(FileNotFoundError), _opened_outer() as outer:
+        for name in (_OLDER, _USES):
+            with contextlib.suppress(FileNotFoundError), _reading(outer, name) as descriptor:
+                found += _content(descriptor)
+    return [line.split(" ") for line in found.decode(errors="replace").splitlines()]
+
+
 def _outer() -> Path:
     given = Path(os.environ.get("XDG_STATE_HOME", ""))
     # A relative path is to be ignored, says the specification of these folders.
@@ -126,15 +153,21 @@ def _outer() -> Path:
 @contextlib.contextmanager
 def _opened(*, make: bool = False) -> Iterator[int]:
     """Give a descriptor of the folder, by which all else is reached: nobody can put another in its place."""
-    outer = _open_folder(str(_outer()), make=make)
-    try:
+    with _opened_outer(make=make) as outer:
         inner = _open_folder("raw", make=make, within=outer)
-    finally:
-        os.close(outer)
     try:
         yield inner
     finally:
         os.close(inner)
+
+
+@contextlib.contextmanager
+def _opened_outer(*, make: bool = False) -> Iterator[int]:
+    outer = _open_folder(str(_outer()), make=make)
+    try:
+        yield outer
+    finally:
+        os.close(outer)
 
 
 def _open_folder(path: str, *, make: bool, within: int | None = None) -> int:

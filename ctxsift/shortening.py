@@ -18,6 +18,8 @@ _LEAST_SAVED_BYTES, _LEAST_SAVED_SHARE = 1500, 0.25
 _LAST_LINES = 5
 _LONGEST_ID = "0" * 64
 _HEAD = "[ctxsift: "
+# How lines of the log begin, after their time; a number of bytes follows.
+SHORTENED, WHOLE = "shortened", "whole"
 # A path into the store, or what has printed what it holds, or an extract.
 _OF_OURS = re.compile(r"\bctxsift/raw\b|\bctxsift\S*\s+(?:raw|run|compress)\b|\b[0-9a-f]{12,64}\.log\b")
 
@@ -32,6 +34,19 @@ class _Draft:
     def fits(self, room: int) -> bool:
         """Say whether it has so many bytes at most."""
         return _size(self.text) <= room
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """What is printed in place of an output, and the ID under which that is kept."""
+
+    text: str
+    identity: str
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return _size(self.text)
 
 
 def reads_kept(command: str) -> bool:
@@ -52,28 +67,41 @@ def shortened(data: bytes, question: str, exit_code: int | None, most_bytes: int
         OSError: the original cannot be kept, so nothing may stand in for it.
 
     """
+    try:
+        found = _shortened(data, question, exit_code, most_bytes)
+    except OSError:
+        raw_store.log(WHOLE, len(data), "cannot-be-kept")
+        raise
+    if isinstance(found, str):
+        raw_store.log(WHOLE, len(data), found)
+        return None
+    raw_store.log(SHORTENED, len(data), found.size, found.identity)
+    return found.text
+
+
+def _shortened(data: bytes, question: str, exit_code: int | None, most_bytes: int) -> _Printed | str:
+    """Return what is printed in place of an output, or, in a word, why it is printed as it is. Raises OSError."""
     text = _text(data)
     if text is None:
-        return None
+        return "no-text"
+    if text.rstrip().rpartition("\n")[2].startswith(_HEAD):
+        return "is-an-extract"
     total = text.count("\n") + (not text.endswith("\n"))
     room = min(most_bytes, len(data) - _LEAST_SAVED_BYTES, int(len(data) * (1 - _LEAST_SAVED_SHARE)))
     room -= _size(_last_line(total, total, exit_code, _LONGEST_ID)) + 2
     draft = _fitting(text, question, room, exit_code)
-    if draft is None:
-        return None
+    if isinstance(draft, str):
+        return draft
     identity = raw_store.keep(data)
-    return f"{draft.text}\n{_last_line(draft.shown, total, exit_code, identity)}"
+    return _Printed(f"{draft.text}\n{_last_line(draft.shown, total, exit_code, identity)}", identity)
 
 
 def _text(data: bytes) -> str | None:
-    """Return an output as text; None where it is none, or ends with a last line of ours."""
-    if b"\x00" in data:
-        return None
+    """Return an output as text; None where it is none."""
     try:
-        text = data.decode()
+        return None if b"\x00" in data else data.decode()
     except UnicodeDecodeError:
         return None
-    return None if text.rstrip().rpartition("\n")[2].startswith(_HEAD) else text
 
 
 def _last_line(shown: int, total: int, exit_code: int | None, identity: str) -> str:
@@ -86,18 +114,20 @@ def _size(text: str) -> int:
     return len(text.encode(errors="surrogateescape"))
 
 
-def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Draft | None:
-    """Return the first draft that has room; if that hides a failure, the end of the output, if that has room."""
+def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Draft | str:
+    """Return the first draft that has room; if that hides a failure, the end of the output; or why neither will do."""
     lines = text.rstrip("\n").split("\n")
     # What is not known to have succeeded may have failed.
     fitting = (each for each in _drafts(lines, question, room, 0 if exit_code == 0 else _LAST_LINES) if each.fits(room))
     draft = next(fitting, None)
-    if draft is None or not (exit_code and _hides_failure(draft.text)):
+    if draft is None:
+        return "saves-too-little"
+    if not (exit_code and _hides_failure(draft.text)):
         return draft
     # It failed without a word of failure: then the end of the output has to tell.
     last = _lines_within(lines, room * 3 // 4)
     draft = _draft(lines, question, room // 8, last)
-    return draft if last >= _LAST_LINES and draft.fits(room) else None
+    return draft if last >= _LAST_LINES and draft.fits(room) else "hides-the-failure"
 
 
 def _hides_failure(text: str) -> bool:

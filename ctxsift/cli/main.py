@@ -22,6 +22,7 @@ _SUBCOMMANDS = {
     "hook": "hook",
     "init": "init",
     "doctor": "doctor",
+    "stats": "stats",
     "compress": "compress",
     "session": "session",
     "compact": "compact",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SUBCOMMAND = "raw"
 EXIT_UNKNOWN, EXIT_EXPIRED = 1, 3
+# Begins a line of the log.
+READ = "read"
 # A pattern that goes back and forth over a long line has no end.
 _MOST_SECONDS = 5.0
 _LINES = re.compile(r"([1-9][0-9]{0,11})?:([1-9][0-9]{0,11})?")
@@ -107,6 +109,7 @@ def _printed(options: argparse.Namespace) -> int:
         data = raw_store.read(identity)
     except FileNotFoundError:
         return _missing(identity)
+    raw_store.log(READ, identity)
     if options.path:
         show(str(raw_store.path_of(identity)))
         return 0
