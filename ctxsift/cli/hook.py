@@ -33,7 +33,8 @@ For the settings of an agent's program; its JSON comes on standard input. `ctxsi
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
     {"type": "command", "command": "/usr/bin/ctxsift hook claude", "timeout": 10}]}]}}
 
-Codex has no way to replace a result: it shows what `ctxsift hook codex` says as the reason why a call was blocked.
+Codex and Gemini CLI have no other way to replace a result: they show what we say as the reason why it was blocked.
+Cursor has none for its shell, and is told {} always.
 
 Long output of tests, linters, builds and installations is shown as `ctxsift run` would print it. Claude Code asks
 after commands that succeeded only; put `ctxsift run --` before one that may fail.
@@ -54,28 +55,32 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
     """Answer the program; return 0."""
     del command
+    reply = None
     try:
-        if (reply := _reply(options.host, signals)) is not None:
-            write(reply)
+        reply = _reply(options.host, signals)
     except BaseException as error:  # not even memory that is used up may change what the program does
         note(f"the result is left as it is ({told(error)})")
+    if reply is None and options.host == _ALWAYS_ANSWERED:
+        reply = b"{}\n"
+    if reply is not None:
+        write(reply)
     return 0
 
 
 def _reply(host: str, signals: Signals) -> bytes | None:
-    shortening = _HOSTS.get(host)
+    known = _HOSTS.get(host)
     if os.isatty(0):
         note("hook reads the JSON of an agent's program on standard input; see ctxsift hook --help")
         return None
     source = standard_input(signals)
-    source.read(_MOST_TOLD if shortening is not None else 0)
+    source.read(_MOST_TOLD if known is not None else 0)
     if signals.first is not None:
         return None
     if not source.ended:
         # Whoever writes is not to fail over us.
         for _ in source.everything():
             pass
-    if shortening is None:
+    if known is None:
         note(f"hook knows no host of this name; known: {', '.join(_HOSTS)}")
         return None
     if not DEFAULT_MIN_BYTES <= len(source.data) <= _MOST_TOLD or os.environ.get(SWITCH) == "0":
@@ -83,12 +88,12 @@ def _reply(host: str, signals: Signals) -> bytes | None:
     import json
 
     event = json.loads(source.data, parse_constant=_refuse)
-    if not isinstance(event, dict) or (event.get("hook_event_name", _EVENT), event.get("tool_name")) != (
-        _EVENT,
-        "Bash",
-    ):
+    if not isinstance(event, dict):
         return None
-    answer = shortening(event)
+    name, tool, answered = known
+    if (event.get("hook_event_name", name), event.get("tool_name")) != (name, tool):
+        return None
+    answer = answered(event)
     return None if answer is None else json.dumps(answer, allow_nan=False).encode() + b"\n"
 
 
@@ -117,7 +122,28 @@ def _codex(event: dict[str, Any]) -> dict[str, Any] | None:
     return None if short is None else {"decision": "block", "reason": short}
 
 
-_HOSTS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {"claude": _claude, "codex": _codex}
+def _gemini(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what replaces a result of Gemini CLI's shell; in its shape of November 2026."""
+    response = event.get("tool_response")
+    text = response.get("llmContent") if isinstance(response, dict) and not response.get("error") else None
+    short = _shortened(event, text.encode()) if isinstance(text, str) else None
+    return None if short is None else {"decision": "deny", "reason": short}
+
+
+def _cursor(event: dict[str, Any]) -> None:
+    """Return nothing: what Cursor's shell printed cannot be replaced."""
+    del event
+
+
+# What a program calls the event after a tool was used, and its shell; and what answers it.
+_HOSTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
+    "claude": (_EVENT, "Bash", _claude),
+    "codex": (_EVENT, "Bash", _codex),
+    "gemini": ("AfterTool", "run_shell_command", _gemini),
+    "cursor": ("postToolUse", "Shell", _cursor),
+}
+# What it is told has to be JSON, always.
+_ALWAYS_ANSWERED = "cursor"
 
 
 def _shortened(event: dict[str, Any], output: bytes) -> str | None:

@@ -21,8 +21,7 @@ from ctxsift.errors import InputError
 from ctxsift.files import exists, read_bytes, write_atomically
 from ctxsift.json_text import append, remove
 
-_HOOKS, _EVENT = "hooks", "PostToolUse"
-_TIMEOUT_S = 10
+_HOOKS = "hooks"
 _MOST_MB = 4
 _BOM = "\ufeff"
 _COMMENT = re.compile(r"//|/\*|#")
@@ -41,6 +40,9 @@ class Host:
         variable: of the environment, that names its folder.
         folder: in the home folder, or a project.
         file: in that folder, that holds hooks.
+        event: after a tool was used.
+        matcher: its shell.
+        timeout: ten seconds, in its unit.
 
     """
 
@@ -49,6 +51,9 @@ class Host:
     variable: str
     folder: str
     file: str
+    event: str = "PostToolUse"
+    matcher: str = "Bash"
+    timeout: int = 10
 
 
 HOSTS = {
@@ -56,6 +61,7 @@ HOSTS = {
     for host in (
         Host("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
         Host("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json"),
+        Host("gemini", "Gemini CLI", "", ".gemini", "settings.json", "AfterTool", "run_shell_command", 10_000),
     )
 }
 
@@ -87,22 +93,22 @@ class Settings:
     @property
     def commands(self) -> list[str]:
         """The command of each entry of ours."""
-        return [self.root[_HOOKS][_EVENT][entry]["hooks"][hook]["command"] for entry, hook in self.ours]
+        return [self.root[_HOOKS][self.host.event][entry]["hooks"][hook]["command"] for entry, hook in self.ours]
 
     def with_entry(self, command: str) -> bytes:
         """Return what the file holds with one entry of ours, the last of its event."""
         text = self.without_entries() if self.ours else (self.content or b"{}\n").decode()
         mark = _BOM if text.startswith(_BOM) else ""
-        return (mark + append(text.removeprefix(_BOM), (_HOOKS, _EVENT), entry(command))).encode()
+        return (mark + append(text.removeprefix(_BOM), (_HOOKS, self.host.event), entry(self.host, command))).encode()
 
     def without_entries(self) -> str:
         """Return the text of the file without our entries, and without what holds nothing then."""
         text = (self.content or b"").decode()
         mark = _BOM if text.startswith(_BOM) else ""
-        text, left = text.removeprefix(_BOM), [len(each["hooks"]) for each in self.root[_HOOKS][_EVENT]]
+        text, left = text.removeprefix(_BOM), [len(each["hooks"]) for each in self.root[_HOOKS][self.host.event]]
         for group, hook in reversed(self.ours):
             left[group] -= 1
-            path: list[str | int] = [_HOOKS, _EVENT, group, "hooks", hook]
+            path: list[str | int] = [_HOOKS, self.host.event, group, "hooks", hook]
             if not left[group]:
                 path, _ = path[:3], left.pop(group)
             if not left:
@@ -111,9 +117,10 @@ class Settings:
         return mark + text
 
 
-def entry(command: str) -> dict[str, Any]:
+def entry(host: Host, command: str) -> dict[str, Any]:
     """Return an entry that has a program ask us what to show of a command's output."""
-    return {"matcher": "Bash", "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
+    hook = {"type": "command", "command": command, "timeout": host.timeout}
+    return {"matcher": host.matcher, "hooks": [hook]}
 
 
 def own_program() -> Path:
@@ -188,7 +195,7 @@ def read_settings(host: Host, path: Path) -> Settings:
     content = read_bytes(path, _BY_HAND, most_mb=_MOST_MB)
     root = _decoded(path, content)
     found = root.get(_HOOKS, {}) if isinstance(root, dict) else None
-    entries = found.get(_EVENT, []) if isinstance(found, dict) else None
+    entries = found.get(host.event, []) if isinstance(found, dict) else None
     if not isinstance(root, dict) or not isinstance(entries, list) or not all(map(_is_entry, entries)):
         raise InputError(str(path), f"its {_HOOKS} have another shape than {host.title} documents", _BY_HAND)
     ours = re.compile(rf"ctxsift['\"]?\s+hook\s+{host.name}\s*")

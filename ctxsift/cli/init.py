@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SUBCOMMAND = "init"
 EXIT_REFUSED = 1
-_KNOWN = ("claude", "codex")
+_KNOWN = ("claude", "codex", "gemini")
 
 _EPILOG = """\
 examples:
@@ -26,6 +26,7 @@ examples:
 One entry is added, which calls this ctxsift by its whole path; run again, it is still one. It goes to
   claude  ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), with --project .claude/settings.json
   codex   ~/.codex/hooks.json ($CODEX_HOME), with --project .codex/hooks.json
+  gemini  ~/.gemini/settings.json, with --project .gemini/settings.json
 All else in the file stays as it is, to the byte. What was there before is kept beside it, .ctxsift.bak after its name.
 
 exit code: 0 done, or nothing is to be done; 2 the arguments are wrong
@@ -71,7 +72,7 @@ def _run(options: argparse.Namespace) -> None:
 
     host = HOSTS[options.host]
     if options.printed:
-        show_json({"hooks": {"PostToolUse": [entry(command_for(host))]}})
+        show_json({"hooks": {host.event: [entry(host, command_for(host))]}})
         return
     path = settings_path(host, project=options.project)
     if options.dry_run or (options.uninstall and not path.parent.is_dir()):

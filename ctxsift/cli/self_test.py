@@ -10,21 +10,29 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ctxsift.cli.host_settings import HOSTS
 from ctxsift.cli.parser import SWITCH
 
 _OUTPUT = "".join(f"[{n:03}] compiling module_{n * 37 % 991}.c\n" for n in range(400)) + "built 400 files\n"
 _LAST_LINE = re.compile(r"^\[ctxsift: .* ctxsift raw ([0-9a-f]+)\]\Z", re.MULTILINE)
 # What an entry of ours lets pass before the program goes on without us.
 _MOST_S = 10
-_CALL = {"session_id": "self-test", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "1"}
 _CLAUDE: dict[str, Any] = {"stdout": _OUTPUT, "stderr": "", "interrupted": False, "isImage": False}
-_RESPONSES = {"claude": _CLAUDE, "codex": _OUTPUT}
-# What else is in an answer.
-_RESTS = {
-    "claude": {key: value for key, value in _CLAUDE.items() if key != "stdout"},
-    "codex": {"decision": "block"},
+
+
+class _Host(NamedTuple):
+    """What a program tells of its shell, and what else than lines we answer."""
+
+    response: Any
+    rest: dict[str, Any]
+
+
+_HOSTS = {
+    "claude": _Host(_CLAUDE, {key: _CLAUDE[key] for key in _CLAUDE if key != "stdout"}),
+    "codex": _Host(_OUTPUT, {"decision": "block"}),
+    "gemini": _Host({"llmContent": _OUTPUT, "returnDisplay": ""}, {"decision": "deny"}),
 }
 
 
@@ -36,7 +44,12 @@ def answer_time(host: str) -> float:
         ValueError: it answers nothing, something else, or too late.
 
     """
-    call = _CALL | {"tool_input": {"command": "make"}, "tool_response": _RESPONSES[host]}
+    call = {
+        "hook_event_name": HOSTS[host].event,
+        "tool_name": HOSTS[host].matcher,
+        "tool_input": {"command": "make"},
+        "tool_response": _HOSTS[host].response,
+    }
     with tempfile.TemporaryDirectory(prefix="ctxsift-") as folder:
         started = time.monotonic()
         reply = _asked(host, json.dumps(call).encode(), folder)
@@ -69,10 +82,10 @@ def _shown(host: str, reply: bytes) -> str:
     """Return what a program would show in place of the output. Raises ValueError."""
     try:
         answer = json.loads(reply)
-        rest: Any = answer if host == "codex" else answer["hookSpecificOutput"]["updatedToolOutput"]
-        shown = rest.pop("reason" if host == "codex" else "stdout")
+        rest: Any = answer["hookSpecificOutput"]["updatedToolOutput"] if host == "claude" else answer
+        shown = rest.pop("stdout" if host == "claude" else "reason")
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"its answer has another shape ({error!r})") from error
-    if rest != _RESTS[host] or not isinstance(shown, str):
+    if rest != _HOSTS[host].rest or not isinstance(shown, str):
         raise ValueError("its answer has another shape")
     return shown

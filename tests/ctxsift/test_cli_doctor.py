@@ -57,7 +57,15 @@ def test_all_is_well_before_and_after_it_is_set_up(home: Path, tmp_path: Path) -
     before = found(ok=True)
     assert "no such file" in before["claude settings"]["says"]
     assert before["claude self-test"]["seconds"] < self_test._MOST_S
-    assert {"codex", "codex settings", "codex project", "codex self-test", "ctxsift", "switch"} < set(before)
+    assert {
+        "codex",
+        "codex settings",
+        "codex project",
+        "codex self-test",
+        "gemini self-test",
+        "ctxsift",
+        "switch",
+    } < set(before)
     # The self-tests keep nothing.
     assert (before["store"]["outputs"], list((tmp_path / "state" / "ctxsift" / "raw").iterdir())) == (0, [])
     assert call("init", "claude").returncode == 0
@@ -113,7 +121,7 @@ def test_the_switch_is_told_and_does_not_stop_the_self_test(monkeypatch: pytest.
     assert (told["switch"]["off"], "is set" in told["switch"]["says"]) == (True, True)
 
 
-@pytest.mark.parametrize("host", ["claude", "codex"])
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
@@ -131,7 +139,7 @@ def test_an_answer_of_another_shape_fails(host: str, reply: bytes, why: str, mon
 
 def test_a_hook_that_says_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(self_test, "_OUTPUT", "")
-    monkeypatch.setitem(self_test._RESPONSES, "codex", "short")
+    monkeypatch.setitem(self_test._HOSTS, "codex", self_test._HOSTS["codex"]._replace(response="short"))
     with pytest.raises(ValueError, match="no answer, exit code 0"):
         self_test.answer_time("codex")
 

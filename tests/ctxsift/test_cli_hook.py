@@ -31,6 +31,16 @@ CODEX: dict[str, Any] = {
     "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": "Bash",
     "tool_input": {"command": "make"}, "tool_response": OUTPUT, "tool_use_id": "call_1",
 }  # fmt: skip
+GEMINI: dict[str, Any] = {
+    "session_id": "5e1f", "transcript_path": "/home/me/.gemini/tmp/x.json", "cwd": "/home/me/x",
+    "hook_event_name": "AfterTool", "timestamp": "2026-11-20T10:00:00Z", "tool_name": "run_shell_command",
+    "tool_input": {"command": "make", "description": "Build"},
+    "tool_response": {"llmContent": f"Output: {OUTPUT}Exit Code: 1", "returnDisplay": OUTPUT},
+}  # fmt: skip
+CURSOR: dict[str, Any] = {
+    "conversation_id": "1", "hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": {"command": "make"},
+    "tool_output": json.dumps({"output": OUTPUT, "exitCode": 0}), "cursor_version": "2026.09.18",
+}  # fmt: skip
 CLAUDE_REPLY = {
     "type": "object",
     "required": ["hookSpecificOutput"],
@@ -117,6 +127,24 @@ def test_codex_is_told_in_its_way() -> None:
     reply = json.loads(call(json.dumps(CODEX).encode(), "codex"))
     jsonschema.validate(reply, CODEX_REPLY)
     assert reply["reason"].startswith(OUTPUT.split("\n")[0])
+
+
+@pytest.mark.slow
+def test_gemini_is_told_in_its_way() -> None:
+    reply = json.loads(call(json.dumps(GEMINI).encode(), "gemini"))
+    assert (set(reply), reply["decision"]) == ({"decision", "reason"}, "deny")
+    assert len(reply["reason"]) <= 8000
+    assert "Exit Code: 1\n[ctxsift: " in reply["reason"]
+    failed = GEMINI["tool_response"] | {"error": {"message": "timed out"}}
+    assert call(json.dumps(GEMINI | {"tool_response": failed}).encode(), "gemini") == b""
+    assert call(json.dumps(CLAUDE).encode(), "gemini") == b""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [json.dumps(CURSOR).encode(), json.dumps(CLAUDE).encode(), b"", b"{" * 9000])
+def test_cursor_is_told_nothing_in_json(data: bytes, state: Path) -> None:
+    assert call(data, "cursor") == b"{}\n"
+    assert not state.exists()
 
 
 LEFT_ALONE: dict[str, bytes] = {

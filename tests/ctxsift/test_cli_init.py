@@ -13,7 +13,11 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {"claude": (".claude", "settings.json"), "codex": (".codex", "hooks.json")}
+SETTINGS = {
+    "claude": (".claude", "settings.json"),
+    "codex": (".codex", "hooks.json"),
+    "gemini": (".gemini", "settings.json"),
+}
 FOREIGN = """\
 {
     "zeta": 1.50e2,   "model": "op\\u0075s",
@@ -60,10 +64,9 @@ def done(tool: Path, *arguments: str, cwd: Path | None = None) -> str:
 
 
 def entry(tool: Path, host: str = "claude") -> dict[str, Any]:
-    return {
-        "matcher": "Bash",
-        "hooks": [{"type": "command", "command": f"'{tool}' hook {host}", "timeout": 10}],
-    }
+    matcher, timeout = ("run_shell_command", 10_000) if host == "gemini" else ("Bash", 10)
+    hook = {"type": "command", "command": f"'{tool}' hook {host}", "timeout": timeout}
+    return {"matcher": matcher, "hooks": [hook]}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -86,8 +89,9 @@ def given(home: Path, content: str | bytes, host: str = "claude") -> Path:
 def test_from_nothing_to_one_entry_and_back(host: str, home: Path, tool: Path) -> None:
     path = home.joinpath(*SETTINGS[host])
     assert str(path) in done(tool, host)
-    assert json.loads(path.read_bytes()) == {"hooks": {"PostToolUse": [entry(tool, host)]}}
-    assert path.read_text().startswith('{\n  "hooks": {\n    "PostToolUse": [\n')
+    event = "AfterTool" if host == "gemini" else "PostToolUse"
+    assert json.loads(path.read_bytes()) == {"hooks": {event: [entry(tool, host)]}}
+    assert path.read_text().startswith(f'{{\n  "hooks": {{\n    "{event}": [\n')
     before = contents(home)
     assert "already" in done(tool, host)
     assert contents(home) == before
