@@ -9,9 +9,16 @@ from pathlib import Path
 from benchmark.record.schema import schema_keys
 from tests.conftest import ROOT
 
-# What reads and writes the sessions of agents, and tables of other people, whose keys others have named; and what has
-# results of its own, with words of its own.
+# What reads and writes the sessions, settings and hooks of agents, and tables of other people, whose keys others have
+# named; and what has results of its own, with words of its own.
 OTHER_FILES = (
+    *(
+        "ctxsift/cli/hook",
+        "ctxsift/cli/host_settings",
+        "ctxsift/cli/self_test",
+        "ctxsift/cli/doctor",
+        "ctxsift/cli/stats",
+    ),
     *("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output"),
     *("benchmark/utilization/", "benchmark/probes/", "benchmark/judges/"),
 )
@@ -48,6 +55,9 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/backends/templates.py", "model"): "the name of a chat template: the model's own",
     ("benchmark/run/row_asking.py", "timestamp"): "the field of an identity that is no part of it",
     ("ctxsift/validation.py", "ungrounded_facts"): "the stable name of a flag",
+    ("ctxsift/cli/main.py", "run"): "the name of a subcommand",
+    ("ctxsift/cli/run.py", "run"): "the name of a subcommand",
+    ("ctxsift/cli/raw.py", "read"): "what became of an original",
     ("ctxsift/secret_kinds.py", "env"): "the ending of a file's name",
 }
 
