@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ _MOST_MB = 4
 _BOM = "\ufeff"
 _COMMENT = re.compile(r"//|/\*|#")
 _ASSIGNMENT = re.compile(r"\w+=")
+_OPERATORS = "();<>|&"
 _BY_HAND = "change it by hand: ctxsift init HOST --print"
 # Another .bak may be of somebody else.
 _KEPT = ".ctxsift.bak"
@@ -135,8 +137,6 @@ def own_program() -> Path:
 
 def command_for(host: Host) -> str:
     """Return the command that asks this ctxsift, by its whole path. Raises InputError where that has none."""
-    import shlex
-
     path = str(own_program())
     try:
         path.encode()
@@ -152,7 +152,6 @@ def is_program(path: Path) -> bool:
 
 def program_in(command: str) -> str | None:
     """Return the path of what a command of ours runs; None where there is no such program."""
-    import shlex
     import shutil
 
     with contextlib.suppress(ValueError):
@@ -198,14 +197,28 @@ def read_settings(host: Host, path: Path) -> Settings:
     entries = found.get(host.event, []) if isinstance(found, dict) else None
     if not isinstance(root, dict) or not isinstance(entries, list) or not all(map(_is_entry, entries)):
         raise InputError(str(path), f"its {_HOOKS} have another shape than {host.title} documents", _BY_HAND)
-    ours = re.compile(rf"ctxsift['\"]?\s+hook\s+{host.name}\s*")
     places = tuple(
         (number, at)
         for number, each in enumerate(entries)
         for at, hook in enumerate(each["hooks"])
-        if isinstance(command := hook.get("command"), str) and ours.search(command) and ours.split(command)[-1] == ""
+        if _is_ours(host, hook.get("command"))
     )
     return Settings(host, path, content, stat.S_IMODE(path.stat().st_mode), root, places)
+
+
+def _is_ours(host: Host, command: object) -> bool:
+    """Say whether a command calls `ctxsift hook` for a program, however that is started, and does nothing else."""
+    if not isinstance(command, str):
+        return False
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return False
+    started = Path(words[-3]).name if len(words) > 2 else ""
+    alone = not any(set(word) <= set(_OPERATORS) for word in words)
+    return started == "ctxsift" and words[-2:] == ["hook", host.name] and alone
 
 
 def _is_entry(each: Any) -> bool:

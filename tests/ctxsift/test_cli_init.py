@@ -154,6 +154,41 @@ def test_an_entry_that_was_moved_is_still_ours(home: Path, tool: Path) -> None:
     assert json.loads(path.read_bytes()) == {"hooks": {"PostToolUse": [left]}}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "log && ctxsift hook claude",
+        "ctxsift hook claude | tee log",
+        "ctxsift hook claude;log",
+        "echo ctxsift hook codex",
+        "'/a ctxsift hook claude",
+        "hook claude",
+        "",
+        7,
+    ],
+)
+def test_what_does_more_than_ours_is_not_ours(command: object, home: Path, tool: Path) -> None:
+    content = json.dumps({"hooks": {"PostToolUse": [{"hooks": [{"command": command}]}]}})
+    path = given(home, content)
+    assert "no entry" in done(tool, "claude", "--uninstall")
+    done(tool, "claude")
+    assert len(json.loads(path.read_bytes())["hooks"]["PostToolUse"]) == 2
+    done(tool, "claude", "--uninstall")
+    assert path.read_text() == content
+
+
+def test_a_path_of_any_characters_is_found_again(home: Path, tool: Path) -> None:
+    folder = tool.parent.rename(tool.parent.with_name("a ;&|'\"$(x) \u00e9"))
+    done(folder / "ctxsift", "claude")
+    assert "already" in done(folder / "ctxsift", "claude")
+    (command,) = (
+        each["hooks"][0]["command"]
+        for each in json.loads(home.joinpath(*SETTINGS["claude"]).read_bytes())["hooks"]["PostToolUse"]
+    )
+    said = subprocess.run(["sh", "-c", command], input=b"", capture_output=True, check=True)
+    assert (said.stdout, said.stderr) == (b"", b"")
+
+
 def test_a_project_has_its_own(home: Path, tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tmp_path / "project"
     project.mkdir()
