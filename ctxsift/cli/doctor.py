@@ -135,7 +135,7 @@ def _settings(host: Host) -> Iterator[Finding]:
     seen = set()
     for about, project in ((f"{host.name} settings", False), (f"{host.name} project", True)):
         try:
-            path = settings_path(host, project=project)
+            path = settings_path(host, project=project, to_write=False)
             if path not in seen:
                 ok, says, commands = _entry(host, path, f"ctxsift init {host.name}{' --project' if project else ''}")
                 values = {"settings": str(path), "commands": commands}

@@ -160,11 +160,16 @@ def program_in(command: str) -> str | None:
     return None
 
 
-def settings_path(host: Host, *, project: bool) -> Path:
+def settings_path(host: Host, *, project: bool, to_write: bool = True) -> Path:
     """Return where a program's hooks are set: for this project (the working folder), or for all.
 
+    Args:
+        host: the program.
+        project: for this project alone.
+        to_write: so that a link may not lead elsewhere.
+
     Raises:
-        InputError: the file is elsewhere, by a link; or there is no home folder.
+        InputError: the file is elsewhere; or there is no home folder.
 
     """
     try:
@@ -177,7 +182,7 @@ def settings_path(host: Host, *, project: bool) -> Path:
         found = path.resolve()
     except (OSError, RuntimeError) as error:
         raise InputError(host.title, f"its settings cannot be found ({error})", _BY_HAND) from error
-    if not found.is_relative_to(within):
+    if to_write and not found.is_relative_to(within):
         raise InputError(str(path), f"is a link that leads out of {within}, to {found}", _BY_HAND)
     return found
 

@@ -92,6 +92,14 @@ def test_what_is_wrong_with_an_entry_is_told(
     assert why in told["claude settings"]["says"]
 
 
+def test_settings_behind_a_link_are_read(home: Path, tmp_path: Path) -> None:
+    set_up(home, "/bin/sh ctxsift hook claude")
+    path = home / ".claude" / "settings.json"
+    path.rename(tmp_path / "elsewhere.json")
+    path.symlink_to(tmp_path / "elsewhere.json")
+    assert found(ok=True)["claude settings"]["commands"] == ["/bin/sh ctxsift hook claude"]
+
+
 def test_no_command_of_an_entry_is_run(home: Path, tmp_path: Path) -> None:
     evil = tmp_path / ".claude" / "ctxsift"
     evil.parent.mkdir()
