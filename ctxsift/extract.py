@@ -150,7 +150,9 @@ class _Weights:
             counts[shapes[text]] += count
         rarity = {text: self._rarity(counts[shapes[text]]) for text in normal}
         failing = {text for text in normal if shows_failure(text)}
-        self.failing = frozenset(place for place, line in enumerate(lines) if line.normal in failing)
+        self.failing = frozenset(
+            place for place, line in enumerate(lines) if line.normal in failing or _hidden_failure(line.text)
+        )
         nearness = self._nearness(lines, question)
         self.all = [
             (_RARITY_WEIGHT * rarity[line.normal] if line.says_something else 0.0)
@@ -316,5 +318,22 @@ def _gap(count: int, failing: int) -> str:
 
 
 def _shown(text: str) -> str:
-    hidden = len(text) - _LINE_HEAD - _LINE_TAIL
-    return text if hidden <= 0 else f"{text[:_LINE_HEAD]} ... {hidden:,} characters ... {text[-_LINE_TAIL:]}"
+    """Return a line; of a very long one, both ends and what is around a failure between them."""
+    if len(text) <= _LINE_HEAD + _LINE_TAIL:
+        return text
+    parts = [(0, _LINE_HEAD), (len(text) - _LINE_TAIL, len(text))]
+    if found := _hidden_failure(text):
+        middle = max(_LINE_HEAD, found.start() - _LINE_TAIL // 2)
+        parts.insert(1, (middle, min(middle + _LINE_TAIL, len(text) - _LINE_TAIL)))
+    shown = text[: parts[0][1]]
+    for (_, end), (start, stop) in pairwise(parts):
+        hidden = start - end
+        shown += f" ... {hidden:,} characters ... {text[start:stop]}" if hidden else text[start:stop]
+    return shown
+
+
+def _hidden_failure(text: str) -> re.Match[str] | None:
+    """Return the first word of failure between the ends of a line that are shown."""
+    if len(text) <= _LINE_HEAD + _LINE_TAIL:
+        return None
+    return _FAILURE.search(text, _LINE_HEAD, len(text) - _LINE_TAIL)

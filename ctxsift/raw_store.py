@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
 import stat
@@ -93,8 +94,11 @@ def check() -> None:
 def read(identity: str) -> bytes:
     """Return the bytes of a file, whose time starts anew. Raises OSError; FileNotFoundError where it is not there."""
     with _opened() as store, _reading(store, identity + _SUFFIX) as descriptor:
+        content = _content(descriptor)
+        if not hashlib.sha256(content).hexdigest().startswith(identity):
+            raise OSError(errno.EIO, f"the file of {identity} was changed")
         _touch(descriptor)
-        return _content(descriptor)
+        return content
 
 
 def is_expired(identity: str) -> bool:

@@ -171,6 +171,8 @@ _BEFORE_VALUE = re.compile(rf"(?P<name>{_NAME})(?:{_SEPARATOR})")
 _QUOTED = re.compile(r"""(?:[bru](?=["']))?\\?(?P<quote>["'`])(?P<value>[^\n"'`\\]{1,64})\\?(?P=quote)""")
 _BARE = re.compile(r"""\\?["']?(?P<value>[^\s"'`|<>(){}\[\],;\\]{1,64})(?P<call>[(\[{])?""")
 _REST = re.compile(r"""[^\s"'`|<>(){}\[\],;\\]*""")
+# What `pwd` prints, and $PWD holds.
+_PLACE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _NEXT = re.compile(r"&[\w.-]{1,60}=")
 _FLAG = re.compile(r"(?:\A|[\s\"'])--?[\w-]*\Z")
 _LONGEST_NAME = 40
@@ -247,7 +249,7 @@ def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], in_comman
     if name["blank"] and not is_flag:
         # Most of what follows such a word is prose.
         return _is_random(value) and _is_value(value) and not _is_named(value)
-    if not _is_value(value):
+    if not _is_value(value) or (name["name"] == "pwd" and _PLACE.match(value)):
         return False
     separator = text[name.end("name") : name.end()]
     is_header = separator[0] == ":" and ("-" in name["name"] or before.endswith("-"))

@@ -115,7 +115,7 @@ def _size(text: str) -> int:
 
 
 def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Draft | str:
-    """Return the first draft that has room; if that hides a failure, the end of the output; or why neither will do."""
+    """Return the first draft that has room, if it hides a failure with more of the end; or why neither will do."""
     lines = text.rstrip("\n").split("\n")
     # What is not known to have succeeded may have failed.
     fitting = (each for each in _drafts(lines, question, room, 0 if exit_code == 0 else _LAST_LINES) if each.fits(room))
@@ -124,9 +124,9 @@ def _fitting(text: str, question: str, room: int, exit_code: int | None) -> _Dra
         return "saves-too-little"
     if not (exit_code and _hides_failure(draft.text)):
         return draft
-    # It failed without a word of failure: then the end of the output has to tell.
-    last = _lines_within(lines, room * 3 // 4)
-    draft = _draft(lines, question, room // 8, last)
+    # It failed without a word of failure: then lines unlike the others and the end of the output have to tell.
+    last = _lines_within(lines, room * 3 // 8)
+    draft = _draft(lines, question, room * 3 // 4, last)
     return draft if last >= _LAST_LINES and draft.fits(room) else "hides-the-failure"
 
 

@@ -135,11 +135,11 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
     from ctxsift.cli.session import chosen
     from ctxsift.files import refuse_input
     from ctxsift.sessions.compaction.methods import create_method
-    from ctxsift.sessions.reading import read_session
+    from ctxsift.sessions.reading import read_session, subagent_files
 
     source = chosen(options)
     for option, output in (("-o", options.output), ("--journal", options.journal)):
-        refuse_input(output, (source, options.compacted), option=option)
+        refuse_input(output, (source, *subagent_files(source), options.compacted), option=option)
     refuse_input(options.journal, (options.output,), option="--journal")
     if options.follow and options.threshold is None:
         raise InputError("--follow", "cuts where the context exceeds a threshold", "give one with --threshold N")

@@ -8,7 +8,7 @@ from ctxsift.cli.parser import PACKAGED_MODEL
 from ctxsift.cli.passing import give_back, problem_with, told, write, write_text
 from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.contracts import Kind, contract_of
-from ctxsift.extract import extract
+from ctxsift.extract import extract, shows_failure
 from ctxsift.intents import Intent
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ def extracted(options: argparse.Namespace, source: Source, signals: Signals) -> 
         return give_back(source, told(error), as_json=options.json)
     if len(picked) >= len(text.rstrip()):
         return give_back(source, "no line of it can be left out" if options.json else None, as_json=options.json)
+    if source.known_exit_code and not any(map(shows_failure, picked.split("\n"))):
+        why = f"exit code {source.known_exit_code}, and no line that can be selected shows why"
+        return give_back(source, why, as_json=options.json)
     if options.json:
         from ctxsift.cli.compress_json import Printed, as_json
 

@@ -100,6 +100,7 @@ def _when(seconds: float) -> str:
 def _printed(options: argparse.Namespace) -> int:
     from ctxsift import raw_store
     from ctxsift.cli.passing import note, write
+    from ctxsift.streams import reader_gone, stdout_loss
     from ctxsift.terminal import show
 
     identity: str = options.identity
@@ -118,7 +119,7 @@ def _printed(options: argparse.Namespace) -> int:
         if not data:
             note("none of its lines is chosen by --lines and --grep")
     write(data)
-    return 0
+    return EXIT_UNKNOWN if stdout_loss() and not reader_gone() else 0
 
 
 def _missing(identity: str) -> int:

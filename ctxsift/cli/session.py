@@ -125,10 +125,10 @@ def chosen(options: argparse.Namespace) -> Path:
 
 def _session(options: argparse.Namespace, signals: Signals, *, output: Path | None = None) -> Session:
     from ctxsift.files import refuse_input
-    from ctxsift.sessions.reading import read_session
+    from ctxsift.sessions.reading import read_session, subagent_files
 
     source = chosen(options)
-    refuse_input(output, (source,))
+    refuse_input(output, (source, *subagent_files(source)))
     return signals.interruptible(lambda: read_session(source, keep_secrets=options.keep_secrets))
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# Those that end a program that does not know them: output that was read must not be lost over any.
+ENDING = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU),
+)
 # `timeout` sends a signal to its child and then to the whole group: what comes so soon is the same request.
 _SAME_REQUEST_S = 0.5
 

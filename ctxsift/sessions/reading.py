@@ -114,15 +114,24 @@ def _not_read(first: Sequence[JsonValue | Skipped], no_document: str) -> str:
     return "is no session of a known format" if values else f"holds no JSON that can be read ({no_document})"
 
 
+def subagent_files(path: Path) -> list[Path]:
+    """Return the files beside a session that may hold steps of its subagents, and are read with it."""
+    # Older versions put those of all sessions of a folder together.
+    shared = [*sorted((path.parent / "subagents").glob("agent-*.jsonl")), *sorted(path.parent.glob("agent-*.jsonl"))]
+    return (_own_subagents(path) + shared)[:_MOST_SUBAGENTS]
+
+
+def _own_subagents(path: Path) -> list[Path]:
+    return sorted((path.parent / path.name.partition(".")[0] / "subagents").glob("agent-*.jsonl"))
+
+
 def _subagents(path: Path, importer: Importer) -> Iterator[Event]:
     """Yield what agents did whose steps stand in files beside a session of Claude Code."""
     if not isinstance(importer, ClaudeCode) or path.name.startswith("agent-"):
         return
     session_id = importer.head.session_id
-    own = sorted((path.parent / path.name.partition(".")[0] / "subagents").glob("agent-*.jsonl"))
-    # Older versions put those of all sessions of a folder together.
-    shared = [*sorted((path.parent / "subagents").glob("agent-*.jsonl")), *sorted(path.parent.glob("agent-*.jsonl"))]
-    for each in (own + shared)[:_MOST_SUBAGENTS]:
+    own = _own_subagents(path)
+    for each in subagent_files(path):
         name = each.name.removesuffix(".jsonl")
         try:
             with open_session(each, beside=importer) as events:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ctxsift.secret_kinds import ASSIGNED, HIDDEN, found_in, hide, is_secret_under, printed_by
+from ctxsift.secret_kinds import ASSIGNED, HIDDEN, Found, found_in, hide, is_secret_under, printed_by
 from ctxsift.sessions.importers.base import Aside, Event
 from ctxsift.sessions.records import Compaction, JsonValue, SessionHead, Step, ToolCall, ToolResult
 
@@ -66,10 +66,28 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.value(each) for each in value]
+            return self._list(value)
         if isinstance(value, dict):
             return self._arguments(value)
         return value
+
+    def _list(self, values: list[JsonValue]) -> list[JsonValue]:
+        """Return a list without secrets; one of texts may be a command line, whose options tell what follows them."""
+        texts = [each for each in values if isinstance(each, str)]
+        if len(texts) < len(values):
+            return [self.value(each) for each in values]
+        found = found_in(" ".join(texts), in_command=True)
+        shown: list[JsonValue] = []
+        start = 0
+        for text in texts:
+            inside = [each for each in found if each.start < start + len(text) and each.end > start]
+            self.counts.update(each.kind for each in inside)
+            clipped = [
+                Found(each.kind, max(0, each.start - start), min(len(text), each.end - start)) for each in inside
+            ]
+            shown.append(self.text(hide(text, clipped)))
+            start += len(text) + 1
+        return shown
 
     def _under(self, key: str, value: JsonValue) -> JsonValue:
         if isinstance(value, str) and is_secret_under(key, value):
@@ -78,7 +96,12 @@ class Redactor:
         return self.value(value)
 
     def _arguments(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        return {self.text(key): self._under(key, each) for key, each in arguments.items()}
+        # {"name": "API_TOKEN", "value": "..."}
+        name = arguments.get("name")
+        return {
+            self.text(key): self._under(name if key == "value" and isinstance(name, str) else key, each)
+            for key, each in arguments.items()
+        }
 
     def _result(self, result: ToolResult, call: ToolCall | None) -> ToolResult:
         text = result.text

@@ -232,6 +232,7 @@ ENDINGS = {
     "four while printing, piped": Ending("giving back", (INT, INT, TERM, HUP), 0, piped=True),
     "four while printing, as JSON": Ending("giving back", (INT, TERM, HUP, INT), 7, as_json=True),
     # Input that is piped in and does not end.
+    "usr1 kills the command": Ending("printing", (signal.SIGUSR1,), 138, "wait"),
     "int twice while it is piped in": Ending("printing", (INT, INT), 130, "wait", piped=True),
     "term while it is piped in": Ending("printing", (TERM,), 143, "wait", piped=True),
     "hup twice while it is piped in": Ending("printing", (HUP, HUP), 129, "wait", piped=True),
@@ -240,7 +241,7 @@ ENDINGS = {
 # under FUZZ.
 IN_CI = (
     *("int kills the command", "hup kills the command", "quit kills the command", "term, farewell, as JSON"),
-    *("int, then term", "term once, and patience", "term after it closed its streams"),
+    *("usr1 kills the command", "int, then term", "term once, and patience", "term after it closed its streams"),
     *("int while the model answers, as JSON", "three while the model answers", "term while the model answers, piped"),
     *("four while printing, piped", "four while printing, as JSON", "hup twice while it is piped in"),
 )

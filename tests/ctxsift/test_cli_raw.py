@@ -35,6 +35,12 @@ def test_all_of_it_comes_byte_for_byte(identity: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, DATA, b"")
 
 
+def test_what_could_not_be_printed_is_no_success(identity: str) -> None:
+    command = [sys.executable, "-m", "ctxsift", "raw", identity]
+    with Path("/dev/full").open("wb") as full:
+        assert subprocess.run(command, stdout=full, stderr=subprocess.DEVNULL, check=False).returncode == 1
+
+
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [

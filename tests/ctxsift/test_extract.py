@@ -158,6 +158,14 @@ def test_colours_and_progress_bars_hide_nothing_and_stay_as_they_are() -> None:
     assert any(line.endswith("no room is left") for line in found)
 
 
+def test_a_failure_in_the_middle_of_a_long_line_is_shown() -> None:
+    long = "x " * 400 + "ERROR: no room is left" + " x" * 400
+    found = extract("\n".join([*QUIET[:200], long, *QUIET[200:]]), "why?").text.split("\n")
+    (shown,) = [line for line in found if line.startswith("x x")]
+    assert "ERROR: no room is left" in shown
+    assert sum(map(int, re.findall(r"\.\.\. (\d+) characters \.\.\.", shown))) + 700 == len(long)
+
+
 @pytest.mark.parametrize(
     ("line", "fails"),
     [

@@ -107,8 +107,16 @@ def test_where_no_line_shows_a_failure_the_end_of_the_output_tells() -> None:
     printed = short("\n".join([*NOISE, *(f"step {n} went well, 0 errors" for n in range(300))]), 3)
     assert printed is not None
     lines = printed.split("\n")
-    assert lines[-150:-1] == [f"step {n} went well, 0 errors" for n in range(151, 300)]
+    assert lines[-100:-1] == [f"step {n} went well, 0 errors" for n in range(201, 300)]
     assert LAST.fullmatch(lines[-1])
+
+
+def test_what_is_unlike_the_rest_is_shown_where_no_line_shows_a_failure() -> None:
+    told = "check 3000: bad value 7"
+    checks = [f"check {n}: good" for n in range(6000)]
+    printed = short("\n".join([*checks[:3000], told, *checks[3000:], "OK"]), 1)
+    assert printed is not None
+    assert told in printed.split("\n")
 
 
 def test_an_end_without_room_leaves_the_output_as_it_is() -> None:

@@ -86,6 +86,11 @@ def test_the_session_is_never_touched(tmp_path: Path) -> None:
     refused = call(copy, "-o", copy)
     assert refused.returncode == 2
     assert f"{copy} is read, and would be lost; name another file" in refused.stderr
+    beside = tmp_path / "session" / "subagents" / "agent-abc.jsonl"
+    beside.parent.mkdir(parents=True)
+    beside.write_text("{}\n", encoding="utf-8")
+    refused = call(copy, "-o", beside)
+    assert (refused.returncode, beside.read_text(encoding="utf-8")) == (2, "{}\n")
     summary, link = tmp_path / "summary.md", tmp_path / "link.md"
     summary.write_text("All done.", encoding="utf-8")
     link.symlink_to(summary)

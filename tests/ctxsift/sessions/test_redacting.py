@@ -190,3 +190,26 @@ def test_long_random_values_under_key_and_csrf() -> None:
 @pytest.mark.parametrize("command", ["vault login {}", "sqlcmd -S db -U sa -P {} -Q x", "docker login -u me -p {} h"])
 def test_passwords_of_more_commands(command: str) -> None:
     assert Redactor().text(command.format(BARE)) == command.format("***")
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (["mysql", "-pVb3nXk9q", "db"], ["mysql", "-p***", "db"]),
+        (["curl", "-u", "me:Vb3nXk9q", "https://x"], ["curl", "-u", "me:***", "https://x"]),
+        (["cli", "--token", "Vb3nXk9qLm27"], ["cli", "--token", "***"]),
+        (["git", "mv", "a b", "docs/token.md"], ["git", "mv", "a b", "docs/token.md"]),
+    ],
+)
+def test_options_in_a_list_of_words_tell_what_follows(command: list[str], shown: list[str]) -> None:
+    assert Redactor().value({"command": list(command)}) == {"command": shown}
+
+
+def test_a_name_tells_what_its_value_is() -> None:
+    pairs = [{"name": "API_TOKEN", "value": "Vb3nXk9qLm2pQ7rT"}, {"name": "API_HOST", "value": "shop-7.internal"}]
+    assert Redactor().value({"environment": pairs}) == {"environment": [pairs[0] | {"value": "***"}, pairs[1]]}
+
+
+@pytest.mark.parametrize("text", ["PWD=/home/me/proj2", "OLDPWD=/srv/a1b2c3", "pwd: ~/work/proj2"])
+def test_folders_stay(text: str) -> None:
+    assert Redactor().text(text) == text
