@@ -275,7 +275,6 @@ MADE = {
     "benchmark.probes.answer_rules": "the ending of a file, escaped",
     "benchmark.utilization.support": "a name, escaped",
     "ctxsift.backends.baselines_extractor: pattern": "of a table",
-    "ctxsift.cli.host_settings": "the name of a host, of the code's table",
     "ctxsift.gate": "a name of the answer, escaped",
     "ctxsift.marks": "marks of the code's table",
     "ctxsift.meta_language": "words of the code's table",
