@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,4 +19,5 @@ def terminal() -> Console:
     # Here, so that commands that print no table start without it.
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else shutil.get_terminal_size((_PIPED, 0)).columns)
+    told = os.environ.get("COLUMNS", "")
+    return Console(width=None if sys.stdout.isatty() else int(told) if told.isdecimal() and int(told) else _PIPED)

@@ -235,7 +235,8 @@ function Notes({ board, shown }) {
 function Doubts() {
   const { figures = 0, mismatch, missed = [] } = overview.validity ?? {};
   if (mismatch || !missed.length) return null;
-  return html`<p class="legend"><a href=${address("validity")}>How far to trust the scores</a>: ${missed.length} of${" "}
+  return html`<p class="legend">
+    <a href=${address("validity")}>How far to trust the scores</a>: ${missed.length} of${" "}
     ${plural(figures, "figure")} that were measured of this scorer lie beyond their bars.</p>`;
 }
 
