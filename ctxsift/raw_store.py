@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -71,9 +70,7 @@ def keep(data: bytes) -> str:
             folder has the name of the file.
 
     """
-    import hashlib
-
-    digest = hashlib.sha256(data).hexdigest()
+    digest = _digest(data)
     _outer().parent.mkdir(parents=True, exist_ok=True)
     with _opened(make=True) as store:
         identity = _written(store, digest, data)
@@ -91,11 +88,18 @@ def check() -> None:
         os.unlink(name, dir_fd=store)
 
 
+def _digest(data: bytes) -> str:
+    # Most outputs are short, and none of them is kept.
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
+
+
 def read(identity: str) -> bytes:
     """Return the bytes of a file, whose time starts anew. Raises OSError; FileNotFoundError where it is not there."""
     with _opened() as store, _reading(store, identity + _SUFFIX) as descriptor:
         content = _content(descriptor)
-        if not hashlib.sha256(content).hexdigest().startswith(identity):
+        if not _digest(content).startswith(identity):
             raise OSError(errno.EIO, f"the file of {identity} was changed")
         _touch(descriptor)
         return content

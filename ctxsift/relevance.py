@@ -36,14 +36,9 @@ class Line:
     words: frozenset[str]
     weight: float
 
-    @property
-    def shows_failure(self) -> bool:
-        """Whether it looks like a failing line."""
-        return shows_failure(self.text)
 
-
-def shows_failure(text: str) -> bool:
-    """Say whether a text has a word of something that failed."""
+def _has_fault(text: str) -> bool:
+    """Say whether a line has a word of something that failed."""
     # Both find the same in ASCII; this way takes a sixth of the time.
     found = _FAULT.search(text.lower()) if text.isascii() else _FAULT_IN_ANY_CASE.search(text)
     return found is not None
@@ -56,7 +51,7 @@ def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
     counts = Counter(word for found in shared for word in found)
     rarity = {word: math.log((1 + len(filled)) / (1 + count)) + 1 for word, count in counts.items()}
     weighed = (
-        (-sum(rarity[word] for word in sorted(found)) - (_FAULT_WEIGHT if shows_failure(line) else 0.0), place, found)
+        (-sum(rarity[word] for word in sorted(found)) - (_FAULT_WEIGHT if _has_fault(line) else 0.0), place, found)
         for (place, line), found in zip(filled, shared, strict=True)
     )
     nearest = heapq.nsmallest(_MOST_LINES, weighed, key=itemgetter(0, 1))

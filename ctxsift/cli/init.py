@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser
+from ctxsift.cli.parser import Parser
 from ctxsift.errors import InputError
 
 TYPE_CHECKING = False
@@ -51,10 +51,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     """Change the settings; return the exit code that the help tells."""
     from ctxsift.cli.passing import note
 
-    del signals
-    if command:
-        note(str(InputError("--", "init runs no command", "leave out what follows it")))
-        return EXIT_USAGE
+    del command, signals
     try:
         _run(options)
     except InputError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser
-from ctxsift.errors import CtxsiftError, InputError
+from ctxsift.cli.parser import Parser
+from ctxsift.errors import CtxsiftError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,13 +43,9 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
     """Print them; return the exit code that the help tells."""
-    from ctxsift.cli.passing import note
     from ctxsift.terminal import show_columns, show_json
 
-    del signals
-    if command:
-        note(str(InputError("--", "list runs no command", "leave out what follows it")))
-        return EXIT_USAGE
+    del command, signals
     kinds = [options.kind] if options.kind else list(_KINDS)
     found = [(kind, *each) for kind in kinds for each in sorted(_KINDS[kind]())]
     if options.json:

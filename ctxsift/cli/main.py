@@ -29,6 +29,8 @@ _SUBCOMMANDS = {
     "list": "listing",
 }
 _READING = ("compress",)
+# Those that take a command after --, or never fail.
+_TAKING_COMMANDS = ("run", "compress", "hook")
 # To who runs it, an exit code says what is to become of a result.
 _UNFAILING = "hook"
 
@@ -74,13 +76,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str], signals: Signals) -> int:
     from ctxsift.cli.parser import EXIT_USAGE
     from ctxsift.cli.passing import note, refuse
-    from ctxsift.errors import CtxsiftError
+    from ctxsift.errors import CtxsiftError, InputError
 
     at = arguments.index("--") if "--" in arguments else len(arguments)
     command = arguments[at + 1 :]
     named = "".join(arguments[:1])
     try:
         options = build_parser(named).parse_args(arguments[:at])
+        if command and named not in _TAKING_COMMANDS:
+            raise InputError("--", f"{named} runs no command", "leave out what follows it")
     except CtxsiftError as error:
         if named == _UNFAILING:
             note(str(error))

@@ -61,10 +61,8 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     """Print it; return the exit code that the help tells."""
     from ctxsift.cli.passing import note
 
-    del signals
+    del command, signals
     try:
-        if command:
-            raise InputError("--", "raw runs no command", "leave out what follows it")
         if sum((options.identity is not None, options.list, options.clear)) != 1:
             raise InputError("ID", "name one output, or give --list or --clear", "ctxsift raw --list shows them")
         return _listed(clear=options.clear) if options.identity is None else _printed(options)

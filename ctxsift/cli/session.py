@@ -78,9 +78,8 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     from ctxsift.cli.passing import note
     from ctxsift.cli.signals import SignalledError
 
+    del command
     try:
-        if command:
-            raise InputError("--", "session runs no command", "leave out what follows it")
         act: Callable[[argparse.Namespace, Signals], int] = options.act
         exit_code = act(options, signals)
         return EXIT_FAILED if stdout_loss() is not None else exit_code

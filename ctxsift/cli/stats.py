@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser
-from ctxsift.errors import InputError
+from ctxsift.cli.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,10 +66,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     from ctxsift.cli.passing import note
     from ctxsift.terminal import show_columns, show_json
 
-    del signals
-    if command:
-        note(str(InputError("--", "stats runs no command", "leave out what follows it")))
-        return EXIT_USAGE
+    del command, signals
     try:
         found = counted(raw_store.logged())
     except OSError as error:

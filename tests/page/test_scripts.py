@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-
-import pytest
 
 from tests.conftest import ROOT
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="make lint runs these, too, and needs node")
 def test_the_scripts_that_need_no_browser() -> None:
     done = subprocess.run(
         ["node", "--test", "tests/page/"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
