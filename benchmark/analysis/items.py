@@ -16,7 +16,7 @@ from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
 from benchmark.statistics import mean
 
-# With fewer models a correlation says nothing: that of five is beyond chance from .88 on.
+# With fewer models a correlation says nothing: that of five is significant from .88 on.
 FEWEST_RESULTS = 5
 _EASY, _HARD = 0.75, 0.4
 

@@ -118,7 +118,7 @@ class Leaderboard:
 
     @property
     def beaten_by(self) -> Mapping[StoredResult, frozenset[StoredResult]]:
-        """For each ranked result, those that are better beyond chance."""
+        """For each ranked result, those that are significantly better."""
         results = self.ranking.results
         better: dict[StoredResult, set[StoredResult]] = {result: set() for result in results}
         for (i, j), difference in self.ranking.differences.items():

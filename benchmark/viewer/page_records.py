@@ -137,7 +137,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
         about: what they have in common.
         results: their keys, best first.
         best: keys of those that lead it; where there are none, `headline` says why.
-        beaten_by: key of a ranked result -> keys of those that are better beyond chance.
+        beaten_by: key of a ranked result -> keys of those that are significantly better.
         references: gold and the best baselines, as far as no result is of them.
         reference_note: what reference rows are; empty where there are none.
         lines: gold and the best baseline as lines to measure by.
