@@ -31,7 +31,7 @@ The ID is in the last line of what `ctxsift run` printed. Outputs are kept for s
 200 of them and 200 MB at most, in files that only you can read: secrets in them are not taken out.
 
 exit code: 0 printed; 2 the arguments are wrong, or the pattern takes longer than five seconds
-  1  there is no output with this ID, or it cannot be read
+  1  there is no output with this ID, or it cannot be read, or printed
   3  it is no longer kept: run its command again
 """
 
