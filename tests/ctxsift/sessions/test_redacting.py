@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxsift.sessions.records import Session
+from ctxsift.sessions.records import JsonValue, Session
 from ctxsift.sessions.redacting import Redactor
 from tests.ctxsift.sessions.samples import PI_HEAD, claude, lines, pi, read, use
 from tests.support.secret_forms import generated
@@ -206,8 +206,9 @@ def test_options_in_a_list_of_words_tell_what_follows(command: list[str], shown:
 
 
 def test_a_name_tells_what_its_value_is() -> None:
-    pairs = [{"name": "API_TOKEN", "value": "Vb3nXk9qLm2pQ7rT"}, {"name": "API_HOST", "value": "shop-7.internal"}]
-    assert Redactor().value({"environment": pairs}) == {"environment": [pairs[0] | {"value": "***"}, pairs[1]]}
+    token: dict[str, JsonValue] = {"name": "API_TOKEN", "value": "Vb3nXk9qLm2pQ7rT"}
+    host: dict[str, JsonValue] = {"name": "API_HOST", "value": "shop-7.internal"}
+    assert Redactor().value({"environment": [token, host]}) == {"environment": [token | {"value": "***"}, host]}
 
 
 @pytest.mark.parametrize("text", ["PWD=/home/me/proj2", "OLDPWD=/srv/a1b2c3", "pwd: ~/work/proj2"])
