@@ -20,8 +20,8 @@ const decoded = (text) => {
 const wellFormed = (text) => text.replace(/\p{Cs}/gu, "\ufffd");
 
 /** @returns {Route} */
-function readRoute() {
-  const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
+function readRoute(hash = location.hash) {
+  const [path, query = ""] = hash.replace(/^#/, "").split("?");
   const [view = "board", ...parts] = path.split("/").filter(Boolean).map(decoded);
   return { view, parts, query: Object.fromEntries(new URLSearchParams(query)) };
 }
@@ -53,10 +53,13 @@ function changeQuery(changes) {
 
 // Each step of the history keeps how far its view was scrolled; a new step has none.
 const SETTLED_MS = 150;
-const WAITED_MS = 2000;
+const WAITED_MS = 10_000;
+const BY_HAND = ["wheel", "touchstart", "pointerdown", "keydown"];
 history.scrollRestoration = "manual";
 /** @type {number | undefined} */
 let scrolled;
+// The address whose view is drawn: the browser moves on to the next step of the history before that step's view is.
+let drawn = location.hash;
 addEventListener("scroll", () => {
   clearTimeout(scrolled);
   scrolled = setTimeout(keepPlace, SETTLED_MS);
@@ -73,34 +76,40 @@ addEventListener("keydown", keepPlace, { capture: true });
 
 function keepPlace() {
   clearTimeout(scrolled);
-  history.replaceState({ y: scrollY }, "");
+  if (drawn === location.hash) history.replaceState({ y: scrollY }, "");
 }
 
-/** Scrolls to where this step of the history was left, as soon as the view is as long as it was; or to its top. */
+/**
+ * Scrolls to where this step of the history was left, as soon as the view is as long as it was; or to its top. Whoever
+ * scrolls by hand in the meantime stays where that led.
+ */
 function scrollBack() {
   clearTimeout(scrolled);
   const y = Number(history.state?.y ?? 0);
   const until = performance.now() + WAITED_MS;
-  let wanted = true;
+  const done = new AbortController();
+  for (const input of BY_HAND) addEventListener(input, () => done.abort(), { signal: done.signal });
   const step = () => {
-    if (!wanted) return;
+    if (done.signal.aborted) return;
     scrollTo(0, y);
     if (scrollY < y - 1 && performance.now() < until) requestAnimationFrame(step);
+    else done.abort();
   };
   step();
-  return () => {
-    wanted = false;
-  };
+  return () => done.abort();
 }
 
 function useRoute() {
-  const [route, setRoute] = useState(readRoute);
+  const [hash, setHash] = useState(location.hash);
   useLayoutEffect(() => {
-    const changed = () => setRoute(readRoute());
+    const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return route;
+  useLayoutEffect(() => {
+    drawn = hash;
+  }, [hash]);
+  return readRoute(hash);
 }
 
 export { address, changeQuery, go, scrollBack, useRoute };
