@@ -51,7 +51,8 @@ fast-tests: $(VENV)/.installed-test
 
 test: $(VENV)/.installed-test node_modules/.installed
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types lint
-	$(PYTEST)
+# A busy neighbour can break one test's deadline; what fails again by itself is a finding.
+	$(PYTEST) || { [ $$? -eq 1 ] && $(PYTEST) --last-failed --last-failed-no-failures none; }
 
 fuzz: $(VENV)/.installed-test
 	FUZZ=1 $(PYTEST) --timeout 3600 $$(grep -rlE 'support.depth' tests --include='test_*.py')
