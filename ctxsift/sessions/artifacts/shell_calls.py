@@ -13,6 +13,7 @@ from ctxsift.sessions.artifacts.records import CheckKind, CheckState
 from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell_commands import HANDLERS
 from ctxsift.sessions.artifacts.shell_git import run_git
+from ctxsift.sessions.artifacts.shell_operands import is_dry_run
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import Printed, Status
 from ctxsift.sessions.artifacts.verdicts import verdict
@@ -81,6 +82,8 @@ class ShellCalls:
             self._said.append(" ".join(invocation.words[1:]).strip())
         elif not invocation.before and invocation.shows and invocation.name not in _QUIET:
             self._mixed = True
+        if is_dry_run(invocation):
+            return
         if invocation.name == "git":
             made = run_git(run, invocation)
             for revision, branch, subject in made:

@@ -78,8 +78,18 @@ def _change_folder(run: ShellRun, invocation: Invocation) -> None:
     words = [word for word in invocation.words[1:] if word not in ("--", "-P", "-L")]
     if invocation.status is Status.FAILED and "cd" in run.printed.complaints():
         return
-    if words and UNKNOWN not in words[0] and words[0] != "-" and not re.fullmatch(r"\+\d", words[0]):
-        run.folder = run.path(words[0])
+    if invocation.name == "popd":
+        target = run.stack.pop() if run.stack else ""
+    elif words[:1] == ["-"]:
+        target = run.previous
+    elif words and UNKNOWN not in words[0] and not re.fullmatch(r"\+\d", words[0]):
+        target = run.path(words[0])
+    else:
+        target = ""
+    if target:
+        if invocation.name == "pushd":
+            run.stack.append(run.folder)
+        run.previous, run.folder = run.folder, target
 
 
 def _settings(run: ShellRun, invocation: Invocation) -> None:
@@ -138,7 +148,7 @@ HANDLERS: Mapping[str, Handler] = (
     | dict.fromkeys(("awk", "gawk", "jq", "yq"), filter_files)
     | dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "ack"), search_files)
     | dict.fromkeys(("echo", "printf"), _echo)
-    | dict.fromkeys(("cd", "pushd", "set-location", "sl"), _change_folder)
+    | dict.fromkeys(("cd", "pushd", "popd", "set-location", "sl"), _change_folder)
     | dict.fromkeys(("remove-item", "ri", "del", "erase"), remove)
     | dict.fromkeys(("move-item", "mi", "move", "rename-item", "ren"), move)
     | dict.fromkeys(("copy-item", "copy"), copy)

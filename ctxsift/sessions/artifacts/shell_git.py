@@ -20,6 +20,8 @@ _COUNT = re.compile(r"\s*\d+ (\S+)")
 _NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
 # Fewer lines in order may be anything.
 _FEWEST_NAMES = 4
+# Only tell with `-n` what they would do.
+_TELL_WITH_N = frozenset({"add", "rm", "mv", "clean"})
 _WITH_VALUE = frozenset({
     "-m", "-F", "-C", "-c", "--message", "--file", "--author", "--date", "--source",
     "-s", "--fixup", "--squash", "-b", "-B", "--reuse-message",
@@ -61,9 +63,16 @@ def run_git(run: ShellRun, invocation: Invocation) -> list[tuple[str, str, str]]
     name, rest = words[0], words[1:]
     options, plain, paths = _split(name, rest)
     call = GitCall(run, invocation, folder, tuple(options), tuple(plain), tuple(paths))
+    if name in _TELL_WITH_N and call.has("-n"):
+        return []
     run.folder = folder
     made: list[tuple[str, str, str]] = []
-    refused = re.search(r"^(?:fatal|error): ", run.output, re.MULTILINE) and invocation.status is not Status.PASSED
+    complaints = re.findall(r"^(?:fatal|error): (.*)", run.output, re.MULTILINE)
+    # The exit code of a whole line, or one that a recorder made up, may hide what git refused to do with these files.
+    refused = complaints and (
+        invocation.status is not Status.PASSED
+        or any(word in complaint for word in (*call.words, *call.paths) for complaint in complaints)
+    )
     if name in ("commit", "revert", "merge", "cherry-pick"):
         made = _commit(call, name)
     elif name in _HANDLERS and not refused and invocation.status is not Status.FAILED:
@@ -102,7 +111,7 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
         if invocation.status is not Status.FAILED and "CONFLICT" not in run.output and call.words:
             repository.merge(call.folder, call.words[-1], "")
         return []
-    if "--dry-run" in call.options or (not found and not silent and not re.search(r"^ \d+ files? changed", run.output)):
+    if not found and not silent and not re.search(r"^ \d+ files? changed", run.output):
         return []
     branch, revision, subject = found[0] if found else ("", "", "")
     run.commits += bool(found)
@@ -272,7 +281,7 @@ def _remove(call: GitCall) -> None:
 
 
 def _clean(call: GitCall) -> None:
-    if not call.has("-f", "--force") or call.has("-n", "--dry-run"):
+    if not call.has("-f", "--force"):
         return
     told = re.findall(r"^Removing (.+)$", call.run.output, re.MULTILINE)
     if told:

@@ -75,6 +75,13 @@ def has(invocation: Invocation, letter: str, *long: str) -> bool:
     return False
 
 
+def is_dry_run(invocation: Invocation) -> bool:
+    """Return True if a command only tells what it would do."""
+    if invocation.name == "rsync" and has(invocation, "n"):
+        return True
+    return any(re.fullmatch(r"--dry[-_]?run(?:=(?!none|false).*)?|-WhatIf", word) for word in invocation.words[1:])
+
+
 def is_folder(run: ShellRun, path: str) -> bool:
     """Return True if a path is a folder as far as the session knows."""
     return bool(run.ledger.children(path)) or path in run.ledger.made_folders or path == run.folder

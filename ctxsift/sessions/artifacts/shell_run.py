@@ -75,6 +75,7 @@ class ShellRun:
         folder: where it starts, and after `walk` where it ended.
         printed: what the whole line printed.
         produced: text that the last simple command printed, where it is known; for redirects.
+        previous, stack: the folders that `cd -` and `popd` go back to, as far as this line tells.
 
     """
 
@@ -92,6 +93,8 @@ class ShellRun:
     pipefail: bool = False
     commits: int = 0
     walked: int = 0
+    previous: str = ""
+    stack: list[str] = field(default_factory=list)
 
     @property
     def output(self) -> str:

@@ -40,7 +40,7 @@ def run_patch(run: ShellRun, invocation: Invocation) -> None:
         if invocation.status is not Status.FAILED:
             apply_patched(run, codex_patch(text))
         return
-    if any(word in ("--dry-run", "-C", "--check") for word in invocation.words):
+    if any(word in ("-C", "--check") for word in invocation.words):
         return
     for name in re.findall(r"^(?:checking|patching) file '?(.+?)'?$", run.output, re.MULTILINE):
         if not re.search(rf"saving rejects to file {re.escape(name)}", run.output):

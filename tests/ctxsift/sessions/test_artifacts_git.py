@@ -53,6 +53,9 @@ def folders(work: Worked) -> None:
     work.run("[ -f docs/two.md ] && rm docs/two.md; [ -f docs/missing.md ] && rm -rf src", name="Bash")
     work.run("cp README.md README.bak && sed -i 's/Other/Third/' README.md && mv README.bak README.md", name="Bash")
     work.run("git restore --source=HEAD --staged --worktree README.md", name="Bash")
+    work.run("git rm --dry-run README.md; git mv -n setup.cfg set.cfg; git clean -nf", name="Bash")
+    work.run("pushd src && echo 1 > pushed.txt && popd && echo 2 > popped.txt", name="Bash")
+    work.run("cd src && cd - && echo 3 > dashed.txt; git mv none.md some.md 2>&1 || true", name="Bash")
 
 
 def patches(work: Worked) -> None:
