@@ -5,6 +5,7 @@ What an agent prints to read it (files, differences, what a script of its own co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ctxsift.cli.parser import SWITCH
@@ -22,6 +23,17 @@ _INSTALLERS = frozenset((
 ))  # fmt: skip
 _INSTALLING = frozenset(("install", "ci", "i", "add", "sync", "update", "upgrade", "fetch", "pull"))
 _BETWEEN = frozenset((";", "&&", "||", "\n"))
+# An option that asks for a listing or an explanation, whatever programs call it in full; and those of one letter.
+_ASKS = re.compile(
+    r"--?(?:help|usage|version|list|ls|show|print|dump|explain|markers|fixtures|collect|co\b|dry|why|tree|just-print)"
+    r"(?!-?locals)"
+)
+_ASKS_SHORT = {"make": ("-p", "-n", "-q"), "gmake": ("-p", "-n", "-q")}
+# A format that programs read: an option of that name, the value of one that chooses a format, or a word of its own.
+_DATA = re.compile(
+    r"(?:--?|--?[a-z-]*(?:format|reporter|output|only)=|)"
+    r"(?:json|ndjson|xml|junit|sarif|csv|tsv|tap|ya?ml|checkstyle|html|codeclimate)(?:[-=].*)?"
+)
 
 
 def may_be_shortened(line: str) -> bool:
@@ -68,5 +80,12 @@ def _text(word: Word) -> str:
 
 def _prints_for_the_record(words: list[str]) -> bool:
     words = bare(words)
+    if any(_is_asked(words[0], word) for word in words[1:]):
+        return False
     installs = words[:1] and words[0] in _INSTALLERS and not _INSTALLING.isdisjoint(words[1:3])
     return bool(installs) or kind_of(words) is not None
+
+
+def _is_asked(program: str, word: str) -> bool:
+    """Say whether a word asks a program for what is read: a listing, an explanation, data."""
+    return bool(_ASKS.match(word)) or word in _ASKS_SHORT.get(program, ()) or bool(_DATA.fullmatch(word))

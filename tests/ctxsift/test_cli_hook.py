@@ -243,6 +243,12 @@ def test_nothing_heavy_is_imported(event: dict[str, Any]) -> None:
         "uv pip install -e .",
         "docker build -t x .",
         "mkdir -p build && cd build && cmake --build .",
+        "pytest --showlocals tests/test_json.py",
+        "pytest --junitxml=out.xml",
+        "jest --reporters default",
+        "pytest --cov --cov-report=xml",
+        "mypy src/list.py",
+        "cargo test show_json",
     ],
 )
 def test_tests_builds_and_installations_may_be_shortened(line: str) -> None:
@@ -258,6 +264,10 @@ def test_tests_builds_and_installations_may_be_shortened(line: str) -> None:
         "(make)", "for i in 1 2; do make; done", "if make; then cat x; fi", "make $(cat targets)", "make `cat x`",
         "bash -c 'make'", "CTXSIFT=0 make", "ctxsift run -- make", "make 'unclosed", "npm view react", "cargo tree",
         "docker logs app", "make -n", "pytest --collect-only", "tsc --help", "$CMD", "function f { make; }; f",
+        "pytest --markers", "pytest --fixtures -v", "cargo build --message-format=json", "eslint --format json src",
+        "eslint -f json .", "make -p", "go test -json ./...", "npx jest --json", "ruff check --output-format=sarif",
+        "cargo test -- --list", "mocha --reporter xml", "npm ci --json", "pip install --report - --dry-run x",
+        "ctest --show-only=json-v1", "cmake --build . --help",
     ],
 )  # fmt: skip
 def test_what_an_agent_reads_on_purpose_may_not(line: str) -> None:
