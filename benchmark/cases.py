@@ -103,6 +103,15 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class KnownAnswer:
+    """An answer in prose that somebody wrote and that is known to be right or wrong."""
+
+    text: str
+    is_right: bool
+    writer: str
+
+
+@dataclass(frozen=True)
 class Case:
     """One question with its gold.
 
@@ -111,6 +120,7 @@ class Case:
         derived_anchors: tokens that must be in the answer though not in the input (a count, a JSON key).
         alternatives: whole answers that are exactly as right as `expected_output`.
         statements, must_not: what a right answer in prose says and does not say; empty where nobody has written it.
+        known: answers that others are compared with; empty outside the packaged corpus.
         where: file and place, for messages.
 
     """
@@ -134,6 +144,7 @@ class Case:
     where: str
     statements: tuple[Statement, ...] = ()
     must_not: tuple[MustNot, ...] = ()
+    known: tuple[KnownAnswer, ...] = ()
 
     def __hash__(self) -> int:
         """Hash what tells it apart; its texts would take long."""

@@ -108,6 +108,22 @@ QUALITY_CORE = Figure[Summary](
     # References take no time, so latency leaves their score as it is.
     of_reference=lambda r: r.score / 100,
 )
+EXACT = Figure[Summary](
+    "exact",
+    "exact",
+    "mean case score, times 100, of the answers that are checked exactly: values, lines, JSON, YAML, tables",
+    lambda s: s.halves.exact_score if s.halves else None,
+    Form(scale=100),
+    interval=lambda s: wide(s.halves.exact_interval) if s.halves else None,
+)
+PROSE = Figure[Summary](
+    "prose",
+    "prose",
+    "mean case score, times 100, of the answers in sentences, which the scorer judges less surely: docs/scoring.md",
+    lambda s: s.halves.prose_score if s.halves else None,
+    Form(scale=100),
+    interval=lambda s: wide(s.halves.prose_interval) if s.halves else None,
+)
 ACCEPTED = Figure[Summary](
     "accepted", "acc", "answers accepted", lambda s: s.recovered.accepted_count if s.recovered else None, _COUNT
 )
@@ -207,6 +223,7 @@ COLUMNS = (
     _column(LIFT),
     _column(NORM),
     _column(QUALITY_CORE),
+    _column(EXACT, PROSE, title="exact/prose"),
     _column(ACCEPTED, SOFT_ACCEPTED, REJECTED, title="acc/soft/rej"),
     _column(THOUGHT),
     _column(RATIO),

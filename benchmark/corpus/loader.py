@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmark.cases import Capture, Case, Corpus
+from benchmark.cases import Capture, Case, Corpus, KnownAnswer
+from benchmark.corpus.answers import read_answers
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
 from benchmark.corpus.statement_checks import check_statements
@@ -43,6 +45,8 @@ def load_corpus(path: Path = DEFAULT_CORPUS, *, judge_gold: bool = True) -> Corp
         cases, sha256 = read_jsonl(path)
     else:
         cases, sha256 = _load_folder(path)
+    if path == DEFAULT_CORPUS:
+        cases = _with_known_answers(cases)
     seen: dict[str, str] = {}
     for case in cases:
         _check_pattern(case)
@@ -53,6 +57,15 @@ def load_corpus(path: Path = DEFAULT_CORPUS, *, judge_gold: bool = True) -> Corp
             raise InputError(case.where, f"the id {case.case_id} is also used in {seen[case.case_id]}", "rename one")
         seen[case.case_id] = case.where
     return Corpus(path, tuple(sorted(cases, key=lambda c: c.case_id)), sha256)
+
+
+def _with_known_answers(cases: list[Case]) -> list[Case]:
+    """Return the cases with the answers that the scorer may know."""
+    known: dict[str, list[KnownAnswer]] = {}
+    for each in read_answers().answers:
+        if not each.held_out and (each.is_right or each.is_wrong):
+            known.setdefault(each.case_id, []).append(KnownAnswer(each.text, each.is_right, each.writer))
+    return [replace(case, known=tuple(known.get(case.case_id, ()))) for case in cases]
 
 
 def _check_pattern(case: Case) -> None:

@@ -184,6 +184,7 @@ def _changed(case: Case, renaming: Renaming) -> Case:
         rules=_mapped(case.rules, renaming),
         statements=_mapped(case.statements, renaming),
         must_not=_mapped(case.must_not, renaming),
+        known=_mapped(case.known, renaming),
     )
 
 

@@ -19,6 +19,7 @@ from benchmark.record.summary import (
     Compression,
     Dimension,
     Group,
+    Halves,
     HeldBack,
     Latency,
     Peaks,
@@ -104,6 +105,7 @@ def summarise(
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
         recovery_lift=recovered.final_score - raw.final_score,
         standing=_standing(references, recovered.final_score, recovered_draws, clusters) if references else None,
+        halves=_halves(answered),
         held_back=HeldBack(
             held_back_count=sum(bool(a.held_back) for a in answered),
             rightly_held_back_count=sum(bool(a.held_back) and not a.recovered.passed for a in answered),
@@ -115,6 +117,30 @@ def summarise(
         prose=_prose(answered),
         raw=raw,
     )
+
+
+def _halves(answered: Sequence[Answered]) -> Halves | None:
+    """Return what is checked exactly beside what is judged; nothing where questions do not tell what they are."""
+    if any(a.question.is_prose is None for a in answered):
+        return None
+    exact = [a for a in answered if not a.question.is_prose]
+    prose = [a for a in answered if a.question.is_prose]
+    (exact_score, exact_interval), (prose_score, prose_interval) = map(_mean_score, (exact, prose))
+    return Halves(
+        exact_count=len(exact),
+        exact_score=exact_score,
+        exact_interval=exact_interval,
+        prose_count=len(prose),
+        prose_score=prose_score,
+        prose_interval=prose_interval,
+    )
+
+
+def _mean_score(answered: Sequence[Answered]) -> tuple[float | None, Ends | None]:
+    if not answered:
+        return None, None
+    scores, clusters = [a.recovered.case_score for a in answered], _clusters(answered)
+    return mean(scores), _pair(bootstrap_means(scores, clusters), clusters)
 
 
 def machine_figures(kinds: Sequence[Hardware], outcomes: Sequence[Outcome]) -> list[MachineFigures]:

@@ -65,6 +65,11 @@ class Question(Record, frozen=True, kw_only=True):
         return not self.says
 
     @property
+    def is_prose(self) -> bool | None:
+        """Whether its answer is judged as prose, not checked exactly; None where an old file does not tell."""
+        return None if self.intent is None or self.says is None else self.intent in _PROSE or bool(self.says)
+
+    @property
     def cluster(self) -> tuple[str, str]:
         """What it has in common with the questions that are drawn with it: the capture, or else the raw input."""
         if self.capture is not None:

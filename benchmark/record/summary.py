@@ -112,6 +112,22 @@ class HeldBack(Record, frozen=True, kw_only=True):
     rightly_held_back_count: Count
 
 
+class Halves(Record, frozen=True, kw_only=True):
+    """Mean case scores, in [0, 1], of the answers that are checked exactly and of those that are judged as prose.
+
+    Attributes:
+        exact_score, prose_score: None where no answer is of that kind.
+
+    """
+
+    exact_count: Count
+    exact_score: Ratio | None
+    exact_interval: Interval | None
+    prose_count: Count
+    prose_score: Ratio | None
+    prose_interval: Interval | None
+
+
 class Peaks(Record, frozen=True, kw_only=True):
     """Most memory that an answer took."""
 
@@ -129,7 +145,7 @@ class Summary(Record, frozen=True, kw_only=True):
     """
 
     FLAT: ClassVar[Mapping[str, Flat]] = {
-        name: Flat() for name in ("latency", "compression", "recovered", "standing", "held_back", "peaks")
+        name: Flat() for name in ("latency", "compression", "recovered", "standing", "halves", "held_back", "peaks")
     }
 
     planned_count: Count | None = None
@@ -142,6 +158,7 @@ class Summary(Record, frozen=True, kw_only=True):
     recovered: ViewSummary | None = None
     recovery_lift: Figure | UnsetType | None = UNSET
     standing: Standing | None = None
+    halves: Halves | None = None
     held_back: HeldBack | None = None
     peaks: Peaks | None = None
     prose: ScoredBy | UnsetType = UNSET

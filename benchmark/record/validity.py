@@ -16,6 +16,10 @@ _HINT = "measure it: python -m benchmark.validity --write"
 MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
 
 
+# Measures that others read.
+RIGHT_MEAN, WRONG_MEAN, AUC = "right answers, mean", "wrong answers, mean", "AUC, right against wrong"
+
+
 class Half(StrEnum):
     """Whether anybody may have tuned the scorer or a statement on these answers."""
 

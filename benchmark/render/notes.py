@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from benchmark.analysis.caveats import Identity, Mismatch, mismatches, refusals
 from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
@@ -16,8 +16,10 @@ from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, Backend, Disturbance, MachineFigures, Result, Run
 from benchmark.record.summary import Latency, Summary
+from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Half, read_validity
 from benchmark.render.figures import column_text, counted, figure_text
 from ctxsift.backends.base import CANARY
+from ctxsift.files import exists
 from ctxsift.terminal import one_line
 
 BY_WORDING = "quality there is closeness to gold's words"
@@ -128,6 +130,7 @@ def notes_together(board: Leaderboard) -> list[str]:
     labelled = {row.result: row.label for row in board.rows}
     return [
         *([] if board.ranks_follow_rows else [RANKS_APART]),
+        *_reliability(board),
         *(note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()),
         *(
             f"{labelled[true]} is significantly better than {labelled[worded]} where truth is judged, "
@@ -135,6 +138,25 @@ def notes_together(board: Leaderboard) -> list[str]:
             for true, worded in opposed([row.result for row in board.rows if row.rank is not None])
         ),
     ]
+
+
+def _reliability(board: Leaderboard) -> Iterator[str]:
+    """Yield how far the scores of prose may be believed, where it was measured with this scorer and corpus."""
+    runs = [row.result.record.run for row in board.rows]
+    asked = {(run.scorer_version, run.corpus_sha256) for run in runs if run}
+    if not any(row.summary.halves and row.summary.halves.prose_count for row in board.rows) or not exists(MEASURED):
+        return
+    measured = read_validity()
+    if asked != {(measured.scorer_version, measured.corpus_sha256)}:
+        return
+    found = {figure.measure: figure for figure in measured.figures if figure.half is Half.HELD_OUT}
+    right, wrong, ahead = (found.get(name) for name in (RIGHT_MEAN, WRONG_MEAN, AUC))
+    if right and wrong and ahead:
+        yield (
+            "prose is judged, not checked: of a writer whom the scorer does not know, "
+            f"{right.count} right answers have {100 * right.value:.0f} in the mean, "
+            f"{wrong.count} plausible wrong ones {100 * wrong.value:.0f}; AUC {ahead.value:.2f} (docs/scoring.md)"
+        )
 
 
 def notes_of_rows(board: Leaderboard) -> list[str]:

@@ -18,6 +18,7 @@ from benchmark.scoring.embedder import Embedder
 from benchmark.scoring.exact_values import value_gate
 from benchmark.scoring.formats import score_format
 from benchmark.scoring.instruction import score_instruction
+from benchmark.scoring.known_answers import by_known_answers
 from benchmark.scoring.quality import score_quality
 from benchmark.scoring.said import (
     is_prose,
@@ -70,7 +71,7 @@ class Subject:
     def quality(self) -> ComponentScore:
         """How much of the right answer it says; the worth of much else hangs on it."""
         if self.verdict is not None and self.text.strip():
-            return score_statements(self.text, self.reference, self.verdict, self.own_words, self.embedder)
+            return self._by_statements if self._by_statements.score == 1 else self._by_known_answers
         found = score_quality(self.text, self.reference, self.case.intent, self.embedder)
         decoys = [token for token in self.case.rules.forbidden if self.prose and has_token(self.text, token)]
         if not decoys:
@@ -78,6 +79,20 @@ class Subject:
         # An embedding may come closer by what was to be left out.
         reasons = (*found.reasons, *(f"names {token}, which was to be left out" for token in decoys))
         return ComponentScore(found.score * _DECOY_LEAVES ** len(decoys), reasons)
+
+    @cached_property
+    def _by_statements(self) -> ComponentScore:
+        assert self.verdict is not None
+        return score_statements(self.text, self.reference, self.verdict, self.own_words, self.embedder)
+
+    @cached_property
+    def _by_known_answers(self) -> ComponentScore:
+        return by_known_answers(self.text, self._by_statements, self.case)
+
+    @property
+    def left_by_known_answers(self) -> float:
+        """What the known answers of the case leave of its quality by statements, in [0, 1]."""
+        return self.quality.score / self._by_statements.score if self._by_statements.score else 1.0
 
     @cached_property
     def own_words(self) -> ComponentScore:
@@ -125,7 +140,7 @@ def _preserve(subject: Subject) -> ComponentScore:
     if subject.prose and subject.text.strip() != subject.reference.strip():
         if subject.verdict is not None and subject.quality.score > 0:
             found = score_preserve_said(subject.text, case.anchors, subject.verdict)
-            return replace(found, score=found.score * subject.own_words.score)
+            return replace(found, score=found.score * subject.own_words.score * subject.left_by_known_answers)
         # Without statements nobody knows what is said with an anchor; as far from gold as a list of names is, nothing.
         # Where nothing is said, nothing is said with any anchor.
         found = score_preserve(subject.text, case.anchors, case.intent)

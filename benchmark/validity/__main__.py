@@ -21,13 +21,13 @@ from benchmark.cli.command import (
 )
 from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
+from benchmark.corpus.answers import DEFAULT_ANSWERS, read_answers
 from benchmark.judges.commands import add_calibrate, run_calibrate
 from benchmark.judges.records import Asked
 from benchmark.record.base import to_json
 from benchmark.record.validity import MEASURED, Half, Judged, Validity, ValidityFigure, validity_text
 from benchmark.scoring import Embedder
 from benchmark.scoring.remarks import Remark
-from benchmark.validity.answers import DEFAULT_ANSWERS, read_answers
 from benchmark.validity.labelled import labelled_prose, scorer_on
 from benchmark.validity.measures import measure
 from ctxsift.files import write_atomically
@@ -35,7 +35,7 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line, show
 
 # How many answers `calibrate` has.
-LABELLED = 2417
+LABELLED = 4371
 _SETS = {"held-out": Half.HELD_OUT, "tuned": Half.TUNED}
 _EXAMPLES = """\
   python -m benchmark.validity                       every figure with its bar, and the answers it gets most wrong
@@ -55,7 +55,7 @@ def build_parser() -> Parser:
     )
     add_dataset(parser)
     parser.add_argument(
-        "--answers", type=Path, default=DEFAULT_ANSWERS, metavar="DIR", help="answers, a YAML file for each case"
+        "--answers", type=Path, default=DEFAULT_ANSWERS, metavar="FILE", help="answers, one JSON object a line"
     )
     parser.set_defaults(run=_measure)
     parser.add_argument("--write", action="store_true", help="also record the figures where the viewer finds them")
@@ -70,7 +70,7 @@ def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
     calibrate.add_argument("--set", nargs="+", choices=list(_SETS), default=list(_SETS), metavar="NAME", help=told)
     # Whether these stand before the word or behind it.
     calibrate.add_argument("--dataset", type=Path, default=argparse.SUPPRESS, metavar="PATH", help="as above")
-    calibrate.add_argument("--answers", type=Path, default=argparse.SUPPRESS, metavar="DIR", help="as above")
+    calibrate.add_argument("--answers", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="as above")
     calibrate.set_defaults(run=_calibrate)
 
 

@@ -6,10 +6,11 @@ is known that it covers nothing, not whether it is true; of names with nothing s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.cases import Case, Corpus
+from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet
 from benchmark.judges.calibration import LabelledAnswer
 from benchmark.judges.prose import CRITERIA, prose_input, scorer_as_judge
 from benchmark.judges.rubric import FULL, Criterion
@@ -17,7 +18,7 @@ from benchmark.judges.rules import RulesJudge
 from benchmark.record.validity import Half
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.components import ComponentName
-from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet
+from benchmark.validity.measures import half_of, without_writer
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 
@@ -61,20 +62,17 @@ def labelled_prose(
     """
     by_id = {case.case_id: case for case in corpus.cases}
     found = []
-    for case_id, half, kind, text in _texts(answers):
-        if case_id not in by_id:
-            raise InputError(case_id, "has answers, but is not in the corpus", did_you_mean(case_id, by_id))
-        if half in halves and kind != STUFFING:
-            case = by_id[case_id]
-            told = prose_input(case, text, with_context=with_context)
-            labels = _LABELS.get(kind, _WRONG)
-            found.append(LabelledProse(case, half, kind, LabelledAnswer(told, case.capture.name, case.intent, labels)))
+    for each in answers.answers:
+        if each.case_id not in by_id:
+            raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
+        half = half_of(each)
+        if half in halves and each.kind != STUFFING:
+            case = without_writer(by_id[each.case_id], each.writer)
+            told = prose_input(case, each.text, with_context=with_context)
+            labels = _LABELS.get(each.kind, _WRONG)
+            answer = LabelledAnswer(told, case.capture.name, case.intent, labels)
+            found.append(LabelledProse(case, half, each.kind, answer))
     return found
-
-
-def _texts(answers: AnswerSet) -> Iterator[tuple[str, Half, str, str]]:
-    for each, half in (*((each, Half.TUNED) for each in answers.cases), *answers.later):
-        yield from ((each.case_id, half, kind, text) for kind, text in each.labelled())
 
 
 def scorer_on(answers: Sequence[LabelledProse], embedder: Embedder) -> RulesJudge:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from benchmark.cases import Case, Corpus
+from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, Answer, AnswerSet
 from benchmark.grading.baselines import GOLD, ReferenceScores
-from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure
+from benchmark.record.validity import AUC, RIGHT_MEAN, WRONG_MEAN, Half, Judged, Limit, Validity, ValidityFigure
 from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
 from benchmark.statistics import mean, percentile
-from benchmark.validity.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -19,19 +20,21 @@ from ctxsift.intents import Intent
 # A wrong answer above this would pass for a good one.
 _PASSES = 0.70
 _SHOWN = 5
+_EQUAL_LENGTH = 1.1
 _SHUFFLED, _ECHOED = "shuffled", "instruction echoed"
 _WRONG = "wrong"
 _OK = "ok"
 _VALUE_TOKEN = re.compile(r"[^\W_]+")
 
 
-# Measure -> the side of the bar that is good, and the bar.
-_BARS = {
-    "right answers, mean": (Limit.LEAST, 0.94),
-    "right answers, p10": (Limit.LEAST, 0.80),
-    "wrong answers, mean": (Limit.MOST, 0.25),
-    "wrong answers above 0.70, share": (Limit.MOST, 0.10),
-    "AUC, right against wrong": (Limit.LEAST, 0.945),
+# Measure -> the side of the bar that is good, and the bar; None for what is only told.
+_BARS: Mapping[str, tuple[Limit, float] | None] = {
+    RIGHT_MEAN: (Limit.LEAST, 0.82),
+    "right answers, p10": None,
+    WRONG_MEAN: None,
+    "wrong answers above 0.70, share": (Limit.MOST, 0.15),
+    AUC: (Limit.LEAST, 0.92),
+    "AUC, right against wrong of equal length": (Limit.LEAST, 0.90),
     "pairs of a case with the right one ahead, share": (Limit.LEAST, 0.94),
     "false reasons above 0.70, share": (Limit.MOST, 0.15),
     "anchors listed, summary, mean": (Limit.MOST, 0.30),
@@ -55,6 +58,7 @@ _KINDS = {
     "value": "neighbouring value",
     "success-claimed": "success claimed",
     "outcome": "success claimed",
+    "wrong-outcome": "wrong outcome",
 }
 
 
@@ -74,13 +78,18 @@ def measure(
 
     """
     by_id = {case.case_id: case for case in corpus.cases}
+    without: dict[tuple[str, str], Case] = {}
     judged: list[Judged] = []
-    for each, half in (*((each, Half.TUNED) for each in answers.cases), *answers.later):
+    for each in answers.answers:
         if each.case_id not in by_id:
             raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
-        case = by_id[each.case_id]
-        made = [(_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction)] if each.stuffing else []
-        judged += [_judge(case, half, kind, text, embedder) for kind, text in (*each.labelled(), *made)]
+        case, half = by_id[each.case_id], half_of(each)
+        if half is Half.TUNED:
+            case = without.setdefault((each.case_id, each.writer), without_writer(case, each.writer))
+        judged.append(_judge(case, half, each.kind, each.text, embedder))
+        if each.kind == STUFFING:
+            made = ((_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction))
+            judged += [_judge(case, half, kind, text, embedder) for kind, text in made]
     figures = [
         figure
         for half in (Half.HELD_OUT, Half.TUNED)
@@ -97,6 +106,16 @@ def measure(
         worst_right=sorted(right, key=lambda answer: answer.case_score)[:_SHOWN],
         best_wrong=sorted(wrong, key=lambda answer: -answer.case_score)[:_SHOWN],
     )
+
+
+def half_of(answer: Answer) -> Half:
+    """Return whether anybody may have tuned the scorer on an answer."""
+    return Half.HELD_OUT if answer.held_out else Half.TUNED
+
+
+def without_writer(case: Case, writer: str) -> Case:
+    """Return a case that knows no answer of a writer: theirs are judged as those of somebody new."""
+    return replace(case, known=tuple(each for each in case.known if each.writer != writer))
 
 
 def _judge(case: Case, half: Half, kind: str, text: str, embedder: Embedder) -> Judged:
@@ -126,9 +145,9 @@ def _half_figures(half: Half, judged: Sequence[Judged], cases: Mapping[str, Case
     if not judged:
         return
     values = _values(judged, cases)
-    for measure, (limit, bar) in _BARS.items():
+    for measure, told in _BARS.items():
         if measure in values:
-            value, count = values[measure]
+            (value, count), (limit, bar) = values[measure], told or (None, None)
             yield ValidityFigure(half=half, measure=measure, value=value, count=count, limit=limit, bar=bar)
     for kind in dict.fromkeys(_KINDS.values()):
         if found := _of_kind(judged, kind):
@@ -145,11 +164,12 @@ def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tu
     right, wrong = _scores(judged, lambda a: a.kind == RIGHT), _scores(judged, _is_wrong)
     passing = sum(score > _PASSES for score in wrong) / len(wrong)
     found = {
-        "right answers, mean": (mean(right), len(right)),
+        RIGHT_MEAN: (mean(right), len(right)),
         "right answers, p10": (percentile(right, 10), len(right)),
-        "wrong answers, mean": (mean(wrong), len(wrong)),
+        WRONG_MEAN: (mean(wrong), len(wrong)),
         "wrong answers above 0.70, share": (passing, len(wrong)),
-        "AUC, right against wrong": (_ahead(right, wrong), len(right) * len(wrong)),
+        AUC: (_ahead(right, wrong), len(right) * len(wrong)),
+        "AUC, right against wrong of equal length": _ahead_at_equal_length(judged),
         "pairs of a case with the right one ahead, share": _ahead_by_case(judged),
     }
     if reasons := _of_kind(judged, "false reason"):
@@ -179,6 +199,19 @@ def _ahead_by_case(judged: Sequence[Judged]) -> tuple[float, int]:
         if pairs:
             ahead, count = ahead + pairs * _ahead(right, wrong), count + pairs
     return ahead / max(1, count), count
+
+
+def _ahead_at_equal_length(judged: Sequence[Judged]) -> tuple[float, int]:
+    """Return the AUC over pairs of which neither has a tenth more words than the other, and how many pairs there are.
+
+    Writers make right answers longer than falsehoods; length alone would tell them apart.
+    """
+    right, wrong = (
+        [(len(answer.text.split()), answer.case_score) for answer in judged if wanted(answer)]
+        for wanted in (lambda a: a.kind == RIGHT, _is_wrong)
+    )
+    pairs = [(a, b) for long, a in right for short, b in wrong if max(long, short) <= _EQUAL_LENGTH * min(long, short)]
+    return sum((a > b) + 0.5 * (a == b) for a, b in pairs) / max(1, len(pairs)), len(pairs)
 
 
 def _scores(judged: Sequence[Judged], wanted: Callable[[Judged], bool]) -> list[float]:

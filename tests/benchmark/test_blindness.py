@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, Rules
+from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, KnownAnswer, Rules
 from benchmark.run.selection import select_cases
 from benchmark.statements.model import MustNot, Statement
 from ctxsift import compress, examine, generate, recover, thought, validate
@@ -32,6 +32,7 @@ CHANGES: dict[str, Any] = {
     "tags": ("PLANTED tag",),
     "statements": (Statement("PLANTED statement", terms=(("PLANTED term",),)),),
     "must_not": (MustNot("PLANTED falsehood", terms=(("PLANTED term",),)),),
+    "known": (KnownAnswer("PLANTED answer", is_right=False, writer="PLANTED writer"),),
     "rationale": "PLANTED rationale",
     "where": "PLANTED place",
 }

@@ -17,7 +17,6 @@ from benchmark.probes.scenarios import read_scenarios
 from benchmark.record.read import RESULT_FILE
 from benchmark.typed_input import json_lines
 from benchmark.utilization.tables import read_table
-from benchmark.validity.answers import read_answers
 from benchmark.yaml_input import yaml_document
 from ctxsift.errors import InputError
 from ctxsift.payloads import parse_yaml
@@ -43,7 +42,7 @@ TIME_OF_DAY = "a: " + ":".join(["1"] * 100_000)
     ],
     ids=["merges", "aliases", "items", "digits", "itself"],
 )
-@pytest.mark.parametrize("reads", [read_probes, read_scenarios, lambda path: read_answers(path.parent)])
+@pytest.mark.parametrize("reads", [read_probes, read_scenarios])
 def test_yaml_is_bounded_before_it_is_loaded(
     tmp_path: Path, text: str, problem: str, reads: Callable[[Path], object]
 ) -> None:

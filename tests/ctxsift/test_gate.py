@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.cases import Corpus
-from benchmark.record.validity import Half
-from benchmark.validity.answers import read_answers
+from benchmark.corpus.answers import read_answers
 from ctxsift.compression import examine
 from ctxsift.gate import OBJECTIONS, objections
 from ctxsift.intents import Intent
@@ -231,7 +230,7 @@ def test_right_answers_pass(corpus: Corpus) -> None:
     """All golds, and of careful readers' answers and right ones of the validity set at most one in a hundred."""
     cases = {case.case_id: case for case in corpus.cases}
     readers = blind_answers().items()
-    right = [(each.case_id, t) for each, half in read_answers().later if half is Half.TUNED for t in each.right]
+    right = [(each.case_id, each.text) for each in read_answers().answers if each.is_right and not each.held_out]
     for answers, most in (([(c.case_id, c.expected_output) for c in corpus.cases], 0.0), ([*readers, *right], 0.01)):
         stopped = []
         for name, text in answers:

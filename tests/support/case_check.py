@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.corpus.__main__ import main as check
-from benchmark.record.validity import Half
+from benchmark.corpus.answers import read_answers
 from benchmark.scoring import Embedder
-from benchmark.validity.answers import RIGHT, read_answers
 from ctxsift.terminal import one_line, show
 from tests.support.damage import DAMAGES, Judge
 from tests.support.results import blind_answers
@@ -28,11 +27,8 @@ def findings(case: Case, judge: Judge) -> Iterator[str]:
         if text is not None and judge.raw(text, case) >= 1:
             yield f"{damage.name}: costs nothing"
     answers = [("blind reader", True, blind_answers().get(case.case_id))]
-    known = read_answers()
-    later = (each for each, half in known.later if half is Half.TUNED)
-    for each in (*known.cases, *later):
-        if each.case_id == case.case_id:
-            answers += [(kind, kind == RIGHT, text) for kind, text in each.labelled()]
+    stored = (each for each in read_answers().answers if each.case_id == case.case_id and not each.held_out)
+    answers += [(each.kind, each.is_right, each.text) for each in stored]
     for kind, right, text in answers:
         score = None if text is None else judge.recovered(text, case)
         if score is None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmark.cases import EASY_TIER, Case
 from benchmark.corpus import load_corpus
+from benchmark.corpus.answers import read_answers
 from benchmark.grading.baselines import (
     GOLD,
     SHIPPED,
@@ -29,7 +30,6 @@ from benchmark.record.validity import MEASURED, Validity, read_validity, validit
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.said import is_prose
 from benchmark.statistics import mean
-from benchmark.validity.answers import read_answers
 from benchmark.validity.measures import measure
 from ctxsift.compression import examine
 from ctxsift.files import write_atomically

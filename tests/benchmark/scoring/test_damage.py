@@ -15,8 +15,9 @@ CASES = depth(60, 280)
 # Function words in another language cost most cases a little and few of them much: none of those few may be drawn.
 SELDOM_MUCH = {"prose translated"}
 
-# Where half a text is said twice, its embedding moves a little at the seam.
-NOISE = 0.0005
+# Where half a text is said twice, its embedding moves a little at the seam. A second damage may take away words that
+# wrong answers are known to have.
+NOISE, NOISE_OF_KNOWN = 0.0005, 0.01
 
 
 @pytest.fixture(scope="module")
@@ -44,4 +45,6 @@ def test_every_kind_of_damage_lowers_the_score(cases: tuple[Case, ...], judge: J
 def test_a_second_damage_never_raises_the_score(cases: tuple[Case, ...], judge: Judge) -> None:
     changes = dict(raises(cases, judge, pairs(seed=0, count=250)))
     assert len(changes) > 20 * len(cases)
-    assert {name: change for name, change in changes.items() if change > NOISE} == {}
+    known = {case.case_id for case in cases if case.known}
+    noise = {name: NOISE_OF_KNOWN if name.partition(":")[0] in known else NOISE for name in changes}
+    assert {name: change for name, change in changes.items() if change > noise[name]} == {}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmark.cases import Corpus
+from benchmark.corpus.answers import DEFAULT_ANSWERS, IRRELEVANT, RIGHT, read_answers
 from benchmark.judges import agreement
 from benchmark.judges.calibration import calibrate
 from benchmark.judges.calibrations import CALIBRATION_FILE, known_calibration, written
@@ -19,9 +19,10 @@ from benchmark.judges.rubric import FULL, Criterion
 from benchmark.record.validity import Half
 from benchmark.scoring import Embedder
 from benchmark.validity.__main__ import LABELLED, main
-from benchmark.validity.answers import DEFAULT_ANSWERS, IRRELEVANT, RIGHT, read_answers
 from benchmark.validity.labelled import LabelledProse, labelled_prose, scorer_on
 from tests.conftest import scripted, write_matrix
+
+_FEW = 6
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +32,12 @@ def labelled(corpus: Corpus) -> list[LabelledProse]:
 
 @pytest.fixture
 def few(tmp_path: Path) -> Path:
-    """A folder with the answers of six cases."""
-    folder = tmp_path / "answers"
-    folder.mkdir()
-    for path in sorted(DEFAULT_ANSWERS.glob("*.yaml"))[:6]:
-        shutil.copy(path, folder)
-    return folder
+    """A file with the first answers of six cases."""
+    path = tmp_path / "answers.jsonl"
+    first = [line for line in DEFAULT_ANSWERS.read_text(encoding="utf-8").splitlines() if '"writer": "first"' in line]
+    cases = sorted({json.loads(line)["case_id"] for line in first})[:_FEW]
+    path.write_text("\n".join(line for line in first if json.loads(line)["case_id"] in cases), encoding="utf-8")
+    return path
 
 
 def verdicts(path: Path, labelled: Sequence[LabelledProse], less: float = 0.0) -> str:
@@ -107,7 +108,7 @@ def test_judges_are_calibrated(
         assert each["types"].keys() <= {"recall", "summary", "bullet-list"}
     # What is fluent and beside the question is labelled by coverage alone.
     counts = [by_name[name]["agreement"]["answers"] for name in reversed(CRITERIA)]
-    assert counts == [len(labelled), len(labelled) - len(list(few.iterdir()))]
+    assert counts == [len(labelled), len(labelled) - _FEW]
     (path,) = out.glob("*.json")
     assert CALIBRATION_FILE.read(path).answers == len(labelled)
 

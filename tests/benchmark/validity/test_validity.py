@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-import yaml
+from msgspec import json as msgspec_json
+from msgspec import structs
 
 from benchmark.cases import Corpus, Difficulty
+from benchmark.corpus.answers import RIGHT, Answer, AnswerSet, read_answers
 from benchmark.corpus.jsonl import case_row
 from benchmark.record.validity import Half, Limit, ValidityFigure, read_validity, validity_text
 from benchmark.scoring import SCORER_VERSION
 from benchmark.scoring.said import is_prose
 from benchmark.validity.__main__ import main
-from benchmark.validity.answers import DEFAULT_ANSWERS, AnswerSet, read_answers
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
 from ctxsift.strict_json import printable_json
@@ -26,24 +28,28 @@ def answers() -> AnswerSet:
     return read_answers()
 
 
-def test_every_case_with_statements_has_its_answers(corpus: Corpus, answers: AnswerSet) -> None:
-    cases = {case.case_id: case for case in corpus.cases if case.statements}
-    assert {each.case_id for each in answers.cases} == cases.keys()
-    for each in answers.cases:
-        assert len(each.right) >= 4, each.case_id
-        assert len(each.wrong) >= 5, each.case_id
-        texts = [text for _, text in each.labelled()]
-        assert len(set(texts)) == len(texts)
-        assert cases[each.case_id].expected_output not in texts
+def write(path: Path, answers: Iterable[Answer]) -> None:
+    """Write a file of answers."""
+    path.write_bytes(b"".join(msgspec_json.encode(each) + b"\n" for each in answers))
 
 
-def test_later_answers_are_others(answers: AnswerSet) -> None:
-    known = {text for each in answers.cases for _, text in each.labelled()}
-    assert len(answers.later) >= 76
-    for each, _ in answers.later:
-        assert len(each.right) >= 4, each.case_id
-        assert len(each.wrong) >= 4, each.case_id
-        assert known.isdisjoint(text for _, text in each.labelled())
+def test_every_case_in_prose_has_known_answers(corpus: Corpus) -> None:
+    """At least twenty each, of which a third is right and a third is wrong, and none of them gold."""
+    for case in corpus.cases:
+        right = sum(each.is_right for each in case.known)
+        wrong = len(case.known) - right
+        if is_prose(case):
+            assert len(case.known) >= 20, case.case_id
+            assert min(right, wrong) >= len(case.known) / 3, case.case_id
+            assert case.expected_output not in {each.text for each in case.known}
+        else:
+            assert not case.known
+    assert sum(len(case.known) >= 30 for case in corpus.cases) >= 50
+
+
+def test_no_answer_is_there_twice(answers: AnswerSet) -> None:
+    counts = Counter((each.case_id, " ".join(each.text.split())) for each in answers.answers)
+    assert counts.most_common(1)[0][1] == 1
 
 
 def test_every_case_in_prose_has_statements(corpus: Corpus) -> None:
@@ -54,16 +60,20 @@ def test_every_case_in_prose_has_statements(corpus: Corpus) -> None:
     assert {case.difficulty for case in cases} == set(Difficulty)
 
 
-def test_the_last_set_is_held_out(answers: AnswerSet) -> None:
-    assert Counter(half for _, half in answers.later) == {Half.HELD_OUT: 30, Half.TUNED: 46}
+def test_what_is_held_out_is_not_known(corpus: Corpus, answers: AnswerSet) -> None:
+    held_out = [each for each in answers.answers if each.held_out]
+    assert len({each.case_id for each in held_out}) == 60
+    known = {each.text for case in corpus.cases for each in case.known}
+    assert not known & {each.text for each in held_out}
+    assert not {each.writer for each in held_out} & {each.writer for each in answers.answers if not each.held_out}
 
 
 def test_what_is_recorded_is_of_this_scorer_and_has_every_figure() -> None:
     recorded = read_validity()
     assert recorded.scorer_version == SCORER_VERSION
     assert Counter(figure.half for figure in recorded.figures) == {
-        Half.HELD_OUT: 13,
-        Half.TUNED: 19,
+        Half.HELD_OUT: 15,
+        Half.TUNED: 21,
         Half.ALL: 4,
     }
 
@@ -72,25 +82,24 @@ def test_what_is_recorded_is_of_this_scorer_and_has_every_figure() -> None:
 def test_a_scorer_that_confuses_them_is_found(
     corpus: Corpus, answers: AnswerSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chosen = answers.cases[:12]
-    known = {each.case_id for each in chosen}
+    known = sorted({each.case_id for each in answers.answers})[:12]
     dataset = tmp_path / "corpus.jsonl"
     rows = [printable_json(case_row(case)) for case in corpus.cases if case.case_id in known]
     dataset.write_text("\n".join(rows), encoding="utf-8")
-    told_to = ["--answers", str(tmp_path), "--dataset", str(dataset)]
-    for each in chosen:
-        file = DEFAULT_ANSWERS / f"{each.case_id}.yaml"
-        told = yaml.safe_load(file.read_text(encoding="utf-8"))
-        right = [wrong["text"] for wrong in told["wrong"][:4]]
-        wrong = [{"kind": "blame", "text": text} for text in told["right"]]
-        (tmp_path / file.name).write_text(yaml.safe_dump(told | {"right": right, "wrong": wrong}), encoding="utf-8")
+    told_to = ["--answers", str(tmp_path / "answers.jsonl"), "--dataset", str(dataset)]
+    confused = []
+    for each in answers.answers:
+        if each.case_id in known and each.writer == "first":
+            kind = "blame" if each.is_right else RIGHT if each.is_wrong else each.kind
+            confused.append(structs.replace(each, kind=kind))
+    write(tmp_path / "answers.jsonl", confused)
     assert main(told_to) == 1
     shown = capsys.readouterr().out
     assert "missed" in shown
     assert main([*told_to, "--json"]) == 1
     figures = json.loads(capsys.readouterr().out)["figures"]
     auc = [figure["value"] for figure in figures if figure["measure"].startswith("AUC")]
-    assert len(auc) == 1  # There are no later answers in that folder.
+    assert len(auc) == 2  # None of these answers is held out.
     assert max(auc) < 0.5
 
 
@@ -112,30 +121,31 @@ def test_a_bar_is_met_on_it(value: float, limit: Limit | None, bar: float | None
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("case_id: x\n", "/right: required field is missing"),
-        ("[", "not valid YAML"),
-        ("case_id: x\nright: [a]\nwrong: [{kind: blame}]\nstuffing: s\nirrelevant: i\n", "/wrong/0/text"),
-        ("case_id: x\nrite: []\n", "unknown field"),
+        ('{"case_id": "x"}', ":1: /writer: required field is missing"),
+        ("[", ":1: is not JSON"),
+        ('{"case_id": "x", "writer": "w", "kind": "blame", "text": " "}', ":1: /text"),
+        ('{"case_id": "x", "rite": []}', "unknown field"),
+        ("\n", "has no answers"),
     ],
 )
 def test_damaged_answers_are_named(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "x.yaml").write_text(content, encoding="utf-8")
+    path = tmp_path / "x.jsonl"
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError) as refusal:
-        read_answers(tmp_path)
+        read_answers(path)
     assert problem in str(refusal.value)
-    assert "x.yaml" in str(refusal.value)
+    assert "x.jsonl" in str(refusal.value)
 
 
 def test_answers_of_a_case_that_is_not_there_are_refused(
     answers: AnswerSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    near = answers.cases[0].case_id
-    text = f"case_id: {near}x\nright: [a]\nwrong: [{{kind: blame, text: b}}]\nstuffing: s\nirrelevant: i\n"
-    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
-    assert main(["--answers", str(tmp_path)]) == 2
-    assert f"did you mean {near}" in capsys.readouterr().err
+    first = answers.answers[0]
+    write(tmp_path / "x.jsonl", [structs.replace(first, case_id=f"{first.case_id}x")])
+    assert main(["--answers", str(tmp_path / "x.jsonl")]) == 2
+    assert f"did you mean {first.case_id}" in capsys.readouterr().err
     assert main(["--answers", str(tmp_path / "nowhere")]) == 2
-    assert "has no answers" in capsys.readouterr().err
+    assert "no such file" in capsys.readouterr().err
 
 
 def test_a_damaged_measurement_is_one_line(tmp_path: Path) -> None:
