@@ -10,8 +10,7 @@ from pathlib import Path
 import vl_convert
 
 from benchmark.probes.figures import Board, Row
-from benchmark.probes.measuring import ORACLE
-from benchmark.probes.nulls import NULLS
+from benchmark.probes.nulls import NULLS, ORACLE
 from benchmark.probes.references import PUBLISHED
 from benchmark.record.base import Json
 from benchmark.viewer.charts import light_theme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -14,7 +14,7 @@ import numpy as np
 from benchmark.analysis.ranking import Rank, ranks_of
 from benchmark.judges.rubric import FULL, Criterion, Dimension
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.nulls import NULLS, draws_joined
+from benchmark.probes.nulls import ENDS, NULLS, draws_joined
 from benchmark.probes.records import AskedProbe, LeftContext, MeasuredMethod, ProbeResult
 from benchmark.probes.states import Posed, State, posed_by_id, state_of
 from benchmark.record.base import Interval
@@ -121,11 +121,13 @@ class Row:
     Attributes:
         score: over all probes, 0 to 5.
         other_words: share of the questions whose answers stand there in other words alone; None where nobody looked.
-        rank: by score; who cannot be told apart ties. None where summaries have words of their own, which rules that
-            look for those of the session cannot rank.
+        rank: by score, among the methods that take the same budget; who cannot be told apart ties. None for the ends of
+            the scale, and where summaries have words of their own, which rules that look for those of the session
+            cannot rank.
         types, dimensions, criteria: 0 to 5; what is missing is unscored.
         overall: unweighted mean of the dimensions.
         kept: by age from 0, the share of the full score, in [0, 1].
+        kept_of_same: the same of the probes that are asked at every age; None where there are none.
         uptake: share of the probes that end with a contradiction; None where nothing could.
         ratio: tokens of all steps by tokens of what is left, over all cuts that have a summary.
         seconds: mean of a cycle.
@@ -147,6 +149,7 @@ class Row:
     criteria: Mapping[Criterion, Estimate]
     overall: Estimate
     kept: tuple[float | None, ...]
+    kept_of_same: tuple[float | None, ...]
     uptake: float | None
     ratio: float
     seconds: float
@@ -163,6 +166,7 @@ class Board:
         probes: how many.
         asked: how often, at all cuts.
         ages: how many probes are asked at each age from 0.
+        at_every_age: how many are asked at each of these.
         differences: (label, label) -> score of the second minus that of the first, its p corrected for all pairs; of
             those that are ranked.
         unasked: labels of methods that could be asked nothing, as they have no summary at any cut.
@@ -173,6 +177,7 @@ class Board:
     probes: int
     asked: int
     ages: tuple[int, ...]
+    at_every_age: int
     rows: tuple[Row, ...]
     differences: Mapping[tuple[str, str], Difference]
     unasked: tuple[str, ...] = ()
@@ -219,19 +224,35 @@ def _board(maker: Maker, methods: Sequence[_Figures]) -> Board:
     by_key = max((each.ages for each in figures), key=len)
     ages = list(by_key.values())
     counts = tuple(ages.count(age) for age in range(1 + max(ages)))
+    same = _asked_at_every_age(by_key, len(counts))
     ranked = [each for each in figures if each.is_ranked]
     differences = _differences(ranked)
     ranks, lifts = _ranks(ranked, differences), _lifts(ranked, differences)
-    rows = [each.row(ranks.get(each.label), lifts.get(each.label), len(counts)) for each in figures]
+    rows = [each.row(ranks.get(each.label), lifts.get(each.label), len(counts), same) for each in figures]
     return Board(
         maker,
         len({(session, probe) for session, probe, _ in by_key}),
         len(by_key),
         counts,
-        tuple(sorted(rows, key=lambda row: (row.rank is None, -row.score.value, row.label))),
+        len(same),
+        tuple(sorted(rows, key=_order)),
         differences,
         tuple(each.label for each in methods if not each.asked),
     )
+
+
+def _asked_at_every_age(by_key: Mapping[_Key, int], ages: int) -> frozenset[tuple[str, str]]:
+    """Return session and name of each probe that is asked at every age."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for (session, probe, _), age in by_key.items():
+        found.setdefault((session, probe), set()).add(age)
+    return frozenset(asked for asked, at in found.items() if len(at) == ages)
+
+
+def _order(row: Row) -> tuple[bool, bool, int, float, str]:
+    """Return what rows are sorted by: no budget first, then larger ones; in each the best first; last, the unranked."""
+    unranked = row.rank is None and row.method not in ENDS
+    return unranked, row.budget is not None, -(row.budget or 0), -row.score.value, row.label
 
 
 def _differences(figures: Sequence[_Figures]) -> dict[tuple[str, str], Difference]:
@@ -242,9 +263,13 @@ def _differences(figures: Sequence[_Figures]) -> dict[tuple[str, str], Differenc
 
 
 def _ranks(figures: Sequence[_Figures], differences: Mapping[tuple[str, str], Difference]) -> dict[str, Rank]:
-    place = {each.label: number for number, each in enumerate(figures)}
-    by_place = {(place[one], place[other]): found for (one, other), found in differences.items()}
-    return dict(zip(place, ranks_of(len(figures), by_place), strict=True))
+    ranks: dict[str, Rank] = {}
+    for budget in {each.method.budget for each in figures}:
+        rivals = [each.label for each in figures if each.method.budget == budget]
+        place = {label: number for number, label in enumerate(rivals)}
+        by_place = {(place[a], place[b]): found for (a, b), found in differences.items() if a in place and b in place}
+        ranks |= dict(zip(rivals, ranks_of(len(rivals), by_place), strict=True))
+    return ranks
 
 
 def _lifts(figures: Sequence[_Figures], differences: Mapping[tuple[str, str], Difference]) -> dict[str, Lift]:
@@ -271,7 +296,9 @@ class _Figures:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether rules can compare it with others: answers always; contexts, where their words are not their own."""
+        """Whether it competes, and rules can compare it: answers always, contexts unless their words are their own."""
+        if self.method.method in ENDS:
+            return False
         return not self.method.own_words or self.asked[0].answer is not None
 
     @cached_property
@@ -289,8 +316,8 @@ class _Figures:
         """Over all that it was asked."""
         return self._score.mean
 
-    def row(self, rank: Rank | None, lift: Lift | None, ages: int) -> Row:
-        """Return its row on a board with so many ages."""
+    def row(self, rank: Rank | None, lift: Lift | None, ages: int, same: Collection[tuple[str, str]]) -> Row:
+        """Return its row on a board with so many ages; `same` are the probes that are asked at each of them."""
         method, contexts = self.method, [each for each in self.method.contexts if not each.absent]
         uptake = [each.uptake for each in self.asked if each.uptake is not None]
         return Row(
@@ -305,7 +332,8 @@ class _Figures:
             {name: self._estimate(aged) for name, aged in self._dimensions.items()},
             {name: self._estimate(aged) for name, aged in self._criteria.items()},
             self._estimate(_mean_of(list(self._dimensions.values()))),
-            tuple(self._kept(ages)),
+            tuple(self._kept(self.asked, ages)),
+            tuple(self._kept([each for each in self.asked if (each.session, each.probe) in same], ages)),
             fmean(uptake) if uptake else None,
             sum(each.tokens_whole for each in contexts) / max(1, sum(each.tokens for each in contexts)),
             fmean(each.seconds for each in contexts),
@@ -385,9 +413,10 @@ class _Figures:
         found = [state_of(each, posed[key]) for each in self.asked if (key := (each.session, each.probe)) in posed]
         return fmean(state is State.OTHER_WORDS for state in found) if found else None
 
-    def _kept(self, ages: int) -> Iterator[float | None]:
+    @staticmethod
+    def _kept(asked: Sequence[AskedProbe], ages: int) -> Iterator[float | None]:
         for age in range(ages):
-            scores = [each.score for each in self.asked if each.age == age]
+            scores = [each.score for each in asked if each.age == age]
             yield fmean(scores) / FULL if scores else None
 
 

@@ -17,6 +17,7 @@ from benchmark.probes.invention import History
 from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
 from benchmark.probes.judging import RuleJudge
 from benchmark.probes.model import Probe, Unanswerable
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import (
     MOST_INVENTIONS,
     AskedProbe,
@@ -43,8 +44,6 @@ from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_sessi
 from ctxsift.sessions.compaction.transcript import text_of, tokens_in, tokens_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 from ctxsift.sessions.records import Session, Source, Step, standing
-
-ORACLE = "gold"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from benchmark.probes.records import MeasuredMethod
 from ctxsift.sessions.compaction.methods import DRAWS, INDEX, RANDOM, parted
 
 NULLS = (RANDOM, "first", "last", "text-cut")
+# The ends of the scale: the right answers, and all there is. They compete with nobody.
+ORACLE = "gold"
+ENDS = (ORACLE, "everything")
 
 
 def row_of(method: MeasuredMethod) -> MeasuredMethod:

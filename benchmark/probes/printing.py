@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from benchmark.cli.console import terminal
 from benchmark.judges.rubric import Criterion, Dimension
 from benchmark.probes.figures import Board, Estimate, Row
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.nulls import NULLS
+from benchmark.probes.nulls import ENDS, NULLS
 from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.states import State
@@ -138,7 +139,9 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     header += [*(title for _, title in beside), "age 0", f"age {len(board.ages) - 1}", "ratio", "s/cycle"]
     notes = [
         "0 to 5, averaged over the age of the evidence",
-        "rank: 1 + those that are better beyond chance; = others cannot be told from it",
+        "rank: among the methods of the same budget, 1 + those that are significantly better; = others cannot be told "
+        "from it; gold and everything are the ends of the scale",
+        *_apart(board),
         *([_lift_note(board)] if lifted else []),
         *(
             [f"{_OTHER}: share of the questions that are lost by rules, but may be told in other words"]
@@ -149,14 +152,23 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
         "age: share kept, by cuts since the evidence went",
         "ratio: all tokens by those left",
     ]
-    if any(row.rank is None for row in board.rows):
-        notes.append("not ranked: a model or somebody else wrote these summaries; their words are their own")
+    if any(row.rank is None and row.method not in ENDS for row in board.rows):
+        notes.append("not ranked otherwise: a model or somebody else wrote these summaries; their words are their own")
     if board.unasked:
         notes.append(f"{MISSING} in a whole row: it has no summary at any cut, so that nothing is asked")
     if all(row.score.interval is None for row in board.rows):
         notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
     rows += _unasked(board, header)
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
+
+
+def _apart(board: Board) -> Iterator[str]:
+    """Yield which methods share a rank though their intervals are apart: many pairs are compared, and corrected for."""
+    for one, other in itertools.combinations(board.rows, 2):
+        ends, theirs = one.score.interval, other.score.interval
+        same = one.rank is not None and other.rank is not None and one.budget == other.budget
+        if same and one.rank == other.rank and ends and theirs and (ends[0] > theirs[1] or ends[1] < theirs[0]):
+            yield f"{one.label} and {other.label} share a rank with intervals apart, for many pairs are compared"
 
 
 def lift_text(row: Row) -> str:
@@ -177,11 +189,18 @@ def _lift_note(board: Board) -> str:
 
 
 def _by_age(board: Board) -> BoardTable:
-    header = ["method", "rank", *(f"age {age}" for age in range(len(board.ages)))]
-    rows = [[*begin(row), *(form_text(SHARE, share) for share in row.kept)] for row in board.rows]
+    every = range(len(board.ages))
+    header = ["method", "rank", *(f"age {age} ({board.ages[age]:,})" for age in every)]
+    header += [f"same, age {age}" for age in every] if board.at_every_age else []
+    rows = [
+        [*begin(row), *(form_text(SHARE, share) for share in row.kept + row.kept_of_same * bool(board.at_every_age))]
+        for row in board.rows
+    ]
     rows += _unasked(board, header)
-    asked = ", ".join(map(str, board.ages))
-    return BoardTable("Share kept, by cuts since the evidence went", header, rows, f"Asked: {asked} times.")
+    note = "Number of questions in brackets. Older evidence is of other probes: read no drift from it."
+    if board.at_every_age:
+        note += f" same: the {counted(board.at_every_age, 'probe')} that are asked at every age."
+    return BoardTable("Share kept, by cuts since the evidence went", header, rows, note)
 
 
 def _by_dimension(board: Board) -> BoardTable:

@@ -82,7 +82,8 @@ def _show_examples(row: Lost, *, name_sessions: bool, whole: bool) -> None:
         found = [each for each in row.examples if each.state is state]
         if found:
             count = len(found) if whole else min(len(found), SHOWN)
-            show(f"\n{state} at the end by {row.method}, {count} of {len(found)}:")
+            shown = "" if count == len(found) else f"; {count} of them are shown"
+            show(f"\n{state} at the end by {row.method}: {len(found)}{shown}:")
         for each in found if whole else found[:SHOWN]:
             where = f"{each.session}, step {each.step}" if name_sessions else f"step {each.step}"
             show(f"  {one_line(f'{where}: {each.text}')}")

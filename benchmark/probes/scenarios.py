@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmark.probes.measuring import ORACLE
+from benchmark.probes.nulls import ORACLE
 from benchmark.typed_input import NonBlank, Positive, place_in, read_object
 from benchmark.yaml_input import yaml_document
 from ctxsift.errors import InputError

@@ -55,13 +55,18 @@ def print_figures(found: Utilization) -> None:
 
 
 def headline(found: Utilization) -> str:
-    """Return who decided, which ranks count, and how much is unscored."""
+    """Return who decided, which ranks count, how much is unscored, and the mean with undefined rows as 0."""
     ranks = "all ranks" if found.k is None else f"top {found.k}"
     parts = [f"verdicts by {one_line(found.verdicts_by)}", ranks]
     if found.unscored:
         verdicts = [verdict.relevant for row in found.rows for verdict in row.verdicts]
         rows = f"{100 * found.unscored_share:.0f} % of rows unscored ({found.unscored} of {len(found.rows)})"
         parts.append(f"{rows}, {verdicts.count(None)} of {len(verdicts)} chunks")
+    if found.undefined and found.spread is not None:
+        parts.append(
+            f"mean {found.spread.mean:.3f} over {found.count} rows, {_figure(found.mean_with_zeros)} with the "
+            f"{found.undefined} without a relevant chunk as 0"
+        )
     return ", ".join(parts)
 
 

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.measuring import ORACLE, Subject
+from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.passages import passages_of
 from benchmark.probes.scenarios import ProbeScenario, read_scenarios
 from benchmark.probes.subjects import recorded_subjects

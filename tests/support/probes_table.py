@@ -15,8 +15,8 @@ from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates, answered
 from benchmark.probes.answered import published_answering
 from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import Board, Estimate, boards, lift
-from benchmark.probes.measuring import ORACLE
 from benchmark.probes.model import Maker, ProbeType
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.printing import MADE, lift_text
 from benchmark.probes.printing_costs import costs_table as printed_costs
 from benchmark.probes.records import ProbeResult

@@ -33,8 +33,9 @@ from benchmark.probes.answered import (
 )
 from benchmark.probes.answerers import Extract
 from benchmark.probes.extracting import extracted
-from benchmark.probes.measuring import ORACLE, Subject
+from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.packets import check_folder, packets_of
 from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
@@ -274,8 +275,8 @@ def test_a_result_with_answers_is_read_and_printed_in_every_form(
     assert recorded["answered"]["asked"] == recorded["kept"]["asked"] == 10
     assert len(recorded["answered"]["differences"]) == len(recorded["kept"]["differences"]) == 10
     assert set(recorded["became"]["gold @2511"]["shares"]) == set(Fate)
-    assert "hand,1,gold @2511,,answered: recorded," in shown["--csv"]
-    assert 'hand,1,gold,,"kept, said: extract",' in shown["--csv"]
+    assert "hand,,gold @2511,,answered: recorded," in shown["--csv"]
+    assert 'hand,,gold,,"kept, said: extract",' in shown["--csv"]
     assert "## Answers of recorded (five large language models, 25 November 2026): 10 questions" in shown["--markdown"]
     assert "Answered / kept, by type" in shown["--all"]
     assert "Answered / kept, by type" not in shown[""]

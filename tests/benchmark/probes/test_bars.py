@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.probes.figures import boards
-from benchmark.probes.measuring import ORACLE
+from benchmark.probes.nulls import ORACLE
 from tests.support.probes_table import bars, probed
 
 # With the tables, which measure the same.

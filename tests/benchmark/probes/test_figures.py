@@ -232,3 +232,37 @@ def test_makers_have_boards_of_their_own() -> None:
         (Maker.HAND, 5),
         (Maker.RULE, 0),
     ]
+
+
+def test_the_ends_of_the_scale_have_no_rank_and_budgets_are_ranked_apart() -> None:
+    made = {"gold": eight(4.5), "everything": eight(4.4), "mask": eight(4), "anchored": eight(1), "other": eight(0)}
+    found = result(made)
+    free = [replace(each, budget=None) if number < 3 else each for number, each in enumerate(found.methods)]
+    board = only_board(replace(found, methods=free))
+    ranks = [(row.method, row.rank and row.rank.place) for row in board.rows]
+    assert ranks == [("gold", None), ("everything", None), ("mask", 1), ("anchored", 1), ("other", 2)]
+    assert not [pair for pair in board.differences if {"gold", "everything"} & set(pair)]
+    note = next(tables_of(board)).note
+    assert "gold and everything are the ends of the scale" in note
+    assert "not ranked otherwise" not in note
+
+
+def test_drift_is_of_the_probes_that_are_asked_at_every_age() -> None:
+    often = [replace(asked("a", age, 5 - age), probe="often") for age in (0, 1, 2)]
+    once = [replace(asked("a", 0, 0), probe="once"), replace(asked("a", 1, 5), probe="late")]
+    board = only_board(result({"m": [*often, *once]}))
+    (row,) = board.rows
+    assert (board.ages, board.at_every_age) == ((2, 2, 1), 1)
+    assert row.kept == pytest.approx((0.5, 0.9, 0.6))
+    assert row.kept_of_same == pytest.approx((1, 0.8, 0.6))
+    table = list(tables_of(board))[1]
+    assert table.header[2:] == ["age 0 (2)", "age 1 (2)", "age 2 (1)", "same, age 0", "same, age 1", "same, age 2"]
+    assert "the 1 probe that" in table.note.replace("probes", "probe")
+
+
+def test_a_shared_rank_with_intervals_apart_has_a_word() -> None:
+    scores = {name: eight(score) for name, score in zip("abcdefgh", (0, 0.6, 1.2, 1.8, 2.4, 3, 3.6, 4.2), strict=True)}
+    board = only_board(result(scores))
+    shared = [row for row in board.rows if row.rank and row.rank.tied]
+    note = next(tables_of(board)).note
+    assert ("share a rank with intervals apart" in note) is bool(shared)

@@ -8,8 +8,9 @@ import pytest
 
 from benchmark.probes.figures import boards
 from benchmark.probes.judge import Found, Need, Questions, Said, Unit
-from benchmark.probes.measuring import ORACLE, Subject
+from benchmark.probes.measuring import Subject
 from benchmark.probes.model import Maker
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import RESULT_FILE, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import scenarios_of

@@ -23,7 +23,8 @@ from benchmark.probes.figures import Board, boards
 from benchmark.probes.journal import key_of
 from benchmark.probes.judge import Said, Unit, title_of
 from benchmark.probes.judging import RuleJudge
-from benchmark.probes.measuring import ORACLE, Subject, measure
+from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import RULE_BASED, ProbeScenario, read_scenarios, scenarios_of
@@ -237,7 +238,7 @@ def test_a_result_is_printed_in_every_form(
     rows = {row["method"]: row["figures"]["score"]["value"] for row in board["rows"]}
     (above,) = [each for each in board["differences"] if {each["method"], each["over"]} == {"user", "mask"}]
     assert abs(above["value"]) == pytest.approx(rows["mask"] - rows["user"])
-    assert f"rule,1,{ORACLE},,score,5.0,,," in shown["--csv"]
+    assert f"rule,,{ORACLE},,score,5.0,,," in shown["--csv"]
     assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
     assert "Share kept, by cuts since the evidence went" in shown["--all"]
     assert "Share kept, by cuts since the evidence went" not in shown[""]
