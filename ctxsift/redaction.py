@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ctxsift.secret_kinds import HIDDEN, found_in, hide
+from ctxsift.secret_kinds import HIDDEN, Where, found_in, hide
 
 # Servers without keys are given words like `none` or `EMPTY`; an answer is not to lose those.
 LEAST_IN_ANSWERS = 8
@@ -22,7 +22,7 @@ def out_of_command(command: str) -> str:
 
     This goes by the names that such values have, and by well-known forms of keys; it knows no key by itself.
     """
-    return hide(command, found_in(command, in_command=True))
+    return hide(command, found_in(command, where=Where.LINE))
 
 
 def parts_of_address(url: str) -> list[str]:

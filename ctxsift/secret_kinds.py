@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TypeAlias
 
 HIDDEN = "***"
@@ -36,11 +37,21 @@ class Found:
     end: int
 
 
-Judge: TypeAlias = Callable[[re.Match[str], bool], bool]
+class Where(IntEnum):
+    """What a text is: the more it is a command line, the surer what follows an option is its value."""
+
+    TEXT = 0
+    # A command in a session, which may hold a program in any language.
+    CALL = 1
+    # A command line that a model is told: nothing in it is worth a password.
+    LINE = 2
 
 
-def _always(match: re.Match[str], in_command: bool) -> bool:
-    del match, in_command
+Judge: TypeAlias = Callable[[re.Match[str], Where], bool]
+
+
+def _always(match: re.Match[str], where: Where) -> bool:
+    del match, where
     return True
 
 
@@ -51,7 +62,7 @@ class Kind:
     Attributes:
         literals: one of them stands, in small letters, in every text that has such a secret.
         pattern: the group `value` is what is hidden.
-        is_secret: decides on a match; told whether it stands in a command line, where values are what is expected.
+        is_secret: decides on a match; told what text it stands in.
 
     """
 
@@ -63,13 +74,26 @@ class Kind:
 
 # ---- what a value looks like
 
-_PLACEHOLDER = re.compile(
-    r"\*{3,}|x{3,}|\.{3}|[<%{\[(]|\$(?=[\w({$])|@(?=\w+\b)|!\w+\b|your|my[-_]|example|sample|change_?me|placeholder|dummy"
-    r"|redacted|hidden|none\b|null\b|nil\b|true\b|false\b|undefined|str(?:ing)?\b|process\.|os\.|env\b|env\.|self\.|this\."
-    r"|import|https?://|file:",
+# What stands for a value: marks and references, then words.
+_REFERENCE = re.compile(
+    r"\*{3,}|x{3,}|\.{3}|[<%{\[(]|\$(?=[\w({$])|@(?=\w+\b)|!\w+\b|process\.|os\.|env\b|env[.:]|self\.|this\.|import"
+    r"|https?://|file:",
+    re.IGNORECASE,
+)
+_STANDS_FOR = re.compile(
+    r"your|my[-_]|example|sample|change_?me|placeholder|dummy|redacted|hidden|none\b|null\b|nil\b|true\b|false\b"
+    r"|undefined|str(?:ing)?\b",
     re.IGNORECASE,
 )
 _TELLS = re.compile(r"passw|secret|token|key|credential|auth", re.IGNORECASE)
+# A word of a name that is about secrets: `key`, `apikey`, `newpassword`, but not `tokenring`.
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_OF_NAMES = "api|access|auth|my|new|old|user|db|app|client|admin|root|refresh|private|public|shared|session|test"
+_SECRETS = "passw(?:or)?ds?|passwd|pass|pwd|pw|secrets?|tokens?|keys?|credentials?|auth"
+_ENDS_OF_NAMES = "name|id|value|field|hash|type|file|text"
+_SAYS_SO = re.compile(rf"(?:{_OF_NAMES})*+(?:{_SECRETS})++(?:{_ENDS_OF_NAMES})?", re.IGNORECASE)
+# A name of nothing but such words.
+_NOTHING_ELSE = re.compile(rf"(?:{_OF_NAMES}|{_SECRETS}|{_ENDS_OF_NAMES})+", re.IGNORECASE)
 _PART, _PIECES = re.compile(r"[A-Za-z0-9]+"), re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _DIGITS, _LETTER = re.compile(r"[0-9]+"), re.compile(r"[A-Za-z]")
 _FILES = frozenset(
@@ -80,17 +104,25 @@ _NO_PART = re.compile(r"[^A-Za-z0-9]+")
 _PIECE, _PIECE_OF_LONG, _LONG = 2.8, 3.4, 16
 
 
-def _is_value(value: str) -> bool:
-    """Return True for what is no placeholder, variable, path, or name of a variable."""
+def _is_value(value: str, *, surely: bool = False) -> bool:
+    """Return True for what is no placeholder, variable, path, or name of a variable.
+
+    Args:
+        value: to be judged.
+        surely: nothing but a secret stands here, so that `changeme123` is no placeholder.
+
+    """
     if (
-        _PLACEHOLDER.match(value)
+        _REFERENCE.match(value)
+        or (_STANDS_FOR.match(value) and not (surely and _DIGITS.search(value)))
         or "..." in value
         or HIDDEN in value
         or (value.isupper() and "_" in value and value.replace("_", "").isalpha())
     ):
         return False
     is_path = value.startswith(("/", "~", ".", "C:\\")) or value.rpartition(".")[2] in _FILES
-    return not is_path or _is_mixed(_longest(value))
+    longest = _longest(value)
+    return not is_path or (len(longest) >= _LEAST and _is_mixed(longest))
 
 
 def _longest(value: str) -> str:
@@ -125,7 +157,24 @@ def _is_password(value: str) -> bool:
     """Return True for a value that a person would make up: not a word, and of no words that are about passwords."""
     if len(value) < _LEAST_PASSWORD or value.replace(".", "").replace("_", "").isalpha():
         return False
-    return not _TELLS.search(value)
+    return not _is_name(value)
+
+
+def _is_name(value: str) -> bool:
+    """Return True if one of the words of a value is about secrets, as in names: `api_key2`, `newPassword`."""
+    return _TELLS.search(value) is not None and any(map(_SAYS_SO.fullmatch, _WORDS.findall(value)))
+
+
+def _is_any(value: str) -> bool:
+    """Return True for any value but an option and what stands for another value."""
+    return not value.startswith("-") and _is_value(value, surely=True)
+
+
+def _is_meant(value: str) -> bool:
+    """Return True for any value but those and names, where an option or a name says that it is a secret."""
+    if len(value) < _LEAST_MEANT or not _is_any(value):
+        return False
+    return " " in value or bool(_DIGITS.search(value)) or not _NOTHING_ELSE.fullmatch(_NO_PART.sub("", value))
 
 
 def _is_bare(value: str) -> bool:
@@ -141,17 +190,19 @@ def _is_bare(value: str) -> bool:
 
 _DIGEST = re.compile(r"sha\d{1,3}[-:]|[0-9a-fA-F-]+\Z")
 _MIXED_CASE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
-_LEAST, _LEAST_PASSWORD, _LOOKED_AT = 8, 6, 64
-_LONG_KEY = 24
+_LEAST, _LEAST_PASSWORD, _LEAST_MEANT, _LOOKED_AT = 8, 6, 3, 64
+# Of a key whose name does not tell what it opens; of a setting (`STRIPE_KEY`), and of others.
+_LONG_SETTING, _LONG_KEY = 16, 24
+_PLAIN_WORDS = frozenset({"password", "passwd", "pass", "pwd", "pw", "secret", "token"})
 
 
 # ---- names that tell
 
 # Each begins with a literal: searching stays fast.
 _NAME = (
-    r"(?:passw(?:or)?d|passphrase|pass(?<![a-z]pass)|pwd(?<!\$pwd)|pw(?<![a-z]pw)|secret|token|key(?:[-_]base)?|credentials?"
-    r"|csrf|xsrf"
-    r"|auth(?<![a-z]auth)(?=\\?[\"']| =))"
+    r"(?:passw(?:or)?d|passphrase|pwd(?<!\$pwd)|pw(?<![a-z]pw)|secret|token|key(?:[-_]base)?|credentials?|csrf|xsrf"
+    r"|pass(?:(?<![a-z]pass)|(?<=sshpass)|(?<=pgpass)|(?<=storepass)|(?<=keypass)|(?<=dbpass))"
+    r"|auth(?<![a-z]auth)(?=\\?[\"']| ?=))"
 )
 _OF_KEY = re.compile(
     r"(?:api|access|secret|private|auth|account|encryption|signing|master|shared|storage|service|app|client|consumer"
@@ -174,60 +225,65 @@ _REST = re.compile(r"""[^\s"'`|<>(){}\[\],;\\]*""")
 # What `pwd` prints, and $PWD holds.
 _PLACE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _NEXT = re.compile(r"&[\w.-]{1,60}=")
+# `--password`; `-Ddb.password=`, `--from-literal=password=`, `--set db.password=`.
 _FLAG = re.compile(r"(?:\A|[\s\"'])--?[\w-]*\Z")
+_FIELD_OF_FLAG = re.compile(r"(?:\A|[\s\"'])--?(?:[\w-]+[= ][\"']?)?[\w.-]*\Z")
+_QUERY = re.compile(r"[?&][\w.-]*\Z")
 _LONGEST_NAME = 40
 
 
 def is_secret_under(name: str, value: str) -> bool:
     """Return True if a value under a name like `password` looks like one: no word, placeholder, variable or count."""
-    lowered = f'{name.lower()[-_LONGEST_NAME:]}"='
+    given = f'{name[-_LONGEST_NAME:]}"='
+    lowered = given.lower()
     announced = _BEFORE_VALUE.search(lowered)
-    return (
-        announced is not None
-        and " " not in value
-        and _is_value(value)
-        and _tells(announced, lowered, value)
-        and _is_announced(announced["name"], value, quoted=True)
-    )
+    if announced is None or " " in value or not _tells(announced, given, lowered, value):
+        return False
+    # Who passes a password passes any word; and so does who sets a variable.
+    is_password = announced["name"].startswith("p")
+    if (is_password or name.isupper()) and not value.isdigit() and len(value) >= _LEAST_PASSWORD:
+        return _is_meant(value)
+    return _is_value(value) and _is_announced(announced["name"], value, quoted=True)
 
 
-def _is_named(value: str) -> bool:
-    """Return True for a short value of words about secrets: `api_key2`."""
-    return len(value) < _LONG and _TELLS.search(value) is not None
+def _is_setting(name: re.Match[str], text: str) -> bool:
+    return text[name.start() : name.end("name")].isupper()
 
 
-def _tells(name: re.Match[str], lowered: str, value: str) -> bool:
+def _tells(name: re.Match[str], text: str, lowered: str, value: str) -> bool:
     """Return True unless it is the name of a key that opens nothing; what is long and random opens something."""
     if not name["name"].startswith("key"):
         return True
     before = lowered[max(0, name.start() - _LONGEST_NAME) : name.start()]
     return _OF_KEY.search(before) is not None or (
-        len(value) >= _LONG_KEY and not before.rstrip("-_ ").endswith(("public", "pub")) and _is_bare(value)
+        len(value) >= (_LONG_SETTING if _is_setting(name, text) else _LONG_KEY)
+        and not before.rstrip("-_ ").endswith(("public", "pub"))
+        and _is_bare(value)
     )
 
 
 def _is_announced(name: str, value: str, *, quoted: bool) -> bool:
-    is_password = name.startswith("p")
+    is_password = "pass" in name or name.startswith("p")
     if value.isdigit():
         return is_password and len(value) >= _LEAST_PASSWORD
-    if _is_named(value):
+    if len(value) < _LONG and _is_name(value):
         return False
     has_form = quoted and len(value) >= _LEAST and "/" not in value and _DIGITS.search(value)
     return _is_random(value) or bool((is_password or has_form) and _is_password(value))
 
 
-def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
+def _assigned(text: str, lowered: str, where: Where) -> Iterator[Found]:
     start = 0
     while name := _BEFORE_VALUE.search(lowered, start):
         start = name.end()
         found = _QUOTED.match(text, start) or _BARE.match(text, start)
         # Outside commands nothing so short is one: most of what follows such a name in code.
-        if found and not in_command and found.end("value") - found.start("value") < _LEAST_PASSWORD:
+        if found and where < Where.LINE and found.end("value") - found.start("value") < _LEAST_PASSWORD:
             continue
         # What another such name follows is no value.
         if found is None or _BEFORE_VALUE.match(lowered, found.start("value")):
             continue
-        if _tells(name, lowered, found["value"]) and _is_assigned(text, name, found, in_command):
+        if _tells(name, text, lowered, found["value"]) and _is_assigned(text, name, found, where):
             begin, end = found.span("value")
             if "quote" not in found.groupdict():
                 # Of a long value, its beginning was judged.
@@ -239,50 +295,79 @@ def _assigned(text: str, lowered: str, in_command: bool) -> Iterator[Found]:
             start = max(start, end)
 
 
-def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], in_command: bool) -> bool:
+def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], where: Where) -> bool:
     quoted = "quote" in found.groupdict()
     if not quoted and found["call"]:
         return False
     value = found["value"] if quoted else _NEXT.split(found["value"])[0].rstrip(".:")
     before = text[max(0, name.start() - _LONGEST_NAME) : name.start()]
     is_flag = "-" in before and _FLAG.search(before) is not None
+    separator = text[name.end("name") : name.end()]
+    is_password = "pass" in name["name"] or name["name"].startswith("p")
+    if name["name"] == "pwd" and _PLACE.match(value):
+        return False
+    if is_password and _is_given_to(
+        before, separator, value, is_flag=is_flag, is_word=not quoted and where is Where.TEXT
+    ):
+        return True
     if name["blank"] and not is_flag:
         # Most of what follows such a word is prose.
-        return _is_random(value) and _is_value(value) and not _is_named(value)
-    if not _is_value(value) or (name["name"] == "pwd" and _PLACE.match(value)):
+        return _is_random(value) and _is_value(value) and not (len(value) < _LONG and _is_name(value))
+    is_setting = _is_setting(name, text) and not value.isdigit()
+    if is_setting and "value" in separator.lower() and " " not in value:
+        return _is_meant(value)
+    if not _is_value(value, surely=is_setting and separator == "="):
         return False
-    separator = text[name.end("name") : name.end()]
     is_header = separator[0] == ":" and ("-" in name["name"] or before.endswith("-"))
-    if in_command and (is_flag or is_header or separator == "="):
+    if where is Where.LINE and (is_flag or is_header or separator == "="):
         return not value.isdigit()
-    if separator == "=" and text[name.start() : name.end()].isupper() and not value.isdigit():
+    if separator == "=" and is_setting:
         return len(value) >= _LEAST_PASSWORD
-    return " " not in value and _is_announced(name["name"], value, quoted=quoted)
+    return " " not in value and _is_announced(name["name"], value, quoted=quoted or is_flag)
+
+
+def _is_given_to(before: str, separator: str, value: str, *, is_flag: bool, is_word: bool) -> bool:
+    """Return True for the value of an option or of a field of an address, whatever it looks like.
+
+    Args:
+        before: what stands before the name.
+        separator: between name and value.
+        value: to be judged.
+        is_flag: the name is one of an option.
+        is_word: the text may be prose about the option, where words that follow are no value.
+
+    """
+    if separator == "=":
+        return (_QUERY.search(before) or _FIELD_OF_FLAG.search(before)) is not None and _is_meant(value)
+    return is_flag and separator.isspace() and not (is_word and value.isalpha()) and _is_meant(value)
 
 
 # ---- the table
 
 
-def _looks_random(match: re.Match[str], in_command: bool) -> bool:
-    del in_command
+def _looks_random(match: re.Match[str], where: Where) -> bool:
+    del where
     return _is_value(match["value"]) and _is_random(match["value"])
 
 
-def _is_given(match: re.Match[str], in_command: bool) -> bool:
+def _is_given(match: re.Match[str], where: Where) -> bool:
     """Return True for a value where one is expected: in a command whatever it is, elsewhere what looks like one."""
     value = match["value"]
     if value.isdigit() or not _is_value(value):
         return False
-    is_expected = in_command and match.groupdict().get("scheme") != ""
+    is_expected = where is Where.LINE and match.groupdict().get("scheme") != ""
     return is_expected or _is_random(value) or _is_password(value)
 
 
-_WORDS = frozenset({"password", "passwd", "pass", "pwd", "pw", "secret", "token"})
+def _stands_there(match: re.Match[str], where: Where) -> bool:
+    del where
+    value = match["value"]
+    return len(value) >= _LEAST_MEANT and value.lower() not in _PLAIN_WORDS and _is_any(value)
 
 
-def _is_login(match: re.Match[str], in_command: bool) -> bool:
-    del in_command
-    return _is_value(match["value"]) and match["value"].lower() not in _WORDS
+def _is_login(match: re.Match[str], where: Where) -> bool:
+    del where
+    return _is_value(match["value"]) and match["value"].lower() not in _PLAIN_WORDS
 
 
 def _is_free(text: str, start: int) -> bool:
@@ -291,8 +376,8 @@ def _is_free(text: str, start: int) -> bool:
     return not before[-1:].isalnum() or (len(before) == 2 and before[0] == "\\" and before[1] in "nrt")
 
 
-def _begins(match: re.Match[str], in_command: bool) -> bool:
-    del in_command
+def _begins(match: re.Match[str], where: Where) -> bool:
+    del where
     return _is_free(match.string, match.start())
 
 
@@ -331,6 +416,14 @@ _PREFIX = re.compile(rf"(?:{'|'.join(map(re.escape, _PREFIXES))})\Z")
 _LONGEST_PREFIX = max(map(len, _PREFIXES))
 _SERVICE = "key of a service"
 _CREDENTIALS = "credentials of a request"
+_COMMAND = "password in a command"
+# An argument: in quotes it may have blanks.
+_ARGUMENT = r"""(?P<q>\\?["'])?(?P<value>(?(q)[^"'\n\\]{3,200}|[^\s"'`|;&<>()\\]{3,200}))"""
+# What reads a password from its input.
+_READER = (
+    r"(?:--password-stdin|--with-token|--passphrase-fd|--stdin\b|-pass(?:in|out)?\s{1,4}stdin|chpasswd\b"
+    r"|sudo\s{1,4}(?:-[\w-]{1,20}\s{1,4}){0,4}?-\w{0,4}S\b|secrets?\s{1,4}(?:create|set|put|versions\s{1,4}add)\b)"
+)
 KINDS = (
     Kind(
         "private key",
@@ -343,6 +436,8 @@ KINDS = (
         ),
     ),
     Kind(_SERVICE, ("akia",), re.compile(r"AKIA[A-Z0-9]{16}(?!\w)"), _begins),
+    # It may have next to no digits.
+    Kind(_SERVICE, ("age-secret-key-1",), re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}(?!\w)"), _begins),
     Kind(_SERVICE, ("asia",), re.compile(r"ASIA[A-Z0-9]{16}(?!\w)"), _begins),
     Kind(_SERVICE, ("aiza",), re.compile(r"AIza[\w-]{35}(?![\w-])"), _begins),
     Kind(_SERVICE, ("ltai",), re.compile(r"LTAI[A-Za-z0-9]{16,26}(?!\w)"), _begins),
@@ -367,7 +462,8 @@ KINDS = (
     Kind(
         "password in an address",
         ("://",),
-        re.compile(r"://[^\s/:@'\"`<>]{0,100}:(?P<value>[^\s/@'\"`<>]{1,200})(?=@)"),
+        # What follows the last `@` is the host.
+        re.compile(r"://[^\s/:@'\"`<>]{0,100}:(?P<value>[^\s/@'\"`<>]{1,200}(?:@[^\s/@'\"`<>?#&,;]{1,100}){0,3})(?=@)"),
         _is_login,
     ),
     Kind("password in an address", ("://",), re.compile(r"://(?P<value>[\w.~-]{16,200})(?=@)"), _looks_random),
@@ -385,11 +481,11 @@ KINDS = (
         _CREDENTIALS,
         ("bearer", "basic"),
         re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}+={0,2})(?!\*)", re.IGNORECASE),
-        lambda match, in_command: (
+        lambda match, where: (
             _is_value(match["value"])
             and (
                 (_is_random(match["value"]) and len(match["value"]) >= _LONG)
-                or (in_command and not match["value"].isalpha())
+                or (where is Where.LINE and not match["value"].isalpha())
             )
         ),
     ),
@@ -410,13 +506,13 @@ KINDS = (
         _looks_random,
     ),
     Kind(
-        "password in a command",
+        _COMMAND,
         (" -u", "--user"),
         re.compile(r"\s(?:-u\s?|--user[ =])[\"']?[^\s:/@'\"]{0,100}:(?P<value>[^\s/@'\"`]{1,200})"),
         _is_given,
     ),
     Kind(
-        "password in a command",
+        _COMMAND,
         (" -p", " -a ", " -w "),
         re.compile(
             r"(?:login|sshpass|redis-cli|mongo(?:sh|dump|restore)?|ldapsearch|sqlcmd|isql|osql)\b"
@@ -425,30 +521,100 @@ KINDS = (
         ),
         _is_given,
     ),
+    # ---- whatever stands in these places is one
     Kind(
-        "password in a command",
+        _COMMAND,
+        ("echo ", "printf "),
+        re.compile(
+            r"(?:echo|printf)\s{1,4}(?:-[neE]{1,3}\s{1,4})?(?:[\"']%s(?:\\{1,2}n)?[\"']\s{1,4})?"
+            rf"(?:[\"']?[\w.-]{{1,40}}:(?=[^\n|]{{1,200}}\|[^\n|]{{0,100}}chpasswd))?{_ARGUMENT}"
+            rf"(?:\\{{1,2}}n)?\\?[\"']?\s{{0,4}}\|[^\n|;&]{{0,200}}?{_READER}"
+        ),
+        _stands_there,
+    ),
+    Kind(_COMMAND, ("<<<",), re.compile(rf"{_READER}[^\n|;&<]{{0,200}}<<<\s{{0,4}}{_ARGUMENT}"), _stands_there),
+    Kind(
+        _COMMAND,
+        ("htpasswd ",),
+        re.compile(
+            r"htpasswd\s(?=[^\n|;&]{0,40}-[a-zA-Z]{0,4}b)(?:[^\s|;&]{1,100}\s{1,4}){2,6}"
+            rf"{_ARGUMENT}[\"']?\s{{0,4}}(?=[|;&>\n\\)]|\Z)"
+        ),
+        _stands_there,
+    ),
+    Kind(_COMMAND, ("zip ",), re.compile(rf"zip(?=\s)[^\n|;&]{{0,200}}?\s-P\s{{1,4}}{_ARGUMENT}"), _stands_there),
+    Kind(
+        _COMMAND,
+        ("securestring ",),
+        re.compile(
+            rf"ConvertTo-SecureString\s{{1,4}}(?:-(?:AsPlainText|Force)\s{{1,4}}){{0,2}}(?:-String\s{{1,4}})?{_ARGUMENT}",
+            re.IGNORECASE,
+        ),
+        _stands_there,
+    ),
+    Kind(
+        _COMMAND,
+        ("pass:",),
+        re.compile(r"-pass(?:in|out)?\s{1,4}[\"']?pass:(?P<value>[^\s\"'`|;&<>()]{3,200})"),
+        _stands_there,
+    ),
+    Kind(
+        _COMMAND,
+        ("create ", "alter ", "set password"),
+        re.compile(
+            r"(?:create|alter|set)\s{1,4}(?:user|role|login|password)\b[^;\n]{0,200}?\b"
+            r"(?:password\s{0,4}=?|by|for\s[^;\n]{1,80}=)\s{0,4}'(?P<value>[^'\n]{3,200})'",
+            re.IGNORECASE,
+        ),
+        _stands_there,
+    ),
+    # `.netrc`, `.pgpass`, and the list of keys that AWS gives its users.
+    Kind(
+        ASSIGNED,
+        ("machine ",),
+        re.compile(
+            r"machine\s{1,8}\S{1,100}\s{1,8}login\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<value>[^\s\"'`\\]{3,200})"
+        ),
+        _stands_there,
+    ),
+    Kind(
+        ASSIGNED,
+        (":54", ":6432:", ":*:"),
+        re.compile(r":(?:54\d\d|6432|\*):[^\s:\"']{1,64}:[^\s:\"']{1,64}:(?P<value>[^\s\"'`<>|;:]{3,200})"),
+        _stands_there,
+    ),
+    Kind(
+        ASSIGNED,
+        ("akia",),
+        re.compile(r"AKIA[A-Z0-9]{16}[,\s\"':]{1,4}(?P<value>[A-Za-z0-9/+]{38,44})(?![\w/+])"),
+        _stands_there,
+    ),
+    Kind(
+        _COMMAND,
         ("login ",),
         re.compile(r"login\s(?P<value>[\w.~-]{16,200})(?![\w./:~-])"),
         _looks_random,
     ),
     Kind(
-        "password in a command",
+        _COMMAND,
         (" -p",),
-        re.compile(r"(?:mysql\w{0,10}|mariadb|sshpass)\b[^\n|;&]{0,100}?\s-p[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"),
+        re.compile(
+            r"(?:mysql\w{0,10}|mariadb|sshpass|7z[arz]?|rar|unrar)\b[^\n|;&]{0,100}?\s-p[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"
+        ),
         _is_given,
     ),
 )
 _PAIR = re.compile(r"(?<![^\s;:\"'])[^\s=;:\"']{1,100}=(?P<value>[^\s;\"'`]{8,})")
 
 
-def _matches(kind: Kind, text: str, in_command: bool) -> Iterator[Found]:
+def _matches(kind: Kind, text: str, where: Where) -> Iterator[Found]:
     for match in kind.pattern.finditer(text):
         whole = match.span("value" if "value" in kind.pattern.groupindex else 0)
         if "cookie" in kind.literals:
             for pair in _PAIR.finditer(text, *whole):
-                if _looks_random(pair, in_command):
+                if _looks_random(pair, where):
                     yield Found(kind.name, *pair.span("value"))
-        elif kind.is_secret(match, in_command):
+        elif kind.is_secret(match, where):
             yield Found(kind.name, whole[0], match.end("end") if match.groupdict().get("end") else whole[1])
 
 
@@ -467,19 +633,21 @@ def _prefixed(text: str) -> Iterator[Found]:
             yield Found(_SERVICE, start, end)
 
 
-def found_in(text: str, *, in_command: bool = False) -> list[Found]:
+def found_in(text: str, *, where: Where = Where.TEXT) -> list[Found]:
     """Return the secrets in a text, in their order, none overlapping another."""
     clean, kept = _visible(text)
+    # As wide as a letter of Chinese, they separate all the same.
+    clean = clean.replace("\uff1d", "=").replace("\uff1a", ":")
     # The one letter that grows when it is made small.
     lowered = clean.replace("\u0130", "I").lower()
     found = [
         each
         for kind in KINDS
         if not kind.literals or any(literal in lowered for literal in kind.literals)
-        for each in _matches(kind, clean, in_command)
+        for each in _matches(kind, clean, where)
     ]
     found += _prefixed(clean)
-    found += _assigned(clean, lowered, in_command)
+    found += _assigned(clean, lowered, where)
     return list(_in_original(_merged(found), kept))
 
 
@@ -487,6 +655,15 @@ def found_in(text: str, *, in_command: bool = False) -> list[Found]:
 _LONE = re.compile(r"^[ \t]{0,8}(?:\d{1,6}\u2192)?(?P<value>[\w+/.~=-]{12,2000})[ \t\r]{0,8}$", re.MULTILINE)
 _ASKS = re.compile(rf"{_TELLS.pattern}|\bpass\b", re.IGNORECASE)
 _MOST_PRINTED, _LONGEST_COMMAND = 4000, 2000
+# Commands that print a secret and nothing else.
+_PRINTS = re.compile(
+    r"(?<![\w-])(?:op read|pass show|gopass show|gh auth token|gcloud auth print-[a-z]+-token|bw get password"
+    r"|vault (?:read|kv get)\b[^|;&\n>]{1,200}-field|aws ecr get-login-password|secret-tool lookup"
+    r"|security find-(?:generic|internet)-password\b[^|;&\n>]{1,200}\s-\w{0,3}w"
+    r"|kubectl\b[^|;&\n>]{1,100}\bget secrets?\b[^|;&\n>]{1,200}\|\s?base64)\b"
+    r"[^|;&\n>]{0,300}(?:\|\s?(?:base64|tr|head|cat)\b[^|;&\n>]{0,100}){0,2}\Z"
+)
+_ONE_WORD = re.compile(r"\s{0,8}(?:\d{1,6}\u2192)?(?P<value>\S{6,2000})\s{0,8}")
 
 
 def printed_by(command: Callable[[], str], output: str) -> list[Found]:
@@ -499,6 +676,9 @@ def printed_by(command: Callable[[], str], output: str) -> list[Found]:
     """
     if len(output) > _MOST_PRINTED:
         return []
+    word = _ONE_WORD.fullmatch(output)
+    if word and _is_meant(word["value"]) and _PRINTS.search(command()[:_LONGEST_COMMAND].strip()):
+        return [Found(PRINTED, *word.span("value"))]
     lone = [found for found in _LONE.finditer(output) if _is_bare(found["value"])]
     if not lone or not _ASKS.search(command()[:_LONGEST_COMMAND]):
         return []

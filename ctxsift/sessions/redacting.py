@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ctxsift.secret_kinds import ASSIGNED, HIDDEN, Found, found_in, hide, is_secret_under, printed_by
+from ctxsift.secret_kinds import ASSIGNED, HIDDEN, Found, Where, found_in, hide, is_secret_under, printed_by
 from ctxsift.sessions.importers.base import Aside, Event
 from ctxsift.sessions.records import Compaction, JsonValue, SessionHead, Step, ToolCall, ToolResult
 
@@ -15,6 +15,23 @@ _DOMAIN = re.compile(r"(?!\d+x\.)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.){1,8}[A-Za-z
 _LONGEST_LOCAL, _OTHERS_IN_LOCAL = 64, frozenset("._+-")
 _E_MAIL = "e-mail address"
 _LEAST = 8
+_COMMANDS = frozenset({"command", "cmd", "keystrokes"})
+_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_GIVEN, _FIELDS = frozenset({"value", "text"}), ("element", "selector", "label")
+_OF_PASSWORD = re.compile(r"passw(?:or)?d|passphrase", re.IGNORECASE)
+_PAIR = 2
+_MOST_NAMES = 1000
+
+
+def _given(arguments: Mapping[str, JsonValue]) -> str:
+    """Return the name of what stands under `value` or `text`; nothing where the arguments do not tell."""
+    # {"name": "API_TOKEN", "value": "..."}
+    name = arguments.get("name")
+    if isinstance(name, str):
+        return name
+    # {"selector": "#password", "text": "..."}, as a browser is told.
+    fields = (arguments.get(key) for key in _FIELDS)
+    return "password" if any(isinstance(field, str) and _OF_PASSWORD.search(field[:100]) for field in fields) else ""
 
 
 class Redactor:
@@ -27,12 +44,13 @@ class Redactor:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self._names: dict[str, str] = {}
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, *, where: Where = Where.TEXT) -> str:
         """Return a text without secrets; where one was, `***` stands."""
         if len(text) < _LEAST:
             return text
-        found = found_in(text)
+        found = found_in(text, where=where)
         self.counts.update(each.kind for each in found)
         text = hide(text, found)
         return self._without_addresses(text) if "@" in text else text
@@ -40,6 +58,14 @@ class Redactor:
     def _folder(self, folder: str) -> str:
         # An address may be the name of a home folder.
         return hide(folder, found_in(folder))
+
+    def _known(self, name: str) -> str:
+        """Return a name that a session has over and over, as of a tool or a model, without secrets."""
+        if name not in self._names:
+            if len(self._names) >= _MOST_NAMES:
+                self._names.clear()
+            self._names[name] = self.text(name)
+        return self._names[name]
 
     def _without_addresses(self, text: str) -> str:
         """Hide e-mail addresses. `package@1.2.3`, `icon@2x.png` and `git@host:path` are none."""
@@ -76,7 +102,10 @@ class Redactor:
         texts = [each for each in values if isinstance(each, str)]
         if len(texts) < len(values):
             return [self.value(each) for each in values]
-        found = found_in(" ".join(texts), in_command=True)
+        # ["Authorization", "..."], but not ["password", "firstname"].
+        if len(texts) == _PAIR and not texts[1].isalpha() and (second := self._under(*texts)) != texts[1]:
+            return [self.text(texts[0]), second]
+        found = found_in(" ".join(texts), where=Where.LINE)
         shown: list[JsonValue] = []
         start = 0
         for text in texts:
@@ -90,16 +119,20 @@ class Redactor:
         return shown
 
     def _under(self, key: str, value: JsonValue) -> JsonValue:
-        if isinstance(value, str) and is_secret_under(key, value):
-            self.counts[ASSIGNED] += 1
-            return HIDDEN
+        if isinstance(value, str):
+            if is_secret_under(key, value):
+                self.counts[ASSIGNED] += 1
+                return HIDDEN
+            if key in _COMMANDS:
+                return self.text(value, where=Where.CALL)
+            if key.lower() in _HEADERS:
+                return self.text(f"{key}: {value}").removeprefix(f"{key}: ")
         return self.value(value)
 
     def _arguments(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        # {"name": "API_TOKEN", "value": "..."}
-        name = arguments.get("name")
+        given = _given(arguments)
         return {
-            self.text(key): self._under(name if key == "value" and isinstance(name, str) else key, each)
+            self.text(key): self._under(given if given and key in _GIVEN else key, each)
             for key, each in arguments.items()
         }
 
@@ -117,8 +150,12 @@ class Redactor:
             step,
             message=self.text(step.message),
             reasoning=self.text(step.reasoning),
-            calls=tuple(dataclasses.replace(call, arguments=self._arguments(call.arguments)) for call in step.calls),
+            calls=tuple(
+                dataclasses.replace(call, name=self._known(call.name), arguments=self._arguments(call.arguments))
+                for call in step.calls
+            ),
             results=tuple(self._result(result, calls.get(result.call_id)) for result in step.results),
+            model=step.model and self._known(step.model),
             folder=step.folder and self._folder(step.folder),
         )
 
@@ -132,6 +169,14 @@ class Redactor:
             elif isinstance(event, Compaction):
                 yield dataclasses.replace(event, summary=self.text(event.summary))
             elif isinstance(event, SessionHead):
-                yield dataclasses.replace(event, title=self.text(event.title), folder=self._folder(event.folder))
+                yield dataclasses.replace(
+                    event,
+                    title=self.text(event.title),
+                    folder=self._folder(event.folder),
+                    session_id=self._known(event.session_id),
+                    agent=self._known(event.agent),
+                    agent_version=self._known(event.agent_version),
+                    model=self._known(event.model),
+                )
             else:
                 yield event

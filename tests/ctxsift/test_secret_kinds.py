@@ -132,6 +132,17 @@ def _seconds(without: Callable[[str], str], text: str) -> float:
             "authorization:",
             "?sig=",
         ),
+        *(
+            "echo a",
+            "echo a | ",
+            "sudo -S ",
+            "htpasswd -b ",
+            "zip a",
+            "create user ",
+            "machine a login ",
+            "--a=password=",
+        ),
+        *("://a:b@", ":*:a", ":*:a:b:", "name: A_KEY\nvalue: "),
         *("\n", "pass", "\\", "mysql -p", " -u a:", "1", "8Q~", "api-", "\u0130"),
     ],
 )

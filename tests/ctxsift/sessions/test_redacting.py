@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import string
 from pathlib import Path
 
 import pytest
 
-from ctxsift.sessions.records import JsonValue, Session
+from ctxsift.sessions.records import JsonValue, Session, SessionHead, Source, Step, ToolCall
 from ctxsift.sessions.redacting import Redactor
 from tests.ctxsift.sessions.samples import PI_HEAD, claude, lines, pi, read, use
 from tests.support.secret_forms import generated
@@ -214,3 +216,115 @@ def test_a_name_tells_what_its_value_is() -> None:
 @pytest.mark.parametrize("text", ["PWD=/home/me/proj2", "OLDPWD=/srv/a1b2c3", "pwd: ~/work/proj2"])
 def test_folders_stay(text: str) -> None:
     assert Redactor().text(text) == text
+
+
+# What stands between the marks is the secret.
+PLACES = [
+    "mysqldump --password=«MySecretPass123» shop",
+    "mongosh --password '«my secret phrase»' --host db",
+    "createuser.sh --password «changeme123»",
+    "PGPASSWORD=«tokenofmylove» psql -h db",
+    "SSHPASS=«passw0rd-secret» sshpass -e ssh host",
+    "keytool -srcstorepass «changeit7» -deststorepass «changeit8»",
+    "kubectl create secret generic db --from-literal=password=«bluehorse»",
+    "helm install db --set auth.password=«bluehorse»",
+    "curl https://id.example.net/token -d 'grant_type=password&password=«secretgarden»&scope=a'",
+    "echo «hunter2hunter2» | docker login -u bot --password-stdin ghcr.io",
+    "docker login -u bot --password-stdin ghcr.io <<< '«Blue-Horse-77»'",
+    "echo '«letmein»' | sudo -S apt-get install jq",
+    'echo "«a1b2c3d4e5f60718293a4b5c6d7e8f90»" | gh auth login --with-token',
+    "printf '%s\\n' '«r3gistry-Pw»' | helm registry login -u ci --password-stdin h",
+    "echo 'deploy:«S3cretHorse»' | sudo chpasswd",
+    "htpasswd -bc /etc/nginx/.htpasswd admin «Winter2024!»",
+    "7z x backup.7z -p«OpenSesame99» -oout",
+    "unzip -P «OpenSesame» backup.zip",
+    "$p = ConvertTo-SecureString '«Adm1nPassw0rd!»' -AsPlainText -Force",
+    "openssl enc -d -in s.enc -pass pass:«correcthorse»",
+    "psql -c \"CREATE ROLE app LOGIN PASSWORD '«apppass»'\"",
+    "mysql -e \"ALTER USER 'root'@'h' IDENTIFIED BY '«newrootpass»'\"",
+    "psql postgres://me:«p@ss5word»@db.example:5432/shop",
+]
+FILES = [
+    "     1\tdb.example.net:5432:shop:app:«orange-lamp»\n     2\t*:*:*:postgres:«Tiger99x»",
+    "_auth=«Ym90OmJsdWVob3JzZTc3»",
+    f"# age\nAGE-SECRET-{'KEY'}-1«" + "QYSZGP" * 9 + "QYSZ»",
+    "Access key ID,Secret access key\n" + "AKIA" + f"IOSFODNN7EXAMPLF,«{generated(40)}»",
+    "- name: STRIPE_KEY\n  value: «kq93hfa82hfkq93hfa82»",
+    '- name: DB_PASSWORD\n  value: "«bluehorse»"',
+    "DB_PASSWORD\uff1d«ab12cd34ef»",
+    "[client]\npassword=«secretsauce9»",
+    "machine api.example.net login amy password «orange-token»",
+]
+INNOCENT = [
+    "docker login -u bot --password-stdin ghcr.io < ~/.ghcr_token",
+    'echo $TOKEN | gh auth login --with-token; echo "$(cat pw1)" | sudo -S ls',
+    "echo 'deb http://x' | sudo tee /etc/apt/sources.list.d/x.list; echo done | sudo -u postgres psql",
+    "restic --password-file /etc/restic/pass.txt; kubectl create secret generic a2 --from-file=password=./pw1.txt",
+    "sudo passwd amy; cat /etc/passwd; pass show work/db2; grep -rn 'password=' src/auth2",
+    "7z x backup.7z -oout; unzip -p archive9.zip app1.json; cp -p src/Secret1.java build/",
+    "htpasswd -c /etc/nginx/.htpasswd admin2; openssl enc -d -pass file:/run/key1.txt -pass env:MY_PASS",
+    "sed -i 's/password: .*/password: {{ db_password }}/' values2.yaml",
+    "Use --password to set it, --password=password or --token TOKEN; the token ring and the secret sauce stay.",
+    "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-secret2\n      key: password",
+    "- name: LOG_LEVEL\n  value: debug4",
+    "src/app.py:12:3:10: E501  root:x:0:0:root:/root:/bin/bash  amy:x:1000:1000:Amy2,,,:/home/amy:/bin/zsh",
+    '"auth": "oauth2", password = serializers.CharField(max_length=128), f(password=password2, token=api_key2)',
+]
+
+
+def unmarked(text: str) -> tuple[str, str]:
+    """Return a text without its marks, and what is to be left of it."""
+    return text.replace("«", "").replace("»", ""), re.sub("«[^»]*»", "***", text)
+
+
+@pytest.mark.parametrize("marked", PLACES)
+def test_where_a_secret_stands_for_sure_any_word_is_one(marked: str) -> None:
+    text, shown = unmarked(marked)
+    assert Redactor().value({"command": text}) == {"command": shown}
+
+
+@pytest.mark.parametrize("marked", FILES)
+def test_secrets_of_more_kinds_of_files(marked: str) -> None:
+    text, shown = unmarked(marked)
+    assert Redactor().text(text).replace("AGE-SECRET-KEY-1", "").replace(
+        "AKIAIOSFODNN7EXAMPLF", "***"
+    ) == shown.replace("AGE-SECRET-KEY-1", "").replace("AKIAIOSFODNN7EXAMPLF", "***")
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_what_only_speaks_of_secrets_stays(text: str) -> None:
+    assert Redactor().value({"command": text, "text": text}) == {"command": text, "text": text}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hidden"),
+    [
+        ({"headers": [["Authorization", "a8f7sd6f8a7sdf6"], ["Accept", "text/html2"]]}, "a8f7sd6f8a7sdf6"),
+        ({"headers": {"Authorization": "a8f7sd6f8a7sdf6", "Accept": "*/*"}}, "a8f7sd6f8a7sdf6"),
+        ({"name": "DB_PASSWORD", "value": "bluehorse"}, "bluehorse"),
+        ({"selector": "#password", "text": "Gr33nTea!"}, "Gr33nTea!"),
+        ({"password": "MyTokenIsLong"}, "MyTokenIsLong"),
+        ({"selector": "#username", "text": "Gr33nTea"}, ""),
+        ({"required": ["password", "firstname"], "password": "newPassword"}, ""),
+        ({"pattern": "password2|secret1", "path": "src/token3"}, ""),
+    ],
+)
+def test_names_beside_a_value_tell_what_it_is(arguments: dict[str, JsonValue], hidden: str) -> None:
+    shown = json.dumps(Redactor().value(arguments))
+    assert shown == (json.dumps(arguments).replace(hidden, "***") if hidden else json.dumps(arguments))
+
+
+@pytest.mark.parametrize("command", ["op read op://p/db/password", "security find-generic-password -s shop -w"])
+def test_a_command_that_prints_a_secret_alone_prints_any_word(tmp_path: Path, command: str) -> None:
+    assert printed(tmp_path / "s.jsonl", command, "Fjord-Lamp\n").steps[1].results[0].text == "***\n"
+    for other in (f"{command} | wc -c", f"{command} > /dev/null", "ls"):
+        assert printed(tmp_path / "s.jsonl", other, "Fjord-Lamp\n").steps[1].results[0].text == "Fjord-Lamp\n"
+
+
+def test_names_of_tools_models_and_versions_are_looked_at() -> None:
+    key = f"ghp_{KEY}"
+    redactor = Redactor()
+    head = SessionHead("pi", session_id=key, agent=key, agent_version=key, model=key, folder=key, title=key)
+    step = Step(1, Source.AGENT, "", calls=(ToolCall("c", key, {}),), model=key)
+    assert key not in repr([*redactor.events([head, step])])
+    assert redactor.counts == {"key of a service": 2}
