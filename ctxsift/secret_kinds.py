@@ -604,6 +604,7 @@ KINDS = (
         _is_given,
     ),
 )
+_LITERALS = frozenset(literal for kind in KINDS for literal in kind.literals)
 _PAIR = re.compile(r"(?<![^\s;:\"'])[^\s=;:\"']{1,100}=(?P<value>[^\s;\"'`]{8,})")
 
 
@@ -640,10 +641,11 @@ def found_in(text: str, *, where: Where = Where.TEXT) -> list[Found]:
     clean = clean.replace("\uff1d", "=").replace("\uff1a", ":")
     # The one letter that grows when it is made small.
     lowered = clean.replace("\u0130", "I").lower()
+    literals = {literal for literal in _LITERALS if literal in lowered}
     found = [
         each
-        for kind in KINDS
-        if not kind.literals or any(literal in lowered for literal in kind.literals)
+        for kind in (KINDS if literals else ())
+        if not literals.isdisjoint(kind.literals)
         for each in _matches(kind, clean, where)
     ]
     found += _prefixed(clean)

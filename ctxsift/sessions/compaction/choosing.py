@@ -33,14 +33,23 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
     # A "yes" says nothing without what it stands under.
     words = [words_of(entry.text) or words_of(entry.lead) for entry in entries]
     costs = [tokens_in(entry.text) + 2 for entry in entries]
-    heap = [(-_gain(entry, words[at], covered, costs[at]), at) for at, entry in enumerate(entries) if entry.weight > 0]
+    sizes = [[1.0 if word.isalpha() else _NAME_WEIGHT for word in own] for own in words]
+    totals = [sum(own) for own in sizes]
+
+    def gain_of(at: int) -> float:
+        if not words[at]:
+            return 0.0
+        new = sum(size for word, size in zip(words[at], sizes[at], strict=True) if word not in covered) / totals[at]
+        return 0.0 if new < _LEAST_NEW else float(entries[at].weight * new / (costs[at] + _OVERHEAD) ** 0.6)
+
+    heap = [(-gain_of(at), at) for at, entry in enumerate(entries) if entry.weight > 0]
     heapq.heapify(heap)
     chosen: list[int] = []
     while heap:
         _, at = heapq.heappop(heap)
         if costs[at] > tokens:
             continue
-        gain = _gain(entries[at], words[at], covered, costs[at])
+        gain = gain_of(at)
         if gain <= 0:
             continue
         # Others were chosen since its gain was counted.
@@ -70,11 +79,3 @@ def listed_within(entries: Sequence[Entry], tokens: int) -> list[int]:
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text that can tell it from others, each once, in small letters."""
     return tuple(dict.fromkeys(word.casefold() for word in _WORD.findall(text)))
-
-
-def _gain(entry: Entry, words: Sequence[str], covered: set[str], cost: int) -> float:
-    if not words:
-        return 0.0
-    sizes = [_NAME_WEIGHT if not word.isalpha() else 1.0 for word in words]
-    new = sum(size for word, size in zip(words, sizes, strict=True) if word not in covered) / sum(sizes)
-    return 0.0 if new < _LEAST_NEW else float(entry.weight * new / (cost + _OVERHEAD) ** 0.6)

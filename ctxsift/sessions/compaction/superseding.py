@@ -21,6 +21,12 @@ _OLD = r"(?P<old>`[^`]{1,80}`|[^\s,;()]{1,200})"
 _RETIRED = re.compile(rf"\b{_OUT}(?: the| a)? {_OLD}", re.IGNORECASE)
 _RENAMED = re.compile(rf"\brenam(?:e[ds]?|ing) (?:the )?{_OLD} (?:to|into|as) ", re.IGNORECASE)
 _ARROW = re.compile(rf"{_OLD}\s*(?:->|→|=>)\s*[^\s,;()]")
+# Each with what stands in every sentence that it is found in.
+_GIVES_WAY = (
+    (_RETIRED, ("instead of", "rather than", "no longer", "in place of", "not", "replac", "drop", " from")),
+    (_RENAMED, ("renam",)),
+    (_ARROW, ("->", "\u2192", "=>")),
+)
 # The user takes back what was asked or proposed just before.
 _TAKEN_BACK = re.compile(
     r"\b(?:revert|undo|scratch|forget|drop|kill|ignore)\s+(?:all (?:of )?)?(?:that|this|it|those|the last)\b"
@@ -37,8 +43,9 @@ def retired_in(text: str) -> dict[str, tuple[str, ...]]:
     """Return names that a line says gave way to others, each with what it says that for; plain words are none."""
     found: dict[str, tuple[str, ...]] = {}
     for sentence in sentences_of(text):
-        for pattern in (_RETIRED, _RENAMED, _ARROW):
-            for match in pattern.finditer(sentence):
+        small = sentence.lower()
+        for pattern, literals in _GIVES_WAY:
+            for match in pattern.finditer(sentence) if any(literal in small for literal in literals) else ():
                 name = match["old"].strip("`.,:;'\"*")
                 if len(name) > 1 and not _PLAIN.match(name):
                     found[name] = () if pattern is not _RETIRED else _held_for(sentence, match, name)

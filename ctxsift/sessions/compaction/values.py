@@ -20,23 +20,42 @@ _SET = (
     r"(?:set|change[ds]?|changing|bump(?:ed)?|raised?|lower(?:ed)?|increased?|reduced?|updated?|switch(?:ed)?|ma[dk]e)"
 )
 _LABELLED = re.compile(rf"{_KEY}\s*[=:]\s*{_VALUE}(?:[\s,.;(]|\Z)", re.IGNORECASE)
-# Here the key is what the sentence speaks of, or what it orders to change.
+# Here the key is what the sentence speaks of, or what it orders to change; before each pattern, what stands in every
+# sentence that it is found in.
 _GIVEN = (
-    re.compile(rf"(?:\bthe |\A|[,;:] |\ba |\bour ){_KEY} {_IS} {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\b{_SET} (?:the )?{_KEY} (?:from \S+ )?(?:to|=) {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\b{_SET} (?:the )?{_KEY} `?{_MEASURED}", re.IGNORECASE),
-    re.compile(rf"\b(?:keep|cap|hold|limit) (?:the )?{_KEY} (?:at|to) {_VALUE}", re.IGNORECASE),
-    re.compile(rf"\buse {_VALUE} (?:for|as) (?:the )?{_KEY}(?:[,.;]|\Z)", re.IGNORECASE),
-    re.compile(r"\b\d+ (?P<key>(?:tests?|checks?|errors?|warnings?) ?(?:pass|fail|remain|left|)\b)", re.IGNORECASE),
+    (
+        (" is ", " are ", " was ", " stays ", " becomes ", " be "),
+        re.compile(rf"(?:\bthe |\A|[,;:] |\ba |\bour ){_KEY} {_IS} {_VALUE}", re.IGNORECASE),
+    ),
+    ((" to ", " = "), re.compile(rf"\b{_SET} (?:the )?{_KEY} (?:from \S+ )?(?:to|=) {_VALUE}", re.IGNORECASE)),
+    (
+        ("set ", "chang", "bump", "raise", "lower", "increase", "reduce", "update", "switch", "make ", "made "),
+        re.compile(rf"\b{_SET} (?:the )?{_KEY} `?{_MEASURED}", re.IGNORECASE),
+    ),
+    (
+        ("keep ", "cap ", "hold ", "limit "),
+        re.compile(rf"\b(?:keep|cap|hold|limit) (?:the )?{_KEY} (?:at|to) {_VALUE}", re.IGNORECASE),
+    ),
+    (("use ",), re.compile(rf"\buse {_VALUE} (?:for|as) (?:the )?{_KEY}(?:[,.;]|\Z)", re.IGNORECASE)),
+    (
+        ("test", "check", "error", "warning"),
+        re.compile(r"\b\d+ (?P<key>(?:tests?|checks?|errors?|warnings?) ?(?:pass|fail|remain|left|)\b)", re.IGNORECASE),
+    ),
 )
 # Here the thing that has the value stands before.
 _HELD = (
-    re.compile(
-        rf"\b(?:on|at|to|uses?|using|has|gets|with|from) (?:the |a )?(?P<key>port|version|release|level) {_NUMBER}",
-        re.IGNORECASE,
+    (
+        ("port ", "version ", "release ", "level "),
+        re.compile(
+            rf"\b(?:on|at|to|uses?|using|has|gets|with|from) (?:the |a )?(?P<key>port|version|release|level) {_NUMBER}",
+            re.IGNORECASE,
+        ),
     ),
-    re.compile(rf"\b(?:a|the|with|has) (?P<key>[A-Za-z-]+(?: [A-Za-z-]+){{0,2}}?) of {_NUMBER}", re.IGNORECASE),
-    re.compile(rf"(?:(?<=\blisten)|(?<=\blistens)|(?<=\blistening)) (?:on|at) {_NUMBER}", re.IGNORECASE),
+    (
+        (" of ",),
+        re.compile(rf"\b(?:a|the|with|has) (?P<key>[A-Za-z-]+(?: [A-Za-z-]+){{0,2}}?) of {_NUMBER}", re.IGNORECASE),
+    ),
+    (("listen",), re.compile(rf"(?:(?<=\blisten)|(?<=\blistens)|(?<=\blistening)) (?:on|at) {_NUMBER}", re.IGNORECASE)),
 )
 # Words that do not tell which thing has the value.
 _FILLERS = frozenset({"the", "a", "our", "new", "default", "current", "now", "and", "but", "yes", "so", "then"})
@@ -199,17 +218,22 @@ def folded(word: str) -> str:
 
 def _given_in(sentence: str) -> Iterator[Key]:
     sentence = _POSSESSIVE.sub("", sentence)
-    for pattern in _GIVEN:
-        for match in pattern.finditer(sentence):
-            if key := _key(match["key"], scope_around(sentence, match.start("key"), match.end()), sentence):
-                yield key
-    for pattern in _HELD:
-        for match in pattern.finditer(sentence):
-            clause = _clause(sentence, match.start(), match.end())
-            # What listens on a number listens on a port.
-            name = match.groupdict().get("key") or "port"
-            if key := _key(name, (*clause.about, *_holder(clause.before), *_scope_in(clause.after)), sentence):
-                yield key
+    for match in _found(_GIVEN, sentence):
+        if key := _key(match["key"], scope_around(sentence, match.start("key"), match.end()), sentence):
+            yield key
+    for match in _found(_HELD, sentence):
+        clause = _clause(sentence, match.start(), match.end())
+        # What listens on a number listens on a port.
+        name = match.groupdict().get("key") or "port"
+        if key := _key(name, (*clause.about, *_holder(clause.before), *_scope_in(clause.after)), sentence):
+            yield key
+
+
+def _found(forms: Iterable[tuple[tuple[str, ...], re.Pattern[str]]], sentence: str) -> Iterator[re.Match[str]]:
+    small = sentence.lower()
+    for literals, pattern in forms:
+        if any(literal in small for literal in literals):
+            yield from pattern.finditer(sentence)
 
 
 def _key(phrase: str, subject: Iterable[str], sentence: str = "") -> Key | None:

@@ -14,38 +14,53 @@ ERRORS, STATE, NEXT = "Errors and fixes", "State", "Next steps"
 SECTIONS = (INTENT, CONSTRAINTS, DECISIONS, ERRORS, STATE, NEXT)
 
 
-def _words(*patterns: str) -> re.Pattern[str]:
-    return re.compile(r"(?<!\w)(?:" + "|".join(patterns) + r")(?!\w)", re.IGNORECASE)
+class Cue:
+    """Words that tell something of a line.
+
+    Every line is searched for many. In small letters that takes a third of the time that it takes to ignore case.
+
+    Attributes:
+        pattern: of a regular expression, in small letters.
+
+    """
+
+    def __init__(self, *patterns: str) -> None:
+        self.pattern = r"(?<!\w)(?:" + "|".join(patterns) + r")(?!\w)"
+        self._compiled = re.compile(self.pattern)
+
+    def search(self, text: str) -> bool:
+        """Return True if one of the words stands in a text, in letters of any size."""
+        return self._compiled.search(text.lower()) is not None
 
 
-REASON = _words(
+REASON = Cue(
     *("because", "since", "so that", "instead of", "rather than", "root cause", "that's why", "which is why", "due to"),
     *("turns? out", "otherwise", "trade-?offs?", "the point is", "caused by", "in order to", "to avoid", "reasons?"),
     "the (?:real |actual |main |root )?(?:issue|problem|cause|reason|bug) (?:is|was)",
 )
-DECISION = _words(
+DECISION = Cue(
     *("decided?", "decision", "chose", "chosen", "agreed", "going with", "go with", "opted", "settled on", "approach"),
     *("strategy", "stays?", "keep(?:s|ing)?", "replaced?", "moved?", "renamed?", "switched", "uses?", "no longer"),
     *("removed?", "design", "plan"),
 )
-ERROR = _words(
+ERROR = Cue(
     *(
         "errors?",
-        r"\w+(?:Error|Exception)",
+        r"\w+(?:error|exception)",
         "fail(?:s|ed|ing|ure|ures)?",
         "bugs?",
         "crash(?:es|ed)?",
         "broken?",
         "breaks",
     ),
-    *("fix(?:es|ed|ing)?", "wrong", "incorrect", "missing", "race condition", "ENOENT", "regression", "undefined"),
+    *("fix(?:es|ed|ing)?", "wrong", "incorrect", "missing", "race condition", "enoent", "regression", "undefined"),
     *("cannot", "can't", "couldn't", "does(?:n't| not) work", "didn't", "panic", "timeout", "leak(?:s|ed)?", "issue"),
 )
-DONE = _words(
+DONE = Cue(
     *("done", "completed?", "finished", "implemented", "added", "created", "updated", "committed", "commit", "working"),
     *("pass(?:es|ed)?", "works?", "verified", "merged", "released", "now", "ready", "deleted", "clean", "branch"),
 )
-NEXT_CUE = _words(
+NEXT_CUE = Cue(
     *(
         "next (?:steps?|up|task|phase|is|we|:)",
         "todos?",
@@ -63,8 +78,8 @@ _BANS = (
     *("never", "always", "don'?t", "do not", "must(?:n't| not)?", "only", "without", "shouldn't", "no more", "avoid"),
     *("at least", "at most", "exactly", "nothing else", "not", "make sure", "prefer", "has to", "have to", "keep"),
 )
-BAN = _words(*_BANS)
-ORDER = _words(
+BAN = Cue(*_BANS)
+ORDER = Cue(
     *_BANS,
     *(
         "no",
