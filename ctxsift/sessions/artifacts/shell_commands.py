@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ctxsift.sessions.artifacts.shell_files import (
     change_mode,
+    convert,
     copy,
     fetch,
     link,
@@ -161,7 +162,7 @@ HANDLERS: Mapping[str, Handler] = (
     | {
         "sed": run_sed, "gsed": run_sed, "perl": run_perl, "tee": tee, "touch": touch, "mkdir": make_folders,
         "rm": remove, "unlink": remove, "mv": move, "cp": copy, "install": copy, "rsync": copy, "ln": link,
-        "chmod": change_mode,
+        "chmod": change_mode, "dd": convert,
         "xargs": _xargs, "find": _find, "truncate": truncate,
     }
 )  # fmt: skip

@@ -99,6 +99,9 @@ def remove(run: ShellRun, invocation: Invocation) -> None:
             run.ledger.delete(named, sure=sure, detail=detail)
 
 
+_RECURSIVE = (("r", "--recursive"), ("R",), ("a", "--archive"))
+
+
 def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tuple[str, str]]:
     """Return source and target of each file of `cp` and `mv`; into a folder the names stay."""
     into = next((invocation.words[n + 1] for n, word in enumerate(invocation.words[:-1]) if word == "-t"), "")
@@ -108,15 +111,18 @@ def _targets(run: ShellRun, invocation: Invocation, words: list[str]) -> list[tu
     place = run.path(target)
     inside = bool(into) or len(sources) > 1 or target.endswith(("/", "/.")) or target in (".", "..")
     inside = inside or (is_folder(run, place) and not has(invocation, "T"))
-    whole = invocation.name == "mv" or has(invocation, "r", "-R", "-a", "--recursive", "--archive")
+    whole = invocation.name == "mv" or any(has(invocation, *each) for each in _RECURSIVE)
+    # Of `rsync`, `src/` is what is in it; and `src` goes into a folder, be it there or not.
+    is_rsync = invocation.name == "rsync"
     found = []
     for source in sources:
         if UNKNOWN in source or any(complained(run, invocation.name, word) for word in (source, target)):
             continue
         # A pattern is still here where no file is known that it matches: then all of a folder is meant.
-        whole_folder = source.endswith(("/.", "/*"))
-        origin = run.path(source[:-2] if whole_folder else source)
-        end = place + ("" if whole_folder else "/" + origin.rpartition("/")[2]) if inside else place
+        whole_folder = source.endswith(("/.", "/*")) or (is_rsync and source.endswith("/"))
+        origin = run.path(source.rpartition("/")[0] or "/" if whole_folder else source)
+        goes_inside = inside or (is_rsync and is_folder(run, origin))
+        end = place + ("" if whole_folder else "/" + origin.rpartition("/")[2]) if goes_inside else place
         found.append((f"{origin}/", f"{end}/") if whole and _unknown_folder(run, origin) else (origin, end))
     return found
 
@@ -202,6 +208,20 @@ def _sent(words: tuple[str, ...]) -> list[str]:
         elif curl and option in ("-F", "--form") and (match := re.match(r"[^=]*=[@<]([^;,]+)", word)):
             found.append(match[1])
     return found
+
+
+def convert(run: ShellRun, invocation: Invocation) -> None:
+    """`dd`: one file into another, or into a part of it."""
+    if failed_quietly(run, invocation):
+        return
+    given = dict(word.split("=", 1) for word in invocation.words[1:] if "=" in word)
+    for path in files_of(run, invocation, [given.get("if", "")]):
+        run.ledger.read(path)
+    for path in files_of(run, invocation, [given.get("of", "")]):
+        if "seek" in given or "notrunc" in given.get("conv", ""):
+            run.ledger.edit(path, "dd")
+        else:
+            run.ledger.write(path, None, "dd")
 
 
 def truncate(run: ShellRun, invocation: Invocation) -> None:

@@ -8,6 +8,10 @@ from ctxsift.sessions.artifacts.shell_operands import files_of, is_folder, opera
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 
 READ_PART = frozenset({"head", "tail"})
+# What a program of awk prints into a file; of a name that is put together, the file is not known.
+_PRINTED_INTO = re.compile(
+    r"print(?:f?\([^()]{0,200}\)|[^;}\n>(]{0,200})\s{0,8}(>>?)\s{0,8}\"([^\"]{1,200})\"\s{0,8}(?=[;}\n]|\Z)"
+)
 
 
 def read_files(run: ShellRun, invocation: Invocation) -> None:
@@ -38,3 +42,11 @@ def filter_files(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, words if scripted else words[1:]):
         if "=" not in path.rpartition("/")[2]:
             run.ledger.read(path)
+    if invocation.name.endswith("awk") and words and not scripted:
+        for arrow, name in dict.fromkeys(_PRINTED_INTO.findall(words[0])):
+            for path in files_of(run, invocation, [name]):
+                # Of awk, `>` empties a file once, when it is opened.
+                if arrow == ">>":
+                    run.ledger.append(path, None)
+                else:
+                    run.ledger.write(path, None, invocation.name)

@@ -52,6 +52,21 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("cat $HOME/tool/lib/../a.txt", {"a.txt": "read"}),
         ("cd .. && cat tool/a.txt", {"a.txt": "read"}),
         ("touch ~/.profile2", {"/home/me/.profile2": "written"}),
+        # dd, awk, rsync
+        ("dd if=a.txt of='out/b.bin' bs=1M", {"a.txt": "read", "out/b.bin": "created"}),
+        ("dd if=/dev/zero of=a.txt seek=1 conv=notrunc; dd if=/dev/sda of=/dev/null", {"a.txt": "modified"}),
+        (
+            'awk -F, \'{print $1 > "names.csv"; print $2 >> "a.txt"}\' b.txt',
+            {"names.csv": "created", "a.txt": "modified", "b.txt": "read"},
+        ),
+        (
+            'awk \'{printf("%s", $1) > "/dev/stderr"; print > $2; print > "n" $3; if ($1 > "z") x = 1}\' b.txt',
+            {"b.txt": "read"},
+        ),
+        ("rsync -av lib/deep/ out/", {"lib/deep/three.py": "read", "out/three.py": "created"}),
+        ("rsync -av lib/deep out", {"lib/deep/three.py": "read", "out/deep/three.py": "created"}),
+        ("rsync a.txt b2.txt", {"a.txt": "read", "b2.txt": "created"}),
+        ("cp -r lib/deep/. out", {"lib/deep/three.py": "read", "out/three.py": "created"}),
         # sed
         ("sed -i 's/a/b/' a.txt", {"a.txt": "modified"}),
         ("sed -i '' 's/a/b/' a.txt", {"a.txt": "modified"}),
