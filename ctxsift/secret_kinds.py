@@ -310,6 +310,9 @@ def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], where: Wh
         before, separator, value, is_flag=is_flag, is_word=not quoted and where is Where.TEXT
     ):
         return True
+    if is_password and _is_setting(name, text) and "," in separator and before.endswith("_") and " " not in value:
+        # define('DB_PASSWORD', '...')
+        return not value.isupper() and _is_meant(value)
     if name["blank"] and not is_flag:
         # Most of what follows such a word is prose.
         return _is_random(value) and _is_value(value) and not (len(value) < _LONG and _is_name(value))
@@ -357,6 +360,12 @@ def _is_given(match: re.Match[str], where: Where) -> bool:
         return False
     is_expected = where is Where.LINE and match.groupdict().get("scheme") != ""
     return is_expected or _is_random(value) or _is_password(value)
+
+
+def _is_option(match: re.Match[str], where: Where) -> bool:
+    """Return True for the value of an option of one command: `mysql -pTHIS`."""
+    is_word = where is Where.CALL and not match["value"].isdigit() and _stands_there(match, where)
+    return is_word or _is_given(match, where)
 
 
 def _stands_there(match: re.Match[str], where: Where) -> bool:
@@ -513,13 +522,21 @@ KINDS = (
     ),
     Kind(
         _COMMAND,
+        ("curl ",),
+        re.compile(
+            r"curl(?=\s)[^\n|;&]{0,300}?\s(?:-u\s?|--user[ =])[\"']?[^\s:/@'\"]{0,100}:(?P<value>[^\s/@'\"`]{3,200})"
+        ),
+        _is_option,
+    ),
+    Kind(
+        _COMMAND,
         (" -p", " -a ", " -w "),
         re.compile(
             r"(?:login|sshpass|redis-cli|mongo(?:sh|dump|restore)?|ldapsearch|sqlcmd|isql|osql)\b"
             r"[^\n|;&]{0,100}?\s-[pawP](?:\s{1,2}|=)"
             r"[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"
         ),
-        _is_given,
+        _is_option,
     ),
     # ---- whatever stands in these places is one
     Kind(
@@ -601,7 +618,7 @@ KINDS = (
         re.compile(
             r"(?:mysql\w{0,10}|mariadb|sshpass|7z[arz]?|rar|unrar)\b[^\n|;&]{0,100}?\s-p[\"']?(?P<value>[^\s\"'`|;&<>()]{3,200})"
         ),
-        _is_given,
+        _is_option,
     ),
 )
 _LITERALS = frozenset(literal for kind in KINDS for literal in kind.literals)

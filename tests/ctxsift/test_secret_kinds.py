@@ -135,6 +135,8 @@ def _seconds(without: Callable[[str], str], text: str) -> float:
         *(
             "echo a",
             "echo a | ",
+            "curl -u a",
+            "curl a -u ",
             "sudo -S ",
             "htpasswd -b ",
             "zip a",

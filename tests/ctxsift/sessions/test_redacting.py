@@ -242,6 +242,11 @@ PLACES = [
     "openssl enc -d -in s.enc -pass pass:«correcthorse»",
     "psql -c \"CREATE ROLE app LOGIN PASSWORD '«apppass»'\"",
     "mysql -e \"ALTER USER 'root'@'h' IDENTIFIED BY '«newrootpass»'\"",
+    "mysql -u root -p«orange» shop",
+    "docker login -u bot -p «orange» ghcr.io",
+    "redis-cli -a «orange» ping",
+    "curl -u amy:«orange» https://host.example",
+    "terraform apply -var 'db_password=«orange»'",
     "psql postgres://me:«p@ss5word»@db.example:5432/shop",
 ]
 FILES = [
@@ -253,6 +258,7 @@ FILES = [
     '- name: DB_PASSWORD\n  value: "«bluehorse»"',
     "DB_PASSWORD\uff1d«ab12cd34ef»",
     "[client]\npassword=«secretsauce9»",
+    "define('DB_PASSWORD', '«orange»');",
     "machine api.example.net login amy password «orange-token»",
 ]
 INNOCENT = [
@@ -263,6 +269,8 @@ INNOCENT = [
     "sudo passwd amy; cat /etc/passwd; pass show work/db2; grep -rn 'password=' src/auth2",
     "7z x backup.7z -oout; unzip -p archive9.zip app1.json; cp -p src/Secret1.java build/",
     "htpasswd -c /etc/nginx/.htpasswd admin2; openssl enc -d -pass file:/run/key1.txt -pass env:MY_PASS",
+    "docker run -u node:node -p 8080:80 image; mysql -u root -p shop; ssh -p 2222 root@h; curl -u $U:$P https://x",
+    "['DB_PASSWORD', 'DB_HOST'], ('PASSWORD', 'username'), getenv('DB_PASSWORD', 'password')",
     "sed -i 's/password: .*/password: {{ db_password }}/' values2.yaml",
     "Use --password to set it, --password=password or --token TOKEN; the token ring and the secret sauce stay.",
     "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-secret2\n      key: password",
