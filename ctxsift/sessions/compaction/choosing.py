@@ -30,11 +30,11 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
 
     """
     covered = {word for text in said for word in words_of(text)}
+    costs = {at: cost for at, entry in enumerate(entries) if entry.weight > 0 and (cost := _cost(entry)) <= tokens}
     # A "yes" says nothing without what it stands under.
-    words = [words_of(entry.text) or words_of(entry.lead) for entry in entries]
-    costs = [tokens_in(entry.text) + 2 for entry in entries]
-    sizes = [[1.0 if word.isalpha() else _NAME_WEIGHT for word in own] for own in words]
-    totals = [sum(own) for own in sizes]
+    words = {at: words_of(entries[at].text) or words_of(entries[at].lead) for at in costs}
+    sizes = {at: [1.0 if word.isalpha() else _NAME_WEIGHT for word in own] for at, own in words.items()}
+    totals = {at: sum(own) for at, own in sizes.items()}
 
     def gain_of(at: int) -> float:
         if not words[at]:
@@ -42,7 +42,7 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
         new = sum(size for word, size in zip(words[at], sizes[at], strict=True) if word not in covered) / totals[at]
         return 0.0 if new < _LEAST_NEW else float(entries[at].weight * new / (costs[at] + _OVERHEAD) ** 0.6)
 
-    heap = [(-gain_of(at), at) for at, entry in enumerate(entries) if entry.weight > 0]
+    heap = [(-gain_of(at), at) for at in costs]
     heapq.heapify(heap)
     chosen: list[int] = []
     while heap:
@@ -62,6 +62,10 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
     return chosen
 
 
+def _cost(entry: Entry) -> int:
+    return tokens_in(entry.text) + 2
+
+
 def listed_within(entries: Sequence[Entry], tokens: int) -> list[int]:
     """Return the places of the open tasks of a to-do list, in its order, as far as `tokens` tokens reach.
 
@@ -69,7 +73,7 @@ def listed_within(entries: Sequence[Entry], tokens: int) -> list[int]:
     """
     chosen: list[int] = []
     for at, entry in enumerate(entries):
-        cost = tokens_in(entry.text) + 2
+        cost = _cost(entry)
         if entry.is_listed and cost <= tokens:
             chosen.append(at)
             tokens -= cost
