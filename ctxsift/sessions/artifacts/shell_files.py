@@ -212,9 +212,9 @@ def _sent(words: tuple[str, ...]) -> list[str]:
 
 def convert(run: ShellRun, invocation: Invocation) -> None:
     """`dd`: one file into another, or into a part of it."""
-    if failed_quietly(run, invocation):
-        return
     given = dict(word.split("=", 1) for word in invocation.words[1:] if "=" in word)
+    if failed_quietly(run, invocation) or complained(run, "dd", given.get("if") or UNKNOWN):
+        return
     for path in files_of(run, invocation, [given.get("if", "")]):
         run.ledger.read(path)
     for path in files_of(run, invocation, [given.get("of", "")]):

@@ -42,7 +42,8 @@ def filter_files(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, words if scripted else words[1:]):
         if "=" not in path.rpartition("/")[2]:
             run.ledger.read(path)
-    if invocation.name.endswith("awk") and words and not scripted:
+    is_awk = invocation.name.endswith("awk") and invocation.name not in run.printed.complaints()
+    if is_awk and words and not scripted:
         for arrow, name in dict.fromkeys(_PRINTED_INTO.findall(words[0])):
             for path in files_of(run, invocation, [name]):
                 # Of awk, `>` empties a file once, when it is opened.

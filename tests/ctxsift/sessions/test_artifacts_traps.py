@@ -63,6 +63,10 @@ def states(artifacts: Artifacts) -> dict[str, str]:
             'awk \'{printf("%s", $1) > "/dev/stderr"; print > $2; print > "n" $3; if ($1 > "z") x = 1}\' b.txt',
             {"b.txt": "read"},
         ),
+        (
+            'cat a.txt | dd of=c.img; awk \'{print > "n.txt"}\' "$F"',
+            {"a.txt": "read", "c.img": "created", "n.txt": "created"},
+        ),
         ("rsync -av lib/deep/ out/", {"lib/deep/three.py": "read", "out/three.py": "created"}),
         ("rsync -av lib/deep out", {"lib/deep/three.py": "read", "out/deep/three.py": "created"}),
         ("rsync a.txt b2.txt", {"a.txt": "read", "b2.txt": "created"}),
@@ -201,6 +205,8 @@ def test_what_a_command_line_does(command: str, expected: dict[str, str]) -> Non
     [
         ("rm a.txt zzz", "rm: cannot remove 'zzz': No such file or directory", 1, {"a.txt": "deleted"}),
         ("cat a.txt zzz", "x\ncat: zzz: No such file or directory", 1, {"a.txt": "read"}),
+        ("dd if=zzz of=b.img; true", "dd: failed to open 'zzz': No such file or directory", 0, {}),
+        ("awk '{print > \"o.txt\"}' zzz; true", "awk: cannot open zzz (No such file or directory)", 0, {}),
         ("grep -q x a.txt && echo y >> b.txt", "", 1, {"a.txt": "inspected"}),
         ("sed -i s/a/b/ a.txt && npm test && rm b.txt", "1 failing", 1, {"a.txt": "modified"}),
         ("cd nowhere && rm a.txt", "bash: line 1: cd: nowhere: No such file or directory", 1, {}),
