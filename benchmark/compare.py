@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
+from benchmark.analysis.caveats import refusals
 from benchmark.analysis.comparison import Comparison, Comparisons, Measure, compare
 from benchmark.analysis.gate import judge_drop
 from benchmark.analysis.leaderboard import build_leaderboard
@@ -148,6 +150,9 @@ def _print_matrix(results: Sequence[StoredResult], measure: Measure, options: ar
     board = build_leaderboard(results, comparisons, with_all=True)
     ordered = [row.result for row in board.rows]
     ranking = rank_results(ordered, timed=measure is Measure.FINAL, comparisons=comparisons)
+    if refusals(ordered):
+        # What another scorer or corpus makes of a model is no place among these.
+        board = replace(board, rows=tuple(replace(row, rank=None) for row in board.rows))
     if options.json:
         print_json(matrix_document(board, ranking))
     elif options.markdown:

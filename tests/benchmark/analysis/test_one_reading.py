@@ -18,10 +18,12 @@ from benchmark.analysis.speed import Pace
 from benchmark.record.read import StoredResult, find_results, read_result, stored
 from benchmark.record.result import Answered
 from benchmark.render.documents import pair_document
+from benchmark.render.figures import MISSING
 from benchmark.render.notes import RANKS_APART, notes_of_rows, notes_together
 from benchmark.render.pair import pair_markdown
 from benchmark.statistics import Difference, Interval, corrected, holm
 from tests.conftest import ROOT, published_layout
+from tests.support.mixed import mixed_results
 
 V2 = ROOT / "tests" / "data" / "results" / "v2"
 
@@ -183,3 +185,15 @@ def test_a_note_about_all_results_is_told_once(tmp_path: Path) -> None:
     paths = [published_layout(tmp_path / f"{n}.json", f"r{n}", {"one": 0.1 * n, "two": 0.2}) for n in range(5)]
     (note,) = notes_of_rows(build_leaderboard(find_results(paths)))
     assert note.startswith("all 5 results: published layout")
+
+
+def test_a_matrix_of_two_scorers_ranks_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mixed_results(tmp_path)
+    paths = [str(tmp_path / f"{name}.json") for name in ("model-00", "model-01", "older")]
+    assert command.main([*paths, "--json"]) == 0
+    assert {row["rank"] for row in json.loads(capsys.readouterr().out)["results"]} == {MISSING}
+    assert command.main(paths) == 0
+    shown = capsys.readouterr().out
+    assert "were scored by different scorers" in shown
+    assert command.main([*paths[:2], str(tmp_path / "model-02.json"), "--json"]) == 0
+    assert MISSING not in {row["rank"] for row in json.loads(capsys.readouterr().out)["results"]}
