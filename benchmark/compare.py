@@ -37,9 +37,9 @@ from ctxsift.terminal import show
 
 _EXAMPLES = """\
   python -m benchmark.compare results/before/X.json results/after/X.json
-  python -m benchmark.compare old.json new.json --fail-on-drop 1      (a gate for CI)
+  python -m benchmark.compare old.json new.json --fail-on-drop 1      (for CI)
   python -m benchmark.compare results/ --markdown > pairs.md
-  python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how far chance alone goes)
+  python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how much chance alone changes)
 
 Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are drawn together. The
 p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm), and
@@ -52,7 +52,7 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "compare",
-        "Say which of two results is better, by how much, and where; or compare every pair of several results.",
+        "Compare two results (which is better, by how much, and where), or every pair of several results.",
         examples=_EXAMPLES,
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input, "
         "or no gate can tell (another scorer or corpus)",
@@ -62,20 +62,20 @@ def build_parser() -> Parser:
     what.add_argument(
         "--same",
         action="store_true",
-        help="A and B are two runs of one identity (model, weights, corpus, prompt): print how far they differ",
+        help="A and B are two runs of the same model, weights, corpus and prompt: print how much they differ by chance",
     )
     what.add_argument(
         "--fail-on-drop",
         type=float,
         metavar="X",
-        help="exit 1 when B's score is worse than A's by more than X points with 95 %% confidence",
+        help="exit with 1 if B is worse than A by more than X points, with 95 %% confidence",
     )
     parser.add_argument(
         "--score",
         choices=[str(Measure.FINAL), str(Measure.CORE)],
         default=Measure.CORE,
-        help="what the gate and the matrix compare: the quality core, or the final score, which holds latency and so "
-        "says nothing across machines (default: quality)",
+        help="compare the quality core, or the final score, which includes latency and so is only valid within "
+        "one machine (default: quality)",
     )
     how = parser.add_mutually_exclusive_group()
     add_json(how)
@@ -93,14 +93,14 @@ def _compare(options: argparse.Namespace) -> int:
     results = find_results(options.paths)
     names = " ".join(map(str, options.paths))
     if len(results) < 2:
-        raise InputError(names, "is only one result", "name two, or a tree that holds several")
+        raise InputError(names, "is only one result", "name two, or a folder that contains several")
     allowed: float | None = options.fail_on_drop
     measure = Measure(options.score)
     if options.same:
         return _print_noise(results, options)
     if len(results) > 2:
         if allowed is not None:
-            problem = f"compares two results, but there are {len(results)} in {names}"
+            problem = f"compares two results, but {names} contains {len(results)}"
             raise InputError("--fail-on-drop", problem, "name two result files: A, then B")
         return _print_matrix(results, measure, options)
     if allowed is not None and not allowed >= 0:
@@ -128,13 +128,13 @@ def _refuse_gate(comparison: Comparison, measure: Measure) -> None:
     if found := refused(pair):
         raise InputError("--fail-on-drop", "cannot tell: the results " + "; ".join(found), rescore_hint(pair))
     if measure is Measure.FINAL and not same_machine(*pair):
-        problem = "cannot tell: the final score holds latency, and these are not known to have run on one machine"
+        problem = "the final score includes latency, and these results may come from different machines"
         raise InputError("--score final", problem, "leave out --score")
 
 
 def _print_noise(results: Sequence[StoredResult], options: argparse.Namespace) -> int:
     if len(results) != 2:
-        raise InputError("--same", f"is about two runs, but there are {len(results)}", "name two result files")
+        raise InputError("--same", f"compares two runs, but found {len(results)}", "name two result files")
     found = noise(*results)
     if options.json:
         print_json(noise_document(found))

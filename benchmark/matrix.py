@@ -150,7 +150,7 @@ def _command_fault(row: Scenario) -> _Fault:
     if any("\0" in word for word in row.command):
         return "holds a NUL character, which no argument can carry", "remove it"
     if found := placeholder_in_script(row.command):
-        hint = f"quotes in it would break the script: use ${variable_of(found)}"
+        hint = f"quotes in it would break the script; use ${variable_of(found)}"
         return f"{found} stands inside the script of a shell", hint
     return None
 
@@ -279,7 +279,7 @@ def load_matrix(
     document = _parse(path)
     example = 'write {"scenarios": [...]}'
     if not isinstance(document, dict):
-        raise InputError(str(path), "is not a mapping", example)
+        raise InputError(str(path), "is not a JSON object", example)
     refuse_unknown(document, [_ROWS], str(path))
     where = place_in(str(path), _ROWS)
     rows = document.get(_ROWS)
@@ -315,7 +315,7 @@ def _check_before(scenarios: Sequence[Scenario], where: str) -> None:
     programs = [scenario.name for scenario in scenarios if scenario.track is Track.COMMAND]
     for scenario in scenarios:
         if scenario.before is not None and scenario.before not in programs:
-            problem = f"{scenario.name}: {scenario.before!r} is no row of track command"
+            problem = f"{scenario.name}: {scenario.before!r} is not a row of track command"
             raise InputError(where, problem, did_you_mean(scenario.before, programs))
 
 
@@ -349,7 +349,7 @@ def _scenario(row: object, where: str) -> Scenario:
     for each in dataclasses.fields(Scenario):
         value = values[each.name]
         if isinstance(value, str) and not isinstance(value, StrEnum) and not value.strip():
-            raise InputError(place_in(where, each.name), "is empty", "write something there")
+            raise InputError(place_in(where, each.name), "is empty", "give it a value")
         if fault := _fault(each, scenario, given=each.name in row):
             raise InputError(place_in(where, each.name), *fault)
     if scenario.concurrency:
@@ -391,5 +391,7 @@ def select_scenarios(
                 raise InputError(f"{option} {word}", "is not in the matrix", did_you_mean(word, known))
     chosen = tuple(s for s in scenarios if is_selected(vars(s), names=names, phases=phases))
     if not chosen:
-        raise InputError("selection", "nothing is selected", "enable a scenario of it, or name one with --scenario")
+        raise InputError(
+            "selection", "no enabled scenario matches", "enable one in the matrix, or name one with --scenario"
+        )
     return chosen

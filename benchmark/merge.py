@@ -35,14 +35,24 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "merge",
-        "Join the shards of a run (benchmark.runner --shard I/N) into one result.",
+        "Merge the shards of a run (benchmark.runner --shard I/N) into one result.",
         examples=_EXAMPLES,
         exit_codes="0 joined, 1 cases of a joined run failed, 2 shards are missing, incomplete or of several runs, "
         "or bad usage",
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="DIR", help="folders of shards, or a results tree")
-    parser.add_argument("--output-dir", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
-    parser.add_argument("--dataset", type=Path, metavar="PATH", help="corpus of the run; default: the packaged one")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="DIR", help="folders of shards, or a results tree that contains them"
+    )
+    parser.add_argument(
+        "--output-dir",
+        type=Path,
+        default=Path("results"),
+        metavar="DIR",
+        help="write the result below DIR; default: %(default)s",
+    )
+    parser.add_argument(
+        "--dataset", type=Path, metavar="PATH", help="corpus that the run used; default: the packaged one"
+    )
     return parser
 
 
@@ -88,7 +98,7 @@ def _write(runs: Sequence[Merged], corpus: Corpus, output_dir: Path) -> int:
                 tell(f"error: {error}")
                 code = EXIT_USAGE
             if run.doubled:
-                tell(f"{plan.scenario.name}: {run.doubled} answers are there twice, in the same words")
+                tell(f"{plan.scenario.name}: {run.doubled} answers occur twice, with the same text")
     for path in write_reports(group, results, lambda error: tell(f"left out of the report: {error}")):
         show(str(path))
     if not all(result.record.complete for result in results):

@@ -16,10 +16,10 @@ class PatternError(ValueError):
 def compiled(pattern: str) -> regex.Pattern[str]:
     """Return a pattern that is ready to match. Raises PatternError."""
     if len(pattern) > LONGEST_PATTERN:
-        raise PatternError(f"it has {len(pattern):,} characters, at most {LONGEST_PATTERN:,} are allowed")
+        raise PatternError(f"it has {len(pattern):,} characters (limit: {LONGEST_PATTERN:,})")
     groups = pattern.count("(")
     if groups > MOST_GROUPS:
-        raise PatternError(f"it has {groups:,} opening parentheses, at most {MOST_GROUPS} are allowed")
+        raise PatternError(f"it has {groups:,} opening parentheses (limit: {MOST_GROUPS})")
     try:
         return regex.compile(pattern)
     except Exception as error:  # the compiler is a recursive program with limits of its own

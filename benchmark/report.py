@@ -32,10 +32,10 @@ _EXAMPLES = """\
   python -m benchmark.report results/
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
-  python -m benchmark.report results/ --items --top 20   the cases that tell least of the models
-  python -m benchmark.report results/ --retention        what filters, models and baselines keep of the output
-  python -m benchmark.report results/ --split test       the third of the corpus that is for judging by
-  python -m benchmark.report results/ --tag easy-tier    short outputs with a plain question
+  python -m benchmark.report results/ --items --top 20   the least discriminating cases first
+  python -m benchmark.report results/ --retention        what filters, models and baselines keep of the command output
+  python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
+  python -m benchmark.report results/ --tag easy-tier    short outputs with a simple question
 """
 
 
@@ -43,7 +43,7 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "report",
-        "Show stored results as one leaderboard; write it as Markdown, and all cases as CSV.",
+        "Show stored results as a leaderboard. Optionally write it as Markdown, and all cases as CSV.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
@@ -51,14 +51,22 @@ def build_parser() -> Parser:
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per case and result to FILE")
     parser.add_argument(
-        "--retention", action="store_true", help="show, or write, what each result keeps of the output instead"
+        "--retention",
+        action="store_true",
+        help="show (or write) what each result keeps of the command output instead of scores",
     )
     parser.add_argument(
-        "--items", action="store_true", help="show each case instead: how hard it was, how well it tells models apart"
+        "--items",
+        action="store_true",
+        help="show each case instead: how difficult it is, and how well it separates models",
     )
-    parser.add_argument("--top", type=positive, metavar="N", help="with --items: only the N cases that tell least")
-    parser.add_argument("--split", choices=[str(split) for split in Split], help="only this part of the corpus")
-    parser.add_argument("--tag", metavar="TAG", help="only cases with this tag, as easy-tier, negative or hostile")
+    parser.add_argument(
+        "--top", type=positive, metavar="N", help="with --items: show only the N least discriminating cases"
+    )
+    parser.add_argument("--split", choices=[str(split) for split in Split], help="use only this part of the corpus")
+    parser.add_argument(
+        "--tag", metavar="TAG", help="use only cases with this tag, e.g. easy-tier, negative or hostile"
+    )
     add_json(parser)
     return parser
 
@@ -78,7 +86,7 @@ def _show(options: argparse.Namespace) -> int:
     refuse_input(options.markdown, options.paths, option="--markdown")
     refuse_input(options.csv, options.paths, option="--csv")
     if options.top is not None and not options.items:
-        raise InputError("--top", "is about cases", "add --items")
+        raise InputError("--top", "has no effect without --items", "add --items")
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))
@@ -128,8 +136,8 @@ def _parts(results: Sequence[StoredResult], options: argparse.Namespace) -> list
     if not parts:
         asked = {"--split": options.split, "--tag": options.tag}
         where = " ".join(f"{option} {value}" for option, value in asked.items() if value is not None)
-        hint = "older files name no captures and tags: run benchmark.rescore on them"
-        raise InputError(where, "no answer here belongs to it", hint)
+        hint = "older files do not record captures and tags; run benchmark.rescore on them"
+        raise InputError(where, "no answer in these results belongs to it", hint)
     return parts
 
 
@@ -156,7 +164,9 @@ def _show_items(results: Sequence[StoredResult], *, top: int | None, as_json: bo
 
     items = analyse(results, labels(results))
     if not items:
-        raise InputError("--items", "no model has an answer here", "name results of models, not of baselines alone")
+        raise InputError(
+            "--items", "these results contain no answers of models", "name results of models, not only of baselines"
+        )
     if as_json:
         print_json(items_document(items[:top]))
     else:

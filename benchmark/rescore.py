@@ -46,11 +46,11 @@ from ctxsift.terminal import show, tell
 _EXAMPLES = """\
   python -m benchmark.rescore results/                      score all results below it with today's scorer
   python -m benchmark.rescore results/ --dry-run            only say what would change
-  python -m benchmark.rescore results/ --output-dir new/    leave the old files as they are, mirror them below new/
-  python -m benchmark.rescore results/ --judge ROW          let a row of the matrix judge the answers in prose, too
+  python -m benchmark.rescore results/ --output-dir new/    keep the old files, and write the new ones below new/
+  python -m benchmark.rescore results/ --judge ROW          also let a row of the matrix judge the prose answers
 
-Answers, times and the description of the run stay as they are. A file in which nothing changes keeps every byte; files
-of earlier versions are brought up to date.
+Rescoring keeps answers, times and the description of the run. A file in which nothing changes stays byte for byte the
+same; files of earlier versions are updated.
 """
 
 
@@ -58,15 +58,20 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
-        "Score stored answers again after a change to the scorer or to the corpus's rules. No model runs but --judge.",
+        "Score stored answers again, after a change to the scorer or to the rules of cases. Runs no model, except "
+        "for --judge.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 nothing was judged or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
     add_results(parser)
     add_dataset(parser)
-    parser.add_argument("--output-dir", type=Path, metavar="DIR", help="write there instead of over the old files")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
-    parser.add_argument("--skip-changed", action="store_true", help="leave out cases whose question has changed since")
+    parser.add_argument(
+        "--output-dir", type=Path, metavar="DIR", help="write to DIR instead of overwriting the old files"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, without writing anything")
+    parser.add_argument(
+        "--skip-changed", action="store_true", help="skip cases whose question has changed since the run"
+    )
     judges = parser.add_argument_group("a second opinion on prose, beside the score, which knows nothing of it")
     add_who_judges(judges, "default: nobody; what was judged stays, while it is of the same answer", required=False)
     return parser
@@ -85,8 +90,10 @@ def _rescore(options: argparse.Namespace) -> int:
     if options.skip_changed and options.output_dir is None:
         raise InputError("--skip-changed", "would delete answers from the files", "add --output-dir DIR")
     if options.judge and (len(options.judge) > 1 or options.dry_run):
-        problem = "asks somebody, and --dry-run nobody" if options.dry_run else "is given twice: a result has one judge"
-        raise InputError("--judge", problem, "leave one out")
+        problem = (
+            "cannot be used with --dry-run" if options.dry_run else "is given twice, but a result has only one judge"
+        )
+        raise InputError("--judge", problem, "leave out one of the two")
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
     references = ReferenceScores(Embedder())
     targets = _targets(options.paths, options.output_dir)
@@ -159,7 +166,7 @@ def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredRes
                 raise InputError(str(result.path), problem, "rescore one at a time")
             found[target] = result
     if folder is not None and sources & found.keys():
-        raise InputError(f"--output-dir {folder}", "holds the results to be rescored", "name another folder")
+        raise InputError(f"--output-dir {folder}", "contains the results to be rescored", "name another folder")
     return found
 
 

@@ -118,7 +118,7 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
             _tell_interruption(planned, ran, options)
             return EXIT_INTERRUPTED
     if not planned.groups and not restored and faults.code == EXIT_OK:
-        tell(f"nothing to resume below {options.resume}: every run has all its answers")
+        tell(f"nothing to resume below {options.resume}; every run is complete")
     return max(*codes, faults.code)
 
 
@@ -145,7 +145,7 @@ def _race(
     show_columns(list(raced_rows(raced)))
     show(raced_sentence(raced, rules))
     if stop.requested:
-        tell("interrupted; the same command races on with the answers that there are")
+        tell("interrupted; rerun the same command to continue the race")
         return EXIT_INTERRUPTED
     return max(EXIT_OK if raced.decided and not group.not_ready else EXIT_FAILED, faults.code)
 
@@ -201,7 +201,7 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
     if options.race is not None:
         for plan in group.plans:
             if plan.resumed:
-                tell(f"{plan.scenario.name}: races on with the answers in {plan.journal.parent}")
+                tell(f"{plan.scenario.name}: continues the race with the answers in {plan.journal.parent}")
         return
     for plan in group.plans:
         for run in [] if plan.resumed else earlier_runs(group.output_dir, plan.identity):
@@ -213,13 +213,13 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
 
 def _tell_shard(group: RunGroup, shard: Shard) -> None:
     if not group.plans and not group.answered and not group.not_ready:
-        tell(f"shard {shard} has none of these {len(shard.case_ids)} cases; there is nothing to run")
+        tell(f"shard {shard} contains none of these {len(shard.case_ids)} cases; nothing to run")
     for plan in group.plans:
         what = "goes on in" if plan.resumed else "goes into"
         cases = f"{len(plan.cases)} of {len(shard.case_ids)} cases"
         tell(f"{plan.scenario.name}: shard {shard}, {cases}, {what} {plan.journal.parent}")
     for journal in group.answered:
-        tell(f"shard {shard} has all its answers: {journal}")
+        tell(f"shard {shard} is complete: {journal}")
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def _run_one_group(
         for path in write_reports(group, results, _left_out):
             show(str(path))
     if group.shard and not stop.requested:
-        tell(f"once all shards have their answers: python -m benchmark.merge {shlex.quote(str(options.output_dir))}")
+        tell(f"when all shards are complete, run: python -m benchmark.merge {shlex.quote(str(options.output_dir))}")
     return _Ran(group, results)
 
 
@@ -265,7 +265,7 @@ def _restore(planned: Planned, faults: _Faults) -> bool:
     for journal, timestamp in planned.finished:
         with alone("reports", faults.tell, journal):
             for path in restore_reports(journal, timestamp, seen, _left_out):
-                tell(f"{path} was missing or out of date; written anew")
+                tell(f"{path} was missing or out of date; rewrote it")
                 restored = True
     return restored
 
@@ -296,7 +296,7 @@ def _tell_interruption(planned: Planned, ran: Sequence[_Ran], options: RunnerOpt
     else:
         tell(f"interrupted; all {done} answers that were asked for are in {folder}; there is nothing to resume")
     if kept:
-        tell(f"not resumed: {', '.join(plan.scenario.name for plan in kept)}; the same command does it")
+        tell(f"not resumed: {', '.join(plan.scenario.name for plan in kept)}; rerun the same command to resume")
     if lost:
         names = ", ".join(plan.scenario.name for plan in lost)
         tell(f"not started: {names}; there is nothing to resume; run them again")

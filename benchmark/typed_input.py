@@ -100,7 +100,7 @@ def refuse_unwritable(value: object, where: str) -> None:
     for container in containers(value):
         if container.level >= _DEEPEST - 1:
             place = place_in(where, *container.place()[:_SHOWN_PARTS])
-            raise InputError(place, "is nested too deeply", f"nest at most {_DEEPEST} levels")
+            raise InputError(place, "is nested too deeply", f"use at most {_DEEPEST} levels")
         for key, part in container.items():
             if fault := _unwritable(part):
                 raise InputError(place_in(where, *container.place(key)), *fault)
@@ -197,7 +197,7 @@ def _refusal(message: str, kind: Any, value: object, where: str) -> InputError:
         known = _enum_at(kind, parts)
         return InputError(place, f"{_shown(given)!r} is unknown", did_you_mean(_shown(given), known))
     if any(mark in problem for mark in _EMPTY):
-        hint = "write something there" if isinstance(given, str) else "add at least one entry"
+        hint = "give it a value" if isinstance(given, str) else "add at least one entry"
         return InputError(place, "is empty", hint)
     if bound := _BOUND.match(problem):
         how, rest = ("small", "more") if bound[1] == ">" else ("large", "less")

@@ -74,8 +74,8 @@ NOT_SHORTER = "not_shorter"
 OBJECTIONS = {
     CONTRADICTS_EXIT_CODE: "claims success, but the command failed",
     NO_FAILURE_IN_OUTPUT: "claims a failure, but the command succeeded and its output shows none",
-    REPETITION: "says the same three times",
-    NOTHING_OF_THE_OUTPUT: "says nothing of the output",
+    REPETITION: "says the same thing three times",
+    NOTHING_OF_THE_OUTPUT: "contains nothing of the output",
     NOT_SHORTER: "is not shorter than the output",
 }
 

@@ -21,8 +21,10 @@ OUTPUT = "".join(f"step {number} of the build is done\n" for number in range(400
 SESSION = ROOT / "docs" / "examples" / "session.json"
 VERDICT = '{"relevant": 1, "reason": "it says so"}'
 NEEDS = "add --remote if that is meant, or set CTXSIFT_REMOTE=1"
-UNSAID = f"CTXSIFT_LLM_BASE_URL: is set, but nothing says that output may be sent there; {NEEDS}"
-EXTRACTED = "ctxsift: the service of CTXSIFT_LLM_BASE_URL is asked only with --remote (or CTXSIFT_REMOTE=1)\n"
+UNSAID = f"CTXSIFT_LLM_BASE_URL: is set, but you have not allowed sending output there; {NEEDS}"
+EXTRACTED = (
+    "ctxsift: no service was asked; to ask the one at CTXSIFT_LLM_BASE_URL, add --remote (or set CTXSIFT_REMOTE=1)\n"
+)
 Done = subprocess.CompletedProcess[str]
 
 
@@ -96,7 +98,7 @@ def test_a_service_is_asked_where_somebody_said_so(
     [
         ("compress", ["--model", "m"], 2, UNSAID),
         ("compress", ["--model", "m", "--backend", "litellm"], 2, f"--backend: litellm asks a service; {NEEDS}"),
-        ("compress", ["--model", "m", "--remote", "--device", "cpu"], 2, "--remote: --device cpu is of this machine"),
+        ("compress", ["--model", "m", "--remote", "--device", "cpu"], 2, "--remote: --device cpu runs on this machine"),
         ("compact", ["--model", "m", "--backend", "litellm"], 2, f"--backend: litellm asks a service; {NEEDS}"),
         ("compact", ["--model", "./no.gguf"], 3, "./no.gguf: no such file or folder"),
         ("runner", [], 1, f"sends the corpus to a provider and may cost money; {NEEDS}"),
@@ -104,7 +106,7 @@ def test_a_service_is_asked_where_somebody_said_so(
             "judge",
             ["remote-test"],
             2,
-            f"--judge remote-test: sends what it is asked to a provider, and may cost money; {NEEDS}",
+            f"--judge remote-test: sends its questions to a provider, which may cost money; {NEEDS}",
         ),
         ("judge", ["m", "--judge-backend", "litellm"], 2, f"--judge-backend: litellm asks a service; {NEEDS}"),
         ("judge", ["./no.gguf"], 2, "./no.gguf: no such file or folder"),
@@ -142,7 +144,7 @@ def test_without_a_model_and_without_consent_lines_are_picked_by_rule(call: Call
     assert call("compress", "--backend", "extract")[0].stderr == ""
     done, _ = call("compress", settings="CTXSIFT_REMOTE=1\n")
     assert done.returncode == 2
-    assert "--model: a service is configured but no model is named" in done.stderr
+    assert "--model: a service is configured, but no model is named" in done.stderr
 
 
 def test_nothing_is_told_of_output_that_passes_unchanged(call: Call) -> None:
@@ -171,4 +173,4 @@ def test_the_old_way_to_say_it_is_taken_and_told(call: Call) -> None:
 def test_a_session_with_its_secrets_is_sent_nowhere(call: Call) -> None:
     done, questions = call("compact", "--model", "m", "--keep-secrets", settings="CTXSIFT_REMOTE=1\n")
     assert (done.returncode, questions) == (2, 0)
-    assert "--keep-secrets: what is sent to a service has none" in done.stderr
+    assert "--keep-secrets: cannot be used with a service" in done.stderr

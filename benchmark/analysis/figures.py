@@ -80,7 +80,7 @@ COVERAGE = Figure[Summary](
 RECOVERED = Figure[Summary](
     "score",
     "recovered",
-    "the final score, 0 to 100, after wrappers were removed, latency included, with its 95 % interval",
+    "the final score, 0 to 100, after recovery, including latency, with its 95 % interval",
     lambda s: s.final_score,
     interval=lambda s: wide(s.recovered.intervals.final_score) if s.recovered else None,
     of_reference=lambda r: r.score,
@@ -88,7 +88,7 @@ RECOVERED = Figure[Summary](
 RAW = Figure[Summary](
     "raw",
     "raw",
-    "the score before wrappers were removed",
+    "the score before recovery",
     lambda s: s.raw_view.final_score if s.raw_view else None,
 )
 LIFT = Figure[Summary]("lift", "lift", "recovered minus raw", lambda s: s.lift, Form(signed=True))
@@ -102,7 +102,7 @@ NORM = Figure[Summary](
 QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
-    "the score without latency, by which results are ranked",
+    "the score without latency; ranks compare it",
     lambda s: s.recovered.quality_core if s.recovered else None,
     Form(scale=100),
     # References take no time, so latency leaves their score as it is.
@@ -140,7 +140,7 @@ REJECTED = Figure[Summary](
 THOUGHT = Figure[Summary](
     "thought",
     "thought",
-    "share of the answers that is leaked reasoning, 0 to 1",
+    "share of the answer text that is leaked reasoning, 0 to 1",
     lambda s: s.recovered.avg_thought_density if s.recovered else None,
     Form(digits=2),
 )
@@ -154,21 +154,21 @@ RATIO = Figure[Summary](
 SAVED = Figure[Summary](
     "saved",
     "saved",
-    "share of the input an agent is spared without losing an anchor",
+    "share of the input that an agent need not read, counting only answers that keep all anchors",
     lambda s: s.compression.tokens_saved_share if s.compression else None,
     _SHARE,
 )
 READ = Figure[Summary](
     "reads",
     "reads",
-    "share of the input that the model read, where a program stands before it",
+    "share of the input that reached the model (only for rows with `before`)",
     lambda s: known(s.compression.read_share) if s.compression else None,
     _SHARE,
 )
 MEAN_TIME = Figure[Summary](
     "latency",
     "avg s",
-    "mean generation time, without loading and waiting",
+    "mean generation time, without loading and waiting time",
     _latency(lambda latency: latency.avg_inference_ms),
     _SECONDS,
 )
@@ -259,7 +259,7 @@ AXES = (
     Figure[Summary](
         "spared",
         "tokens saved with all anchors",
-        "tokens of the input an agent is spared without losing an anchor",
+        "input tokens that an agent need not read, counting only answers that keep all anchors",
         lambda s: s.compression.tokens_saved if s.compression else None,
         _COUNT,
     ),
@@ -268,14 +268,14 @@ AXES = (
     Figure[Summary](
         "held",
         "valid answers that ctxsift compress would not print",
-        "they contradict the exit code, repeat themselves, hold nothing of the output or are not shorter",
+        "they contradict the exit code, repeat themselves, contain nothing of the output or are not shorter",
         lambda s: s.held_back.held_back_count if s.held_back else None,
         _COUNT,
     ),
     Figure[Summary](
         "held_rightly",
         "... of which did not pass",
-        "an anchor was missing, or the answer not usable",
+        "an anchor was missing, or the answer was not usable",
         lambda s: s.held_back.rightly_held_back_count if s.held_back else None,
         _COUNT,
     ),

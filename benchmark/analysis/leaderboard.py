@@ -36,19 +36,19 @@ class FlagInfo:
 # The columns before the figures; a place is followed by the tie mark where it is shared.
 RANK_TITLE, NAME_TITLE = "rank", "result"
 RANK_HINT = (
-    "1 + the number of results whose quality core is higher beyond chance (paired bootstrap, Holm-corrected); none for "
-    "what does not beat the best baseline"
+    "1 + the number of results whose quality core is significantly higher (paired bootstrap, Holm-corrected, 5 "
+    "%); a result that does not beat the best baseline has no rank"
 )
-TIE_MARK, TIE_HINT = "=", "tied with at least one other result (the difference may be chance)"
-REFERENCE_MARK, REFERENCE_HINT = "ref", "a row to measure by, not a competitor"
+TIE_MARK, TIE_HINT = "=", "tied with at least one other result (no significant difference)"
+REFERENCE_MARK, REFERENCE_HINT = "ref", "reference row, not ranked"
 
 FLAGS: dict[Flag, FlagInfo] = {
-    Flag.INCOMPLETE: FlagInfo("*", "some planned cases have no answer that could be scored"),
-    Flag.DISTURBED: FlagInfo("*", "the machine was disturbed, so its latency cannot be trusted"),
-    Flag.BELOW_FLOOR: FlagInfo("!", "not better than the best baseline beyond chance"),
-    Flag.BLIND: FlagInfo("~", "a program that is not told the question: report --retention shows what it keeps"),
+    Flag.INCOMPLETE: FlagInfo("*", "incomplete: some planned cases have no answer that could be scored"),
+    Flag.DISTURBED: FlagInfo("*", "the machine was disturbed, so its latency is unreliable"),
+    Flag.BELOW_FLOOR: FlagInfo("!", "not significantly better than the best baseline"),
+    Flag.BLIND: FlagInfo("~", "a program that does not see the question; report --retention shows what it keeps"),
     Flag.PUBLISHED: FlagInfo(
-        "", "published layout: other cases, another scorer; a dash marks what the file does not say"
+        "", "published layout: other cases, another scorer; a dash marks figures that the file does not contain"
     ),
 }
 
@@ -91,7 +91,7 @@ class Headline:
     """What the board comes to.
 
     Attributes:
-        best: rows of the first rank that beat the best baseline beyond chance; of several, none can be told from the
+        best: rows of the first rank that beat the best baseline significantly; of several, none can be told from the
             others. Empty where `conclusion` is another than BEST.
         conclusion: what there is to say.
 

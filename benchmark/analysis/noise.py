@@ -74,7 +74,7 @@ def noise(a: StoredResult, b: StoredResult) -> Noise:
     if found := identity_differences((a.record.scenario, ours_run), (b.record.scenario, theirs_run)):
         raise InputError(
             f"--same {a.path} {b.path}",
-            f"are not two runs of one identity: {'; '.join(found)}",
+            f"are not two runs of the same model and questions: {'; '.join(found)}",
             "name two runs of the same row over the same corpus",
         )
     comparison = compare(a, b)
@@ -96,7 +96,7 @@ def noise(a: StoredResult, b: StoredResult) -> Noise:
 def _run_of(result: StoredResult) -> Run:
     run = result.record.run
     if run is None:
-        raise InputError(str(result.path), "does not tell how it was run", "name results of this version")
+        raise InputError(str(result.path), "does not record how it was run", "name results of this version")
     return run
 
 

@@ -23,7 +23,7 @@ class Rank:
     """A place on a leaderboard.
 
     Attributes:
-        place: 1 + the number of results that are better beyond chance.
+        place: 1 + the number of results that are significantly better.
         tied: at least one other result cannot be told from this one.
 
     """

@@ -56,7 +56,10 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 def add_shown_results(parser: argparse.ArgumentParser) -> None:
     """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
-    what = "results tree, run folder or result file; default: results/, else real runs that come with the benchmark"
+    what = (
+        "results tree, run folder or result file; default: results/ if it exists, otherwise the runs that ship "
+        "with the benchmark"
+    )
     default = [DEFAULT_RESULTS if DEFAULT_RESULTS.is_dir() else PACKAGED_RESULTS]
     parser.add_argument("paths", nargs="*", type=Path, default=default, metavar="PATH", help=what)
 
@@ -64,12 +67,15 @@ def add_shown_results(parser: argparse.ArgumentParser) -> None:
 def tell_of_packaged(paths: Sequence[Path]) -> None:
     """Say so where the results to show are the packaged ones."""
     if PACKAGED_RESULTS in paths:
-        tell(f"no {DEFAULT_RESULTS}/ here: these are the runs that come with the benchmark (docs/models.md)")
+        tell(f"no {DEFAULT_RESULTS}/ folder here; showing the runs that ship with the benchmark (docs/models.md)")
 
 
 def add_dataset(parser: argparse._ActionsContainer) -> None:
     """Add --dataset."""
-    what = "corpus folder or .jsonl, or variant:N for other names and numbers; default: the packaged corpus"
+    what = (
+        "corpus folder, .jsonl file, or variant:N (the corpus with other names and numbers); default: the "
+        "packaged corpus"
+    )
     parser.add_argument("--dataset", type=Path, metavar="PATH", help=what)
 
 

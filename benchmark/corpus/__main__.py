@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from benchmark.corpus.checks import Finding
 
 _EXAMPLES = """\
-  python -m benchmark.corpus check                          prove the packaged corpus
-  python -m benchmark.corpus check --case ID ID             only these, in seconds
-  python -m benchmark.corpus check --dataset mine.jsonl     find the problems in your own
+  python -m benchmark.corpus check                          validate the packaged corpus
+  python -m benchmark.corpus check --case ID ID             validate only these cases; takes seconds
+  python -m benchmark.corpus check --dataset mine.jsonl     validate your own data set
   python -m benchmark.corpus stats
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
   python -m benchmark.corpus variant --seed 7 > variant.jsonl
                                                             the same cases with other names and numbers
-  python -m benchmark.corpus check --variants 20            prove that variants 1 to 20 are as sound
+  python -m benchmark.corpus check --variants 20            also validate the variants 1 to 20
 """
 
 
@@ -56,7 +56,7 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "corpus",
-        "Prove, measure, export and read the corpus.",
+        "Validate, describe, export or display the corpus.",
         examples=_EXAMPLES,
         exit_codes="0 no findings, 1 findings (check) or stdout cannot be written, 2 bad usage or input",
     )
@@ -245,14 +245,18 @@ def _no_options(_: argparse.ArgumentParser) -> None:
 
 def _add_checked(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--case", nargs="+", action="extend", default=[], metavar="ID", help="check only these cases, each by itself"
+        "--case", nargs="+", action="extend", default=[], metavar="ID", help="validate only these cases, one by one"
     )
-    parser.add_argument("--variants", type=_count, default=0, metavar="N", help="also check the variants 1 to N")
+    parser.add_argument("--variants", type=_count, default=0, metavar="N", help="also validate the variants 1 to N")
 
 
 def _add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--seed", type=_count, required=True, metavar="N", help="which variant; the same N, the same one"
+        "--seed",
+        type=_count,
+        required=True,
+        metavar="N",
+        help="number of the variant; the same N always gives the same variant",
     )
 
 
@@ -286,7 +290,8 @@ _COMMAND, _CASE = "command", "case"
 _COMMANDS = {
     "check": _Command(
         _check,
-        "prove every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the packaged corpus",
+        "validate every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the "
+        "packaged corpus",
         options=_add_checked,
         finds=True,
     ),
@@ -297,7 +302,7 @@ _COMMANDS = {
     "variant": _Command(
         _variant, "print the corpus as JSON lines with other names, paths, numbers, hashes and times", options=_add_seed
     ),
-    "show": _Command(_show, "print one case for reading", case=True),
+    "show": _Command(_show, "print one case in readable form", case=True),
 }
 
 

@@ -40,7 +40,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS, *, judge_gold: bool = True) -> Corp
     if (variant := _VARIANT.fullmatch(str(path))) and not exists(path):
         return variant_of(load_corpus(), int(variant[1]))
     if not exists(path):
-        raise InputError(str(path), "no such dataset", "give --dataset the folder of a corpus, or a .jsonl file")
+        raise InputError(str(path), "no such file or folder", "give --dataset the folder of a corpus, or a .jsonl file")
     if path.is_file():
         cases, sha256 = read_jsonl(path)
     else:
@@ -75,13 +75,15 @@ def _check_pattern(case: Case) -> None:
             compiled(case.rules.pattern)
         except PatternError as error:
             where = place_in(case.where, "rules", "pattern")
-            raise InputError(where, f"the pattern cannot be used: {error}", "mend it, or leave it out") from None
+            raise InputError(where, f"the pattern cannot be used: {error}", "fix the pattern, or remove it") from None
 
 
 def _load_folder(path: Path) -> tuple[list[Case], str]:
     files = sorted(path.rglob("*.yaml"))
     if not files:
-        raise InputError(str(path), "has no .yaml files", "give --dataset the folder of a corpus, or a .jsonl file")
+        raise InputError(
+            str(path), "contains no .yaml files", "give --dataset the folder of a corpus, or a .jsonl file"
+        )
     cases: list[Case] = []
     digest = hashlib.sha256()
     for file in files:
@@ -102,7 +104,7 @@ def _load_file(file: Path, digest: Any, *, is_packaged: bool) -> list[Case]:
 
 def _read(file: Path) -> str:
     # Carriage returns and a byte order mark are part of what a tool printed.
-    hint = "every case file needs its capture as .txt beside it"
+    hint = "put the capture next to the case file, as .txt"
     return read_text(file, hint, most_mb=2 if file.suffix == ".yaml" else 20, encoding="utf-8")
 
 
@@ -125,7 +127,7 @@ def _case(entry: CaseEntry, capture: Capture, raw_input: str, where: str) -> Cas
         raise InputError(place_in(where, "id"), problem, "use a-z, 0-9, dots, dashes and underscores")
     modes = contract_of(entry.intent).modes
     if entry.output_mode not in modes:
-        problem = f"{entry.output_mode} does not go with {entry.intent}"
+        problem = f"{entry.output_mode} cannot be used with {entry.intent}"
         raise InputError(f"{where}/output_mode", problem, f"use {', '.join(modes)}")
     return Case(
         case_id=entry.case_id,

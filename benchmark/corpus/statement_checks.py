@@ -25,12 +25,12 @@ def check_statements(case: Case, *, against_gold: bool = True) -> None:
     if not case.statements:
         if case.must_not:
             raise InputError(
-                place_in(case.where, "must_not"), "has no statements beside it", "say what is right as well"
+                place_in(case.where, "must_not"), "is used without statements", "add statements that say what is right"
             )
         return
     if not is_prose(case):
         where = place_in(case.where, "statements")
-        raise InputError(where, f"do not go with the intent {case.intent}", "use them for prose and bullets")
+        raise InputError(where, f"cannot be used with the intent {case.intent}", "use them only for prose and bullets")
     refuse_misshapen(case.statements, case.must_not, case.where)
     if against_gold:
         for reference in case.references:

@@ -23,7 +23,7 @@ GOLD = "gold"
 # What they score on the packaged corpus: they cost a run more than its answers do. `make tables` writes it.
 SHIPPED = Path(__file__).with_name("reference_scores.json")
 _VERSIONS = (SCORER_VERSION, RECOVERY_VERSION, BASELINES_VERSION)
-_HINT = "restore it, or write it anew: make tables"
+_HINT = "restore it, or recreate it with: make tables"
 
 
 class ShippedScores(Record, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ def read_shipped(path: Path = SHIPPED) -> ShippedScores:
     try:
         return unsealed(ShippedScores, read_bytes(path, _HINT, most_mb=4))
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise InputError(str(path), f"are no reference scores ({error})", _HINT) from error
+        raise InputError(str(path), f"does not contain valid reference scores ({error})", _HINT) from error
 
 
 @functools.cache

@@ -57,7 +57,9 @@ def rescore(
     """
     record, run = stored.record, stored.record.run
     if run is None:
-        raise InputError(str(stored.path), "is of the published layout", "only results of this runner can be rescored")
+        raise InputError(
+            str(stored.path), "uses the published layout of CtxSift", "rescore only results of this runner"
+        )
     by_id = {case.case_id: case for case in corpus.cases}
     outcomes: list[Outcome] = []
     skipped: list[str] = []
@@ -69,7 +71,11 @@ def rescore(
             graded = _regraded(before, _as_asked(case, before.question), run.recovery_enabled, references.embedder)
             outcomes.append(_with_verdict(before, graded))
             if isinstance(outcomes[-1], InstrumentFailure) and isinstance(before, Answered):
-                raise InputError(f"{stored.path}: /cases/{number}", outcomes[-1].error, "this is a fault of the scorer")
+                raise InputError(
+                    f"{stored.path}: /cases/{number}",
+                    outcomes[-1].error,
+                    "this is a bug in the scorer; please report it",
+                )
         elif skip_changed:
             skipped.append(case_id)
         else:

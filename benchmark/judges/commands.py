@@ -15,8 +15,8 @@ from benchmark.judges.rubric import Criterion
 from benchmark.matrix import DEFAULT_MATRIX
 from ctxsift.terminal import tell
 
-INTERRUPTED = "interrupted; the same command goes on from here"
-_CALIBRATE = "Say how far a judge agrees with labelled answers, and what its scores may be used for."
+INTERRUPTED = "interrupted; rerun the same command to resume"
+_CALIBRATE = "Measure how well a judge agrees with labelled answers, and report what its scores may be used for."
 
 
 def add_who_judges(parser: argparse._ActionsContainer, judge: str, *, required: bool = True) -> None:
@@ -30,13 +30,26 @@ def add_who_judges(parser: argparse._ActionsContainer, judge: str, *, required: 
     """
     told = f"{RULES}, recorded:FILE, or a row of the matrix; {judge}"
     parser.add_argument("--judge", action="append", required=required, metavar="NAME", help=told)
-    parser.add_argument("--repeats", type=positive, default=1, metavar="N", help="times that each answer is judged")
-    parser.add_argument("--with-context", action="store_true", help="show the judge what the answerer knew")
+    parser.add_argument("--repeats", type=positive, default=1, metavar="N", help="judge each answer N times")
     parser.add_argument(
-        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"of rows; default: {DEFAULT_MATRIX}"
+        "--with-context", action="store_true", help="also show the judge the context that the answerer saw"
     )
-    parser.add_argument("--remote", action="store_true", help="allow rows that send answers away (or CTXSIFT_REMOTE=1)")
-    parser.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    parser.add_argument(
+        "--matrix",
+        type=Path,
+        default=DEFAULT_MATRIX,
+        metavar="FILE",
+        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
+    )
+    parser.add_argument(
+        "--remote", action="store_true", help="allow rows that send answers to a service (or set CTXSIFT_REMOTE=1)"
+    )
+    parser.add_argument(
+        "--env-file",
+        type=Path,
+        metavar="FILE",
+        help="file with CTXSIFT_* settings; environment variables take precedence",
+    )
 
 
 def judge_options(options: argparse.Namespace, folder: Path, told: Callable[[str], None] = tell) -> JudgeOptions:
@@ -60,11 +73,11 @@ def add_calibrate(commands: argparse._SubParsersAction[Parser], many: int, *, al
         also_before: the command above has --json as well.
 
     """
-    calibrate = commands.add_parser("calibrate", help="may a judge be believed?", description=_CALIBRATE)
-    add_who_judges(calibrate.add_argument_group("who judges"), "more than once for several")
-    most = f"of the labelled answers; default: all {many:,}"
+    calibrate = commands.add_parser("calibrate", help="measure how far a judge can be trusted", description=_CALIBRATE)
+    add_who_judges(calibrate.add_argument_group("who judges"), "repeat to calibrate several judges")
+    most = f"use N of the labelled answers; default: all {many:,}"
     calibrate.add_argument("--most", type=positive, metavar="N", help=most)
-    folder = f"where calibrations go; default: {CALIBRATIONS}"
+    folder = f"write calibrations to DIR; default: {CALIBRATIONS}"
     calibrate.add_argument("-o", "--output", type=Path, default=CALIBRATIONS, metavar="DIR", help=folder)
     add_json(calibrate, also_before=also_before)
     return calibrate

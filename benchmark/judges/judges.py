@@ -174,7 +174,7 @@ class RowJudge:
         self._scenario, self._options = scenario, options
         self._abilities = traits_of(scenario.backend_name).abilities
         if options.repeats > 1 and Ability.SAMPLING not in self._abilities:
-            raise InputError(f"--judge {scenario.name}", "answers the same each time", "leave out --repeats")
+            raise InputError(f"--judge {scenario.name}", "always gives the same answer", "leave out --repeats")
         self._row = AskedRow(scenario, run, _purpose(options), options.told)
 
     @property
@@ -332,10 +332,10 @@ def read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
     for where, value in json_lines(path, _HINT, _MOST_MB):
         input_id = value.get("id") if isinstance(value, dict) else None
         if not isinstance(input_id, str) or not isinstance(value.get("criterionResults"), list):
-            raise InputError(where, "is no verdict", _HINT)
+            raise InputError(where, "is not a verdict", _HINT)
         if input_id in found:
-            raise InputError(where, f"judges {input_id} again", "remove one of them")
+            raise InputError(where, f"judges {input_id} twice", "remove one of the two")
         found[input_id] = value
     if not found:
-        raise InputError(str(path), "holds no verdicts", _HINT)
+        raise InputError(str(path), "contains no verdicts", _HINT)
     return found

@@ -91,12 +91,12 @@ from ctxsift.sessions.finding import newest_session
 from ctxsift.terminal import one_line, show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.probes run                                  every method by rules, over the recorded sessions
+  python -m benchmark.probes run                                  every rule-based method, over the recorded sessions
   python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
-  python -m benchmark.probes run --shard 1/3 -o 1.json            one of three jobs; then: merge 1.json 2.json 3.json
+  python -m benchmark.probes run --shard 1/3 -o 1.json            one job of three; then: merge 1.json 2.json 3.json
   python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
   python -m benchmark.probes own session.jsonl --compacted summary.md
-  python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers from what is left
+  python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers the questions
   python -m benchmark.probes export --for-answering packets --readers 5 --methods anchored+index opaque text-cut
   python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     may it judge answers?
   python -m benchmark.probes judge results/probes.json --judge rules --judge recorded:verdicts.jsonl
@@ -104,68 +104,77 @@ _EXAMPLES = """\
   python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
   python -m benchmark.probes generate ledgerline
   python -m benchmark.probes check                                the probes of all recorded sessions
-  python -m benchmark.probes check ledgerline --probes mine.yaml  a file of your own
+  python -m benchmark.probes check ledgerline --probes mine.yaml  your own file
 """
 _RESULT = Path("results/probes.json")
 # Where rows keep what they answered about one's own sessions.
 _OWN_ANSWERS = Path("results/own.answers")
 _LINE_EVERY_S = 10.0
-_RUN = "Measure what is left of recorded sessions after methods made them short. Goes on where a killed run ended."
+_RUN = "Compact recorded sessions with each method, and measure what is left. Resumes an interrupted run."
 _OWN = (
-    "Say what each compaction without a model would lose of your own sessions. Nothing leaves this machine, but to an "
-    "--answerer that may have it (--remote)."
+    "Show what each method without a model would lose of your own sessions. Nothing leaves this machine, except "
+    "to an --answerer that you allow with --remote."
 )
 _EXPORT = (
-    "Write questions about what methods leave, to be answered elsewhere (`run --answerer recorded:FILE`, or "
-    "recorded:DIR, reads answers), or answers, to be judged elsewhere (`judge --judge recorded:FILE` reads verdicts)."
+    "Export questions about compacted sessions so that somebody else can answer them (`run --answerer "
+    "recorded:FILE` or recorded:DIR reads the answers), or export answers so that somebody else can judge them "
+    "(`judge --judge recorded:FILE` reads the verdicts)."
 )
-_MERGE = "Join the results of all shards (`run --shard I/N`) into one, as that of a whole run."
-_REPORT = "Print the boards of a result."
-_GENERATE = "Print the probes that rules make of a recorded session, as JSON."
-_CHECK = "Find what is wrong with probes, before anything is measured with them."
+_MERGE = "Merge the results of all shards (`run --shard I/N`) into the result of one run."
+_REPORT = "Print the tables of a result."
+_GENERATE = "Generate probes of a recorded session by rules, and print them as JSON."
+_CHECK = "Check probes for mistakes before you measure anything with them."
 
 
 def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "probes",
-        "Ask what is left of a session after it was made short.",
+        "Measure what an agent can still answer after its session is compacted.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_run(commands.add_parser("run", help="measure what methods leave of sessions", description=_RUN))
-    _add_own(commands.add_parser("own", help="what compaction would lose of your sessions", description=_OWN))
-    _add_export(commands.add_parser("export", help="write questions to be answered elsewhere", description=_EXPORT))
-    merge = commands.add_parser("merge", help="join the shards of a run", description=_MERGE)
-    merge.add_argument("results", nargs="+", type=Path, metavar="FILE", help="what `run --shard` wrote")
+    _add_run(commands.add_parser("run", help="compact recorded sessions and measure what is left", description=_RUN))
+    _add_own(commands.add_parser("own", help="show what compaction would lose of your own sessions", description=_OWN))
+    _add_export(
+        commands.add_parser(
+            "export", help="export questions or answers, for others to answer or judge", description=_EXPORT
+        )
+    )
+    merge = commands.add_parser("merge", help="merge the shards of a run", description=_MERGE)
+    merge.add_argument("results", nargs="+", type=Path, metavar="FILE", help="result files of `run --shard`")
     _add_output(merge)
     _add_forms(merge)
     merge.set_defaults(run=_merge)
-    report = commands.add_parser("report", help="print what was measured", description=_REPORT)
-    report.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
-    report.add_argument("--method", metavar="NAME", help="its probes and answers one by one: anchored 2k")
-    told = "write a picture too: score against tokens left, and dimensions; .svg or .png"
+    report = commands.add_parser("report", help="print the tables of a result", description=_REPORT)
+    report.add_argument("result", type=Path, metavar="FILE", help="result file of `run`")
+    report.add_argument(
+        "--method", metavar="NAME", help="show the probes and answers of one method, e.g. 'anchored 2k'"
+    )
+    told = "also write a chart (.svg or .png): score against tokens left, and dimensions"
     report.add_argument("--chart", type=Path, metavar="FILE", help=told)
     _add_forms(report)
     report.set_defaults(run=_report)
     add_judging(commands)
-    generate = commands.add_parser("generate", help="print the probes that rules make", description=_GENERATE)
+    generate = commands.add_parser("generate", help="generate probes by rules", description=_GENERATE)
     generate.add_argument("session", metavar="SESSION", help="a recorded session")
     generate.set_defaults(run=_generate)
-    check = commands.add_parser("check", help="find what is wrong with probes", description=_CHECK)
+    check = commands.add_parser("check", help="check probes for mistakes", description=_CHECK)
     check.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
-    check.add_argument("--probes", type=Path, metavar="FILE", help="of that one session; default: its probes.yaml")
+    check.add_argument(
+        "--probes", type=Path, metavar="FILE", help="check this file instead of the session's probes.yaml"
+    )
     check.set_defaults(run=_check)
     return parser
 
 
 def _add_run(run: Parser) -> None:
     _add_what(run)
-    told = "a row of the matrix, which makes the summaries of these methods"
+    told = "row of the matrix: the model that makes the summaries of these methods"
     run.add_argument("--model", metavar="ROW", help=told)
-    told = "measure one part of the sessions, as one job of N; without it, the variables of a job array are read"
-    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; `merge` joins them")
+    told = "measure the I-th of N parts of the sessions; default: taken from the variables of a job array"
+    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; `merge` joins the parts")
     _add_output(run)
     _add_answering(run, default=[EXTRACT, RECORDED])
     _add_forms(run)
@@ -173,7 +182,7 @@ def _add_run(run: Parser) -> None:
 
 
 def _add_output(parser: Parser) -> None:
-    told = f"where the result goes; default: {_RESULT}"
+    told = f"write the result to FILE; default: {_RESULT}"
     parser.add_argument("-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=told)
 
 
@@ -187,78 +196,105 @@ def _shard(text: str) -> ShardName:
 def _add_export(export: Parser) -> None:
     _add_what(export)
     what = export.add_mutually_exclusive_group(required=True)
-    what.add_argument("--for-answering", type=Path, metavar="DIR", help="where questions go; new, or empty")
-    what.add_argument("--for-judging", type=Path, metavar="FILE", help="where answers of a result go")
-    readers = "each reads a session under one method alone, from a file of its own"
+    what.add_argument(
+        "--for-answering", type=Path, metavar="DIR", help="write questions to DIR, which must be new or empty"
+    )
+    what.add_argument("--for-judging", type=Path, metavar="FILE", help="write the answers of a result to FILE")
+    readers = "number of readers; each gets one file, and sees a session under one method only"
     export.add_argument("--readers", type=positive, metavar="N", help=readers)
-    export.add_argument("--seed", type=int, default=0, metavar="N", help="of the order; default: 0")
+    export.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the order of questions; default: 0")
     _add_asked(export)
     add_for_judging(export)
     export.set_defaults(run=_export, model=None)
 
 
 def _add_what(run: Parser) -> None:
-    run.add_argument("--acts", action="store_true", help="have answerers act as well, with one call of a tool")
+    run.add_argument("--acts", action="store_true", help="also ask answerers to act, with one tool call")
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
-    what = f"methods with their budgets; default: {DEFAULT_SCENARIOS}"
+    what = f"file that lists methods and budgets; default: {DEFAULT_SCENARIOS}"
     run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
-    run.add_argument("--methods", nargs="+", metavar="NAME", help="these in their place")
+    run.add_argument("--methods", nargs="+", metavar="NAME", help="measure these methods instead")
     run.add_argument(
         "--budget",
         nargs="+",
         type=positive,
         metavar="N",
-        help=f"tokens of a summary, with --methods; default: {DEFAULT_BUDGET}",
+        help=f"with --methods: maximum tokens of a summary; default: {DEFAULT_BUDGET}",
     )
 
 
 def _add_answering(parser: Parser, default: Sequence[str]) -> None:
-    group = parser.add_argument_group("who answers from what is left")
+    group = parser.add_argument_group("who answers questions from the compacted session")
     who = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE or {RECORDED}:DIR, or a row of the matrix"
     told = f"{who}; default: {' '.join(default) or 'nobody'}"
     group.add_argument("--answerer", nargs="*", default=list(default), metavar="NAME", help=told)
     _add_asked(group)
     group.add_argument(
-        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"of rows; default: {DEFAULT_MATRIX}"
+        "--matrix",
+        type=Path,
+        default=DEFAULT_MATRIX,
+        metavar="FILE",
+        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
     )
-    group.add_argument("--remote", action="store_true", help="allow rows that send contexts away (or CTXSIFT_REMOTE=1)")
-    group.add_argument("--env-file", type=Path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    group.add_argument(
+        "--remote", action="store_true", help="allow rows that send contexts to a service (or set CTXSIFT_REMOTE=1)"
+    )
+    group.add_argument(
+        "--env-file",
+        type=Path,
+        metavar="FILE",
+        help="file with CTXSIFT_* settings; environment variables take precedence",
+    )
 
 
 def _add_asked(parser: argparse._ActionsContainer) -> None:
-    words = f"that an answer may have; default: {DEFAULT_WORDS}"
+    words = f"maximum words of an answer; default: {DEFAULT_WORDS}"
     parser.add_argument("--answer-words", type=positive, default=DEFAULT_WORDS, metavar="N", help=words)
-    parser.add_argument("--every-cut", action="store_true", help="ask at every cut, not at the last one alone")
+    parser.add_argument("--every-cut", action="store_true", help="ask at every cut instead of only at the last one")
 
 
 def _add_own(own: Parser) -> None:
-    own.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the newest session of this folder")
-    own.add_argument("--compacted", type=Path, metavar="FILE", help="a summary of it that was made elsewhere, as text")
     own.add_argument(
-        "--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=f"tokens of a summary; {DEFAULT_BUDGET}"
+        "files", nargs="*", type=Path, metavar="FILE", help="session files; default: the newest session of this folder"
     )
     own.add_argument(
-        "--keep-last", type=positive, default=DEFAULT_KEEP_LAST, metavar="N", help=f"tokens kept; {DEFAULT_KEEP_LAST}"
+        "--compacted", type=Path, metavar="FILE", help="text file with a summary of the session that was made elsewhere"
+    )
+    own.add_argument(
+        "--budget",
+        type=positive,
+        default=DEFAULT_BUDGET,
+        metavar="N",
+        help=f"maximum tokens of a summary; default: {DEFAULT_BUDGET}",
+    )
+    own.add_argument(
+        "--keep-last",
+        type=positive,
+        default=DEFAULT_KEEP_LAST,
+        metavar="N",
+        help=f"keep the last steps within N tokens; default: {DEFAULT_KEEP_LAST}",
     )
     _add_answering(own, default=[])
     forms = own.add_mutually_exclusive_group()
     add_json(forms)
-    forms.add_argument("--all", action="store_true", help="list all that is lost, and print every table of answers")
+    forms.add_argument(
+        "--all", action="store_true", help="list everything that is lost, and print every table of answers"
+    )
     # Nobody wrote acts about them.
     own.set_defaults(run=_own, acts=False)
 
 
 def _add_forms(parser: Parser) -> None:
-    prices = parser.add_argument_group("what tokens cost, by that of a new one of input")
-    told = f"one that a cache of prompts holds; default: {Prices.cached:g}"
+    prices = parser.add_argument_group("token prices, relative to a new input token")
+    told = f"price of a cached input token; default: {Prices.cached:g}"
     prices.add_argument("--cached-price", type=_share, default=Prices.cached, metavar="X", help=told)
-    told = f"one that a model writes for a cycle; default: {Prices.output:g}"
+    told = f"price of an output token; default: {Prices.output:g}"
     prices.add_argument("--output-price", type=_price, default=Prices.output, metavar="X", help=told)
-    forms = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
+    forms = parser.add_argument_group("output").add_mutually_exclusive_group()
     add_json(forms)
     forms.add_argument("--all", action="store_true", help="print every table: costs, ages, dimensions, criteria")
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
-    forms.add_argument("--csv", action="store_true", help="print one line a method and figure as CSV")
+    forms.add_argument("--csv", action="store_true", help="print CSV, one line per method and figure")
 
 
 def _share(text: str) -> float:
@@ -300,7 +336,7 @@ def _measure(options: argparse.Namespace) -> int:
     scenarios = _scenarios(options)
     subjects, shard = _part(recorded_subjects(options.sessions), options)
     if shard and not subjects:
-        tell(f"shard {shard} has none of these {counted(len(shard.sessions), 'session')}; there is nothing to run")
+        tell(f"shard {shard} has none of these {counted(len(shard.sessions), 'session')}; nothing to run")
         return EXIT_OK
     summaries = options.output.with_name(f"{options.output.name}.summaries")
     models = Models(summaries, options.matrix, options.env_file, options.remote, progress.tell)
@@ -316,7 +352,7 @@ def _measure(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         models.close(at_once=True)
         progress.end()
-        tell("interrupted; the same command goes on from here")
+        tell("interrupted; rerun the same command to resume")
         return EXIT_INTERRUPTED
     finally:
         models.close()
@@ -336,7 +372,7 @@ def _part(subjects: Sequence[Subject], options: argparse.Namespace) -> tuple[Seq
     if name is None:
         return subjects, None
     if of_file := next((each for each in options.answerer if each.startswith(f"{RECORDED}:")), None):
-        problem = "goes with a whole run: answers about the sessions of other shards would count as foreign"
+        problem = "needs a whole run; in a shard, answers about the sessions of other shards would count as foreign"
         raise InputError(f"--answerer {of_file}", problem, "leave out --shard")
     shard = SessionShard(index=name.index, count=name.count, sessions=[each.name for each in subjects])
     return [each for each in subjects if shard_index(each.name, name.count) == name.index], shard
@@ -355,9 +391,9 @@ def _scenarios(options: argparse.Namespace) -> Sequence[ProbeScenario]:
     if options.methods is not None:
         return scenarios_of(options.methods, options.budget or [DEFAULT_BUDGET], options.model)
     if options.model is not None:
-        raise InputError("--model", "goes with --methods", f"name them, or write models into {options.scenarios}")
+        raise InputError("--model", "needs --methods", f"add --methods, or write models into {options.scenarios}")
     if options.budget is not None:
-        raise InputError("--budget", "goes with --methods", f"name them, or write budgets into {options.scenarios}")
+        raise InputError("--budget", "needs --methods", f"add --methods, or write budgets into {options.scenarios}")
     return read_scenarios(options.scenarios)
 
 
@@ -395,7 +431,7 @@ def _export(options: argparse.Namespace) -> int:
     if options.for_judging:
         return export_for_judging(options)
     if options.readers is None:
-        raise InputError("--for-answering", "needs --readers", "say how many read")
+        raise InputError("--for-answering", "needs --readers", "give the number of readers")
     check_folder(options.for_answering)
     subjects = recorded_subjects(options.sessions)
     progress = _Progress()
@@ -419,10 +455,14 @@ def _own(options: argparse.Namespace) -> int:
         tell(f"reading {newest.path} ({newest.agent})")
         files = [newest.path]
     if options.compacted and len(files) > 1:
-        raise InputError("--compacted", f"is a summary of one session, {len(files)} are named", "name that one")
+        raise InputError(
+            "--compacted", f"is the summary of one session, but you named {len(files)}", "name only that session"
+        )
     summary = read_text(options.compacted, "name a file of text", most_mb=4) if options.compacted else None
     if RECORDED in options.answerer:
-        raise InputError(f"--answerer {RECORDED}", "has answered about sessions that ship", "name a file, or a row")
+        raise InputError(
+            f"--answerer {RECORDED}", "only has answers about the sessions that ship", "name a file, or a row"
+        )
     progress = _Progress()
     answerers = _answerers(options, _OWN_ANSWERS, progress)
     subjects = own_subjects(files, options.keep_last, at_end=summary is not None)
@@ -450,7 +490,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.method is None:
         _print(result, options)
     elif options.csv or options.markdown:
-        raise InputError("--method", "is printed as text or as JSON", "leave out --csv and --markdown")
+        raise InputError("--method", "prints only text or JSON", "leave out --csv and --markdown")
     elif options.json:
         print_json(method_json(result, options.method))
     else:
@@ -509,7 +549,7 @@ def _generate(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     written = written_probes(options.sessions, options.probes)
     if not written:
-        raise InputError(", ".join(options.sessions) or "recorded sessions", "no probes were written", "add --probes")
+        raise InputError(", ".join(options.sessions) or "recorded sessions", "no probes exist for it", "add --probes")
     checked = [
         (each, check_probes(each.recorded.session(), each.probes, str(each.path), each.unanswerable, each.acts))
         for each in written

@@ -28,7 +28,7 @@ _STEP, _MOST_STEPS, _ASIDE = 0.04, 40, 0.2
 def check_chart(path: Path) -> Path:
     """Return the path of a picture to write. Raises InputError when its name says no form that can be written."""
     if path.suffix.lower() not in FORMS:
-        raise InputError(str(path), "is of no form that can be written", f"end the name in {' or '.join(FORMS)}")
+        raise InputError(str(path), "has an unsupported file type", f"use a name that ends in {' or '.join(FORMS)}")
     return path
 
 

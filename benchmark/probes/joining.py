@@ -34,24 +34,28 @@ def joined(paths: Sequence[Path]) -> ProbeResult:
         result = read_result(path)
         shard = _shard(path, result)
         if shard.index in parts:
-            raise InputError(str(path), f"is shard {shard}, as {parts[shard.index][0]} is", "name one of them")
+            raise InputError(
+                str(path), f"is shard {shard}, and so is {parts[shard.index][0]}", "leave out one of the two"
+            )
         first_path, first = next(iter(parts.values()), (path, result))
         if differs := _difference(first, result):
-            raise InputError(str(path), f"{differs} than {first_path} has", "join the shards of one run")
+            raise InputError(str(path), f"{differs} than {first_path} has", "name shards of one run only")
         parts[shard.index] = (path, result)
     whole = _shard(*next(iter(parts.values())))
     due = {shard_index(name, whole.count) for name in whole.sessions}
     if missing := due - parts.keys():
         problem = f"shards of {whole.count} are missing: {array_of(missing)}"
-        raise InputError(", ".join(map(str, paths)), problem, "run these: --shard I/N, or --array= of a cluster")
+        raise InputError(
+            ", ".join(map(str, paths)), problem, "run the missing ones with --shard I/N, or with --array= on a cluster"
+        )
     return _one([result for _, result in parts.values()], whole.sessions)
 
 
 def _shard(path: Path, result: ProbeResult) -> SessionShard:
     if result.shard is None:
-        raise InputError(str(path), "is the result of a whole run, and no shard", "leave it out")
+        raise InputError(str(path), "is the result of a whole run, not of a shard", "leave it out")
     if result.judged or result.labels:
-        raise InputError(str(path), "has verdicts already", "join the shards first, and judge what comes of it")
+        raise InputError(str(path), "already contains verdicts", "merge the shards first, then judge the merged result")
     return result.shard
 
 

@@ -57,7 +57,7 @@ from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import refuse_input, write_atomically
 from ctxsift.terminal import one_line, show, tell
 
-_JUDGE = "Have stored answers judged, without asking any answerer. Goes on where a killed run ended."
+_JUDGE = "Judge stored answers without asking any answerer again. Resumes an interrupted run."
 _APART = 10
 _RESULT = Path("results/probes.json")
 _MOST_UNSCORED = 0.2
@@ -65,48 +65,56 @@ _MOST_UNSCORED = 0.2
 
 def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add both commands."""
-    judge = commands.add_parser("judge", help="have stored answers judged", description=_JUDGE)
-    judge.add_argument("result", type=Path, metavar="FILE", help="what `run` wrote")
-    judge.add_argument("-o", "--output", type=Path, metavar="FILE", help="where the result goes; default: FILE itself")
-    judge.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
+    judge = commands.add_parser("judge", help="judge stored answers", description=_JUDGE)
+    judge.add_argument("result", type=Path, metavar="FILE", help="result file of `run`")
+    judge.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the result to FILE; default: overwrite the input file"
+    )
+    judge.add_argument("--answerer", metavar="NAME", help="judge only answers of NAME; default: all answerers")
     who = judge.add_argument_group("who judges")
-    add_who_judges(who, "twice for two judges side by side")
+    add_who_judges(who, "give it twice to compare two judges")
     _add_criteria(who)
     judge.add_argument(
         "--label",
         type=Path,
         metavar="LABELS",
-        help=f"the {_APART} answers on which two judges differ most, for you to label; labels in it count from then on",
+        help=f"write the {_APART} answers on which two judges differ most to LABELS, for you to label; later runs "
+        "use these labels",
     )
     judge.add_argument(
         "--fail-unscored",
         type=_share,
         default=_MOST_UNSCORED,
         metavar="SHARE",
-        help=f"exit with 1 if answers are unscored, and they are SHARE of all or more; default: {_MOST_UNSCORED}",
+        help=f"exit with 1 if at least SHARE of the answers are unscored; default: {_MOST_UNSCORED}",
     )
-    forms = judge.add_argument_group("what is printed").add_mutually_exclusive_group()
+    forms = judge.add_argument_group("output").add_mutually_exclusive_group()
     add_json(forms)
-    forms.add_argument("--all", action="store_true", help="print every table: criteria, too")
+    forms.add_argument("--all", action="store_true", help="print every table, including single criteria")
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     judge.set_defaults(run=_judge)
     calibrate = add_calibrate(commands, 760)
     _add_criteria(calibrate)
     calibrate.add_argument(
-        "--set", nargs="+", choices=list(Part), default=list(Part), metavar="NAME", help=f"of {', '.join(Part)}"
+        "--set",
+        nargs="+",
+        choices=list(Part),
+        default=list(Part),
+        metavar="NAME",
+        help=f"labelled answers to use: {', '.join(Part)}",
     )
     calibrate.set_defaults(run=_calibrate)
 
 
 def _add_criteria(parser: argparse._ActionsContainer) -> None:
-    told = "that are scored; default: those that go with the type of each question (docs/judging.md)"
+    told = "score only these criteria; default: those that belong to the type of each question (docs/judging.md)"
     parser.add_argument("--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help=told)
 
 
 def _share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
     return value
 
 
@@ -147,7 +155,7 @@ def _judge(options: argparse.Namespace) -> int:
 def _with_answers(path: Path) -> ProbeResult:
     """Return the result in a file. Raises InputError, saying what makes one."""
     if not path.exists():
-        hint = "name another file, or make one, without a model: python -m benchmark.probes run --answerer recorded"
+        hint = "name another file, or create one without a model: python -m benchmark.probes run --answerer recorded"
         raise InputError(str(path), "no such file", hint)
     return read_result(path)
 
@@ -156,11 +164,11 @@ def _chosen(result: ProbeResult, options: argparse.Namespace) -> list[Answering]
     """Return whose answers are judged. Raises InputError where there are none, or none of that name."""
     with_answers = [each for each in result.answered if each.methods]
     if not with_answers:
-        raise InputError(str(options.result), "holds no answers", "measure with `run --answerer NAME`")
+        raise InputError(str(options.result), "contains no answers", "create some with `run --answerer NAME`")
     names = [each.answerer for each in with_answers]
     if options.answerer is not None and options.answerer not in names:
         raise InputError(
-            f"--answerer {options.answerer}", "has answered nothing", did_you_mean(options.answerer, names)
+            f"--answerer {options.answerer}", "has no answers in this file", did_you_mean(options.answerer, names)
         )
     return [each for each in with_answers if options.answerer in (None, each.answerer)]
 
@@ -179,7 +187,7 @@ def _labels(path: Path, put: dict[str, list[ToJudge]]) -> list[JudgedAnswer]:
     inputs = {each.judged.input_id: each.judged for some in put.values() for each in some}
     found = recorded_judge(f"recorded:{path}", path, tell).verdicts(list(inputs.values()))
     labels = [each for each in found.judged.values() if each.scored]
-    tell(f"{path}: {counted(len(labels), 'answer')} labelled; their labels count from now on")
+    tell(f"{path}: {counted(len(labels), 'answer')} labelled; results use these labels from now on")
     return labels
 
 
@@ -215,7 +223,7 @@ def _write_labels(path: Path, apart: Sequence[Apart]) -> None:
             json.dumps({"id": judged.input_id, **judged.fields, "criterionResults": results}, ensure_ascii=False)
         )
     write_atomically(path, "".join(f"{line}\n" for line in lines))
-    tell(f"{path}: {counted(len(lines), 'answer')} to label: write scores from 0 to 5, and give the same command again")
+    tell(f"{path}: {counted(len(lines), 'answer')} to label: write scores from 0 to 5, then rerun the same command")
 
 
 def _code(boards: Sequence[JudgedBoard], made: Sequence[JudgedAnswers], most: float) -> int:
@@ -250,25 +258,27 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 def add_for_judging(export: Parser) -> None:
     """Add the options of `export --for-judging`."""
-    group = export.add_argument_group("answers to be judged elsewhere (--for-judging)")
+    group = export.add_argument_group("with --for-judging")
     group.add_argument(
         "--result",
         type=Path,
         metavar="FILE",
-        help=f"what `run` wrote, with answers; default: {_RESULT}, or with --labelled none if that is missing",
+        help=f"result file of `run` that contains answers; default: {_RESULT} (optional with --labelled)",
     )
-    group.add_argument("--answerer", metavar="NAME", help="whose answers; default: those of all")
-    labelled = "labelled answers among them, so that `calibrate --judge recorded:FILE` can say what verdicts are worth"
+    group.add_argument("--answerer", metavar="NAME", help="export only answers of NAME; default: all answerers")
+    labelled = "add N labelled answers, so that `calibrate --judge recorded:FILE` can measure the judge"
     group.add_argument("--labelled", type=int, default=0, metavar="N", help=labelled)
-    group.add_argument("--with-context", action="store_true", help="with what the answerer knew")
-    group.add_argument("--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help="that are to be scored")
+    group.add_argument("--with-context", action="store_true", help="include the context that the answerer saw")
+    group.add_argument(
+        "--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help="score only these criteria"
+    )
 
 
 def export_for_judging(options: argparse.Namespace) -> int:
     """Write answers as the published format has them, an id beside each: a line is what a judge is told of one."""
     path: Path = options.for_judging
     if path.exists():
-        raise InputError(f"--for-judging {path}", "is there already", "name a new file")
+        raise InputError(f"--for-judging {path}", "already exists", "name a new file")
     criteria = criteria_named(options.criteria)
     put = []
     if options.result is not None or _RESULT.exists() or not options.labelled:

@@ -26,7 +26,7 @@ JUDGE_VERSION = "5"
 # question's.
 _OWN_WORDS, _ALL_WORDS = 0.5, 0.37
 _MOST_QUOTED, _MOST_TERMS = 160, 3
-_APART, _CROSSED = "its terms do not meet in a sentence", "its values are given to the wrong names"
+_APART, _CROSSED = "no sentence contains all of its terms", "its values belong to the wrong names"
 _TOUCHED = "too few of its words: "
 # A place in a context: passage and sentence.
 _Place = tuple[int, int]

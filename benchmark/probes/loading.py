@@ -16,7 +16,7 @@ from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import exists, read_text
 
 PROBES = "probes.yaml"
-_HINT = "docs/probes.md shows how a file of probes looks"
+_HINT = "see docs/probes.md for the format of a file of probes"
 # Many times what any file has; each probe is looked for in the whole of its session.
 _MOST_MB, _MOST_ASKED = 1, 500
 
@@ -32,7 +32,7 @@ def read_probes(path: Path) -> ProbeFile:
     file = read_object(ProbeFile, document, str(path))
     asked = len(file.probes) + len(file.unanswerable) + len(file.acts)
     if asked > _MOST_ASKED:
-        raise InputError(str(path), f"asks {asked:,} questions, at most {_MOST_ASKED} are read", "write fewer")
+        raise InputError(str(path), f"asks {asked:,} questions (limit: {_MOST_ASKED})", "remove some")
     seen: set[str] = set()
     placed = [(place_in(str(path), "probes", number), each) for number, each in enumerate(file.probes)]
     for where, probe in placed:
@@ -68,7 +68,7 @@ def recorded_named(names: Sequence[str]) -> list[RecordedSession]:
     known = {recorded.name: recorded for recorded in recorded_sessions()}
     for name in names:
         if name not in known:
-            raise InputError(name, "there is no recorded session of that name", did_you_mean(name, known))
+            raise InputError(name, "no recorded session has this name", did_you_mean(name, known))
     return [known[name] for name in names or known]
 
 
@@ -85,7 +85,7 @@ def written_probes(names: Sequence[str] = (), path: Path | None = None) -> list[
     """
     chosen = recorded_named(names)
     if path is not None and len(names) != 1:
-        raise InputError("--probes", "asks about one session", "name that session, and no other")
+        raise InputError("--probes", "contains probes of one session", "name only that session")
     files = [(recorded, path or recorded.folder / PROBES) for recorded in chosen]
     read = [(recorded, file, read_probes(file)) for recorded, file in files if path or exists(file)]
     return [
@@ -99,8 +99,10 @@ def _refuse_misshapen(probe: Probe, where: str) -> None:
         raise InputError(place_in(where, "until"), problem, "name the step that makes the answer wrong")
     if probe.files is None:
         if not probe.statements:
-            raise InputError(place_in(where, "statements"), "required field is missing", "say what a right answer says")
+            raise InputError(
+                place_in(where, "statements"), "required field is missing", "add statements that a right answer says"
+            )
         refuse_misshapen(probe.statements, probe.must_not, where)
     elif probe.statements or probe.must_not:
-        problem = "a probe that asks for files has no statements: git knows the files"
-        raise InputError(place_in(where, "files"), problem, "leave one of them out")
+        problem = "a probe that asks for files cannot have statements, because git knows the right answer"
+        raise InputError(place_in(where, "files"), problem, "leave out one of the two")

@@ -95,7 +95,7 @@ class Models:
         method_with_model(method)
         opened = self._open(row)
         if parted(method)[0] == "opaque" and Ability.LOG_PROBABILITIES not in opened.abilities:
-            problem = "tells no log-probabilities, by which opaque chooses lines"
+            problem = "has no log-probabilities, which opaque needs to choose lines"
             raise InputError(f"{_ROLE.option} {row}", problem, "name another row, or method")
 
     def identity(self, row: str) -> str:
@@ -124,7 +124,9 @@ class Models:
     def _row(self, name: str) -> Scenario:
         row = chosen(name, _ROLE, self.matrix)
         if not isinstance(row, Scenario) or row.program:
-            raise InputError(f"{_ROLE.option} {name}", "is no model that could summarise", "name a row of a model")
+            raise InputError(
+                f"{_ROLE.option} {name}", "is not a model, so it cannot summarise", "name a row that is a model"
+            )
         return row
 
     def _open(self, name: str) -> Opened:

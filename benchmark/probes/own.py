@@ -106,9 +106,13 @@ def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list
             str(path), "own", session, probes, keep_last=keep_last, shares=shares, counts_inventions=False
         )
         if not subject.cuts:
-            raise InputError(str(path), f"all of it is kept within {keep_last:,} tokens", "lower --keep-last")
+            raise InputError(
+                str(path), f"all steps fit into the {keep_last:,} tokens that are kept", "lower --keep-last"
+            )
         if not subject.asked:
-            raise InputError(str(path), "rules find nothing to ask about what is gone", "name a longer session")
+            raise InputError(
+                str(path), "the rules find nothing to ask about the removed steps", "name a longer session"
+            )
         found.append(subject)
     return found
 

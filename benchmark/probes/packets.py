@@ -36,8 +36,10 @@ def packets_of(put: Sequence[Put | PutUnanswerable | PutAct], readers: int, seed
         of_session.setdefault(each.asked.context, []).append(each.asked)
     most = max(map(len, contexts.values()), default=0)
     if most > readers:
-        hint = f"name {most} readers, or fewer --methods"
-        raise InputError(f"--readers {readers}", f"a session stands under {most} methods, and each needs one", hint)
+        hint = f"give --readers {most}, or fewer --methods"
+        raise InputError(
+            f"--readers {readers}", f"a session is compacted by {most} methods, and each method needs a reader", hint
+        )
     found: list[list[list[AnswerQuestion]]] = [[] for _ in range(readers)]
     for of_session in contexts.values():
         for reader, context in zip(drawn.sample(range(readers), len(of_session)), of_session.values(), strict=True):

@@ -139,25 +139,31 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     header += [*(title for _, title in beside), "age 0", f"age {len(board.ages) - 1}", "ratio", "s/cycle"]
     notes = [
         "0 to 5, averaged over the age of the evidence",
-        "rank: among the methods of the same budget, 1 + those that are significantly better; = others cannot be told "
-        "from it; gold and everything are the ends of the scale",
+        "rank: among the methods of the same budget, 1 + the number of significantly better ones; = means tied with "
+        "others (no significant difference); gold and everything are the ends of the scale",
         *_apart(board),
         *([_lift_note(board)] if lifted else []),
         *(
-            [f"{_OTHER}: share of the questions that are lost by rules, but may be told in other words"]
+            [
+                f"{_OTHER}: share of the questions that the rules count as lost although the context may say the "
+                "answer in other words"
+            ]
             if reworded
             else []
         ),
-        *(["uptake: probes that end with what is wrong"] if uptake else []),
-        "age: share kept, by cuts since the evidence went",
-        "ratio: all tokens by those left",
+        *(["uptake: probes for which the last statement in the context is wrong"] if uptake else []),
+        "age: share kept, by number of cuts since the evidence was removed",
+        "ratio: tokens before / tokens after",
     ]
     if any(row.rank is None and row.method not in ENDS for row in board.rows):
-        notes.append("not ranked otherwise: a model or somebody else wrote these summaries; their words are their own")
+        notes.append(
+            "another dash as rank: a model or a person wrote these summaries in their own words, which the rules "
+            "cannot judge fairly"
+        )
     if board.unasked:
-        notes.append(f"{MISSING} in a whole row: it has no summary at any cut, so that nothing is asked")
+        notes.append(f"{MISSING} in a whole row: the method has no summary at any cut, so no question was asked")
     if all(row.score.interval is None for row in board.rows):
-        notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
+        notes.append(f"with fewer than {MIN_CLUSTERS} sessions no difference is significant")
     rows += _unasked(board, header)
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
@@ -200,7 +206,7 @@ def _by_age(board: Board) -> BoardTable:
     note = "Number of questions in brackets. Older evidence is of other probes: read no drift from it."
     if board.at_every_age:
         note += f" same: the {counted(board.at_every_age, 'probe')} that are asked at every age."
-    return BoardTable("Share kept, by cuts since the evidence went", header, rows, note)
+    return BoardTable("Share kept, by number of cuts since the evidence was removed", header, rows, note)
 
 
 def _by_dimension(board: Board) -> BoardTable:

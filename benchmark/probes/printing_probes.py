@@ -26,7 +26,7 @@ from benchmark.statements.model import Weight
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.terminal import one_line, show
 
-_UNNAMED = "says nothing of it, and does not name that"
+_UNNAMED = "does not mention it, and does not say that it is unknown"
 _ABSENT = {True: "the answer says so", False: "the answer does not"}
 # Of the widest word that begins a line, its colon, and a blank.
 _WIDTH = 11

@@ -71,10 +71,10 @@ def read_answers(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for where, given in (each for file in files for each in _given(file)):
         if given.question_id in found:
-            raise InputError(place_in(where, "id"), f"{given.question_id} is answered twice", "remove one of them")
+            raise InputError(place_in(where, "id"), f"{given.question_id} is answered twice", "remove one of the two")
         found[given.question_id] = given.answer
     if not found:
-        raise InputError(str(path), "holds no answers" if files else "holds no files *.jsonl", _HINT)
+        raise InputError(str(path), "contains no answers" if files else "contains no *.jsonl files", _HINT)
     return found
 
 
@@ -82,7 +82,9 @@ def _given(path: Path) -> Iterator[tuple[str, GivenAnswer]]:
     """Yield each answer in a file, with its place."""
     for where, value in json_lines(path, _HINT, _MOST_MB):
         if isinstance(value, dict) and "question" in value and "answer" not in value:
-            raise InputError(where, "is a question, and no answer", "keep answers apart from what `export` wrote")
+            raise InputError(
+                where, "is a question, not an answer", "store answers in other files than those of `export`"
+            )
         if isinstance(value, dict) and isinstance(value.get("answer"), dict):
             # A call, written as what it is.
             value["answer"] = json.dumps(value["answer"])

@@ -21,7 +21,7 @@ from ctxsift.errors import InputError
 
 # Version 1 had figures alone: no texts, nothing of statements.
 RESULT_VERSION = 2
-_DAMAGED = "the file is damaged; run it again"
+_DAMAGED = "the file is damaged; repeat the run"
 Points = Annotated[float, msgspec.Meta(ge=0, le=5)]
 # More cuts than any session has.
 _Cut = Annotated[int, msgspec.Meta(ge=0, le=999)]

@@ -55,7 +55,7 @@ def run_scenarios(
         subjects = [dataclasses.replace(subject, judge_of=judge) for subject in subjects]
     if Need.ANSWER in subjects[0].judge.needs:
         name = subjects[0].judge.name
-        raise InputError(name, "judges answers, and nobody is asked for any", "name a judge that reads contexts")
+        raise InputError(name, "judges answers, but this run has none", "name a judge that reads contexts")
     for scenario in scenarios:
         if scenario.model is not None:
             _of(models).check(scenario.method, scenario.model)
@@ -146,7 +146,9 @@ def _measured(subject: Subject, scenario: ProbeScenario, models: Models | None) 
 
 def _of(models: Models | None) -> Models:
     if models is None:
-        raise InputError("model", "is named where no model can be asked", "use `run`, or leave it out")
+        raise InputError(
+            "model", "cannot be used here, because this command asks no model", "use `run`, or leave it out"
+        )
     return models
 
 

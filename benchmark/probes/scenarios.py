@@ -63,12 +63,14 @@ def read_scenarios(path: Path = DEFAULT_SCENARIOS) -> tuple[ProbeScenario, ...]:
         except InputError as error:
             raise InputError(place_in(where, "method"), error.problem, error.hint) from error
         if takes_one and scenario.budget is None:
-            raise InputError(place_in(where, "budget"), f"{scenario.method} needs one", f"write {DEFAULT_BUDGET}")
+            raise InputError(
+                place_in(where, "budget"), f"{scenario.method} needs a budget", f"write e.g. {DEFAULT_BUDGET}"
+            )
         if not takes_one and scenario.budget is not None:
-            raise InputError(place_in(where, "budget"), f"{scenario.method} takes none", "leave it out")
+            raise InputError(place_in(where, "budget"), f"{scenario.method} takes no budget", "remove this field")
     found = tuple(scenario for scenario in scenarios if scenario.enabled)
     if not found:
-        raise InputError(place_in(str(path), "scenarios"), "none is enabled", "enable one, or name --methods")
+        raise InputError(place_in(str(path), "scenarios"), "no scenario is enabled", "enable one, or give --methods")
     return found
 
 

@@ -32,8 +32,9 @@ _EXAMPLES = """\
   python -m benchmark.race simulate --drawn 28 --seed 1
   python -m benchmark.race mistakes --runs 1000 --markdown
 
-A race asks all scenarios some cases, stops those that are surely among the best K or surely not, and goes on with the
-others. Its measure is the mean case score. docs/racing.md says how that is decided, and what it rests on.
+A race asks all scenarios a few cases at a time. It stops a scenario as soon as it is certain to be among the best K, or
+certain not to be, and continues with the others. It compares mean case scores. docs/racing.md explains the rule and its
+assumptions.
 """
 _TOPS, _TOLERANCES, _ORDERS = (1, 3, 5), (0.0, 1.0, 2.0), 200
 
@@ -41,34 +42,55 @@ _TOPS, _TOLERANCES, _ORDERS = (1, 3, 5), (0.0, 1.0, 2.0), 200
 def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
-        "race", "Say what racing for the best scenarios would save, and how often it is wrong.", examples=_EXAMPLES
+        "race",
+        "Measure what a race for the best scenarios would save, and how often it picks the wrong ones.",
+        examples=_EXAMPLES,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    replayed = commands.add_parser("simulate", help="race over stored results, in many orders of their cases")
-    replayed.add_argument("paths", nargs="*", type=Path, metavar="RESULTS", help="results trees, run folders or files")
-    replayed.add_argument(
-        "--drawn", type=positive, metavar="N", help="N results drawn from a model, in place of RESULTS"
+    replayed = commands.add_parser(
+        "simulate", help="run races over stored results, with the cases in many random orders"
     )
-    replayed.add_argument("--top", nargs="+", type=positive, default=_TOPS, metavar="K", help="how many are wanted")
+    replayed.add_argument(
+        "paths", nargs="*", type=Path, metavar="RESULTS", help="results trees, run folders or result files"
+    )
+    replayed.add_argument(
+        "--drawn", type=positive, metavar="N", help="race over N simulated results instead of RESULTS"
+    )
+    replayed.add_argument("--top", nargs="+", type=positive, default=_TOPS, metavar="K", help="find the best K")
     replayed.add_argument(
         "--tolerance",
         nargs="+",
         type=_points,
         default=_TOLERANCES,
         metavar="T",
-        help="points of 100 that do not matter",
+        help="ignore differences of up to T points of 100",
     )
-    replayed.add_argument("--orders", type=positive, default=_ORDERS, metavar="N", help="default: %(default)s")
     replayed.add_argument(
-        "--shuffled", type=Shuffled, choices=list(Shuffled), default=Shuffled.CASES, help="what an order is drawn of"
+        "--orders", type=positive, default=_ORDERS, metavar="N", help="number of orders; default: %(default)s"
     )
-    replayed.add_argument("--chart", type=Path, metavar="FILE.svg", help="write how often right against what is asked")
+    replayed.add_argument(
+        "--shuffled",
+        type=Shuffled,
+        choices=list(Shuffled),
+        default=Shuffled.CASES,
+        help="what the random orders shuffle",
+    )
+    replayed.add_argument(
+        "--chart",
+        type=Path,
+        metavar="FILE.svg",
+        help="write a chart: how often the race is right, against the share of generations",
+    )
     replayed.set_defaults(handler=_simulate)
-    wrong = commands.add_parser("mistakes", help="race where it is hardest: ties, and differences near the tolerance")
-    wrong.add_argument("--runs", type=positive, default=RUNS, metavar="N", help="of each kind; default: %(default)s")
+    wrong = commands.add_parser(
+        "mistakes", help="run races on the hardest simulated results: ties, and differences near the tolerance"
+    )
+    wrong.add_argument(
+        "--runs", type=positive, default=RUNS, metavar="N", help="number of races of each kind; default: %(default)s"
+    )
     wrong.set_defaults(handler=_mistakes)
     for each in (replayed, wrong):
-        each.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn; default: %(default)s")
+        each.add_argument("--seed", type=int, default=0, metavar="N", help="random seed; default: %(default)s")
         how = each.add_mutually_exclusive_group()
         add_json(how)
         how.add_argument("--markdown", action="store_true", help="print Markdown")
@@ -97,9 +119,11 @@ def _simulate(options: argparse.Namespace) -> int:
     board = _board(options)
     count = len(board.names)
     if (most := max(options.top)) >= count:
-        raise InputError(f"--top {most}", f"is no race among {count}", f"give 1 to {count - 1}")
+        raise InputError(f"--top {most}", f"is too many for {count} results", f"give 1 to {count - 1}")
     if options.shuffled is Shuffled.STRATIFIED and not board.intents.any():
-        raise InputError("--shuffled stratified", "needs intents, which these results do not tell", "leave it out")
+        raise InputError(
+            "--shuffled stratified", "needs the intent of each case, which these results do not record", "leave it out"
+        )
     rules = [Rules(top, tolerance / 100) for top in options.top for tolerance in options.tolerance]
     drawn = list(orders(board, options.shuffled, options.orders, options.seed))
     found = list(simulate(board, rules, drawn))
@@ -112,7 +136,9 @@ def _simulate(options: argparse.Namespace) -> int:
 
 def _board(options: argparse.Namespace) -> Board:
     if bool(options.paths) == bool(options.drawn):
-        raise InputError("simulate", "races over stored results, or over drawn ones", "name RESULTS or --drawn N")
+        raise InputError(
+            "simulate", "needs either stored or simulated results", "give RESULTS, or --drawn N, but not both"
+        )
     if options.drawn:
         return drawn_board(options.drawn, np.random.default_rng(options.seed))
     return board_of(find_results(options.paths))

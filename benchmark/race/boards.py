@@ -51,7 +51,9 @@ def board_of(results: Sequence[StoredResult]) -> Board:
 
     """
     if len(results) < 2:
-        raise InputError(f"{len(results)} result", "is no race", "name two or more, or a tree that holds them")
+        raise InputError(
+            f"{len(results)} result", "is not enough for a race", "name two or more, or a folder that contains them"
+        )
     cases = sorted(set.intersection(*(set(result.cases) for result in results)))
     if not cases:
         raise InputError(f"the {len(results)} results", "have no answered case in common", "race over one corpus")

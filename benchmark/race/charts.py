@@ -20,7 +20,7 @@ _TEMPLATE = Path(__file__).parent / "templates" / "race.vl.json"
 def check_chart(path: Path) -> Path:
     """Return the path of a picture to write. Raises InputError when its name does not end in .svg."""
     if path.suffix.lower() != ".svg":
-        raise InputError(str(path), "is of no form that can be written", "end the name in .svg")
+        raise InputError(str(path), "has an unsupported file type", "use a name that ends in .svg")
     return path
 
 

@@ -209,7 +209,7 @@ def _in_tree(file: Path) -> object:
 
 def _nothing(path: Path, *, shards: bool) -> InputError:
     if shards:
-        what = "contains shards of a run, and no result of the whole"
+        what = "contains only shards of a run, not a complete result"
         return InputError(str(path), what, f"join them: python -m benchmark.merge {shlex.quote(str(path))}")
     return InputError(str(path), "contains no result file", _HINT)
 

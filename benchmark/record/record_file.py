@@ -101,12 +101,12 @@ class RecordFile(Generic[R]):
             text = json.dumps(written, indent=1, ensure_ascii=False) + "\n"
             content = encoded(text)
             if len(content) > self.most_mb * _MEGABYTE:
-                raise InputError(name, f"would be larger than {self.most_mb} MB, which nothing reads", self.fewer)
+                raise InputError(name, f"would be larger than {self.most_mb} MB, too large to be read back", self.fewer)
             read = decode(content)
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(name, f"cannot be written ({error})", self.fault) from error
         try:
             self.record(Path(name), read)
         except InputError as error:
-            raise InputError(error.where, f"would not be read back: {error.problem}", self.fault) from error
+            raise InputError(error.where, f"could not be read back: {error.problem}", self.fault) from error
         return text

@@ -189,7 +189,7 @@ class Summary(Record, frozen=True, kw_only=True):
 
     @property
     def beats_floor(self) -> bool | None:
-        """Whether it is better than the best baseline beyond chance; None where that is not known."""
+        """Whether it is significantly better than the best baseline; None if that is not known."""
         return self.reference.beats_floor if self.reference else None
 
 

@@ -12,7 +12,7 @@ from ctxsift.backends.base import Count
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
 
-_HINT = "measure it: python -m benchmark.validity --write"
+_HINT = "create it with: python -m benchmark.validity --write"
 MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
 
 
@@ -105,7 +105,7 @@ def read_validity(path: Path = MEASURED) -> Validity:
     try:
         return unsealed(Validity, read_bytes(path, _HINT, most_mb=4))
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise InputError(str(path), f"is no measurement ({error})", "measure it again") from error
+        raise InputError(str(path), f"is not a valid measurement ({error})", "measure again") from error
 
 
 def validity_text(validity: Validity) -> str:

@@ -74,14 +74,14 @@ def marked(row: BoardRow | ReferenceRow) -> str:
 
 
 def is_reference(row: BoardRow | ReferenceRow) -> bool:
-    """Return whether a row is one to measure by, not a competitor."""
+    """Return True for reference rows, which are not ranked."""
     return isinstance(row, ReferenceRow) or row.result.is_reference
 
 
 _NO_BEST = {
-    Conclusion.BELOW_FLOOR: "No model beats the best baseline beyond chance{floor}.",
+    Conclusion.BELOW_FLOOR: "No model is significantly better than the best baseline{floor}.",
     Conclusion.TOO_FEW_CASES: "Too few cases to tell whether a model beats the best baseline{floor}.",
-    Conclusion.INCOMPLETE: "No run is complete, so none is ranked.",
+    Conclusion.INCOMPLETE: "No run is complete, so there is no ranking.",
     Conclusion.NO_ANSWER: "No model has an answer that could be scored.",
     Conclusion.REFERENCES_ONLY: "Reference rows only.",
 }

@@ -57,7 +57,7 @@ def _notes(board: Leaderboard, ranking: Ranking, measure: Measure) -> list[str]:
     what = "final score" if measure is Measure.FINAL else measure.words
     return [
         f"differences in {what} on shared cases; "
-        f"* = beyond chance (p < {ALPHA} after Holm's correction, interval without 0)",
+        f"* = significant (p < {ALPHA} after Holm's correction, interval without 0)",
         *notes_together(board),
         *comparison_notes(ranking.results),
     ]

@@ -22,20 +22,22 @@ from ctxsift.backends.base import CANARY
 from ctxsift.files import exists
 from ctxsift.terminal import one_line
 
-BY_WORDING = "quality there is closeness to gold's words"
-NOT_CALIBRATED = "not calibrated with prose, so nothing of it may be used (python -m benchmark.validity calibrate)"
+BY_WORDING = "their quality is only similarity to the wording of gold"
+NOT_CALIBRATED = (
+    "not calibrated with prose, so do not use these figures; calibrate with python -m benchmark.validity calibrate"
+)
 # Rows stand in the order of the score, which is what a reader looks for.
 RANKS_APART = (
-    "ranks compare the quality core, and count who is better beyond chance; rows stand by the final score, which takes "
-    "latency off, so ranks need not follow it"
+    "ranks compare the quality core and count significantly better results; rows are sorted by the final score, "
+    "which also includes latency, so the two orders can differ"
 )
 _MOST_NAMED = 5
 _CASES = Column("", (ANSWERED, PLANNED))
 _RESCORE = "run benchmark.rescore on them first"
 _MISMATCHES = {
     Identity.SCORER: ("were scored by different scorers", _RESCORE),
-    Identity.CORPUS: ("come from different states of the corpus", _RESCORE),
-    Identity.PROMPT: ("were asked with different prompts", "the prompt may explain the difference"),
+    Identity.CORPUS: ("come from different versions of the corpus", _RESCORE),
+    Identity.PROMPT: ("were asked with different prompts", "the difference may come from the prompt"),
 }
 _CAVEATS = {
     Flag.INCOMPLETE: "incomplete",
@@ -50,7 +52,7 @@ def notes(result: StoredResult) -> list[str]:
         return [FLAGS[Flag.PUBLISHED].meaning, *_silence(result)]
     found = _about_answers(run, summary) + _silence(result)
     if before := result.record.scenario.before:
-        found.append(f"reads what {before} makes of the output")
+        found.append(f"this model reads the output of {before} instead of the raw output")
     found += prose_notes(result.record)
     if result.is_reference:
         return found
@@ -64,7 +66,7 @@ def notes(result: StoredResult) -> list[str]:
     reference = summary.reference
     if reference and reference.beats_floor is False:
         best = f"{reference.floor}, {reference.floor_score:.1f}"
-        found.append(f"does not beat the best baseline ({best}) beyond chance")
+        found.append(f"not significantly better than the best baseline ({best})")
     if failures := summary.model_failure_counts:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
@@ -76,7 +78,7 @@ def _silence(result: StoredResult) -> list[str]:
     silent = sum(case.is_empty for case in result.cases.values())
     if result.track is not Track.REMOTE or not silent:
         return []
-    return [f"the service sent nothing back for {counted(silent, 'case')}, which count as answers that say nothing"]
+    return [f"the service returned an empty answer for {counted(silent, 'case')}; they are scored as empty answers"]
 
 
 def prose_notes(record: Result) -> list[str]:
@@ -90,7 +92,7 @@ def prose_notes(record: Result) -> list[str]:
         found += f": {prose.judged_quality:.1f}{ends} over {counted(prose.judged_count, 'answer')}"
         found += f"; the scorer's quality of the same: {prose.scorer_quality:.1f}"
     if prose.unscored_count:
-        found += f"; {counted(prose.unscored_count, 'answer')} unscored"
+        found += f"; {counted(prose.unscored_count, 'answer')} not scored by the judge"
     uses = [f"{name} {each.use}{_kappa(each)}" for name, each in judge.calibrated.items()]
     return [f"{found}; {', '.join(uses) or NOT_CALIBRATED}"]
 
@@ -106,8 +108,8 @@ def _ends(interval: Interval | None, digits: int) -> str:
 def _cached(latency: Latency, cases: int) -> str:
     tokens, seconds = known(latency.cached_tokens) or 0, (known(latency.cached_ms) or 0.0) / 1000
     return (
-        f"{counted(cases, 'prompt')} began like the one before: {tokens:,} tokens were not read again, and count in "
-        f"latency with the {seconds:,.1f} s that reading them took"
+        f"{counted(cases, 'prompt')} shared a beginning with the one before: {tokens:,} tokens were not read "
+        f"again; latency includes the {seconds:,.1f} s that the first reading took"
     )
 
 
@@ -133,8 +135,8 @@ def notes_together(board: Leaderboard) -> list[str]:
         *_reliability(board),
         *(note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()),
         *(
-            f"{labelled[true]} is significantly better than {labelled[worded]} where truth is judged, "
-            "and significantly worse where wording is"
+            f"{labelled[true]} is significantly better than {labelled[worded]} on cases judged by truth, and "
+            "significantly worse on cases judged by wording"
             for true, worded in opposed([row.result for row in board.rows if row.rank is not None])
         ),
     ]
@@ -183,7 +185,7 @@ def wording_notes(result: StoredResult) -> list[str]:
     prose = [case.by_wording for case in result.cases.values() if case.by_wording is not None]
     if not any(prose):
         return []
-    note = f"no statements for {sum(prose)} of {counted(len(prose), 'case')} in prose: {BY_WORDING}"
+    note = f"{sum(prose)} of {counted(len(prose), 'prose case')} have no statements: {BY_WORDING}"
     if parts := judged(result):
         true, worded = (f"{part.score:.1f} over {counted(len(part.result.cases), 'case')}" for part in parts)
         note += f"; the score is {true} judged by truth, {worded} judged by wording"
@@ -200,20 +202,21 @@ def reference_notes(board: Leaderboard) -> list[str]:
     where = f"the same {counted(len(source.cases), 'case')}"
     if any(row.result.cases and len(row.result.cases) < len(source.cases) for row in board.rows):
         where = f"the {counted(len(source.cases), 'case')} of {next(r.label for r in board.rows if r.result is source)}"
-    example = f" ({ALWAYS_SHOWN} only ever says {ALWAYS_SHOWN})" if ALWAYS_SHOWN in names else ""
+    example = f" ({ALWAYS_SHOWN} always answers {ALWAYS_SHOWN})" if ALWAYS_SHOWN in names else ""
     return [
-        f"reference rows: gold is the right answers, a baseline a program without a model{example}; scored on {where}"
+        f"reference rows: gold is the reference answers; a baseline is a program that uses no model{example}; both "
+        f"are scored on {where}"
     ]
 
 
 def _about_answers(run: Run, summary: Summary) -> list[str]:
     found = []
     if not run.statistics.draws:
-        found.append("written by an early version, without intervals: run benchmark.rescore on it")
+        found.append("written by an early version, without intervals; run benchmark.rescore on it")
     if run.error:
         found.append(f"failed: {run.error}")
     if summary.instrument_failure_count:
-        found.append(f"{counted(summary.instrument_failure_count, 'case')} got no answer that could be scored")
+        found.append(f"{counted(summary.instrument_failure_count, 'case')} have no answer that could be scored")
     if not run.complete:
         why = f"stopped by a {stop}" if (stop := known(run.stopped_by)) else "incomplete"
         found.append(f"{why}: {column_text(_CASES, summary)} cases ({figure_text(COVERAGE, summary)})")
@@ -223,8 +226,8 @@ def _about_answers(run: Run, summary: Summary) -> list[str]:
 def _latency(disturbance: Disturbance, *, ignored: bool) -> str:
     # Older files only know of other processes.
     reasons = disturbance.reasons or [f"other processes used {disturbance.other_cpu_share:.0%} of the machine"]
-    left_out = "; left out of the score" if ignored else ""
-    return f"latency is not clean: {', '.join(reasons)}{left_out}"
+    left_out = "; the score leaves it out" if ignored else ""
+    return f"latency is unreliable: {', '.join(reasons)}{left_out}"
 
 
 def _machine(machine: MachineFigures) -> str:
@@ -268,9 +271,9 @@ def _mismatch(results: Sequence[StoredResult], mismatch: Mismatch) -> tuple[str,
     words, hint = _MISMATCHES[mismatch.identity]
     if mismatch.identity is Identity.CORPUS and (changed := _asking_otherwise(results)):
         # Nothing that could be scored again would make them the same.
-        words = "were asked about different corpora, or about one and a variant of it"
-        cases = f"{counted(changed, 'case')} of the same name {'asks' if changed == 1 else 'ask'} different things"
-        hint = f"{cases}, so the difference is not the models' alone"
+        words = "come from different corpora, or from a corpus and its variant"
+        cases = f"{counted(changed, 'case')} with the same name {'asks' if changed == 1 else 'ask'} different questions"
+        hint = f"{cases}, so the difference is not due to the models alone"
     values = ", ".join("unknown" if value is None else one_line(value[:12]) for value in mismatch.values)
     return f"{words} ({values})", hint
 

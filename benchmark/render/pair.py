@@ -26,7 +26,7 @@ _FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
 _INTENT_TITLES = (Dimension.INTENT.words, "n", *(title for title in _DIFFERENCE_TITLES if title != "p"))
 _SPEED_TITLES = ("seconds a case", "A", "B", "B / A", "95 % interval", "")
 NOT_COMPARABLE = "not comparable"
-_HOLD_LATENCY = "final, raw and lift hold latency, so the verdict is on the quality core alone"
+_HOLD_LATENCY = "final, raw and lift include latency, so the verdict uses only the quality core"
 
 
 def gate_reason(gate: Gate) -> str:

@@ -134,7 +134,7 @@ def _first_line(path: Path, identity: RunIdentity, owner: Owner) -> RunLine:
         encode_line(line)
     except ValueError as error:
         # Before there is a file.
-        raise InputError(str(path), f"cannot be written: {error}", "mend the scenario's row") from error
+        raise InputError(str(path), f"cannot be written: {error}", "fix the scenario's row in the matrix") from error
     return line
 
 

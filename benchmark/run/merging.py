@@ -101,7 +101,9 @@ def find_shards(paths: Sequence[Path]) -> Found:
     seen: set[Path] = set()
     for path in paths:
         if not exists(path):
-            raise InputError(str(path), "no such file or folder", "name folders of shards, or a results tree")
+            raise InputError(
+                str(path), "no such file or folder", "name folders of shards, or a results tree that contains them"
+            )
         for journal in journals_below(path, unreadable.append) if path.is_dir() else [path]:
             if journal.resolve() in seen or not journal.is_file() or not journal.stat().st_size:
                 continue
@@ -112,13 +114,13 @@ def find_shards(paths: Sequence[Path]) -> Found:
                 unreadable.append(InputError(f"{journal}:1", f"the journal is damaged ({error})", "run its job again"))
                 continue
             if not isinstance(line, RunLine):
-                what = "does not say what run it is of"
+                what = "does not say which run it belongs to"
                 unreadable.append(InputError(f"{journal}:1", what, "run its job again"))
             elif line.identity.shard is not None:
                 others = found.setdefault(line.identity.scenario.name, [])
                 others.append(ShardJournal(journal, _sharing(line.identity, others)))
     if not found:
-        what = "holds no journal of a shard"
+        what = "contains no journal of a shard"
         if unreadable:
             raise unreadable[0]
         raise InputError(" ".join(map(str, paths)), what, "shards are run with --shard I/N")
@@ -154,10 +156,10 @@ def merged(journals: Sequence[ShardJournal], corpus: Corpus, unreadable: Sequenc
     if foreign:
         raise _mixed(scenario, foreign, count)
     if run.corpus_sha256 != corpus.sha256:
-        what = f"its shards are of another corpus or state of it than {corpus.path}"
+        what = f"its shards used another corpus, or another version of it, than {corpus.path}"
         raise InputError(scenario, what, "name theirs with --dataset, or run all jobs again")
     if (run.prompt_version, run.prompt_sha256) != (PROMPT_VERSION, prompt_sha256()):
-        raise InputError(scenario, "its shards were asked with other prompts than today's", "run all jobs again")
+        raise InputError(scenario, "its shards used prompts that have changed since", "run all jobs again")
     missing = set(run.case_ids).difference(*(each.texts for each in kept))
     if missing:
         captures = {case.case_id: case.capture.name for case in corpus.cases}

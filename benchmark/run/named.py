@@ -75,10 +75,10 @@ def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Re
         )
     rows = {row.name: row for row in load_matrix(matrix, asked=lambda row: row.get("name") == name)}
     if name not in rows:
-        problem = f"is no row of {matrix}"
+        problem = f"is not a row of {matrix}"
         raise UnknownNameError(f"{role.option} {name}", problem, did_you_mean(name, [*role.built_in, _RECORDED, *rows]))
     if rows[name].before is not None:
-        problem = "stands behind a program, which would read the question in its place"
+        problem = "has a program before its model, and that program would read the question instead of the model"
         raise InputError(f"{role.option} {name}", problem, "name a row without `before`")
     return rows[name]
 
@@ -105,7 +105,7 @@ def names_of(role: Role, matrix: Path = DEFAULT_MATRIX) -> list[tuple[str, str, 
 def check_consent(row: Scenario, role: Role, *, remote: bool) -> None:
     """Raise InputError where a row sends what it is asked elsewhere, and nobody said that it may."""
     if row.sends_away and not remote:
-        problem = "sends what it is asked to a provider, and may cost money"
+        problem = "sends its questions to a provider, which may cost money"
         raise InputError(f"{role.option} {row.name}", problem, CONSENT)
 
 

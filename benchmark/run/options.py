@@ -114,13 +114,15 @@ class RunnerOptions:
     phase: tuple[str, ...] = field(default=(), metadata=_several("run all enabled scenarios of this phase"))
     max_cases: int | None = field(
         default=None,
-        metadata=_given(Group.WHAT, "run only the first N cases; 8 cover all intents", int, "N", with_resume=False),
+        metadata=_given(
+            Group.WHAT, "run only the first N cases (8 cases cover all intents)", int, "N", with_resume=False
+        ),
     )
     order: Order = field(
         default=Order.EASY_FIRST,
         metadata=_given(
             Group.WHAT,
-            "with --max-cases: easy-first begins with the easy tier (the default), mixed takes cases of any difficulty",
+            "with --max-cases: easy-first starts with the easy tier (default), mixed takes cases of any difficulty",
             _one_of(Order),
             "ORDER",
             with_resume=False,
@@ -141,8 +143,8 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.WHAT,
-            "run the I-th of N parts of the cases, to be joined with benchmark.merge; job arrays say it by their "
-            "variables, with CTXSIFT_SHARDS=N; started again, a shard goes on where it stopped",
+            "run the I-th of N parts of the cases; benchmark.merge joins them. In a job array, set "
+            "CTXSIFT_SHARDS=N instead. Rerun the same command to resume a shard",
             _shard,
             "I/N",
             with_resume=False,
@@ -152,7 +154,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.WHAT,
-            "find the K best of the scenarios, by mean case score, without asking all of them everything",
+            "find the K best scenarios, by mean case score, without running every case on every scenario",
             int,
             "K",
             with_resume=False,
@@ -162,7 +164,8 @@ class RunnerOptions:
         default=0.0,
         metadata=_given(
             Group.WHAT,
-            "with --race: by so many points of 100 may one that is left out be better than a chosen one; default: 0",
+            "with --race: a scenario that is left out may be better than a chosen one by up to POINTS (of 100); "
+            "default: 0",
             float,
             "POINTS",
             with_resume=False,
@@ -172,7 +175,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.WHAT,
-            "with --race: begin no round that takes it beyond N answers",
+            "with --race: start no round that would exceed N answers",
             int,
             "N",
             with_resume=False,
@@ -181,15 +184,17 @@ class RunnerOptions:
     plan: bool = field(
         default=False,
         metadata=_switch(
-            Group.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and stop", resumes=False
+            Group.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and exit", resumes=False
         ),
     )
-    list_scenarios: bool = field(default=False, metadata=_switch(Group.WHAT, "show the matrix and stop"))
+    list_scenarios: bool = field(
+        default=False, metadata=_switch(Group.WHAT, "list the scenarios of the matrix and exit")
+    )
     resume: Path | None = field(
         default=None,
         metadata=_given(
             Group.WHAT,
-            "resume the unfinished runs below PATH (run folder or results tree): ask only what has no answer yet",
+            "resume the unfinished runs below PATH (run folder or results tree); run only cases without an answer",
             Path,
             "PATH",
         ),
@@ -198,41 +203,47 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.WHAT,
-            "with --resume: also ask again where the answer was empty or cut off",
+            "with --resume: also retry cases whose answer was empty or cut off",
             resumes=True,
         ),
     )
     matrix: Path = field(
         default=DEFAULT_MATRIX,
-        metadata=_given(Group.WHERE, "default: %(default)s", Path, "FILE", resumes=True),
+        metadata=_given(Group.WHERE, "file that lists the scenarios; default: %(default)s", Path, "FILE", resumes=True),
     )
     dataset: Path | None = field(
         default=None,
         metadata=_given(
             Group.WHERE,
-            "corpus folder or .jsonl, or variant:N (other names and numbers); default: the packaged corpus",
+            "corpus folder, .jsonl file, or variant:N (the corpus with other names and numbers); default: the "
+            "packaged corpus",
             Path,
             "PATH",
             resumes=True,
         ),
     )
-    output_dir: Path = field(default=Path("results"), metadata=_given(Group.WHERE, "default: %(default)s", Path, "DIR"))
+    output_dir: Path = field(
+        default=Path("results"),
+        metadata=_given(Group.WHERE, "write results below DIR; default: %(default)s", Path, "DIR"),
+    )
     name: str | None = field(
         default=None,
         metadata=_given(
-            Group.WHERE, "put all scenarios of this run into one folder NAME-<UTC timestamp>", with_resume=False
+            Group.WHERE, "write all scenarios of this run to one folder NAME-<UTC timestamp>", with_resume=False
         ),
     )
     remote: bool = field(
         default=False,
         metadata=_switch(
-            Group.HOW, "allow remote scenarios: the corpus goes to a provider (or CTXSIFT_REMOTE=1)", resumes=True
+            Group.HOW,
+            "allow remote scenarios, which send the corpus to a provider (or set CTXSIFT_REMOTE=1)",
+            resumes=True,
         ),
     )
     allow_provider: tuple[str, ...] = field(
         default=(),
         metadata=_several(
-            "let LiteLLM's provider NAME follow redirects and call other hosts than the configured one",
+            "allow LiteLLM's provider NAME to follow redirects and to call hosts other than the configured one",
             "NAME",
             Group.HOW,
             resumes=True,
@@ -240,13 +251,15 @@ class RunnerOptions:
     )
     env_file: Path | None = field(
         default=None,
-        metadata=_given(Group.HOW, "CTXSIFT_* settings; the environment wins", Path, "FILE", resumes=True),
+        metadata=_given(
+            Group.HOW, "file with CTXSIFT_* settings; environment variables take precedence", Path, "FILE", resumes=True
+        ),
     )
     devices: str | None = field(
         default=None,
         metadata=_given(
             Group.HOW,
-            "GPUs to use, e.g. cuda:0,cuda:1: one scenario on each at a time; default: the first",
+            "GPUs to use, e.g. cuda:0,cuda:1; each runs one scenario at a time; default: the first GPU",
             metavar="LIST",
             resumes=True,
         ),
@@ -255,8 +268,8 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.HOW,
-            "ask workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for the one on this machine); without an "
-            "ADDRESS, of one that is started here",
+            "run on workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for the cluster on this machine); "
+            "without ADDRESS, start a cluster here",
             metavar="ADDRESS",
             resumes=True,
             bare="local",
@@ -266,7 +279,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             Group.HOW,
-            "with --ray: how many; default: as many as there is room for",
+            "with --ray: number of workers; default: as many as fit",
             int,
             "N",
             resumes=True,
@@ -275,14 +288,19 @@ class RunnerOptions:
     worker_cpus: int | None = field(
         default=None,
         metadata=_given(
-            Group.HOW, "with --ray: cores of a worker, and threads of its model; default: 1", int, "N", resumes=True
+            Group.HOW,
+            "with --ray: cores per worker, which is also the number of threads of its model; default: 1",
+            int,
+            "N",
+            resumes=True,
         ),
     )
     case_timeout: float | None = field(
         default=None,
         metadata=_given(
             Group.HOW,
-            "how long one answer of a local model may take; default: 60 s plus what its tokens take on a slow machine",
+            "time limit for one answer of a local model; default: 60 s plus the time that its tokens take on a "
+            "slow machine",
             float,
             "SECONDS",
             resumes=True,
@@ -292,7 +310,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.HOW,
-            "leave latency out of the score of a scenario if the machine was busy; reports say so",
+            "if the machine was busy, leave latency out of the score; reports say so",
             resumes=True,
         ),
     )
@@ -300,11 +318,11 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.HOW,
-            "read every prompt in full, even if it begins like the one before it; slower, with the same answers",
+            "do not reuse the beginning that a prompt shares with the one before; slower, same answers",
             resumes=True,
         ),
     )
-    show_output: bool = field(default=False, metadata=_switch(Group.HOW, "print every answer as it comes"))
+    show_output: bool = field(default=False, metadata=_switch(Group.HOW, "print every answer as it arrives"))
 
     @property
     def device_names(self) -> tuple[str, ...]:
@@ -326,39 +344,41 @@ class RunnerOptions:
             if self.resume and not option.with_resume and getattr(self, each.name) != each.default:
                 raise InputError(_flag(each), "cannot be used with --resume", "a resumed run keeps its own")
         if self.name is not None and (not self.name or Path(self.name).name != self.name):
-            raise InputError(f"--name {self.name}", "is not a folder name", "leave out slashes")
+            raise InputError(f"--name {self.name}", "is not a folder name", "use a name without slashes")
         if self.name is not None and len(os.fsencode(self.name)) > MOST_NAME_BYTES:
-            what = f"is too long, at most {MOST_NAME_BYTES} bytes are allowed"
-            raise InputError(f"--name {self.name[:20]}...", what, "take a shorter one")
+            what = f"is too long (limit: {MOST_NAME_BYTES} bytes)"
+            raise InputError(f"--name {self.name[:20]}...", what, "use a shorter name")
         for flag, number in (("--workers", self.workers), ("--worker-cpus", self.worker_cpus)):
             if number is not None and self.ray is None:
-                raise InputError(flag, "needs --ray", "add it, or leave this out")
+                raise InputError(flag, "needs --ray", f"add --ray, or leave out {flag}")
             if number is not None and not 1 <= number <= MOST_WORKERS:
-                raise InputError(f"{flag} {number}", "is not a number of them", f"give 1 to {MOST_WORKERS}")
+                raise InputError(f"{flag} {number}", "is out of range", f"give 1 to {MOST_WORKERS}")
         self._check_race()
         if self.plan and self.resume:
             raise InputError("--plan", "cannot be used with --resume", "name scenarios, or phases")
         if self.retry_failed and not self.resume:
             raise InputError("--retry-failed", "needs --resume", "name the run with --resume PATH")
         if self.case_timeout is not None and not 0 < self.case_timeout <= MOST_CASE_TIMEOUT_S:
-            hint = f"give seconds above 0, at most {MOST_CASE_TIMEOUT_S}"
-            raise InputError(f"--case-timeout {self.case_timeout}", "is not a time to wait", hint)
+            hint = f"give a number of seconds above 0, up to {MOST_CASE_TIMEOUT_S}"
+            raise InputError(f"--case-timeout {self.case_timeout}", "is not a valid time limit", hint)
 
     def _check_race(self) -> None:
         if self.race is None:
             for flag, value in (("--tolerance", self.tolerance), ("--budget", self.budget)):
                 if value:
-                    raise InputError(flag, "needs --race", "add it, or leave this out")
+                    raise InputError(flag, "needs --race", f"add --race K, or leave out {flag}")
             return
         if self.race < 1:
-            raise InputError(f"--race {self.race}", "is not how many are wanted", "give 1 or more")
+            raise InputError(f"--race {self.race}", "is not a valid number of scenarios", "give 1 or more")
         if not 0 <= self.tolerance < 100:
             raise InputError(f"--tolerance {self.tolerance}", "is not a number of points", "give 0 or more, below 100")
         if self.budget is not None and self.budget < 1:
             raise InputError(f"--budget {self.budget}", "is not a number of answers", "give 1 or more")
         if self.shard is not None or self.plan:
             flag = "--plan" if self.plan else "--shard"
-            raise InputError(flag, "cannot be used with --race", "a race decides by itself who is asked what")
+            raise InputError(
+                flag, "cannot be used with --race", "leave it out; a race decides itself which cases to run"
+            )
 
     def asks_for(self, row: Mapping[str, Any]) -> bool:
         """Return True if a row of the matrix, as it is written, would run if it were sound."""

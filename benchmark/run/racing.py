@@ -75,11 +75,11 @@ def check_race(plans: Sequence[ScenarioPlan], rules: Rules) -> None:
     """Raise InputError where these scenarios cannot race."""
     where = f"--race {rules.top}"
     if not 1 <= rules.top < len(plans):
-        what = f"of {len(plans)} scenarios that can run, {rules.top} are not to be found by a race"
-        raise InputError(where, what, "name more scenarios, or fewer that are wanted")
+        what = f"a race for the best {rules.top} needs more than {len(plans)} scenarios that can run"
+        raise InputError(where, what, "name more scenarios, or give a smaller K")
     first, *others = ([case.case_id for case in plan.cases] for plan in plans)
     if any(other != first for other in others):
-        raise InputError(where, "these scenarios are asked other cases, or in another order", "race those of one run")
+        raise InputError(where, "these scenarios have different cases, or another order", "race scenarios of one run")
 
 
 class Races:
@@ -129,7 +129,7 @@ class Races:
             if not stands.waiting.any():
                 return self._raced(stands, decided=True)
             if budget is not None and int(stands.asked.sum()) > budget:
-                told(f"another round would make it more than {budget} answers; the race is not decided")
+                told(f"another round would exceed {budget} answers; the race ends undecided")
                 return self._raced(stands, decided=False)
             rounds += 1
             asked, waiting = stands.asked[0], stands.waiting[0]
@@ -152,7 +152,7 @@ class Races:
     def _ask(self, plan: ScenarioPlan, count: int) -> None:
         name = plan.scenario.name
         now = dataclasses.replace(plan, first=count, resumed=plan.resumed or exists(plan.journal))
-        problem = "it failed; its journal keeps what was answered"
+        problem = "it failed; its journal contains the answers so far"
         with alone(name, self._failed, plan.journal):
             with self._listening() as listener:
                 result = read_result(run_cases(now, self._references, listener, self._stop))

@@ -263,7 +263,7 @@ class RayModel:
     def _lose(self, held: _Held) -> None:
         with self._lock:
             self._workers.ready.pop(held.name, None)
-        tell(f"{self._name}: worker {held.name} is lost; its question goes to another one")
+        tell(f"{self._name}: worker {held.name} is lost; another worker gets its question")
 
     def _keep(self) -> None:
         """Start workers and take them in, until it ends."""
@@ -361,7 +361,7 @@ class RayModel:
             told = ", ".join(f"{free[name]:g} {name}" for name in (_CPU, _GPU) if free.get(name)) or "nothing"
             needs = f"{self._options.threads} {_CPU}" + (f" and 1 {_GPU}" if self._needs_gpu else "")
             what = f"no worker has been ready for {WAIT_TOLD_S:.0f} s"
-            tell(f"{self._name}: {what}: each needs {needs} on one node, free are {told}; it goes on waiting")
+            tell(f"{self._name}: {what}: each needs {needs} on one node, free are {told}; still waiting")
 
     def _wake(self) -> None:
         async def notify() -> None:

@@ -181,7 +181,7 @@ def find_journals(path: Path, unreadable: Callable[[InputError], None]) -> list[
         [journal for journal in journals_below(path, unreadable) if not _is_empty(journal)] if path.is_dir() else [path]
     )
     if not journals:
-        raise InputError(str(path), "holds no journal of a run", "name a run folder or a results tree")
+        raise InputError(str(path), "contains no journal of a run", "name a run folder or a results tree")
     return journals
 
 
@@ -194,7 +194,7 @@ def check_result(journal: Path) -> None:
     """Raise InputError when something that is no file stands where the result of a journal belongs."""
     path = result_beside(journal)
     if exists(path) and not path.is_file():
-        raise InputError(str(path), "is not a file, and the result belongs there", "move it away, then resume")
+        raise InputError(str(path), "is not a file, but the result must be written there", "move it away, then resume")
 
 
 def check_run(past: Past, now: RunIdentity) -> None:
@@ -210,7 +210,7 @@ def check_load(past: Past, load: LoadInfo) -> None:
 
 def _refuse(past: Past, differences: Sequence[str]) -> None:
     if differences:
-        what = f"is of another run: {', '.join(differences)}"
+        what = f"belongs to another run: {', '.join(differences)}"
         raise InputError(str(past.path), what, "undo that, or start a new run without --resume")
 
 

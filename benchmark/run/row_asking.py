@@ -289,7 +289,7 @@ class _Listener:
     def kept(self, scenario: Scenario, outcomes: Sequence[ReplyOutcome]) -> None:
         """Count what was answered before."""
         self._done += len(outcomes)
-        self._told(f"{scenario.name}: {self._done:,} of {self._units:,} {self._unit}s are there already")
+        self._told(f"{scenario.name}: {self._done:,} of {self._units:,} {self._unit}s are already answered")
 
     def loading(self, scenario: Scenario) -> None:
         """Say so."""

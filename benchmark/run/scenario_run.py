@@ -228,8 +228,8 @@ class _Run(Generic[OutcomeT]):
             kept = [outcome for unit_id, outcome in self._outcomes.items() if unit_id not in waiting]
             self._listener.kept(self._plan.scenario, kept)
         if lost := len((waiting & past.answered) - self._outcomes.keys()):
-            what = f"{lost} of the answers in its journal are to other questions than today's"
-            tell(f"{self._plan.scenario.name}: {what}; these cases are asked again")
+            what = f"{lost} answers in its journal no longer match the questions"
+            tell(f"{self._plan.scenario.name}: {what}; these cases will be asked again")
 
     def _some_left(self) -> bool:
         """Return True if not every unit has ended. An answer that was not scored is in the journal."""

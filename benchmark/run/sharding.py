@@ -51,7 +51,7 @@ def read_shard(text: str) -> ShardName:
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     index, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= count <= MOST_SHARDS:
-        raise ValueError(f"{text!r} is no shard; write e.g. 1/16 to 16/16")
+        raise ValueError(f"{text!r} is not a shard; write e.g. 1/16 to 16/16")
     return ShardName(index, count)
 
 
@@ -76,11 +76,13 @@ def shard_of(environment: Mapping[str, str]) -> ShardName | None:
         return _of_slurm(environment, task, count)
     if (index := _number(environment, _COMPLETION)) is not None:
         if count is None:
-            raise InputError(f"{_COMPLETION}={index}", "does not say of how many", f"set {COUNT}, or give --shard")
+            raise InputError(
+                f"{_COMPLETION}={index}", "the number of shards is not known", f"set {COUNT}, or give --shard"
+            )
         return _within(_COMPLETION, index, index + 1, count)
     if count is not None and count > 1:
-        hint = f"give --shard I/{count}; the variables of a Slurm array or a Kubernetes indexed job say it too"
-        raise InputError(f"{COUNT}={count}", "does not say which of them this is", hint)
+        hint = f"give --shard I/{count}, or run it as a Slurm array or a Kubernetes indexed job"
+        raise InputError(f"{COUNT}={count}", "the number of this shard is not known", hint)
     return None
 
 
@@ -100,7 +102,7 @@ def _of_slurm(environment: Mapping[str, str], task: int, count: int | None) -> S
     # One job of a larger array that is started again looks like an array of one.
     partial = tasks in (None, 1) or (first, last) not in ((None, None), (1, tasks))
     if count is None and partial:
-        what = "does not say of how many: this array is not 1 to N"
+        what = "the number of shards is not known, because this array is not 1 to N"
         raise InputError(f"{_TASK}={task}", what, f"set {COUNT}, or give --shard (1/1 for a whole run)")
     assert whole is not None
     return _within(_TASK, task, task, whole)
@@ -109,7 +111,7 @@ def _of_slurm(environment: Mapping[str, str], task: int, count: int | None) -> S
 def _within(variable: str, told: int, index: int, count: int) -> ShardName:
     if not 1 <= index <= count:
         hint = "number the jobs of a Slurm array from 1 (--array=1-N), of a Kubernetes job from 0"
-        raise InputError(f"{variable}={told}", f"is none of {count} shards", hint)
+        raise InputError(f"{variable}={told}", f"is not one of the {count} shards", hint)
     return ShardName(index, count)
 
 

@@ -74,7 +74,7 @@ def open_recorded(folder: Path) -> RecordedSession:
         raise InputError(str(path), str(error), _HINT) from error
     for name in (SESSION, TRUTH, START):
         if sha256_of(folder / name) != provenance.sha256.get(name):
-            raise InputError(str(folder / name), f"is not the file that {PROVENANCE} tells of (SHA-256)", _HINT)
+            raise InputError(str(folder / name), f"is not the file that {PROVENANCE} describes (SHA-256)", _HINT)
     return RecordedSession(folder, provenance)
 
 

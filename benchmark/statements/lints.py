@@ -36,20 +36,20 @@ def refuse_misshapen(statements: Sequence[Statement], must_not: Sequence[MustNot
     there = place_in(where, "statements")
     size = len(msgspec.json.encode((tuple(statements), tuple(must_not))))
     if size > MOST_BYTES:
-        problem = f"with must_not they have {size:,} bytes as JSON, at most {MOST_BYTES:,} are allowed"
-        raise InputError(there, problem, "keep to a dozen alternatives a group")
+        problem = f"together with must_not they have {size:,} bytes as JSON (limit: {MOST_BYTES:,})"
+        raise InputError(there, problem, "use at most twelve alternatives per group")
     _refuse_many(statements, must_not, where)
     if all(statement.weight is not Weight.VITAL for statement in statements):
-        raise InputError(there, "has no vital statement", "mark what every right answer says as vital")
+        raise InputError(there, "has no vital statement", "mark what every right answer must say as vital")
     for index, statement in enumerate(statements):
         if not statement.groups and not statement.pairs:
             problem = "has neither names nor terms nor pairs"
-            raise InputError(place_in(there, index), problem, "say what has to be found")
+            raise InputError(place_in(there, index), problem, "add names, terms or pairs that an answer must contain")
         _refuse_terms(statement.terms, place_in(there, index))
     for index, rule in enumerate(must_not):
         place = place_in(where, "must_not", index)
         if not rule.groups:
-            raise InputError(place, "has neither names nor terms", "say what must not be found")
+            raise InputError(place, "has neither names nor terms", "add names or terms that an answer must not contain")
         _refuse_terms(rule.terms, place)
 
 
@@ -60,7 +60,7 @@ def _refuse_many(statements: Sequence[Statement], must_not: Sequence[MustNot], w
     counted += [(place_in(where, "must_not", at), len(each.groups)) for at, each in enumerate(must_not)]
     for place, number in counted:
         if number > _MOST_PARTS:
-            raise InputError(place, f"has {number} parts, at most {_MOST_PARTS} are allowed", "ask for less at a time")
+            raise InputError(place, f"has {number} parts (limit: {_MOST_PARTS})", "split it")
 
 
 def beyond_limits(
@@ -86,9 +86,9 @@ def _refuse_terms(terms: Sequence[Alternatives], where: str) -> None:
     """Raise InputError for an identifier among words, or a family that there is not."""
     for place, term in ((place, term) for place, group in enumerate(terms) for term in group):
         if _FAMILY.fullmatch(term) and term not in FAMILIES:
-            raise InputError(place_in(where, "terms", place), f"{term!r} is no family", did_you_mean(term, FAMILIES))
+            raise InputError(place_in(where, "terms", place), f"{term!r} is not a family", did_you_mean(term, FAMILIES))
         if any(token.kind is Kind.NAME and _IDENTIFIER.search(token.text) for token in tokens_of(term.lstrip("!="))):
-            raise InputError(place_in(where, "terms", place), f"{term!r} has an identifier", "put it under names")
+            raise InputError(place_in(where, "terms", place), f"{term!r} contains an identifier", "move it to names")
 
 
 def unkept(

@@ -52,15 +52,15 @@ _EXAMPLES = """\
   python -m benchmark.utilization --from probes anchored+index
   python -m benchmark.utilization answers.jsonl --judge remote-gpt-4o-mini --remote --env-file .env --repeats 3
 
-Rules decide which chunks an answer needed, unless labels are given or a judge is named.
+Rules decide which chunks an answer needed, unless you give labels or name a judge.
 """
 # What a judge was named with before rows were; taken for one release.
 _OF_MODELS = ("--judge-gguf", "--judge-backend")
 _IN_FLIGHT = 4
 _EXIT_NOTHING_SCORED = 3
 _EXIT_CODES = (
-    "0 done, 1 the mean is below --fail-below, rows are unscored (--fail-unscored), or stdout cannot be written, "
-    "2 bad usage or input, 3 a judge gave no verdict at all"
+    "0 done, 1 the mean is below --fail-below, too many rows are unscored (--fail-unscored), or stdout cannot be "
+    "written, 2 bad usage or input, 3 the judge gave no verdict at all"
 )
 # Of all rows: with more of them unscored, a mean is no figure to pass by.
 _MOST_UNSCORED = 0.2
@@ -77,7 +77,7 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "utilization",
-        "Say whether the chunks that an answer needed are ranked before those it did not.",
+        "Measure whether a retriever ranked the chunks that an answer needed before the others.",
         examples=_EXAMPLES,
         exit_codes=_EXIT_CODES,
     )
@@ -86,33 +86,38 @@ def build_parser() -> Parser:
         nargs="?",
         type=Path,
         metavar="DATA",
-        help=".jsonl, .csv or .parquet: one row a question; `sample` is packaged",
+        help=".jsonl, .csv or .parquet file with one row per question, or `sample` (a packaged file)",
     )
     parser.add_argument(
         "--from",
         dest="source",
         choices=[source.value for source in Source],
-        help="cases: DATA is a result, the lines that its answers selected are the chunks, and gold is the answer; "
-        "probes: DATA is a method of compaction, the lines of its summaries are the chunks",
+        help="cases: DATA is a result file; the chunks are the lines that its answers selected, and the answer is "
+        "gold. probes: DATA is a method of compaction; the chunks are the lines of its summaries",
     )
     add_dataset(parser)
-    parser.add_argument("--k", type=positive, metavar="K", help="count the first K chunks only; default: all")
-    columns = parser.add_argument_group("columns", "names, or dotted paths into nested columns (pred.contexts)")
-    columns.add_argument("--question-column", default="question", metavar="NAME", help="default: question")
+    parser.add_argument("--k", type=positive, metavar="K", help="use only the first K chunks; default: all")
+    columns = parser.add_argument_group("columns", "name of a column, or dotted path into a nested one (pred.contexts)")
+    columns.add_argument(
+        "--question-column", default="question", metavar="NAME", help="the question; default: question"
+    )
     columns.add_argument(
         "--contexts-column",
         default="contexts",
         metavar="NAME",
-        help="list of chunks, best first (texts, or mappings with page_content, text or content); default: contexts",
+        help="the list of chunks, best first (strings, or mappings with page_content, text or content); default: "
+        "contexts",
     )
     columns.add_argument(
-        "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="default: answer"
+        "--answer-column", "--ground-truth-column", default="answer", metavar="NAME", help="the answer; default: answer"
     )
-    columns.add_argument("--labels-column", metavar="NAME", help="given verdicts: a list of 0 and 1, one a chunk")
+    columns.add_argument(
+        "--labels-column", metavar="NAME", help="labels to use instead of a judge: a list of 0 and 1, one per chunk"
+    )
     _add_judge(parser)
-    output = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
+    output = parser.add_argument_group("output").add_mutually_exclusive_group()
     add_json(output)
-    output.add_argument("--csv", action="store_true", help="print one line a row as CSV")
+    output.add_argument("--csv", action="store_true", help="print CSV, one line per row")
     parser.add_argument(
         "-o",
         "--output",
@@ -120,39 +125,52 @@ def build_parser() -> Parser:
         default=[],
         type=Path,
         metavar="FILE",
-        help="also write a page (.html) or histogram and box plot (.png, .svg); may be given again",
+        help="also write a page (.html), or a histogram and box plot (.png, .svg); repeatable",
     )
     parser.add_argument(
-        "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or no row is defined"
+        "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or if no row is defined"
     )
     parser.add_argument(
         "--fail-unscored",
         type=_ratio,
         metavar="SHARE",
-        help="exit with 1 if rows are unscored, and they are SHARE of all or more; "
-        f"default: {_MOST_UNSCORED:g} beside --fail-below",
+        help=f"exit with 1 if at least SHARE of the rows are unscored; default: {_MOST_UNSCORED:g} together with "
+        "--fail-below",
     )
     return parser
 
 
 def _add_judge(parser: Parser) -> None:
-    judge = parser.add_argument_group("judge", "who decides what was needed, where no labels are given")
+    judge = parser.add_argument_group("judge", "who decides which chunks were needed, if there are no labels")
     judge.add_argument(
         OPTION,
         metavar="NAME",
-        help=f"{RULES} (the default), recorded:FILE (replies that were kept, nobody is asked), or a row of the matrix",
+        help=f"{RULES} (the default), recorded:FILE (stored replies; no model is asked), or a row of the matrix",
     )
-    judge.add_argument("--list-judges", action="store_true", help="print these names, also with --json, and stop")
+    judge.add_argument("--list-judges", action="store_true", help="list these names (also as --json) and exit")
     judge.add_argument(
-        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help=f"where rows are; {DEFAULT_MATRIX}"
+        "--matrix",
+        type=Path,
+        default=DEFAULT_MATRIX,
+        metavar="FILE",
+        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
     )
     judge.add_argument(
-        "--remote", action="store_true", help="ask the configured service: the data goes to it (or CTXSIFT_REMOTE=1)"
+        "--remote",
+        action="store_true",
+        help="allow sending the data to the configured service (or set CTXSIFT_REMOTE=1)",
     )
-    judge.add_argument("--env-file", type=Path, metavar="FILE", help="where the service's settings are read")
-    judge.add_argument("--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times; most decide")
     judge.add_argument(
-        "--replies", type=Path, metavar="FILE", help="keeps replies, which are not asked for again; default: DATA.judge"
+        "--env-file",
+        type=Path,
+        metavar="FILE",
+        help="file with CTXSIFT_* settings; environment variables take precedence",
+    )
+    judge.add_argument(
+        "--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times and take the majority"
+    )
+    judge.add_argument(
+        "--replies", type=Path, metavar="FILE", help="file that caches the judge's replies; default: DATA.judge"
     )
     for old in _OF_MODELS:
         judge.add_argument(old, help=argparse.SUPPRESS)
@@ -163,21 +181,25 @@ def _judge(options: argparse.Namespace, settings: Settings) -> Judge | RecordedJ
         _refuse(options, (*_OF_MODELS, "--remote", "--replies"), f"without {OPTION}", "name a model")
         return None
     if options.labels_column is not None:
-        raise InputError(OPTION, "does nothing beside --labels-column", "leave one of them out")
+        raise InputError(OPTION, "has no effect together with --labels-column", "leave out one of the two")
     try:
         found = chosen(options.judge, ROLE, options.matrix)
     except UnknownNameError as error:
         found = _as_before(options, settings, error)
     else:
-        _refuse(options, _OF_MODELS, f"beside {OPTION} {options.judge}", "a row of the matrix says it")
+        _refuse(options, _OF_MODELS, f"together with {OPTION} {options.judge}", "set it in the row of the matrix")
     remote = options.remote or settings.remote
     if isinstance(found, Scenario):
         check_consent(found, ROLE, remote=remote)
         if not found.sends_away:
-            _refuse(options, ("--remote",), f"beside {OPTION} {options.judge}", "it asks no service")
+            _refuse(
+                options, ("--remote",), f"together with {OPTION} {options.judge}", "that row does not use a service"
+            )
         replies = options.replies or Path(f"{options.data}.judge")
         return Judge(found, replies, options.repeats, options.env_file, remote)
-    _refuse(options, ("--remote", "--replies"), f"beside {OPTION} {options.judge}", "it asks no model")
+    _refuse(
+        options, ("--remote", "--replies"), f"together with {OPTION} {options.judge}", "that judge does not use a model"
+    )
     return RecordedJudge(found.path, options.repeats) if isinstance(found, Recorded) else None
 
 
@@ -185,7 +207,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], why: str, hint: s
     """Raise InputError for the first option that is given although it does nothing."""
     for name in names:
         if getattr(options, name.removeprefix("--").replace("-", "_")):
-            raise InputError(name, f"does nothing {why}", hint)
+            raise InputError(name, f"has no effect {why}", hint)
 
 
 def _as_before(options: argparse.Namespace, settings: Settings, error: UnknownNameError) -> Scenario:
@@ -232,11 +254,13 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
 
 def _asked(options: argparse.Namespace) -> list[Question]:
     if options.source is not None and options.labels_column is not None:
-        raise InputError("--labels-column", f"does nothing beside --from {options.source}", "leave it out")
+        raise InputError(
+            "--labels-column", f"has no effect together with --from {options.source}", "leave out --labels-column"
+        )
     if options.source == Source.CASES:
         return from_cases(options.data, options.dataset)
     if options.dataset is not None:
-        raise InputError("--dataset", "does nothing without --from cases", "leave it out")
+        raise InputError("--dataset", "has no effect without --from cases", "leave out --dataset")
     if options.source == Source.PROBES:
         return from_probes(str(options.data))
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)

@@ -26,7 +26,7 @@ _MARKS = {None: "unscored", 0: "not needed", 1: "needed"}
 def check_form(path: Path) -> Path:
     """Return the path of a file to write. Raises InputError when its name says no form that can be written."""
     if path.suffix.lower() not in FORMS:
-        raise InputError(str(path), "is of no form that can be written", f"end the name in {', '.join(FORMS)}")
+        raise InputError(str(path), "has an unsupported file type", f"use a name that ends in {', '.join(FORMS)}")
     return path
 
 

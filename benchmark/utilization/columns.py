@@ -116,7 +116,7 @@ class _Cell:
                 value = decode(value.encode("utf-8", "replace"), most_values=_MOST_VALUES)
             except (ValueError, RecursionError) as error:
                 if _is_python_list(value):
-                    problem = "is a list in Python's notation (repr), as pandas writes it to CSV"
+                    problem = "is a list in Python notation (repr), which pandas writes to CSV"
                     raise self.refused(problem, f"{hint}: json.dumps(cell)") from error
                 raise self.refused("is a text, not a list", hint) from error
         # A cell of pandas may be an array of numpy.

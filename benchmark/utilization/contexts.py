@@ -34,9 +34,9 @@ def from_probes(method: str) -> list[Question]:
     subjects = recorded_subjects()
     found = [question for subject in subjects for question in _questions(subject, method)]
     if not found:
-        raise InputError("DATA", f"{method} leaves no summary", "name a method that keeps something")
+        raise InputError("DATA", f"the method {method} leaves no summary", "name a method that keeps something")
     asked = sum(len(subject.asked) for subject in subjects)
-    tell(f"left out: {asked - len(found)} of {asked} questions, which ask for files or find no summary")
+    tell(f"left out: {asked - len(found)} of {asked} questions, which ask for files or have no summary to search")
     # Rows are numbered over all sessions.
     return [_numbered(question, number) for number, question in enumerate(found, 1)]
 

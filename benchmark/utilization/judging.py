@@ -162,10 +162,10 @@ def _identity_in(replies: Store[_Kept], path: Path) -> str:
     if len(judges) == 1:
         return judges.pop()
     if judges:
-        hint = f"name one of them with {OPTION}, and this file with --replies: none is asked again for what is in it"
-        raise InputError(str(path), f"holds replies of {len(judges)} judges", hint)
-    hint = f"name the judge with {OPTION}, and this file with --replies: it is not asked again for what is in it"
-    raise InputError(str(path), "does not say whose replies it holds", hint)
+        hint = f"name one of them with {OPTION}, and this file with --replies; stored replies are reused"
+        raise InputError(str(path), f"contains replies of {len(judges)} judges", hint)
+    hint = f"name the judge with {OPTION}, and this file with --replies; stored replies are reused"
+    raise InputError(str(path), "does not say which judge gave its replies", hint)
 
 
 def _known(asked: Asked, identity: str, replies: Store[_Kept]) -> Reply | None:

@@ -46,7 +46,7 @@ def utilization(
     columns = Columns(question_column, contexts_column, answer_column, labels_column)
     found = [TableRow(number, f"row {number}", row) for number, row in enumerate(rows, 1)]
     if not found:
-        raise InputError("rows", "are empty", "give at least one")
+        raise InputError("rows", "the list is empty", "give at least one row")
     return measured(
         "rows",
         list(questions(found, columns)),

@@ -13,7 +13,7 @@ from benchmark.utilization.records import Question
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
-_HINT = "name the result of something that selects lines, e.g. of a filter"
+_HINT = "name the result of a scenario that selects lines, e.g. a filter"
 
 
 def from_cases(path: Path, dataset: Path | None) -> list[Question]:
@@ -32,16 +32,16 @@ def from_cases(path: Path, dataset: Path | None) -> list[Question]:
     """
     results = find_results([path])
     if len(results) > 1:
-        raise InputError(str(path), f"holds {len(results)} results", "name one of them")
+        raise InputError(str(path), f"contains {len(results)} results", "name one of them")
     result = results[0]
     statements = {
         (case.case_id, case.raw_input): case.statements for case in load_corpus(dataset or DEFAULT_CORPUS).cases
     }
     found = list(_questions(result, statements))
     if not found:
-        raise InputError(str(path), "no answer holds a line of the output", _HINT)
+        raise InputError(str(path), "no answer contains a line of the output", _HINT)
     if left_out := len(result.record.cases) - len(found):
-        tell(f"left out: {left_out} of {len(result.record.cases)} cases, whose answers hold no line of the output")
+        tell(f"left out: {left_out} of {len(result.record.cases)} cases, whose answers contain no line of the output")
     return found
 
 

@@ -58,9 +58,9 @@ def read_table(path: Path) -> list[TableRow]:
     elif name.endswith(parquet):
         rows = list(_parquet(path))
     else:
-        raise InputError(str(path), "is of no known format", _HINT)
+        raise InputError(str(path), "has an unknown file format", _HINT)
     if not rows:
-        raise InputError(str(path), "has no rows", "write one row a question")
+        raise InputError(str(path), "has no rows", "write one row per question")
     return rows
 
 
@@ -75,9 +75,9 @@ def _json_lines(path: Path) -> Iterator[TableRow]:
             values = decode(line.encode(), most_values=_MOST_VALUES)
         except (ValueError, RecursionError) as error:
             problem = f"not valid JSON: {getattr(error, 'msg', error)}"
-            raise InputError(where, problem, "write one JSON object a line") from error
+            raise InputError(where, problem, "write one JSON object per line") from error
         if not isinstance(values, dict):
-            raise InputError(where, "is not a JSON object", "write one JSON object a line")
+            raise InputError(where, "is not a JSON object", "write one JSON object per line")
         yield TableRow(number, where, values)
 
 
@@ -107,11 +107,11 @@ def _csv_rows(path: Path, text: str) -> Iterator[TableRow]:
             where = _place(path, number, reader.line_num)
             if len(cells) != len(header):
                 problem = f"has {len(cells)} cells, the header has {len(header)}"
-                raise InputError(where, problem, "quote cells that hold commas, double the quotes in them")
+                raise InputError(where, problem, "quote cells that contain commas, and double the quotes inside them")
             yield TableRow(number, where, dict(zip(header, cells, strict=True)))
     except csv.Error as error:
         where = _place(path, number + 1, reader.line_num)
-        raise InputError(where, f"not valid CSV: {error}", "quote cells, and double the quotes in them") from error
+        raise InputError(where, f"not valid CSV: {error}", "quote cells, and double the quotes inside them") from error
 
 
 def _header(path: Path, cells: list[str]) -> list[str]:
@@ -128,12 +128,12 @@ def _parquet(path: Path) -> Iterator[TableRow]:
     except ImportError as error:
         hint = "pip install 'ctxsift-bench[parquet]', or write JSON Lines"
         raise InputError(str(path), "Parquet needs the package pyarrow", hint) from error
-    with reading(path, "write it anew, or give a .jsonl file") as file:
+    with reading(path, "export it again, or give a .jsonl file") as file:
         try:
             for number, values in enumerate(_parquet_rows(path, file), 1):
                 yield TableRow(number, f"{path}: row {number}", values)
         except ArrowException as error:
-            raise InputError(str(path), f"not valid Parquet: {error}", "write it anew") from error
+            raise InputError(str(path), f"not valid Parquet: {error}", "export it again") from error
 
 
 def _parquet_rows(path: Path, file: BinaryIO) -> Iterator[dict[str, Any]]:

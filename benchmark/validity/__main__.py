@@ -38,9 +38,9 @@ from ctxsift.terminal import one_line, show
 LABELLED = 4371
 _SETS = {"held-out": Half.HELD_OUT, "tuned": Half.TUNED}
 _EXAMPLES = """\
-  python -m benchmark.validity                       every figure with its bar, and the answers it gets most wrong
+  python -m benchmark.validity                       all figures with their bars, and the worst misjudged answers
   python -m benchmark.validity --json
-  python -m benchmark.validity --write               record the figures for the viewer and for the tests
+  python -m benchmark.validity --write               store the figures for the viewer and the tests
   python -m benchmark.validity calibrate --judge rules --judge cpu-qwen2.5-coder-1.5b-q4_k_m --set held-out
 """
 
@@ -49,16 +49,22 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "validity",
-        "Score answers whose truth is known, and the baselines: right ones in other words, plausible wrong ones.",
+        "Score answers that are known to be right or wrong (correct paraphrases, plausible wrong answers), and "
+        "the baselines.",
         examples=_EXAMPLES,
-        exit_codes="0 every figure meets its bar, 1 one does not or stdout cannot be written, 2 bad usage or input",
+        exit_codes="0 every figure meets its required value, 1 one does not or stdout cannot be written, 2 bad "
+        "usage or input",
     )
     add_dataset(parser)
     parser.add_argument(
-        "--answers", type=Path, default=DEFAULT_ANSWERS, metavar="FILE", help="answers, one JSON object a line"
+        "--answers",
+        type=Path,
+        default=DEFAULT_ANSWERS,
+        metavar="FILE",
+        help="file of answers, with one JSON object per line",
     )
     parser.set_defaults(run=_measure)
-    parser.add_argument("--write", action="store_true", help="also record the figures where the viewer finds them")
+    parser.add_argument("--write", action="store_true", help="also store the figures for the viewer")
     add_json(parser)
     _add_calibrate(parser.add_subparsers(title="judges", metavar="calibrate", parser_class=Parser))
     return parser
@@ -66,7 +72,7 @@ def build_parser() -> Parser:
 
 def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
     calibrate = add_calibrate(commands, LABELLED, also_before=True)
-    told = "whether anybody may have tuned the scorer on them; default: both"
+    told = "use only answers that the scorer may have been tuned on, or only the held-out ones; default: both"
     calibrate.add_argument("--set", nargs="+", choices=list(_SETS), default=list(_SETS), metavar="NAME", help=told)
     # Whether these stand before the word or behind it.
     calibrate.add_argument("--dataset", type=Path, default=argparse.SUPPRESS, metavar="PATH", help="as above")

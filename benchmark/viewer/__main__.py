@@ -32,7 +32,7 @@ from ctxsift.files import exists, refuse_input, write_atomically
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.viewer --open                        (results/, or the runs that come with the benchmark)
+  python -m benchmark.viewer --open                        (results/, or the runs that ship with the benchmark)
   python -m benchmark.viewer --open results/
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
@@ -45,22 +45,27 @@ def build_parser() -> Parser:
     """Return the parser of this command."""
     parser = command_parser(
         "viewer",
-        "Show results as one self-contained HTML page, or its pictures as files.",
+        "Show results as one self-contained HTML page, or write its charts as files.",
         examples=_EXAMPLES,
         exit_codes="0 built, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
     add_shown_results(parser)
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument("--open", action="store_true", help="open the page in your browser")
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE",
-        help="default: viewer.html in the first PATH (of packaged runs: here), or beside that file",
+        help="write the page to FILE; default: viewer.html in the first PATH, or next to it if it is a file (for "
+        "packaged runs: in the current folder)",
     )
     pictures = parser.add_mutually_exclusive_group()
-    pictures.add_argument("--png", type=Path, metavar="DIR", help="write the pictures as PNG instead of the page")
-    pictures.add_argument("--svg", type=Path, metavar="DIR", help="write the pictures as SVG instead of the page")
+    pictures.add_argument(
+        "--png", type=Path, metavar="DIR", help="write the charts as PNG files to DIR instead of a page"
+    )
+    pictures.add_argument(
+        "--svg", type=Path, metavar="DIR", help="write the charts as SVG files to DIR instead of a page"
+    )
     return parser
 
 
@@ -76,7 +81,7 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
 
 def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
-        raise InputError("--png and --svg", "write pictures instead of a page", "leave out --open and -o")
+        raise InputError("--png and --svg", "write charts instead of a page", "leave out --open and -o")
     tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
@@ -87,7 +92,7 @@ def _run(options: argparse.Namespace) -> int:
         tell(f"skipped: {error}")
     if not gathered.shown:
         names = " ".join(map(str, options.paths))
-        raise InputError(names, "no result file that can be shown", "run a benchmark first: make bench")
+        raise InputError(names, "contains no result file that can be shown", "run a benchmark first: make bench")
     if options.png or options.svg:
         _draw(gathered, options)
     else:
@@ -121,7 +126,7 @@ def _unfinished(paths: Sequence[Path]) -> list[InputError]:
     journals = [
         journal for path in paths if path.is_dir() for journal in journals_below(path, unreadable=lambda _: None)
     ]
-    hint = "resume it: python -m benchmark.runner --resume"
+    hint = "resume it with: python -m benchmark.runner --resume"
     return [
         InputError(str(journal), "the run has no result yet", f"{hint} {journal.parent}")
         for journal in journals

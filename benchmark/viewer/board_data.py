@@ -256,7 +256,7 @@ def _tile_interval(figure: _Figure, summary: Summary) -> Ends | None:
     return figure.interval(summary)
 
 
-_CASE_SCORE_HINT = "a score is 0.8 times the mean case score plus 0.2 times the 10th percentile"
+_CASE_SCORE_HINT = "the score is 0.8 times the mean case score plus 0.2 times the 10th percentile"
 
 
 def _profile(summary: Summary) -> Iterator[ProfileRow]:

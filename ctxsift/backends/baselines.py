@@ -151,7 +151,7 @@ class ReferenceBackend:
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Raise BackendError: without a model, messages mean nothing."""
         del messages, limits
-        raise BackendError("it answers requests of the product alone")
+        raise BackendError("this backend only accepts compression requests, not raw messages")
 
     def close(self) -> None:
         """Nothing to free."""

@@ -118,7 +118,7 @@ class CommandBackend:
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Raise BackendError: to a program, messages mean nothing."""
         del messages, limits
-        raise BackendError("it answers requests of the product alone")
+        raise BackendError("this backend only accepts compression requests, not raw messages")
 
     async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
         """Put a request to the program; the token limit does not apply. Raises BackendError if no folder can be made.

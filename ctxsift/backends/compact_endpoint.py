@@ -72,7 +72,7 @@ def _items(content: bytes) -> list[dict[str, Any]]:
     try:
         document: Any = strict_json.decode(content)
     except ValueError as error:
-        raise BackendError(f"the service's compaction is no JSON ({error})") from error
+        raise BackendError(f"the service's compaction is not valid JSON ({error})") from error
     output = document.get("output") if isinstance(document, dict) else None
     found = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     if not any(item.get("encrypted_content") for item in found):

@@ -67,11 +67,11 @@ def read_header(path: Path) -> GgufHeader:
         size = file.seek(0, 2)
         file.seek(0)
         if file.read(4) != MAGIC:
-            raise WeightsError(f"{path}: not a GGUF file (it does not start with 'GGUF'); fetch it again")
+            raise WeightsError(f"{path}: not a GGUF file (it does not start with 'GGUF'); download it again")
         try:
             return _read(_Reader(file, size), path)
         except _DamagedError as error:
-            raise WeightsError(f"{path}: the GGUF header is cut off or damaged ({error}); fetch it again") from error
+            raise WeightsError(f"{path}: the GGUF header is cut off or damaged ({error}); download it again") from error
 
 
 class _Reader:
@@ -210,7 +210,7 @@ def _check_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> N
         how, place = ("begins", begins) if start + begins >= reader.size else ("ends", ends)
         raise WeightsError(
             f"{path}: the file is incomplete ({reader.size:,} bytes, its last tensor {how} at {start + place:,}); "
-            "fetch it again"
+            "download it again"
         )
 
 

@@ -237,7 +237,9 @@ class LiteLLMBackend:
         said: dict[str, Any] = dict(temperature=self._temperature, seed=self._seed)
         if decoding.temperature:
             if self._temperature is None:
-                raise RefusedError(f"{self._model}: no temperature together with a budget of thought")
+                raise RefusedError(
+                    f"{self._model}: this model does not accept a temperature together with a reasoning budget"
+                )
             said = dict(temperature=decoding.temperature, seed=decoding.seed)
         if decoding.schema is not None:
             schema = dict(name="answer", schema=decoding.schema, strict=True)

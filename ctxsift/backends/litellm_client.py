@@ -105,7 +105,7 @@ class _Transport(httpx.AsyncBaseTransport):
             # A dictionary: names and values as text, doubled ones joined.
             exchange.headers = dict(headers)
             if status < 200:
-                raise InstrumentError(f"the service answered {status}: it wants to speak another protocol")
+                raise InstrumentError(f"the service answered {status}: it requested another protocol")
             body = await _body(response, headers, succeeded=status < 300)
         exchange.body = text_of(body, headers.get("content-type", ""))
         exchange.document = document_of(exchange.body)
@@ -191,7 +191,7 @@ async def _unpacked(parts: AsyncIterator[bytes], encoding: str, room: int) -> As
             yield part
         return
     if encoding.strip().lower() not in ("gzip", "x-gzip"):
-        raise InstrumentError(f"the service packed its answer in a way that was not asked for: {encoding}")
+        raise InstrumentError(f"the service compressed its answer with an encoding that was not requested: {encoding}")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     came = False
     try:

@@ -180,7 +180,7 @@ def said_by_litellm(reply: Any) -> Said:
     except (AttributeError, TypeError, ValueError, RecursionError):
         said = None
     if said is None:
-        raise InstrumentError("the service answered with something that LiteLLM does not read")
+        raise InstrumentError("the service answered with something that LiteLLM cannot read")
     return said
 
 
@@ -195,7 +195,7 @@ def _content(content: Any) -> tuple[str, str]:
     if content is None or isinstance(content, str):
         return content or "", ""
     if not isinstance(content, list):
-        raise InstrumentError(f"the service answered with content that is no text but of type {type(content).__name__}")
+        raise InstrumentError(f"the service answered with content of type {type(content).__name__} instead of text")
     texts: list[str] = []
     thoughts: list[str] = []
     for each in content:
@@ -209,7 +209,7 @@ def _content(content: Any) -> tuple[str, str]:
         elif isinstance(part.text, str):
             texts.append(part.text)
     if content and not texts and not thoughts:
-        raise InstrumentError("the service answered with parts of which none is text")
+        raise InstrumentError("the service answered with parts, none of which is text")
     return "".join(texts), "".join(thoughts)
 
 

@@ -308,7 +308,7 @@ def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool)
                 "architecture, or needs more memory than there is"
             ) from error
     if not llm.metadata:
-        raise LoadError(f"{spec.path}: its metadata is no UTF-8; the file is damaged: fetch it again")
+        raise LoadError(f"{spec.path}: its metadata is not UTF-8; the file is damaged; download it again")
     return llm
 
 

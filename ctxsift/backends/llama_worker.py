@@ -84,11 +84,11 @@ class _DiedError(WorkerCrashedError):
         if not self.decoding:
             return (
                 f"{file}: llama.cpp dies while loading this file, {tried}: {self}. "
-                "The file is probably damaged: fetch it again"
+                "The file is probably damaged; download it again"
             )
         return (
             f"{file}: llama.cpp dies at the first decode, {tried}: {self}. If other models decode here, the file is "
-            "damaged: fetch it again. If none does, rebuild llama.cpp for this CPU: CMAKE_ARGS='-DGGML_NATIVE=OFF' "
+            "damaged; download it again. If none does, rebuild llama.cpp for this CPU: CMAKE_ARGS='-DGGML_NATIVE=OFF' "
             "pip install --force-reinstall --no-cache-dir --no-binary llama-cpp-python llama-cpp-python"
         )
 

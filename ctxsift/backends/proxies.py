@@ -53,7 +53,7 @@ def proxy_for(base_url: str, environ: Mapping[str, str]) -> Proxy | None:
     except ValueError:
         usable = False
     if not usable:
-        raise LoadError(f"{variable} names no proxy: write it like http://host:3128, or unset it")
+        raise LoadError(f"{variable} is not a valid proxy address; write it like http://host:3128, or unset it")
     if there.scheme.startswith("socks") and importlib.util.find_spec("socksio") is None:
         raise LoadError(f"{variable} names a SOCKS proxy, for which a package is missing: pip install 'httpx[socks]'")
     return proxy
@@ -82,7 +82,7 @@ def certificates_for(base_url: str, proxy: Proxy | None) -> ssl.SSLContext | Non
     named = os.environ.get("SSL_CERT_FILE")
     # Anything else there, a pipe for one, could keep us waiting.
     if named and not Path(named).is_file():
-        raise LoadError("SSL_CERT_FILE names no file: correct or unset it")
+        raise LoadError("SSL_CERT_FILE does not name a file; correct or unset it")
     import httpx
 
     try:

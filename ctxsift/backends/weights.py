@@ -89,7 +89,7 @@ def _known(model: PackagedModel, filename: str | None) -> Weights:
         path = packaged_file(model, damaged=damaged)
         if sha256_of(path) == model.sha256:
             return _weights(path, model.sha256)
-    raise WeightsError(f"{path}: read differently twice; is the disk at fault?")
+    raise WeightsError(f"{path}: two reads gave different content; check the disk")
 
 
 def _from_package(package: str, filename: str) -> Path:
@@ -118,7 +118,7 @@ def _from_disk(path: Path, filename: str) -> Path:
             raise WeightsError(f"{path}: no {filename} in this folder; it holds {found}")
         return candidate
     if path.name != filename:
-        raise WeightsError(f"{path}: gguf_filename says {filename}; make the two agree")
+        raise WeightsError(f"{path}: gguf_filename says {filename}; correct one of the two")
     return path
 
 

@@ -63,7 +63,7 @@ def answer(
         return _fall_back(options, request, source, why, replace(answered, held=against.sure))
     if against.unfounded:
         shown = printable(", ".join(against.unfounded), limit=200)
-        note(f"check the answer: neither output nor question holds {shown}")
+        note(f"check the answer: neither the output nor the question contains {shown}")
     _print(options, source.known_exit_code, recovered.text, len(text), answered)
     return source.exit_code
 
@@ -95,7 +95,7 @@ def _fall_back(
     if options.fallback == "extract" and contract_of(request.intent).kind is Kind.PLAIN:
         picked = extract(request.raw_input, request.instruction).text
         if len(picked) < len(request.raw_input.rstrip()):
-            note(f"{why}; lines picked by rule follow (--fallback extract)")
+            note(f"{why}; printing lines selected by rules instead (--fallback extract)")
             _print(options, source.known_exit_code, picked, len(request.raw_input), answered, "extract", why)
             return source.exit_code
     return give_back(source, why, as_json=options.json, answered=answered)

@@ -34,47 +34,54 @@ examples:
   ctxsift compact session.jsonl --model package:qwen2.5-coder-1.5b -o so-far.md
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
-Earlier steps go, a summary stands for them, the last steps stay as they are; so do system prompts. Tokens are
-estimated: four characters each. Without SESSION, the newest session of Claude Code or Codex in this folder is read.
-Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere without --remote or CTXSIFT_REMOTE=1;
-what will be sent is told first.
+Replaces earlier steps with a summary. Keeps system prompts and the most recent steps unchanged. Token counts are
+estimates: four characters each. Without SESSION, the command reads the newest session of Claude Code or Codex in this
+folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere without --remote or
+CTXSIFT_REMOTE=1, and prints what it will send before sending it.
 
-A model's answers are checked. One that is empty, loops, is cut off, thinks aloud, is too long or lacks a section is
-asked for once more; then rules make that summary. Answers are in a journal as they come, and with --follow what stood
-after each cut: the same command goes on where it was interrupted.
+If you name a model, each of its answers is checked. If an answer is empty, looping, truncated, too long, contains
+reasoning or lacks a section, the model is asked once more; after that, the rule-based method makes that summary.
+Answers (and with --follow the state after each cut) are saved to a journal as they arrive; to resume after an
+interruption, rerun the same command.
 
-Methods: anchored (a summary with sections that lines are merged into), regenerative (one that is written anew each
-time), opaque (the lines with the rarest words); any of them with +index: files, checks and commits as the tools' calls
-show them. Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything,
-recorded; and what other programs keep by rule: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` prints
-them, and those of installed packages.
+Methods: anchored (one summary with sections, extended at each cut), regenerative (a summary written anew at each cut),
+opaque (the lines with the rarest words). +index adds a list of files, checks and commits taken from the tool calls.
+Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything, recorded; and
+the rules of other programs: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` lists all of them, including
+methods of installed packages.
 
-The result goes to stdout or FILE, a table of what was cut off, kept and refused to stderr.
+The result goes to stdout or FILE. A table of the cuts (what was removed, kept and refused) goes to stderr.
 
 exit code: 0 done; 128 + N after signal N
-  1  stdout or FILE cannot be written; where it is FILE, the result goes to stdout
+  1  stdout or FILE cannot be written; if FILE cannot be written, the result goes to stdout
   2  the arguments are wrong, or SESSION cannot be read
-  3  a model failed, and rules made a summary in its place (after a signal, 128 + N)
+  3  a model failed, and the rule-based method made a summary in its place (after a signal, 128 + N)
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="make a coding agent's session short", epilog=_EXAMPLES)
+    one = commands.add_parser(SUBCOMMAND, help="compact a coding agent's session", epilog=_EXAMPLES)
     one.set_defaults(handler=run)
-    one.add_argument("file", nargs="?", type=path, metavar="SESSION", help="default: the newest session here")
     one.add_argument(
-        "--method", metavar="NAME", help=f"how the summary is made; with +index, files too (default: {DEFAULT_METHOD})"
+        "file",
+        nargs="?",
+        type=path,
+        metavar="SESSION",
+        help="session file (default: the newest session of this folder)",
     )
     one.add_argument(
-        "--compacted", type=path, metavar="FILE", help="a summary that was made elsewhere, instead of a method"
+        "--method",
+        metavar="NAME",
+        help=f"method that makes the summary; NAME+index adds a list of files (default: {DEFAULT_METHOD})",
     )
+    one.add_argument("--compacted", type=path, metavar="FILE", help="use the summary in FILE instead of a method")
     budget = one.add_argument(
         "--budget",
         type=tokens,
         default=DEFAULT_BUDGET,
         metavar="N",
-        help="tokens of the summary, its index included (default: %(default)s)",
+        help="maximum tokens of the summary, including its index (default: %(default)s)",
     )
     add_old_name(one, "--max-tokens", budget, note)
     one.add_argument(
@@ -82,37 +89,44 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         type=tokens,
         default=DEFAULT_KEEP_LAST,
         metavar="N",
-        help="tokens of the last steps that stay; the last one always does (default: %(default)s)",
+        help="keep the last steps within N tokens; the very last step is always kept (default: %(default)s)",
     )
     one.add_argument(
         "--threshold",
         type=tokens,
         metavar="N",
-        help="cut each time the context has grown beyond N tokens (default: cut once, at the end)",
+        help="cut each time the context exceeds N tokens (default: cut once, at the end)",
     )
     one.add_argument(
-        "--format", choices=FORMATS, default=FORMATS[0], help="of what is left: Markdown, messages or ATIF"
+        "--format",
+        choices=FORMATS,
+        default=FORMATS[0],
+        help="output format: Markdown, messages of a service, or ATIF (default: %(default)s)",
     )
-    model = one.add_argument_group("asking a model (otherwise, rules make the summary)")
+    model = one.add_argument_group("asking a model (default: the summary is made by rules)")
     add_model_options(model)
     model.add_argument(
         "--journal",
         type=path,
         metavar="FILE",
-        help="where answers and the cuts of --follow are kept, to resume from (default: beside -o FILE)",
+        help="file that saves answers and the cuts of --follow, so that the command can resume (default: "
+        "FILE.journal, with -o FILE)",
     )
     one.add_argument(
         "--follow",
         action="store_true",
-        help="go on as SESSION grows, until Ctrl-C: after each cut by --threshold print the result, or write FILE anew",
+        help="keep reading as SESSION grows, until Ctrl-C; after each cut by --threshold, print the result or "
+        "rewrite FILE",
     )
     one.add_argument(
         "--json",
         action="store_true",
-        help="print each cycle's figures and the summary as JSON, with --follow one cycle a line",
+        help="print statistics and the summary as JSON (with --follow: one line per cycle)",
     )
-    one.add_argument("-o", "--output", type=path, metavar="FILE", help="write there; packed if it ends in .gz")
-    one.add_argument("--keep-secrets", action="store_true", help="leave secrets as they are")
+    one.add_argument(
+        "-o", "--output", type=path, metavar="FILE", help="write to FILE; gzip-compressed if the name ends in .gz"
+    )
+    one.add_argument("--keep-secrets", action="store_true", help="do not replace secrets")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
@@ -141,9 +155,9 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
         refuse_input(output, (source, *subagent_files(source), options.compacted), option=option)
     refuse_input(options.journal, (options.output,), option="--journal")
     if options.follow and options.threshold is None:
-        raise InputError("--follow", "cuts where the context exceeds a threshold", "give one with --threshold N")
+        raise InputError("--follow", "needs a threshold at which to cut", "add --threshold N")
     if options.compacted and options.method:
-        raise InputError("--compacted", "the summary is given, so no --method makes it", "leave out one of them")
+        raise InputError("--compacted", "cannot be used together with --method", "leave out one of them")
     asking = _asking(options)
     if asking is None:
         create_method(options.method or DEFAULT_METHOD)
@@ -168,7 +182,7 @@ def _asking(options: argparse.Namespace) -> Asking | None:
     from ctxsift.cli.compact_asking import Asking
 
     if options.compacted:
-        raise InputError("--compacted", "the summary is given, so no model makes it", "leave out one of them")
+        raise InputError("--compacted", "cannot be used together with a model", "leave out one of them")
     return Asking(options, options.method or DEFAULT_METHOD)
 
 

@@ -54,7 +54,7 @@ class Asking:
         settings = load_settings(options.env_file)
         self.model = SessionModel(options, settings)
         if self.model.is_service and options.keep_secrets:
-            raise InputError("--keep-secrets", "what is sent to a service has none", "leave it out")
+            raise InputError("--keep-secrets", "cannot be used with a service: secrets are never sent", "leave it out")
         if self.model.is_service and (missing := settings.missing_for_service()):
             raise InputError("--remote", missing)
         self._settings, self._timeout_s = settings, options.timeout
@@ -69,7 +69,7 @@ class Asking:
         if self._base == "opaque" and self.model.is_service:
             return EndpointOpaque(self._settings, self.model.name, self._timeout_s)
         if self._base == "opaque" and Ability.LOG_PROBABILITIES not in self.model.abilities:
-            note("the backend tells no log-probabilities: lines are chosen by the rarity of their words")
+            note("this backend has no log-probabilities; ranking lines by word rarity instead")
             return Opaque()
         return create_method(self._base, asker=self.asker)
 
@@ -85,7 +85,7 @@ class Asking:
             size, questions = sum(tokens_in(text) for text in parts), max(len(parts), len(cuts))
         where = f"steps {gone[0].step_id} to {gone[-1].step_id}"
         plural = "s" if questions > 1 else ""
-        note(f"sending {where} to {self.model.host}: about {size:,} tokens, {questions} question{plural} at least")
+        note(f"sending {where} to {self.model.host}: about {size:,} tokens in at least {questions} question{plural}")
 
     def _tell(self, part: str) -> None:
         told = f"asking {self.model.name} about {part}"
@@ -107,7 +107,7 @@ class Asking:
         """
         self._still()
         if self.journal is not None and (loss := self.journal.loss) is not None:
-            note(f"{self.journal.path}: answers could not be written down ({loss.strerror or loss})")
+            note(f"{self.journal.path}: answers could not be saved ({loss.strerror or loss})")
         failed = [each for each in made if each.fallback]
         if failed:
             what = f"{len(failed)} of {len(made)} summaries were" if len(made) > 1 else "the summary was"
@@ -123,7 +123,7 @@ class Asking:
         self._still()
         self.model.kill()
         where = f"; answers so far are in {self.journal.path}" if self.journal is not None else ""
-        note(f"interrupted: rules make the summary{where}")
+        note(f"interrupted; using the rule-based summary{where}")
         return kept()
 
     def close(self, *, at_once: bool) -> None:

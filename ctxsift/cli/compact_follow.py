@@ -187,7 +187,7 @@ def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: 
             session = _read_again(read, signals, followed is not None)
             if session is not None and (followed is None or not followed.goes_on(session)):
                 if followed is not None:
-                    note(f"{source} was begun anew, or goes on from an earlier step")
+                    note(f"{source} was restarted, or continues from an earlier step")
                 followed = Followed(options, session, asking, journal)
             if session is not None and followed is not None:
                 if (standing := followed.recall(session)) is not None:
@@ -232,7 +232,7 @@ def _cut(
 
 def _recalled(options: argparse.Namespace, head: SessionHead, standing: Compacted) -> int:
     """Say after which cut it resumes, write that result unless the file has it, and return the exit code."""
-    note(f"going on after the cut after step {standing.cut.after_step}")
+    note(f"resuming after the cut at step {standing.cut.after_step}")
     if options.output is not None and holds(options.output, result_text(options, head, [standing])):
         return 0
     return written(options, head, [standing])
@@ -242,7 +242,7 @@ def _told_loss(journal: Journal | None, *, told: bool) -> bool:
     """Say once that the journal cannot be written; return whether that was said."""
     if journal is None or journal.loss is None or told:
         return told
-    note(f"{journal.path}: cuts cannot be written down ({journal.loss.strerror or journal.loss})")
+    note(f"{journal.path}: cuts cannot be saved ({journal.loss.strerror or journal.loss})")
     return True
 
 

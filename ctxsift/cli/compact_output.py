@@ -101,7 +101,7 @@ def print_table(made: Sequence[Compacted]) -> None:
         return
     begun = len(last.system) + 1
     if not last.refused and _first(last) == begun:
-        note(f"nothing is cut: all {last.tokens:,} tokens are left as they are")
+        note(f"nothing was cut; all {last.tokens:,} tokens stay")
         return
     table = Table(box=None, pad_edge=False)
     for name in ("cut after", "tokens", "left", "steps cut off", "summary", "steps kept", "their tokens", ""):

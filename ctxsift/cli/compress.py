@@ -44,21 +44,21 @@ examples:
   ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
   ctxsift compress --model {PACKAGED_MODEL} --intent json 'an array of {{"file", "line"}}' -- cargo build
 
-If you name no model, the command prints the lines that matter most by rule, unchanged, and counts what it leaves out.
-It asks no model and makes nothing up. A model answers in its own words, or in the shape that --intent names. Output
-leaves this machine only with --remote or CTXSIFT_REMOTE=1.
+Without a model, rules select the lines that matter most. The command prints them unchanged and counts the lines it
+leaves out. If you name a model, it answers in its own words, or in the form that --intent names. Output leaves this
+machine only with --remote or CTXSIFT_REMOTE=1.
 
-The command after `--` gets your standard input; both its streams are read. If the model fails, or its answer is cut
-off, repeats itself, contradicts the exit code or is rejected, the original output is printed unchanged, with a
-warning on stderr. The same happens after Ctrl-C or another signal, which the command gets too (a second one kills
-it), and when the output is longer than {MOST_MB} MB.
+The command after `--` gets your standard input; ctxsift reads its stdout and stderr. If the model fails, or if its
+answer is cut off, repeats itself, contradicts the exit code or is rejected, ctxsift prints the original output
+unchanged and a warning on stderr. It does the same after Ctrl-C or another signal, and if the output is longer than
+{MOST_MB} MB. The command gets the signal too; a second one kills it.
 
-The model is told the command after `--` and its exit code, for piped output those of --command and --exit-code. What
-looks like a password or a key in a command is shown to it as ***.
+The prompt contains the command after `--` and its exit code; for piped output, those of --command and --exit-code.
+Whatever looks like a password or a key in the command is replaced with ***.
 
 exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
-  2  the arguments or settings are wrong: piped data passes through, a command is not run
-  126, 127  the command cannot be run, is not found
+  2  the arguments or settings are wrong; piped data passes through unchanged, a command is not run
+  126, 127  the command cannot be run, or was not found
 """
 
 
@@ -66,39 +66,53 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(
         "compress",
-        help="compress standard input, or the output of a command",
+        help="answer a question about the output of a command, or about standard input",
         epilog=_EXAMPLES,
     )
     one.set_defaults(handler=run)
-    one.add_argument("wanted", metavar="INSTRUCTION", help="what you want from the output, in plain words")
+    one.add_argument("wanted", metavar="INSTRUCTION", help="what you want to know from the output, in plain words")
     one.add_argument(
-        "--intent", choices=[str(i) for i in Intent], default=str(Intent.SUMMARY), help="default: %(default)s"
+        "--intent",
+        choices=[str(i) for i in Intent],
+        default=str(Intent.SUMMARY),
+        help="kind of answer (default: %(default)s)",
     )
-    model = one.add_argument_group(f"asking a model (otherwise, or with --backend {EXTRACT}, rules pick lines)")
+    model = one.add_argument_group(f"asking a model (default, and with --backend {EXTRACT}: rules select lines)")
     add_model_options(model)
-    one.add_argument("--command", metavar="TEXT", help="the command line that printed what is piped in")
-    one.add_argument("--exit-code", type=exit_code, metavar="N", help="its exit code, as $? or PIPESTATUS has it")
-    one.add_argument("--max-output-tokens", type=tokens, metavar="N", help=f"default: {DEFAULT_MAX_OUTPUT_TOKENS}")
+    one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")
+    one.add_argument(
+        "--exit-code",
+        type=exit_code,
+        metavar="N",
+        help="for piped input: the exit code of that command ($?, PIPESTATUS)",
+    )
+    one.add_argument(
+        "--max-output-tokens",
+        type=tokens,
+        metavar="N",
+        help=f"token limit of the answer (default: {DEFAULT_MAX_OUTPUT_TOKENS})",
+    )
     one.add_argument(
         "--min-bytes",
         type=size,
         default=DEFAULT_MIN_BYTES,
         metavar="N",
-        help="print shorter output as it is, without asking a model, where the intent is summary or recall "
-        "(default: %(default)s)",
+        help="print output shorter than N bytes unchanged, without asking a model, if the intent is summary or "
+        "recall (default: %(default)s)",
     )
     one.add_argument(
         "--fallback",
         choices=FALLBACKS,
         default=FALLBACKS[0],
-        help="what to print where the model gives no usable answer: the original output (default), or, where the "
-        "intent is summary or recall, an extract: lines picked by rule, in their wording, gaps named",
+        help="what to print if the model gives no usable answer: the original output (default), or an extract, "
+        "that is, unchanged lines that rules select, with gaps counted (only if the intent is summary or "
+        "recall)",
     )
     one.add_argument(
         "--json",
         action="store_true",
-        help="print answer, raw answer, steps, verdict, tokens and times as JSON; original output that is no UTF-8 or "
-        f"longer than {MOST_MB} MB is in original_base64",
+        help="print answer, raw answer, steps, verdict, tokens and times as JSON; original output that is not "
+        f"UTF-8 or longer than {MOST_MB} MB is in original_base64",
     )
 
 
@@ -144,7 +158,7 @@ def _compress(
         from ctxsift.cli.extracted import extracted
 
         if settings.llm_base_url is not None and options.backend is None:
-            note("the service of CTXSIFT_LLM_BASE_URL is asked only with --remote (or CTXSIFT_REMOTE=1)")
+            note("no service was asked; to ask the one at CTXSIFT_LLM_BASE_URL, add --remote (or set CTXSIFT_REMOTE=1)")
         return extracted(options, source, signals)
     try:
         from ctxsift.cli.answer import answer
@@ -156,10 +170,10 @@ def _compress(
 def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:
     """Return what is to be compressed, or the exit code when there is nothing. Raises InputError."""
     if command and (options.command is not None or options.exit_code is not None):
-        problem = "a command to run is given too"
-        raise InputError("--command, --exit-code", problem, "leave them out: they are for output that is piped in")
+        problem = "cannot be combined with a command after --"
+        raise InputError("--command, --exit-code", problem, "leave them out; they describe piped output only")
     if not command:
         if os.isatty(0):
-            raise InputError("standard input", "is a terminal", "pipe output in, or give a command after --")
+            raise InputError("standard input", "is a terminal", "pipe output in, or put a command after --")
         return standard_input(signals, options.exit_code)
     return started(command, signals)

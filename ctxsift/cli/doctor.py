@@ -22,17 +22,17 @@ SUBCOMMAND = "doctor"
 EXIT_PROBLEM = 1
 
 _EPILOG = f"""\
-It looks at
+The command checks
   this ctxsift, and whether {SWITCH}=0 switches it off here
-  the folder of whole outputs: a file is written there, and removed
-  each agent's program: is it here, is our entry in its settings (for all, for the project in this folder), and is
-  what that calls here
-  ctxsift hook, once for each of these programs, with an output of its own that is kept nowhere
+  the folder of full outputs, by writing a file there and deleting it
+  each agent: is it installed, do its settings (for all projects, for the project in this folder) contain the
+  ctxsift entry, and does the program that the entry calls exist
+  ctxsift hook, once for each agent, with a test output that is not stored
 
-Nothing is changed, and no entry's command is run.
+It changes no settings, and does not run the command of any entry.
 
-exit code: 0 all is well, also where no program has our entry; 2 the arguments are wrong
-  1  something is wrong: the line says what
+exit code: 0 no problem found, even if no agent has the entry; 2 the arguments are wrong
+  1  something is wrong; the line marked WRONG says what
 """
 
 
@@ -54,9 +54,9 @@ class Finding:
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="say whether ctxsift works here", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="check whether ctxsift works here", epilog=_EPILOG)
     one.set_defaults(handler=run)
-    one.add_argument("--json", action="store_true", help="print it as JSON")
+    one.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
@@ -79,7 +79,7 @@ def _findings(signals: Signals) -> Iterator[Finding]:
 
     yield _program()
     off = os.environ.get(SWITCH) == "0"
-    says = "is set: nothing is shortened" if off else "is not set"
+    says = "is set: ctxsift shortens nothing" if off else "is not set"
     yield Finding("switch", True, f"{SWITCH}=0 {says}", {"off": off})
     yield _store()
     for host in HOSTS.values():

@@ -28,26 +28,27 @@ _MOST_TOLD = 4_000_000
 _MOST_OUTPUT = 8_000_000
 
 _EPILOG = """\
-For the settings of an agent's program; its JSON comes on standard input. `ctxsift init claude` adds to settings.json:
+An agent (Claude Code, Codex, Gemini CLI) calls this command after it runs a shell command, and sends its JSON on
+standard input. `ctxsift init claude` adds this to settings.json:
 
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
     {"type": "command", "command": "/usr/bin/ctxsift hook claude", "timeout": 10}]}]}}
 
-Codex and Gemini CLI have no other way to replace a result: they show what we say as the reason why it was blocked.
-Cursor has none for its shell, and is told {} always.
+Codex and Gemini CLI can replace a result only by blocking it: they show the shortened output as the reason. Cursor
+cannot replace the output of its shell; for Cursor the answer is always {}.
 
-Long output of tests, linters, builds and installations is shown as `ctxsift run` would print it. Claude Code asks
-after commands that succeeded only; put `ctxsift run --` before one that may fail.
-What a command reads or chooses on purpose (cat, git diff, ... | tail) is left as it is, and so is all else.
-CTXSIFT=0, in the environment or before the command, leaves everything as it is.
+The hook shortens long output of tests, linters, builds and installations, as `ctxsift run` does. Claude Code calls it
+only after commands that succeed; put `ctxsift run --` before a command that may fail. The hook leaves all other output
+unchanged, including output that the command selects on purpose (cat, git diff, ... | tail). To switch it off, set
+CTXSIFT=0 in the environment or before the command.
 
-exit code: 0, whatever happens
+exit code: always 0
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="shorten results of commands for an agent's program", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="shorten the command output that an agent sees", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("host", metavar="HOST", help=", ".join(_HOSTS))
 
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     try:
         reply = _reply(options.host, signals)
     except BaseException as error:  # not even memory that is used up may change what the program does
-        note(f"the result is left as it is ({told(error)})")
+        note(f"the output stays unchanged ({told(error)})")
     if reply is None and options.host == _ALWAYS_ANSWERED:
         reply = b"{}\n"
     if reply is not None:
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 def _reply(host: str, signals: Signals) -> bytes | None:
     known = _HOSTS.get(host)
     if os.isatty(0):
-        note("hook reads the JSON of an agent's program on standard input; see ctxsift hook --help")
+        note("hook expects the JSON of an agent on standard input; see ctxsift hook --help")
         return None
     source = standard_input(signals)
     source.read(_MOST_TOLD if known is not None else 0)
@@ -81,7 +82,7 @@ def _reply(host: str, signals: Signals) -> bytes | None:
         for _ in source.everything():
             pass
     if known is None:
-        note(f"hook knows no host of this name; known: {', '.join(_HOSTS)}")
+        note(f"unknown HOST; use one of: {', '.join(_HOSTS)}")
         return None
     if not DEFAULT_MIN_BYTES <= len(source.data) <= _MOST_TOLD or os.environ.get(SWITCH) == "0":
         return None

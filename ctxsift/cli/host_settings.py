@@ -28,7 +28,7 @@ _BOM = "\ufeff"
 _COMMENT = re.compile(r"//|/\*|#")
 _ASSIGNMENT = re.compile(r"\w+=")
 _OPERATORS = "();<>|&"
-_BY_HAND = "change it by hand: ctxsift init HOST --print"
+_BY_HAND = "edit it by hand; `ctxsift init HOST --print` prints the entry"
 # Another .bak may be of somebody else.
 _KEPT = ".ctxsift.bak"
 
@@ -131,7 +131,7 @@ def own_program() -> Path:
     called = Path(sys.argv[0]).absolute()
     path = next((each for each in (called, beside) if each.name == "ctxsift" and is_program(each)), None)
     if path is None:
-        raise InputError("ctxsift", "is not installed as a program", "pip install it where it is to stay")
+        raise InputError("ctxsift", "is not installed as a program", "install it permanently with pip, then retry")
     return Path(os.path.normpath(path))
 
 
@@ -141,7 +141,7 @@ def command_for(host: Host) -> str:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        raise InputError(path, "JSON has no way to name this path", "install ctxsift in another folder") from error
+        raise InputError(path, "JSON cannot represent this path", "install ctxsift in another folder") from error
     return f"{shlex.quote(path)} hook {host.name}"
 
 
@@ -201,7 +201,7 @@ def read_settings(host: Host, path: Path) -> Settings:
     found = root.get(_HOOKS, {}) if isinstance(root, dict) else None
     entries = found.get(host.event, []) if isinstance(found, dict) else None
     if not isinstance(root, dict) or not isinstance(entries, list) or not all(map(_is_entry, entries)):
-        raise InputError(str(path), f"its {_HOOKS} have another shape than {host.title} documents", _BY_HAND)
+        raise InputError(str(path), f"its {_HOOKS} do not have the structure that {host.title} documents", _BY_HAND)
     places = tuple(
         (number, at)
         for number, each in enumerate(entries)
@@ -237,17 +237,17 @@ def _decoded(path: Path, content: bytes) -> Any:
         return json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         commented = _COMMENT.match(error.doc, error.pos)
-        problem = "has comments, which JSON has not" if commented else f"is no JSON ({error})"
+        problem = "contains comments, which JSON does not allow" if commented else f"is not valid JSON ({error})"
         raise InputError(str(path), problem, _BY_HAND) from error
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(str(path), f"is no JSON ({why})", _BY_HAND) from error
+        raise InputError(str(path), f"is not valid JSON ({why})", _BY_HAND) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("it holds a key twice")
+        raise ValueError("it contains a key twice")
     return found
 
 

@@ -23,28 +23,31 @@ examples:
   ctxsift init codex --project
   ctxsift init claude --uninstall
 
-One entry is added, which calls this ctxsift by its whole path; run again, it is still one. It goes to
+Adds one entry that calls this ctxsift by its absolute path. Running the command again does not add a second entry. The
+file is
   claude  ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), with --project .claude/settings.json
   codex   ~/.codex/hooks.json ($CODEX_HOME), with --project .codex/hooks.json
   gemini  ~/.gemini/settings.json, with --project .gemini/settings.json
-All else in the file stays as it is, to the byte. What was there before is kept beside it, .ctxsift.bak after its name.
+The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
-exit code: 0 done, or nothing is to be done; 2 the arguments are wrong
-  1  refused, and nothing is changed: the file is no JSON, has comments, is a link out of its folder, holds hooks in
-     a shape that is not known, or cannot be written
+exit code: 0 done, or nothing to do; 2 the arguments are wrong
+  1  nothing was changed, because the file is not valid JSON, has comments, is a link out of its folder, has hooks in
+     an unknown shape, or cannot be written
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="have an agent's program ask ctxsift hook", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to the settings of an agent", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("host", choices=_KNOWN, metavar="HOST", help=", ".join(_KNOWN))
-    one.add_argument("--project", action="store_true", help="for the project in this folder alone")
+    one.add_argument("--project", action="store_true", help="change the settings of the project in this folder only")
     what = one.add_mutually_exclusive_group()
-    what.add_argument("--print", action="store_true", dest="printed", help="print the entry, to be added by hand")
-    what.add_argument("--uninstall", action="store_true", help="take our entry out again")
-    one.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+    what.add_argument(
+        "--print", action="store_true", dest="printed", help="print the entry so that you can add it by hand"
+    )
+    what.add_argument("--uninstall", action="store_true", help="remove the entry that ctxsift added")
+    one.add_argument("--dry-run", action="store_true", help="show what would change, without changing anything")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:

@@ -25,9 +25,10 @@ examples:
   ctxsift list methods
   ctxsift list backends --json
 
-Each line has a name, where it comes from (built-in, or the package that brought it), and what it is: what
-`ctxsift compress --backend` and `ctxsift compact --method` take, and which sessions `ctxsift session` reads.
-`python -m benchmark.utilization --list-judges` lists judges, `python -m benchmark.runner --list-scenarios` models.
+Each line shows a name, its origin (built-in, or the package that provides it) and a description. Backends are for
+`ctxsift compress --backend`, methods for `ctxsift compact --method`; importers read sessions for `ctxsift session`. To
+list judges, use `python -m benchmark.utilization --list-judges`; to list models, use `python -m benchmark.runner
+--list-scenarios`.
 
 exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
 """

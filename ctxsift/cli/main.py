@@ -84,7 +84,7 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser(named).parse_args(arguments[:at])
         if command and named not in _TAKING_COMMANDS:
-            raise InputError("--", f"{named} runs no command", "leave out what follows it")
+            raise InputError("--", f"{named} takes no command", "leave out `--` and what follows it")
     except CtxsiftError as error:
         if named == _UNFAILING:
             note(str(error))

@@ -104,7 +104,7 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
     if options.backend == EXTRACT:
         if more:
             hint = "leave out --model, --device, --gguf-filename and --remote"
-            raise InputError("--backend", "extract picks lines by rule and asks no model", hint)
+            raise InputError("--backend", "extract selects lines by rules and uses no model", hint)
         return None
     if not (more or options.backend or settings.model or (settings.remote and settings.llm_base_url)):
         return None
@@ -114,8 +114,8 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
     settled = model.asks_service or options.backend or _named(options, settings).is_here
     if settings.llm_base_url is not None and not settled:
         # Earlier versions asked the service as soon as it had an address: this model may be one of its own.
-        hint = f"{CONSENT}; --device cpu asks a model on this machine"
-        raise InputError("CTXSIFT_LLM_BASE_URL", "is set, but nothing says that output may be sent there", hint)
+        hint = f"{CONSENT}; or use --device cpu to run a model on this machine"
+        raise InputError("CTXSIFT_LLM_BASE_URL", "is set, but you have not allowed sending output there", hint)
     return model
 
 
@@ -126,8 +126,8 @@ def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[Place, s
     if named.model:
         return place, named.model
     if place.backend == SERVICE:
-        hint = "give its name, set CTXSIFT_MODEL, or --device cpu"
-        raise InputError("--model", "a service is configured but no model is named", hint)
+        hint = "give its name with --model, set CTXSIFT_MODEL, or use --device cpu"
+        raise InputError("--model", "a service is configured, but no model is named", hint)
     raise InputError("--model", "no model is named", f"give one, e.g. {PACKAGED_MODEL}, or set CTXSIFT_MODEL")
 
 

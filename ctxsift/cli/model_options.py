@@ -19,32 +19,37 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
     """Add them; `ctxsift.cli.model` reads them."""
     options.add_argument(
         "--model",
-        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL}; with --remote, the service's name for it "
-        "(default: CTXSIFT_MODEL)",
+        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL}; with --remote, the name of the model at "
+        "the service (default: CTXSIFT_MODEL)",
     )
-    options.add_argument("--gguf-filename", help="the model's .gguf file, where --model names a folder or repository")
+    options.add_argument("--gguf-filename", help="the .gguf file, if --model names a folder or repository")
     options.add_argument(
-        "--backend", help="as `ctxsift list backends` names it (default: llama_cpp, with --remote litellm)"
+        "--backend", help="backend, see `ctxsift list backends` (default: llama_cpp; with --remote: litellm)"
     )
     options.add_argument(
         "--device",
         action=_DeviceOption,
         choices=[*_HERE, str(Device.REMOTE)],
         metavar=f"{{{','.join(_HERE)}}}",
-        help="the model runs on this machine, also with CTXSIFT_REMOTE=1 (default: cpu)",
+        help="run the model on this device of your machine, even if CTXSIFT_REMOTE=1 is set (default: cpu)",
     )
     options.add_argument(
         "--remote",
         action="store_true",
-        help="ask the service of CTXSIFT_LLM_BASE_URL: what the model reads is sent there (or CTXSIFT_REMOTE=1)",
+        help="ask the service at CTXSIFT_LLM_BASE_URL, and send it what the model reads (or set CTXSIFT_REMOTE=1)",
     )
-    options.add_argument("--env-file", type=path, metavar="FILE", help="CTXSIFT_* settings; the environment wins")
+    options.add_argument(
+        "--env-file",
+        type=path,
+        metavar="FILE",
+        help="file with CTXSIFT_* settings; environment variables take precedence",
+    )
     options.add_argument(
         "--timeout",
         type=seconds,
         metavar="SECONDS",
-        help="longest time to load a local model, and to wait for an answer "
-        f"(default: {DEFAULT_TIMEOUT_S:.0f}; for a service CTXSIFT_TIMEOUT_MS)",
+        help=f"time limit for loading a local model, and for each answer (default: {DEFAULT_TIMEOUT_S:.0f}; for a "
+        "service: CTXSIFT_TIMEOUT_MS)",
     )
 
 

@@ -84,7 +84,7 @@ def seconds(text: str) -> float:
     except ValueError:
         found = 0.0
     if not 0 < found <= _MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of seconds above 0, at most {_MOST_SECONDS}")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of seconds above 0 and up to {_MOST_SECONDS}")
     return found
 
 

@@ -79,7 +79,7 @@ def problem_with(source: Source, signals: Signals) -> str | None:
 def give_back(source: Source, why: str | None, *, as_json: bool, answered: Answered | None = None) -> int:
     """Print the original output, and to stderr why, if there is a reason to tell; return the exit code."""
     if why is not None:
-        note(f"{why}; the original output follows unchanged")
+        note(f"{why}; printing the original output")
     settled = _codes(source) if source.ended else None
 
     def codes() -> tuple[int, int | None]:

@@ -27,12 +27,12 @@ examples:
   ctxsift raw 3f2a9c81d04e --grep 'test_cart|AssertionError'
   ctxsift raw --list
 
-The ID is in the last line of what `ctxsift run` printed. Outputs are kept for seven days from when they were read last,
-200 of them and 200 MB at most, in files that only you can read: secrets in them are not taken out.
+`ctxsift run` prints the ID in its last line. Outputs are deleted seven days after they were last read; at most 200
+outputs and 200 MB are stored. Only you can read the files. They still contain any secrets that the command printed.
 
-exit code: 0 printed; 2 the arguments are wrong, or the pattern takes longer than five seconds
-  1  there is no output with this ID, or it cannot be read, or printed
-  3  it is no longer kept: run its command again
+exit code: 0 printed; 2 the arguments are wrong, or the pattern took longer than five seconds
+  1  there is no output with this ID, or it cannot be read or printed
+  3  the output has been deleted; run its command again
 """
 
 
@@ -47,14 +47,20 @@ def line_range(text: str) -> slice:
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="print the whole output that was shortened", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="print the full output behind a shortened one", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("identity", nargs="?", metavar="ID", help="12 or more hexadecimal digits")
-    one.add_argument("--lines", type=line_range, metavar="A:B", help="these lines alone")
-    one.add_argument("--grep", metavar="RE", help="lines alone that match a regular expression, of those in --lines")
-    one.add_argument("--path", action="store_true", help="print where the file is instead")
-    one.add_argument("--list", action="store_true", help="print ID, size and last use of what is kept, used last first")
-    one.add_argument("--clear", action="store_true", help="remove all that is kept")
+    one.add_argument("--lines", type=line_range, metavar="A:B", help="print only lines A to B, counted from 1")
+    one.add_argument(
+        "--grep",
+        metavar="RE",
+        help="print only lines that match the regular expression RE (with --lines: within that range)",
+    )
+    one.add_argument("--path", action="store_true", help="print the path of the file instead of its content")
+    one.add_argument(
+        "--list", action="store_true", help="list ID, size and last use of the stored outputs, most recently used first"
+    )
+    one.add_argument("--clear", action="store_true", help="delete all stored outputs")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
@@ -64,13 +70,15 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     del command, signals
     try:
         if sum((options.identity is not None, options.list, options.clear)) != 1:
-            raise InputError("ID", "name one output, or give --list or --clear", "ctxsift raw --list shows them")
+            raise InputError(
+                "ID", "name exactly one output, or give --list or --clear", "ctxsift raw --list shows them"
+            )
         return _listed(clear=options.clear) if options.identity is None else _printed(options)
     except InputError as error:
         note(str(error))
         return EXIT_USAGE
     except OSError as error:
-        note(f"the kept outputs cannot be read ({error.strerror or error})")
+        note(f"cannot read the stored outputs ({error.strerror or error})")
         return EXIT_UNKNOWN
 
 
@@ -115,7 +123,7 @@ def _printed(options: argparse.Namespace) -> int:
     if options.lines or options.grep is not None:
         data = _chosen(data, options.lines or slice(None), options.grep)
         if not data:
-            note("none of its lines is chosen by --lines and --grep")
+            note("no line matches --lines and --grep")
     write(data)
     return EXIT_UNKNOWN if stdout_loss() and not reader_gone() else 0
 
@@ -129,9 +137,9 @@ def _missing(identity: str) -> int:
 
     with contextlib.suppress(OSError):
         if raw_store.is_expired(identity):
-            note(f"{identity} is no longer kept. Do not retry: run its command again")
+            note(f"{identity} has been deleted. Do not retry; run its command again")
             return EXIT_EXPIRED
-    note(f"{in_line(identity, limit=80)}: no output has this ID; ctxsift raw --list shows those that are kept")
+    note(f"{in_line(identity, limit=80)}: no output has this ID; ctxsift raw --list shows the stored ones")
     return EXIT_UNKNOWN
 
 
@@ -160,6 +168,8 @@ def _matching(lines: list[bytes], pattern: str) -> list[bytes]:
             )
         ]
     except TimeoutError as error:
-        raise InputError("--grep", f"takes longer than {_MOST_SECONDS:g} s", "make it simpler") from error
+        raise InputError("--grep", f"takes longer than {_MOST_SECONDS:g} s", "simplify the pattern") from error
     except (regex.error, RecursionError, OverflowError, MemoryError) as error:
-        raise InputError("--grep", f"is no regular expression ({error})", "quote it; \\( is a parenthesis") from error
+        raise InputError(
+            "--grep", f"is not a regular expression ({error})", "quote it; \\( matches a parenthesis"
+        ) from error

@@ -30,37 +30,57 @@ examples:
   ctxsift run -c 'make 2>&1 | tee build.log'
   ctxsift raw 3f2a9c81d04e --lines 120:180
 
-Of output of {DEFAULT_MIN_BYTES:,} bytes or more, lines picked by rule are printed, in their order and wording, gaps
-counted. No model is asked. The last line says how many lines these are, the exit code, and where all of the output
-is. It is kept as it came, secrets included, in a file that only you can read, for seven days: ctxsift raw --help.
+If the output has {DEFAULT_MIN_BYTES:,} bytes or more, the command prints only the lines that rules select. It keeps
+their order and wording, and counts the lines it leaves out. It uses no model. The last line gives the number of lines,
+the exit code, and the path of the full output. That file keeps the output unchanged, secrets included, for seven days;
+only you can read it. See ctxsift raw --help.
 
-Output is printed as it is where it is shorter, no text or longer than {MOST_MB} MB; where that saves less than a
-quarter or 1,500 bytes; where the command failed and no lines that have room show why; where it cannot be kept. So is
-what `ctxsift raw` prints, or a command that reads a kept file; and everything where {SWITCH}=0 is set.
+The command prints the output unchanged if
+  it is shorter, is not text, or is longer than {MOST_MB} MB
+  shortening would save less than a quarter, or less than 1,500 bytes
+  the command failed and no line that fits shows why
+  the full output cannot be stored
+  it comes from `ctxsift raw`, or from a command that reads a stored file
+  {SWITCH}=0 is set
 
-Both streams of the command are read, and printed to stdout when it has ended; it gets your standard input and the
-signals that come.
+`ctxsift run` reads stdout and stderr of the command and prints both to stdout after the command ends. The command gets
+your standard input and your signals.
 
 exit code: the command's (128 + N if signal N killed it)
-  2  the arguments are wrong: the command is not run
-  126, 127  the command cannot be run, is not found
+  2  the arguments are wrong; the command was not run
+  126, 127  the command cannot be run, or was not found
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="run a command, print what matters of its output", epilog=_EPILOG)
+    one = commands.add_parser(
+        SUBCOMMAND, help="run a command and print the part of its output that matters", epilog=_EPILOG
+    )
     one.set_defaults(handler=run)
     one.add_argument(
-        "-q", "--question", default=DEFAULT_QUESTION, help="lines near it are picked (default: %(default)s)"
+        "-q",
+        "--question",
+        default=DEFAULT_QUESTION,
+        help="prefer lines related to this question (default: %(default)s)",
     )
-    one.add_argument("-c", dest="line", metavar="LINE", help="run a line of your shell ($SHELL) instead of a command")
+    one.add_argument("-c", dest="line", metavar="LINE", help="run LINE in your shell ($SHELL) instead of a command")
     one.add_argument(
-        "--min-bytes", type=size, default=DEFAULT_MIN_BYTES, metavar="N", help="shorter output is printed as it is"
+        "--min-bytes",
+        type=size,
+        default=DEFAULT_MIN_BYTES,
+        metavar="N",
+        help="print output shorter than N bytes unchanged (default: %(default)s)",
     )
-    one.add_argument("--max-bytes", type=size, default=DEFAULT_MAX_BYTES, metavar="N", help="that are printed at most")
     one.add_argument(
-        "--raw", "--no-store", dest="raw", action="store_true", help="keep nothing, and print all as it comes"
+        "--max-bytes",
+        type=size,
+        default=DEFAULT_MAX_BYTES,
+        metavar="N",
+        help="print at most N bytes of shortened output (default: %(default)s)",
+    )
+    one.add_argument(
+        "--raw", "--no-store", dest="raw", action="store_true", help="print all output as it arrives, and store nothing"
     )
 
 

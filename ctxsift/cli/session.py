@@ -30,12 +30,13 @@ examples:
   ctxsift session files session.jsonl
   ctxsift session convert session.jsonl -o session.atif.json
 
-Sessions of Claude Code, Codex, Pi, SWE-agent and mini-SWE-agent, trajectories in ATIF and lists of OpenAI's or
-Anthropic's messages are recognised by their content. Without FILE, the newest session of Claude Code or Codex in this
-folder is read. Secrets become *** unless --keep-secrets is given. Nothing is sent anywhere, and no command is run.
+The command recognises the format by content: sessions of Claude Code, Codex, Pi, SWE-agent and mini-SWE-agent,
+trajectories in ATIF, and lists of OpenAI or Anthropic messages. Without FILE, it reads the newest session of Claude
+Code or Codex in this folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere and
+runs no command.
 
 exit code: 0 done; 128 + N after signal N
-  1  stdout cannot be written, or the file that convert writes
+  1  stdout, or the output file of convert, cannot be written
   2  the arguments are wrong, or FILE cannot be read
 """
 
@@ -49,26 +50,43 @@ def step_number(text: str) -> int:
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand, with its own."""
-    one = commands.add_parser(SUBCOMMAND, help="look into a coding agent's session", epilog=_EXAMPLES)
+    one = commands.add_parser(SUBCOMMAND, help="inspect a coding agent's session", epilog=_EXAMPLES)
     actions = one.add_subparsers(
         dest="action", metavar="ACTION", required=True, help="list, show, stats, files or convert"
     )
-    listing = actions.add_parser("list", help="sessions of Claude Code and Codex on this machine, the newest first")
+    listing = actions.add_parser("list", help="list sessions of Claude Code and Codex on this machine, newest first")
     listing.add_argument(
         "-n", dest="most", type=step_number, default=DEFAULT_MOST_LISTED, metavar="N", help="default: %(default)s"
     )
-    show = actions.add_parser("show", help="its steps, readable; long outputs are cut")
-    show.add_argument("--step", type=step_number, metavar="N", help="this step alone, whole")
-    stats = actions.add_parser("stats", help="steps, tools, tokens, compactions, time, what was not read")
-    files = actions.add_parser("files", help="files it touched, failed commands, checks, commits, each with its steps")
-    convert = actions.add_parser("convert", help="write it as a trajectory in ATIF 1.8")
+    show = actions.add_parser("show", help="print the steps in readable form; long outputs are truncated")
+    show.add_argument("--step", type=step_number, metavar="N", help="show only this step, untruncated")
+    stats = actions.add_parser(
+        "stats", help="count steps, tools, tokens, compactions, time, and records that were skipped"
+    )
+    files = actions.add_parser(
+        "files", help="list files touched, failed commands, checks and commits, each with its steps"
+    )
+    convert = actions.add_parser("convert", help="convert the session to a trajectory in ATIF 1.8")
     for each in (show, stats, files, convert):
-        each.add_argument("file", nargs="?", type=path, metavar="FILE", help="default: the newest session here")
-        each.add_argument("--keep-secrets", action="store_true", help="leave secrets as they are")
+        each.add_argument(
+            "file",
+            nargs="?",
+            type=path,
+            metavar="FILE",
+            help="session file (default: the newest session of this folder)",
+        )
+        each.add_argument("--keep-secrets", action="store_true", help="do not replace secrets")
     told = ((listing, "the list"), (show, "the session, or the step, in ATIF"), (stats, "the figures"), (files, "them"))
     for each, what in told:
         each.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-    convert.add_argument("-o", "--output", type=path, required=True, metavar="OUT", help="packed if it ends in .gz")
+    convert.add_argument(
+        "-o",
+        "--output",
+        type=path,
+        required=True,
+        metavar="OUT",
+        help="output file; gzip-compressed if the name ends in .gz",
+    )
     for each, handler in ((listing, _list), (show, _show), (stats, _stats), (files, _files), (convert, _convert)):
         each.set_defaults(handler=run, act=handler)
 
@@ -136,9 +154,7 @@ def _show(options: argparse.Namespace, signals: Signals) -> int:
 
     session = _session(options, signals)
     if options.step is not None and not any(step.step_id == options.step for step in session.steps):
-        raise InputError(
-            f"--step {options.step}", "there is no such step", f"the session has 1 to {len(session.steps)}"
-        )
+        raise InputError(f"--step {options.step}", "no such step", f"give a number from 1 to {len(session.steps)}")
     session_view.print_session(session, options.step, as_json=options.json)
     return 0
 

@@ -24,14 +24,14 @@ def started(command: list[str], signals: Signals) -> Source | int:
         return command_output(command, signals)
     except OSError as error:
         why = error.strerror or error
-        note(str(InputError("the command", f"{command[0]} cannot be run ({why})", _hint(command))))
+        note(str(InputError(command[0], f"cannot be run ({why})", _hint(command))))
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
 
 
 def tell_left_open(source: Source) -> None:
     """Say so where a process in the background holds the output."""
     if source.left_open:
-        note("a process in the background still holds the output of the command; it was not waited for")
+        note("a background process still has the output of the command open; ctxsift did not wait for it")
 
 
 def _hint(command: list[str]) -> str:

@@ -18,9 +18,9 @@ EXIT_UNREADABLE = 1
 _TOO_OFTEN, _FEWEST = 0.3, 10
 
 _EPILOG = """\
-Counted are outputs of which an extract was weighed: of `ctxsift run` and `ctxsift hook`, 4,096 bytes or more, from the
-first that was shortened on. Bytes are those of outputs and of what was shown instead, each time; what an agent's turns
-cost is not known here. Outputs are read again by `ctxsift raw`; who opens the file itself is not seen.
+Counts outputs of 4,096 bytes or more that `ctxsift run` and `ctxsift hook` considered, starting with the first one they
+shortened. "bytes" compares the size of these outputs with the size of what was shown instead. It does not say what an
+agent's turns cost. "read again" counts reads by `ctxsift raw`; opening the file directly is not counted.
 
 exit code: 0 printed; 1 the counts cannot be read; 2 the arguments are wrong
 """
@@ -55,9 +55,9 @@ class Stats:
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="count what was shortened, and read again", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="count shortened outputs, and how many were read again", epilog=_EPILOG)
     one.set_defaults(handler=run)
-    one.add_argument("--json", action="store_true", help="print it as JSON")
+    one.add_argument("--json", action="store_true", help="print the counts as JSON")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     show_columns(_rows(found))
     rate = found.read_again_rate
     if rate is not None and rate > _TOO_OFTEN and found.outputs >= _FEWEST:
-        note(f"{rate:.0%} of the outputs were read again: too much is left out of them")
+        note(f"{rate:.0%} of the shortened outputs were read again: shortening leaves out too much")
     return 0
 
 

@@ -60,7 +60,7 @@ def place_of(named: Named, settings: Settings) -> Place:
 
     """
     if named.remote and named.device is not None:
-        raise InputError("--remote", f"--device {named.device} is of this machine", "leave out one of them")
+        raise InputError("--remote", f"--device {named.device} runs on this machine", "leave out one of the two")
     allowed = named.remote or (settings.remote and not named.is_here)
     if named.backend is None:
         service = allowed and (named.remote or settings.llm_base_url is not None)
@@ -72,7 +72,7 @@ def place_of(named: Named, settings: Settings) -> Place:
     if service and not allowed:
         raise InputError(named.backend_option, f"{named.backend} asks a service", CONSENT)
     if named.remote and not service:
-        raise InputError("--remote", f"the backend {named.backend} asks no service", "leave it out")
+        raise InputError("--remote", f"the backend {named.backend} does not use a service", "leave out --remote")
     return Place(named.backend, _device(named, service=service), service)
 
 

@@ -46,7 +46,7 @@ class FilteredBackend:
     async def agenerate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         """Raise BackendError: to the program, messages mean nothing."""
         del messages, limits
-        raise BackendError("it answers requests of the product alone")
+        raise BackendError("this backend only accepts compression requests, not raw messages")
 
     async def agenerate_request(self, request: Request, limits: Limits) -> Generation:
         """Ask once. The time of the program is part of `total_ms`, its remarks are kept. Raises as the model does."""

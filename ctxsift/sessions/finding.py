@@ -87,6 +87,8 @@ def newest_session(folder: Path) -> SessionFile:
     """Return the newest session that began in a folder. Raises InputError where there is none."""
     newest = next(sessions_of(folder), None)
     if newest is None:
-        problem = "has no session of Claude Code or Codex"
-        raise InputError("this folder", problem, "name a FILE; `ctxsift session list` shows those of all folders")
+        problem = "contains no session of Claude Code or Codex"
+        raise InputError(
+            "this folder", problem, "name a FILE; `ctxsift session list` lists the sessions of all folders"
+        )
     return newest

@@ -30,7 +30,7 @@ IMPORTERS: tuple[type[Importer], ...] = (Atif, SweAgent, MiniSweAgent, Pi, Claud
 _FIRST, _FIRST_BYTES = 50, 4_000_000
 _MOST_SUBAGENTS = 500
 _MOST_KINDS = 200
-_READ_HINT = "sessions of Claude Code, Codex, Pi, SWE-agent, ATIF and lists of messages are read"
+_READ_HINT = "ctxsift reads sessions of Claude Code, Codex, Pi, SWE-agent, ATIF and lists of messages"
 _DATABASE = b"SQLite format 3\x00"
 
 
@@ -49,7 +49,9 @@ def open_session(path: Path, *, beside: Importer | None = None) -> Iterator[Iter
     """
     with reading(path, _READ_HINT) as raw:
         if raw.read(len(_DATABASE)) == _DATABASE:
-            raise InputError(str(path), "is a SQLite database (as Cursor keeps sessions in), which is not read", "")
+            raise InputError(
+                str(path), "is a SQLite database (Cursor stores its sessions in one), which ctxsift cannot read", ""
+            )
         raw.seek(0)
         file = lines.unpacked(raw, str(path))
         first, rest = _begun(path, file)

@@ -37,7 +37,7 @@ def test_matrix_that_is_no_json(runner: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        ([], "matrix.json: is not a mapping"),
+        ([], "matrix.json: is not a JSON object"),
         ({}, "matrix.json: /scenarios: required field is missing"),
         ({"scenario": []}, "unknown field; did you mean scenarios?"),
         ({"scenarios": {}}, "matrix.json: /scenarios: is not a list"),
@@ -123,9 +123,9 @@ def test_duplicate_field_in_a_row(runner: Run, tmp_path: Path) -> None:
         (["--max-cases", "0"], "--max-cases: 0 is below 1; give 1 or more"),
         (["--max-cases", "-3"], "--max-cases: -3 is below 1"),
         (["--name", "../elsewhere"], "--name ../elsewhere: is not a folder name"),
-        (["--name", "a" * 201], "--name aaaaaaaaaaaaaaaaaaaa...: is too long, at most 200 bytes are allowed"),
+        (["--name", "a" * 201], "--name aaaaaaaaaaaaaaaaaaaa...: is too long (limit: 200 bytes)"),
         (["--env-file", "missing.env"], "missing.env: no such file; check --env-file"),
-        (["--dataset", "missing"], "missing: no such dataset"),
+        (["--dataset", "missing"], "missing: no such file or folder"),
     ],
 )
 def test_options(runner: Run, tmp_path: Path, arguments: list[str], expected: str) -> None:
@@ -135,7 +135,7 @@ def test_options(runner: Run, tmp_path: Path, arguments: list[str], expected: st
 
 def test_nothing_selected(runner: Run, tmp_path: Path) -> None:
     write_matrix(tmp_path, scenario(enabled=False))
-    assert "selection: nothing is selected; enable a scenario" in refused(runner, "--phase", "test")
+    assert "selection: no enabled scenario matches; enable one" in refused(runner, "--phase", "test")
 
 
 def test_unknown_option_is_usage(runner: Run, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ class TestDataset:
             ("family: ", "familiy: ", "/cases/0/familiy: unknown field; did you mean family?"),
             ("intent: ", "# ", "/cases/0/intent: required field is missing"),
             ("intent: recall", "intent: recal", "/cases/0/intent: 'recal' is unknown; did you mean recall?"),
-            ("intent: recall", "intent: json", "/cases/0/output_mode: plain_text does not go with json; use json"),
+            ("intent: recall", "intent: json", "/cases/0/output_mode: plain_text cannot be used with json; use json"),
             ("difficulty: easy", "difficulty: [easy]", "/cases/0/difficulty: expected a string, got a list"),
             ("id: java-caused-by-recall", "id: ../java", "/cases/0/id: '../java' is not a usable id"),
             ("id: java-caused-by-recall", "id: java-root-cause-exact", "is also used in"),
@@ -196,7 +196,7 @@ class TestDataset:
 
     def test_capture_without_text(self, runner: Run, folder: Path) -> None:
         next(folder.rglob("*.txt")).unlink()
-        assert "no such file; every case file needs its capture" in refused(runner, "--dataset", "data")
+        assert "no such file; put the capture next to the case file" in refused(runner, "--dataset", "data")
 
     def test_capture_that_is_no_utf8(self, runner: Run, folder: Path) -> None:
         next(folder.rglob("*.txt")).write_bytes(b"\xff\xfe broken")
@@ -204,7 +204,7 @@ class TestDataset:
 
     def test_folder_without_cases(self, runner: Run, folder: Path) -> None:
         (folder / "java").rename(folder.parent / "elsewhere")
-        assert "has no .yaml files" in refused(runner, "--dataset", "data")
+        assert "contains no .yaml files" in refused(runner, "--dataset", "data")
 
     def test_dataset_that_is_a_file(self, runner: Run, folder: Path) -> None:
         assert "required field is missing" in refused(runner, "--dataset", "matrix.json")

@@ -508,5 +508,8 @@ def test_a_corpus_and_its_variant_are_not_to_be_rescored(tmp_path: Path) -> None
         path.write_text(json.dumps(record))
         paths.append(path)
     told = pair_markdown(compare_results(*map(read_result, paths)), None)
-    assert "one and a variant of it (000000000000, 111111111111): 2 cases of the same name ask different things" in told
+    assert (
+        "a corpus and its variant (000000000000, 111111111111): 2 cases with the same name ask different questions"
+        in told
+    )
     assert "rescore" not in told

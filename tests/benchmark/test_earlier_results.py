@@ -163,7 +163,7 @@ def test_the_first_version_is_shown_and_says_what_it_lacks(capsys: pytest.Captur
     (path,) = V1.iterdir()
     assert report.main([str(path)]) == 0
     shown = capsys.readouterr().out
-    assert "an early version, without intervals: run benchmark.rescore on it" in shown
+    assert "an early version, without intervals; run benchmark.rescore on it" in shown
     record = read_result(path).record
     assert record.schema_version == 1
     assert f"{record.summary.final_score:.1f}" in shown
@@ -173,7 +173,7 @@ def test_published_files_cannot_be_rescored(tmp_path: Path, capsys: pytest.Captu
     copies = [Path(shutil.copy(path, tmp_path)) for path in PUBLISHED.iterdir()]
     before = {path: path.read_bytes() for path in copies}
     assert rescore.main([str(tmp_path)]) == 2
-    assert "only results of this runner can be rescored" in capsys.readouterr().err
+    assert "rescore only results of this runner" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

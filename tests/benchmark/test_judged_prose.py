@@ -205,9 +205,9 @@ def test_who_may_not_be_asked_is_not(path: Path, tmp_path: Path, capsys: pytest.
     away = scenario(name="away", track="remote", backend="litellm", model="openai/gpt", gguf_filename=None)
     write_matrix(tmp_path, away | {"device": "remote"})
     refusals = {
-        "sends what it is asked": ["--judge", "away", "--matrix", "matrix.json"],
-        "a result has one judge": ["--judge", "rules", "--judge", "away"],
-        "--dry-run nobody": ["--judge", "rules", "--dry-run"],
+        "sends its questions to a provider": ["--judge", "away", "--matrix", "matrix.json"],
+        "a result has only one judge": ["--judge", "rules", "--judge", "away"],
+        "cannot be used with --dry-run": ["--judge", "rules", "--dry-run"],
         "no such file": ["--judge", "recorded:nowhere"],
     }
     for problem, options in refusals.items():

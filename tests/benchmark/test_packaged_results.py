@@ -57,6 +57,6 @@ def test_where_there_are_no_results_these_are_shown(tmp_path: Path, module: str,
     done = call(module, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert shown in done.stdout
-    assert "no results/ here: these are the runs that come with the benchmark" in done.stderr
+    assert "no results/ folder here; showing the runs that ship with the benchmark" in done.stderr
     (tmp_path / "results").mkdir()
     assert "packaged" not in call(module, folder=tmp_path).stderr

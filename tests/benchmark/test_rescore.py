@@ -184,7 +184,7 @@ def test_foreign_files_are_refused_in_one_line(
 def test_a_file_of_the_published_layout_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published = published_layout(tmp_path / "published.json", "gpt", {"git-01": 0.5})
     assert rescore.main([str(published)]) == 2
-    assert "is of the published layout" in capsys.readouterr().err
+    assert "uses the published layout of CtxSift" in capsys.readouterr().err
 
 
 def test_results_of_the_first_schema_version_are_rescored(run_folder: Path) -> None:

@@ -134,12 +134,12 @@ def test_the_version_is_told() -> None:
 def test_a_claim_against_the_exit_code_gives_the_original_back(tmp_path: Path) -> None:
     done = call(tmp_path, "--exit-code", "1", default="All tests pass.")
     assert (done.returncode, done.stdout) == (0, LONG)
-    assert b"the answer was held back: it claims success, but the command failed; the original" in done.stderr
+    assert b"the answer was held back: it claims success, but the command failed; printing the original" in done.stderr
     told = json.loads(call(tmp_path, "--json", "--exit-code", "1", default="All tests pass.").stdout)
     assert (told["validation"]["status"], told["validation"]["reasons"]) == ("rejected", ["contradicts_exit_code"])
     done = call(tmp_path, default="src/app.py:7 and src/cart.py:9 have errors.")
     assert done.stdout == b"src/app.py:7 and src/cart.py:9 have errors.\n"
-    assert done.stderr == b"ctxsift: check the answer: neither output nor question holds src/cart.py:9\n"
+    assert done.stderr == b"ctxsift: check the answer: neither the output nor the question contains src/cart.py:9\n"
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ FAILING = LOG[:40_000] + b"src/app.py:7: error: no attribute 'total'\n  note: de
 def test_lines_picked_by_rule_stand_in_for_an_unusable_answer(tmp_path: Path) -> None:
     done = call(tmp_path, "--fallback", "extract", data=FAILING, finish_reason="loop")
     assert done.returncode == 0
-    assert b"lines picked by rule follow (--fallback extract)" in done.stderr
+    assert b"printing lines selected by rules instead (--fallback extract)" in done.stderr
     assert done.stdout.startswith(LOG[:20])
     assert b"src/app.py:7: error: no attribute 'total'\n  note: defined in src/cart.py\n" in done.stdout
     assert b" lines ...\n" in done.stdout

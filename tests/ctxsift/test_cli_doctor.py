@@ -80,7 +80,7 @@ def test_all_is_well_before_and_after_it_is_set_up(home: Path, tmp_path: Path) -
         (("/gone/ctxsift hook claude",), {}, "not there: /gone/ctxsift hook claude; run ctxsift init claude"),
         (("/bin/sh ctxsift hook claude", "/bin/sh ctxsift hook claude"), {}, "2 times"),
         (("A=1 /bin/sh ctxsift hook claude",), {"disableAllHooks": True}, "disableAllHooks"),
-        ((), {"hooks": []}, "another shape"),
+        ((), {"hooks": []}, "do not have the structure"),
     ],
 )
 def test_what_is_wrong_with_an_entry_is_told(

@@ -58,14 +58,14 @@ def test_lines_are_chosen(identity: str, options: tuple[str, ...], numbers: tupl
     done = call(identity, *options)
     lines = [b"line %d of the build\r\n" % number if number else b"error \xff at the end" for number in numbers]
     assert (done.returncode, done.stdout) == (0, b"".join(lines))
-    assert (b"none of its lines" in done.stderr) == (not numbers)
+    assert (b"no line matches" in done.stderr) == (not numbers)
 
 
 def test_a_pattern_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     done = call(raw_store.keep(b"a" * 5000 + b"b"), "--grep", "^(a|aa)+$", most_s=40)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"--grep: takes longer than 5 s; make it simpler" in done.stderr
+    assert b"--grep: takes longer than 5 s; simplify the pattern" in done.stderr
 
 
 def test_path_list_and_clear(identity: str) -> None:
@@ -80,7 +80,7 @@ def test_what_is_gone_is_told_for_good(identity: str) -> None:
     raw_store.clear()
     done = call(identity)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert done.stderr == f"ctxsift: {identity} is no longer kept. Do not retry: run its command again\n".encode()
+    assert done.stderr == f"ctxsift: {identity} has been deleted. Do not retry; run its command again\n".encode()
 
 
 @pytest.mark.parametrize("name", ["0123456789ab", "../../etc/passwd", "", "x\x1b[2J", "0123456789AB"])

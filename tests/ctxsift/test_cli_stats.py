@@ -72,7 +72,7 @@ def test_too_much_left_out_is_told(state: Path) -> None:
     (state).mkdir()
     lines = [f"1 shortened 9000 500 {n:012x}\n" for n in range(10)]
     (state / "uses").write_text("".join(lines) + "".join(f"2 read {n:012x}\n" for n in range(4)))
-    assert "40% of the outputs were read again" in call("stats").stderr
+    assert "40% of the shortened outputs were read again" in call("stats").stderr
 
 
 @pytest.mark.slow

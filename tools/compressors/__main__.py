@@ -108,7 +108,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run what is installed, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m tools.compressors", description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--results", type=Path, nargs="+", metavar="DIR", help="write the page from these results, run nothing"
+        "--results",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="write the page from these results, without running anything",
     )
     parser.add_argument("--output-dir", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
     options = parser.parse_args(argv)

@@ -74,38 +74,55 @@ def build_parser() -> Parser:
                 type=Path,
                 default=Path(given) if given else None,
                 metavar="FOLDER",
-                help="folder of the recording; default: RECORDING of the environment",
+                help="folder of the recording; default: the environment variable RECORDING",
             )
         if steps:
-            sub.add_argument("--reason", "-r", required=True, metavar="WHY", help="what the agent says with the call")
+            sub.add_argument("--reason", "-r", required=True, metavar="WHY", help="message of the agent for this call")
         return sub
 
-    start = added("start", _start, "begin with a copy of a project")
-    start.add_argument("project", type=Path, metavar="PROJECT_DIR", help="without installed packages or build outputs")
-    start.add_argument("--name", metavar="NAME", help="of its folder in the sandbox; default: as PROJECT_DIR")
+    start = added("start", _start, "start a recording with a copy of a project")
     start.add_argument(
-        "--path", action="append", default=[], metavar="FOLDER", help="below the home, first in PATH, e.g. .cargo/bin"
+        "project",
+        type=Path,
+        metavar="PROJECT_DIR",
+        help="folder of the project, without installed packages or build outputs",
     )
-    start.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for commands")
-    replaying = added("replay", _replay, "do a finished session again and compare the files")
-    replaying.add_argument("session", type=Path, metavar="FOLDER", help="that `finish` wrote")
-    comparing = added("compare", _compare, "print what the artifact index says of finished sessions, beside git")
-    comparing.add_argument("sessions", nargs="+", type=Path, metavar="FOLDER", help="that `finish` wrote")
+    start.add_argument(
+        "--name", metavar="NAME", help="name of the folder in the sandbox; default: the name of PROJECT_DIR"
+    )
+    start.add_argument(
+        "--path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="folder below the home to put first in PATH, e.g. .cargo/bin",
+    )
+    start.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable for commands"
+    )
+    replaying = added("replay", _replay, "repeat a finished session and compare the files")
+    replaying.add_argument("session", type=Path, metavar="FOLDER", help="folder that `finish` wrote")
+    comparing = added("compare", _compare, "compare the artifact index of finished sessions with git")
+    comparing.add_argument("sessions", nargs="+", type=Path, metavar="FOLDER", help="folders that `finish` wrote")
     for each in (start, replaying):
         each.add_argument(
             "--tool",
             action="append",
             default=[],
             metavar="FOLDER[:NAME]",
-            help="a folder of this machine, seen as ~/NAME",
+            help="show a folder of this machine as ~/NAME",
         )
     _add_steps(added)
-    ending = added("finish", _finish, "write the session, the truth about its files and its provenance")
-    ending.add_argument("target", type=Path, metavar="FOLDER", help="to write to")
-    ending.add_argument("--split", choices=("dev", "test"), required=True, help="test: used for no tuning")
-    ending.add_argument("--licence", required=True, metavar="SPDX", help="of project and session, e.g. MIT")
+    ending = added("finish", _finish, "write the session, the states of its files and its provenance")
+    ending.add_argument("target", type=Path, metavar="FOLDER", help="folder to write the session to")
+    ending.add_argument("--split", choices=("dev", "test"), required=True, help="test: never used for tuning")
+    ending.add_argument("--licence", required=True, metavar="SPDX", help="licence of project and session, e.g. MIT")
     ending.add_argument(
-        "--varies", action="append", default=[], metavar="PATTERN", help="files that hold times, so that replays differ"
+        "--varies",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="files that contain times, so that replays may differ",
     )
     return parser
 
@@ -113,24 +130,24 @@ def build_parser() -> Parser:
 def _add_steps(added: Callable[..., argparse.ArgumentParser]) -> None:
     """Add what is a step of the session, or looks at them."""
     run = added("run", _run, "run a command with bash", steps=True)
-    run.add_argument("--timeout", type=float, metavar="S", help="seconds; default: 120")
-    run.add_argument("line", metavar="COMMAND", help="one argument, as bash -c takes it")
+    run.add_argument("--timeout", type=float, metavar="S", help="time limit in seconds; default: 120")
+    run.add_argument("line", metavar="COMMAND", help="command line for bash -c, as one argument")
     for name, handler, summary in (
         ("read", _read, "show a file with line numbers"),
-        ("write", _write, "write a file whole; its content comes on stdin"),
-        ("edit", _edit, "replace text that stands once in a file; as options, or on stdin between marks"),
+        ("write", _write, "write a whole file; reads its content from stdin"),
+        ("edit", _edit, "replace text that occurs once in a file; give it as options, or on stdin between marks"),
     ):
         sub = added(name, handler, summary, steps=True)
         sub.add_argument("file", metavar="FILE")
         if name == "read":
-            sub.add_argument("--lines", type=_range, metavar="A-B", help="these alone")
+            sub.add_argument("--lines", type=_range, metavar="A-B", help="show only these lines")
         if name == "edit":
-            sub.add_argument("--old", metavar="TEXT", help="what stands in the file")
-            sub.add_argument("--new", metavar="TEXT", help="what is to stand there")
-    added("say", _say, "record a message of the agent that ends its turn; it comes on stdin")
-    added("user", _user, "record a message of the user; it comes on stdin")
-    added("status", _status, "print what was recorded so far")
-    added("undo", _undo, "take back changes that no step made, or a last step that cannot be shown as it is")
+            sub.add_argument("--old", metavar="TEXT", help="text to replace")
+            sub.add_argument("--new", metavar="TEXT", help="replacement text")
+    added("say", _say, "record a message of the agent that ends its turn; reads it from stdin")
+    added("user", _user, "record a message of the user; reads it from stdin")
+    added("status", _status, "print the steps recorded so far")
+    added("undo", _undo, "undo changes that no step made, or a last step that cannot be recorded as it is")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

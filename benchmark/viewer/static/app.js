@@ -17,7 +17,7 @@ import { Versus } from "./versus.js";
 
 const VIEWS = [
   ["board", "Leaderboard"],
-  ["pictures", "Pictures"],
+  ["pictures", "Charts"],
   ["compare", "Head to head"],
   ...(overview.retention?.length ? [["retention", "What is kept"]] : []),
   ...(overview.validity ? [["validity", "Validity"]] : []),

@@ -202,7 +202,7 @@ function Pictures({ query }) {
   const measured = new Set(
     chosen.filter((/** @type {BoardRow} */ row) => isRival(row) || !wanted.some(isRival)).map((row) => row.key),
   );
-  const head = html`<${Heading} title="Pictures" /><${ResultFilters} query=${query} />
+  const head = html`<${Heading} title="Charts" /><${ResultFilters} query=${query} />
     ${
       overview.boards.length > 1 &&
       html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>

@@ -123,5 +123,7 @@ class Threshold:
         self._size = sum(characters_of(prompt) for prompt in self._prompts)
         least = self._budget + self._keep_last + tokens_of(self._prompts)
         if self._tokens < 2 * least:
-            problem = f"summary, kept steps and system prompt can take {least:,} of {self._tokens:,} tokens"
+            problem = (
+                f"summary, kept steps and system prompt need up to {least:,} tokens, more than half of {self._tokens:,}"
+            )
             raise InputError("--threshold", problem, f"give at least {2 * least}")

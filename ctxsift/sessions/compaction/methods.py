@@ -90,8 +90,8 @@ def method_with_model(name: str) -> Callable[..., Method]:
         return MODELLED[name]
     if name not in METHODS and name != RECORDED and _needs_model(found := _of_package(name)):
         return found
-    hint = f"leave it out, or take {', '.join(MODELLED)}"
-    raise InputError("--model", f"the method {name} asks no model", hint)
+    hint = f"leave out --model, or use {', '.join(MODELLED)}"
+    raise InputError("--model", f"the method {name} does not use a model", hint)
 
 
 def by_rules(name: str) -> str:
@@ -115,7 +115,7 @@ def _of_package(name: str) -> Callable[..., Method]:
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
         known = [*METHODS, RECORDED, *points]
-        raise InputError("--method", f"there is no method {name!r}", did_you_mean(name, known))
+        raise InputError("--method", f"unknown method {name!r}", did_you_mean(name, known))
     try:
         return cast("Callable[..., Method]", points[name].load())
     except Exception as error:  # other people's code

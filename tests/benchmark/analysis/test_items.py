@@ -128,7 +128,9 @@ def test_items_leave_no_other_wish_out(tmp_path: Path, capfd: pytest.CaptureFixt
 
 def test_older_results_have_no_tags(capfd: pytest.CaptureFixture[str]) -> None:
     assert main([str(V2), "--tag", "easy-tier"]) == 2
-    assert "--tag easy-tier: no answer here belongs to it; older files name" in capfd.readouterr().err
+    assert (
+        "--tag easy-tier: no answer in these results belongs to it; older files do not record" in capfd.readouterr().err
+    )
 
 
 def test_a_third_of_the_captures_is_for_judging() -> None:

@@ -57,6 +57,9 @@ def test_only_a_significant_contradiction_is_noted(tmp_path: Path) -> None:
     assert list(opposed([honest, better])) == []
     assert list(opposed([honest, alike])) == []
     notes = notes_together(build_leaderboard([honest, fluent, better]))
-    said = "honest is significantly better than fluent where truth is judged, and significantly worse where wording is"
+    said = (
+        "honest is significantly better than fluent on cases judged by truth, "
+        "and significantly worse on cases judged by wording"
+    )
     assert said in notes
     assert sum("significantly" in note for note in notes) == 1

@@ -193,7 +193,7 @@ def test_other_machines_are_said(run: Result) -> None:
 
 def test_published_files_do_not_tell(run: Result, tmp_path: Path) -> None:
     path = published_layout(tmp_path / "a.result.json", "a", {"one": 0.4})
-    with pytest.raises(InputError, match="does not tell how it was run"):
+    with pytest.raises(InputError, match="does not record how it was run"):
         noise(read_result(path), in_memory(run))
 
 
@@ -236,7 +236,7 @@ def test_the_command_names_what_differs(
     assert 'weights_sha256 is null and "ccc' in told
     assert len(told.splitlines()) == 1
     assert compare.main(["--same", *pair, str(path)]) == 2
-    assert "is about two runs, but there are 3" in capsys.readouterr().err
+    assert "compares two runs, but found 3" in capsys.readouterr().err
 
 
 def test_a_gate_is_for_other_runs(pair: list[str]) -> None:

@@ -111,7 +111,7 @@ def test_another_scorer_refuses_the_verdict(results: dict[str, StoredResult]) ->
     ("changes", "why"),
     [
         ({"scorer_version": "0"}, "different scorers"),
-        ({"corpus_sha256": "b" * 64}, "different states of the corpus"),
+        ({"corpus_sha256": "b" * 64}, "different versions of the corpus"),
     ],
 )
 def test_the_gate_cannot_tell_across_scorers_and_corpora(
@@ -167,7 +167,7 @@ def test_what_does_not_beat_the_best_baseline_is_first_of_nothing(results: dict[
 
 
 def test_ranks_that_do_not_follow_the_score_are_explained(tmp_path: Path) -> None:
-    # Quicker, and so ahead by score; worse by quality, beyond chance.
+    # Quicker, and so ahead by score; significantly worse by quality.
     paths = []
     for name, score, factor in (("quick", 0.80, 1.0), ("good", 0.90, 0.85)):
         path = published_layout(tmp_path / f"{name}.json", name, {f"c{n}": score for n in range(30)})

@@ -65,9 +65,9 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
         (changed(1, names=["a", []]), "/statements/1/names/1: is empty"),
         (
             changed(1, terms=[["closed", "db_session is gone"]]),
-            "/statements/1/terms/0: 'db_session is gone' has an identifier",
+            "/statements/1/terms/0: 'db_session is gone' contains an identifier",
         ),
-        (changed(1, terms=[["closed", "~mising"]]), "/statements/1/terms/0: '~mising' is no family"),
+        (changed(1, terms=[["closed", "~mising"]]), "/statements/1/terms/0: '~mising' is not a family"),
         (changed(1, terms=[["closed", "~mising"]]), "did you mean ~missing"),
         (changed(1, names=[], terms=[]), "/statements/1: has neither names nor terms nor pairs"),
         (changed(0, within="page"), "/statements/0/within: 'page' is unknown"),
@@ -85,10 +85,10 @@ def changed(index: int, **fields: Any) -> dict[str, Any]:
         ({"must_not": [{"says": "nothing", "terms": []}]}, "/must_not/0: has neither names nor terms"),
         (
             changed(0, terms=[[f"fails {n}" for n in range(2_000)]]),
-            "/statements: with must_not they have",
+            "/statements: together with must_not they have",
         ),
-        ({"statements": []}, "/must_not: has no statements beside it"),
-        ({"intent": "json", "family": "structured", "expected_output": "{}"}, "do not go with the intent json"),
+        ({"statements": []}, "/must_not: is used without statements"),
+        ({"intent": "json", "family": "structured", "expected_output": "{}"}, "cannot be used with the intent json"),
     ],
 )
 def test_a_fault_is_named_with_its_place(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
@@ -132,7 +132,7 @@ def test_the_check_finds_what_loading_the_packaged_corpus_does_not_look_for(case
     assert list(check_case(case)) == []
     statement = replace(case.statements[1], terms=(("db_session is gone",),))
     found = replace(case, statements=(case.statements[0], statement))
-    assert any("'db_session is gone' has an identifier" in problem for problem in check_case(found))
+    assert any("'db_session is gone' contains an identifier" in problem for problem in check_case(found))
 
 
 def test_an_anchor_that_no_statement_has_is_found(case: Case) -> None:

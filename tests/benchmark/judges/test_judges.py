@@ -171,7 +171,7 @@ def test_what_leaves_the_machine_needs_a_word(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("CTXSIFT_LLM_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("CTXSIFT_LLM_API_KEY", "k")
     row = {"track": "remote", "model": "openai/m", "device": "remote"}
-    with pytest.raises(InputError, match="sends what it is asked to a provider"):
+    with pytest.raises(InputError, match="sends its questions to a provider"):
         judges_of(["mine"], options(tmp_path, row), no_rules)
 
 
@@ -209,9 +209,9 @@ def test_verdicts_from_elsewhere(tmp_path: Path) -> None:
     ("lines", "told"),
     [
         (["{"], ":1: is not JSON"),
-        (['{"id": "a", "score": 5}'], ":1: is no verdict"),
-        (['{"id": "a", "criterionResults": []}'] * 2, ":2: judges a again"),
-        ([""], "holds no verdicts"),
+        (['{"id": "a", "score": 5}'], ":1: is not a verdict"),
+        (['{"id": "a", "criterionResults": []}'] * 2, ":2: judges a twice"),
+        ([""], "contains no verdicts"),
     ],
 )
 def test_files_that_hold_no_verdicts(tmp_path: Path, lines: list[str], told: str) -> None:

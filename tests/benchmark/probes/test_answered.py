@@ -312,7 +312,7 @@ def test_each_answer_is_shown_beside_the_right_one_with_its_verdict(
     for name in (ORACLE, "drop 2k"):
         assert {each["answerer"] for each in found[name]["answers"]} == {"extract"}
     assert "answers of extract under drop 2k, " in shown["drop 2k"]
-    assert "  wrong:     says nothing of it, and does not name that" in shown["drop 2k"]
+    assert "  wrong:     does not mention it, and does not say that it is unknown" in shown["drop 2k"]
     assert {each["state"] for each in found[ORACLE]["probes"]} == {"kept"}
     assert main(["report", str(path), "--method", ORACLE, "--csv"]) == 2
     assert main(["report", str(path), "--method", "text-cut"]) == 2
@@ -364,7 +364,7 @@ def test_a_reader_sees_a_session_under_one_method_alone(put: list[Put]) -> None:
     assert len(set().union(*contexts)) == len(METHODS)
     assert {each.question_id for packet in packets for each in packet} == {each.asked.question_id for each in put}
     assert packets == packets_of(put, 4, seed=1) != packets_of(put, 4, seed=2)
-    with pytest.raises(InputError, match="stands under 3 methods, and each needs one; name 3 readers"):
+    with pytest.raises(InputError, match="is compacted by 3 methods, and each method needs a reader; give --readers 3"):
         packets_of(put, 2, seed=1)
 
 
@@ -380,7 +380,7 @@ def test_answered_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "out: is not empty; name a new folder with --for-answering, or empty it" in told
     assert sorted((tmp_path / "out").iterdir()) == packets
     assert main(["run", *chosen, "--answerer", f"recorded:{tmp_path / 'out'}"]) == 2
-    assert "reader-1.jsonl:1: is a question, and no answer; keep answers apart" in capsys.readouterr().err
+    assert "reader-1.jsonl:1: is a question, not an answer; store answers in other files" in capsys.readouterr().err
     answers = tmp_path / "answers" / "all.jsonl"
     answers.parent.mkdir()
     given = [{"id": line["id"], "answer": line["context"][:200]} for line in lines[1:]] + [{"id": "x", "answer": ""}]
@@ -413,7 +413,7 @@ def test_answers_about_ones_own_session(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*command, "--all"]) == 0
     assert capsys.readouterr().out.count("  question:  ") == len(given)
     assert main([*command, "recorded"]) == 2
-    assert "--answerer recorded: has answered about sessions that ship" in capsys.readouterr().err
+    assert "--answerer recorded: only has answers about the sessions that ship" in capsys.readouterr().err
 
 
 def test_questions_go_into_a_folder_of_their_own(tmp_path: Path) -> None:

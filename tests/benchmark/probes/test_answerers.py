@@ -196,7 +196,7 @@ def test_files_of_a_folder_answer_as_one(tmp_path: Path) -> None:
     said = answerer.answers([QUESTION, other])
     assert dict(said.texts) == {QUESTION.question_id: "so says 1", other.question_id: "so says 2"}
     (folder / "reader-3.jsonl").write_text(json.dumps({"id": other.question_id, "answer": ""}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"reader-3\.jsonl:1: /id: \w+ is answered twice; remove one of them"):
+    with pytest.raises(InputError, match=r"reader-3\.jsonl:1: /id: \w+ is answered twice; remove one of the two"):
         answerers_of([f"recorded:{folder}"], AnswererOptions(tmp_path))
 
 
@@ -204,7 +204,7 @@ def test_folders_that_hold_no_answers(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     told = {
-        f"recorded:{folder}": "holds no files *.jsonl",
+        f"recorded:{folder}": "contains no *.jsonl files",
         "recorded:": "no such file; name a file: recorded:FILE, or a folder of such: recorded:DIR",
         f"recorded:{tmp_path / 'none'}": "no such file; name a file",
     }
@@ -216,10 +216,10 @@ def test_folders_that_hold_no_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "holds no answers"),
+        ("", "contains no answers"),
         (
             '{"id": "a", "context": "c", "question": "q", "words": 5}',
-            "is a question, and no answer; keep answers apart",
+            "is a question, not an answer; store answers in other files",
         ),
         ("{", "mine.jsonl:1: is not JSON"),
         ('{"id": "a", "text": ""}', "text: unknown field"),
@@ -254,7 +254,7 @@ def test_one_behind_a_program_is_refused(tmp_path: Path) -> None:
         {"name": "head", "track": "command", "model": "head", "command": ["head"]},
         {"name": "behind", "track": "control", "model": "echo", "before": "head"},
     ]
-    with pytest.raises(InputError, match="stands behind a program"):
+    with pytest.raises(InputError, match="has a program before its model"):
         answerers_of(["behind"], options(tmp_path, *rows))
 
 

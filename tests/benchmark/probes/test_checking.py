@@ -38,7 +38,7 @@ def test_the_worked_example_is_sound(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("- says: it rounds half down", "- says: it rounds badly", "must_not/1: `says` does not break it"),
         ("unless: [installed nowhere]", "unless: [installed nowhere, was]", "must_not/1: unless 'was' excuses nearly"),
         ("evidence: [98]", "evidence: [240]", "step 98 says 'locale.atof needs"),
-        ("terms: [[truncate, cut off, cut the rest off]]", "terms: [[a.py]]", "'a.py' has an identifier"),
+        ("terms: [[truncate, cut off, cut the rest off]]", "terms: [[a.py]]", "'a.py' contains an identifier"),
     ],
 )
 def test_each_fault_is_named(
@@ -124,4 +124,4 @@ def test_there_is_nothing_to_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--probes", "x.yaml"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert "did you mean ledgerline" in told[0]
-    assert "asks about one session" in told[1]
+    assert "contains probes of one session" in told[1]

@@ -136,5 +136,5 @@ def test_a_price_that_cannot_be(price: str, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_picture_of_no_known_form() -> None:
-    with pytest.raises(InputError, match=r"end the name in \.svg or \.png"):
+    with pytest.raises(InputError, match=r"use a name that ends in \.svg or \.png"):
         check_chart(Path("board.jpg"))

@@ -73,17 +73,19 @@ def test_a_shard_without_sessions_says_so(
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", str(empty))
     monkeypatch.setenv("CTXSIFT_SHARDS", "9")
     assert main(["run", *ASKED, "-o", str(tmp_path / "result.json")]) == 0
-    assert f"shard {empty}/9 has none of these 3 sessions; there is nothing to run" in capsys.readouterr().err
+    assert f"shard {empty}/9 has none of these 3 sessions; nothing to run" in capsys.readouterr().err
     assert not (tmp_path / "result.json").exists()
 
 
 def test_what_does_not_go_together_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, *others = parts(folder)
     missing = ",".join(str(index) for index in HOLDS[:-1])
-    assert re.search(f"shards of {COUNT} are missing: {missing}; run these", refused([first], tmp_path, capsys))
-    assert "as" in refused([first, first, *others], tmp_path, capsys)
+    assert re.search(
+        f"shards of {COUNT} are missing: {missing}; run the missing ones", refused([first], tmp_path, capsys)
+    )
+    assert "and so is" in refused([first, first, *others], tmp_path, capsys)
     whole = str(folder / "whole.json")
-    assert "is the result of a whole run, and no shard" in refused([whole, *others], tmp_path, capsys)
+    assert "is the result of a whole run, not of a shard" in refused([whole, *others], tmp_path, capsys)
     result = read_result(Path(first))
     shard = result.shard
     assert shard is not None
@@ -108,7 +110,7 @@ def test_answers_from_a_file_go_with_a_whole_run(tmp_path: Path, capsys: pytest.
     answers.write_text('{"id": "x", "answer": "y"}\n', encoding="utf-8")
     told = ["run", *ASKED, "--shard", f"{HOLDS[0]}/{COUNT}", "-o", str(tmp_path / "result.json")]
     assert main([*told, "--answerer", f"recorded:{answers}"]) == 2
-    assert "goes with a whole run" in capsys.readouterr().err
+    assert "needs a whole run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b"])
@@ -116,4 +118,4 @@ def test_no_shard_is_a_usage_error(text: str, capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit) as ended:
         main(["run", "--shard", text])
     assert ended.value.code == 2
-    assert "is no shard" in capsys.readouterr().err
+    assert "is not a shard" in capsys.readouterr().err

@@ -85,5 +85,5 @@ def test_a_judge_sees_what_it_needs_and_no_more(subject: Subject) -> None:
 
 
 def test_a_judge_of_answers_needs_some(subject: Subject) -> None:
-    with pytest.raises(InputError, match="judges answers, and nobody is asked"):
+    with pytest.raises(InputError, match="judges answers, but this run has none"):
         run_scenarios([subject], scenarios_of(["drop"], [2000]), judge=lambda _: Examiner())

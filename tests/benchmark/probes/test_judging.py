@@ -202,7 +202,7 @@ def test_where_and_why(probe: Probe) -> None:
     assert said.must_not[0] == Found(1.0, "step 4", 7, "the limit is 30 percent")
     assert said.contradiction == ("the limit is 30 percent", said.must_not[0])
     elsewhere = RuleJudge(Questions([probe])).judge(unit(probe, "MAX_PERCENT is there.\nIt is 25 percent.", counted))
-    assert elsewhere.missing[0] == "its terms do not meet in a sentence"
+    assert elsewhere.missing[0] == "no sentence contains all of its terms"
 
 
 CENTS = {

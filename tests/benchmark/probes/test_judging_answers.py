@@ -147,7 +147,7 @@ def test_two_judges_and_a_persons_labels(
     labels.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert main([*command, "--label", str(labels)]) == 0
     told = capsys.readouterr().err
-    assert "1 answer labelled; their labels count from now on" in told
+    assert "1 answer labelled; results use these labels from now on" in told
     assert "completeness_coverage has the score 7; write 0 to 5" in told
     found = read_result(stored)
     assert [each.scored for each in found.labels] == [{COVERAGE: 1}]
@@ -165,7 +165,7 @@ def test_labelled_answers_go_out_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["export", "--for-judging", "a.jsonl"]) == 2
-    assert "make one, without a model: python -m benchmark.probes run --answerer" in capsys.readouterr().err
+    assert "create one without a model: python -m benchmark.probes run --answerer" in capsys.readouterr().err
     assert main(["export", "--for-judging", "a.jsonl", "--labelled", "24"]) == 0
     assert len(Path("a.jsonl").read_text(encoding="utf-8").splitlines()) == 24
 
@@ -214,7 +214,7 @@ def test_answers_go_out_and_come_back(
     prompt = packet.with_name("packet.jsonl.prompt.txt").read_text(encoding="utf-8")
     assert all(f"{criterion}: {GUIDES[criterion].question}" in prompt for criterion in Criterion)
     assert main(export) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     scored: list[dict[str, Any]] = [
         {"id": line["id"], "criterionResults": [{"criterionId": FACTUAL, "score": 3}]} for line in lines
     ]

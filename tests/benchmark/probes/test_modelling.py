@@ -131,8 +131,8 @@ def test_beside_the_same_method_by_rules(tmp_path: Path) -> None:
     [
         ("anchored", "scriptd", "did you mean scripted?"),
         ("text", "scripted", "text"),
-        ("opaque", "scripted", "tells no log-probabilities"),
-        ("anchored", "away", "sends what it is asked to a provider"),
+        ("opaque", "scripted", "has no log-probabilities"),
+        ("anchored", "away", "sends its questions to a provider"),
         ("anchored", "recorded:x", "no such file"),
     ],
 )
@@ -145,4 +145,4 @@ def test_who_makes_no_summaries(
     assert main([*asked, "-o", str(tmp_path / "r.json")]) == 2
     assert why in capsys.readouterr().err
     assert main(["run", SESSION, "--model", "scripted", "-o", str(tmp_path / "r.json")]) == 2
-    assert "--model: goes with --methods" in capsys.readouterr().err
+    assert "--model: needs --methods" in capsys.readouterr().err

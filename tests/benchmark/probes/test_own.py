@@ -161,8 +161,8 @@ def test_before_the_first_summary_nothing_is_asked(tmp_path: Path, capsys: pytes
         assert [row.rank is None for row in board.rows] == [False, False, True][: len(board.rows)]
         (table,) = [table for table in tables_of(board) if table.title == "Is it still there?"]
         assert set(table.rows[-1][1 : 2 if asked_at else None]) == {"-"}
-        assert ("their words are their own" in table.note) == bool(asked_at)
-        assert ("so that nothing is asked" in table.note) != bool(asked_at)
+        assert ("which the rules cannot judge fairly" in table.note) == bool(asked_at)
+        assert ("so no question was asked" in table.note) != bool(asked_at)
         print_lost([subject], lost_by_methods([subject], made))
         shown = capsys.readouterr().out
         assert "recorded: below the others" in shown
@@ -175,8 +175,8 @@ def test_what_cannot_be_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["own", str(SESSION), str(SESSION), "--compacted", str(tmp_path / "x")]) == 2
     assert main(["own", str(tmp_path / "none.jsonl")]) == 2
     told = capsys.readouterr().err.splitlines()
-    assert "all of it is kept within 100,000 tokens; lower --keep-last" in told[0]
-    assert "is a summary of one session, 2 are named" in told[1]
+    assert "all steps fit into the 100,000 tokens that are kept; lower --keep-last" in told[0]
+    assert "is the summary of one session, but you named 2" in told[1]
     assert "no such file" in told[2]
 
 

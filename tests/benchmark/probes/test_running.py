@@ -162,7 +162,7 @@ def test_what_another_process_cannot_do_is_done_here(tmp_path: Path, two: list[S
     found = run_scenarios(two, scenarios, judge=lambda asked: RuleJudge(asked), processes=2)  # noqa: PLW0108
     assert figures(found) == figures(run_scenarios(two, scenarios))
     journal = tmp_path / "journal"
-    with pytest.raises(InputError, match="there is no method 'drup'"):
+    with pytest.raises(InputError, match="unknown method 'drup'"):
         run_scenarios(two, [*scenarios, ProbeScenario(method="drup")], journal=journal, processes=2)
     assert len(journal.read_bytes().splitlines()) == len(two)
 
@@ -189,7 +189,7 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals) -> 
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
     _, told = process.communicate(timeout=60)
     # A slow machine says what is measured, too.
-    said = told.endswith("interrupted; the same command goes on from here\n")
+    said = told.endswith("interrupted; rerun the same command to resume\n")
     assert (process.returncode, said) == ((130, True) if number == signal.SIGINT else (-number, False))
     deadline = time.monotonic() + 60
     while _lives(process.pid):
@@ -240,9 +240,9 @@ def test_a_result_is_printed_in_every_form(
     assert abs(above["value"]) == pytest.approx(rows["mask"] - rows["user"])
     assert f"rule,,{ORACLE},,score,5.0,,," in shown["--csv"]
     assert "| anchored, as published | - | 3.70 (mean 3.96) | 4.04 |" in shown["--markdown"]
-    assert "Share kept, by cuts since the evidence went" in shown["--all"]
-    assert "Share kept, by cuts since the evidence went" not in shown[""]
-    assert "with fewer than 5 sessions nothing can be told apart" in shown[""]
+    assert "Share kept, by number of cuts since the evidence was removed" in shown["--all"]
+    assert "Share kept, by number of cuts since the evidence was removed" not in shown[""]
+    assert "with fewer than 5 sessions no difference is significant" in shown[""]
     assert main(["report", str(path), "--method", "drop 2k"]) == 0
     told = capsys.readouterr().out
     assert "rule-constraint-" in told
@@ -334,10 +334,10 @@ def test_the_scenarios_that_ship_are_all_methods_by_rules() -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ('{"method": "mask", "budget": 5}', "/scenarios/0/budget: mask takes none; leave it out"),
-        ('{"method": "last"}', "/scenarios/0/budget: last needs one; write 2000"),
-        ('{"method": "lst"}', "/scenarios/0/method: there is no method 'lst'; did you mean last"),
-        ('{"method": "mask", "enabled": false}', "/scenarios: none is enabled"),
+        ('{"method": "mask", "budget": 5}', "/scenarios/0/budget: mask takes no budget; remove this field"),
+        ('{"method": "last"}', "/scenarios/0/budget: last needs a budget; write e.g. 2000"),
+        ('{"method": "lst"}', "/scenarios/0/method: unknown method 'lst'; did you mean last"),
+        ('{"method": "mask", "enabled": false}', "/scenarios: no scenario is enabled"),
         ('{"methods": "mask"}', "/scenarios/0/methods: unknown field; did you mean method"),
     ],
 )
@@ -355,4 +355,4 @@ def test_wrong_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     told = capsys.readouterr().err.splitlines()
     assert "did you mean anchored" in told[0]
     assert "no such file" in told[1]
-    assert "goes with --methods" in told[2]
+    assert "needs --methods" in told[2]

@@ -57,11 +57,11 @@ def test_mistakes_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["simulate"], "name RESULTS or --drawn N"),
-        (["simulate", "somewhere", "--drawn", "3"], "name RESULTS or --drawn N"),
+        (["simulate"], "give RESULTS, or --drawn N"),
+        (["simulate", "somewhere", "--drawn", "3"], "give RESULTS, or --drawn N"),
         (["simulate", "nowhere"], "no such file or folder"),
-        (["simulate", "--drawn", "3", "--top", "3"], "--top 3: is no race among 3; give 1 to 2"),
-        (["simulate", "--drawn", "3", "--chart", "race.png"], "end the name in .svg"),
+        (["simulate", "--drawn", "3", "--top", "3"], "--top 3: is too many for 3 results; give 1 to 2"),
+        (["simulate", "--drawn", "3", "--chart", "race.png"], "use a name that ends in .svg"),
     ],
 )
 def test_refusals_are_one_line(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,7 @@ def test_intents_that_nobody_tells_are_not_taken_in_turn(tmp_path: Path, capsys:
     assert main(race) == 0
     capsys.readouterr()
     assert main([*race, "--shuffled", "stratified"]) == 2
-    assert "needs intents, which these results do not tell" in capsys.readouterr().err
+    assert "needs the intent of each case, which these results do not record" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["-1", "100", "nan", "much"])

@@ -79,5 +79,5 @@ def test_a_board_is_of_cases_that_all_answered() -> None:
     results = find_results([ROOT / "tests" / "data" / "results" / "v2"])
     board = board_of(results * 2)
     assert board.scores.shape[0] == 2 * len(results)
-    with pytest.raises(InputError, match="is no race"):
+    with pytest.raises(InputError, match="is not enough for a race"):
         board_of(results[:1])

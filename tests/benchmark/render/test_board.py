@@ -87,10 +87,13 @@ def test_headlines(board: Leaderboard) -> None:
     for headline, text in (
         (Headline((), Conclusion.REFERENCES_ONLY), "Reference rows only."),
         (Headline((), Conclusion.NO_ANSWER), "No model has an answer that could be scored."),
-        (Headline((), Conclusion.INCOMPLETE), "No run is complete, so none is ranked."),
+        (Headline((), Conclusion.INCOMPLETE), "No run is complete, so there is no ranking."),
         (Headline((row,), Conclusion.BEST), "Best: model-03."),
         (Headline((row, other), Conclusion.BEST), "Best, statistically tied: model-03, model-02."),
-        (Headline((), Conclusion.BELOW_FLOOR), "No model beats the best baseline beyond chance (tf-idf, 5.9)."),
+        (
+            Headline((), Conclusion.BELOW_FLOOR),
+            "No model is significantly better than the best baseline (tf-idf, 5.9).",
+        ),
         (
             Headline((), Conclusion.TOO_FEW_CASES),
             "Too few cases to tell whether a model beats the best baseline (tf-idf, 5.9).",
@@ -167,21 +170,21 @@ def test_reference_rows_look_like_none_of_the_results(board: Leaderboard) -> Non
 def test_the_note_says_what_ok_says_and_how_many_cases(board: Leaderboard) -> None:
     alone = build_leaderboard([board.rows[0].result])
     (note,) = reference_notes(alone)
-    assert note.endswith("a program without a model; scored on the same 7 cases")
+    assert note.endswith("a program that uses no model; both are scored on the same 7 cases")
     reference = alone.references.rows[1]
     with_ok = dataclasses.replace(
         alone, references=dataclasses.replace(alone.references, rows=(dataclasses.replace(reference, name="ok"),))
     )
-    assert "(ok only ever says ok)" in reference_notes(with_ok)[0]
+    assert "(ok always answers ok)" in reference_notes(with_ok)[0]
     nothing = dataclasses.replace(alone, references=References())
     assert reference_notes(nothing) == []
 
 
 def test_notes_of_a_run_that_went_wrong(board: Leaderboard) -> None:
     found = {row.label: notes(row.result) for row in board.rows}
-    assert "9 cases got no answer that could be scored" in found["model-03"]
+    assert "9 cases have no answer that could be scored" in found["model-03"]
     assert "incomplete: 7/16 cases (44%)" in found["model-03"]
-    assert "does not beat the best baseline (tf-idf, 5.9) beyond chance" in found["model-00"]
+    assert "not significantly better than the best baseline (tf-idf, 5.9)" in found["model-00"]
     assert found["control-tf-idf"] == []
 
 
@@ -191,8 +194,8 @@ def test_what_was_read_once_for_several_answers_is_told(board: Leaderboard) -> N
     latency = replace(row.summary.latency, cached_cases=3, cached_tokens=1280, cached_ms=2400.0)
     record = replace(row.result.record, summary=replace(row.summary, latency=latency))
     (note,) = set(notes(dataclasses.replace(row.result, record=record))) - set(notes(row.result))
-    assert note.startswith("3 prompts began like the one before: 1,280 tokens were not read again")
-    assert "the 2.4 s that reading them took" in note
+    assert note.startswith("3 prompts shared a beginning with the one before: 1,280 tokens were not read again")
+    assert "the 2.4 s that the first reading took" in note
 
 
 def test_the_board_for_programs(capsys: pytest.CaptureFixture[str], board: Leaderboard) -> None:
@@ -242,7 +245,7 @@ def test_the_report_of_a_scenario_without_any_answer() -> None:
     summary = Summary(planned_count=16, case_count=0, coverage=0.0, instrument_failure_count=len(lost))
     nothing = stored(Path("x.json"), replace(record, summary=summary, cases=lost, breakdowns=None))
     text = scenario_markdown(nothing)
-    assert "9 cases got no answer that could be scored" in text
+    assert "9 cases have no answer that could be scored" in text
     assert "## Profile" not in text
     assert shown(build_leaderboard([nothing]), 200).count("No model has an answer that could be scored.") == 1
 
@@ -287,9 +290,9 @@ def test_cases_that_are_judged_by_wording_are_marked_and_counted(worded: StoredR
     assert parts is not None
     assert set(parts.by_truth.result.cases) == {WITH, NO_PROSE}
     scores = {True: f"{parts.by_truth.score:.1f}", False: f"{parts.by_wording.score:.1f}"}
-    assert "\\~ no statements yet: quality there is closeness to gold's words" in text
+    assert "\\~ no statements yet: their quality is only similarity to the wording of gold" in text
     note = (
-        "no statements for 1 of 2 cases in prose: quality there is closeness to gold's words; the score is "
+        "1 of 2 prose cases have no statements: their quality is only similarity to the wording of gold; the score is "
         f"{scores[True]} over 2 cases judged by truth, {scores[False]} over 1 case judged by wording"
     )
     assert wording_notes(worded) == [note]

@@ -40,7 +40,7 @@ def test_the_model_reads_what_the_program_prints(tmp_path: Path, runner: Run) ->
         assert case["read_tokens"] < case["input_tokens"]
     share = sum(c["read_tokens"] for c in record["cases"]) / sum(c["input_tokens"] for c in record["cases"])
     assert record["summary"]["read_share"] == pytest.approx(share)
-    assert "behind: reads what tail makes of the output" in done.stdout
+    assert "behind: this model reads the output of tail instead of the raw output" in done.stdout
 
 
 def test_the_time_of_the_program_is_part_of_the_answer(tmp_path: Path, runner: Run) -> None:
@@ -90,7 +90,7 @@ def test_what_stands_before_a_model_is_a_row_of_a_program(tmp_path: Path, runner
     write_matrix(tmp_path, program("tail", "tail"), extractor(name="alone"), extractor(name="behind", before=before))
     done = runner(*SMALL)
     assert done.returncode == 2
-    assert f"behind: {before!r} is no row of track command" in done.stderr
+    assert f"behind: {before!r} is not a row of track command" in done.stderr
 
 
 def test_another_program_before_it_is_another_run(tmp_path: Path, runner: Run) -> None:

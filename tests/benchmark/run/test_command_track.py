@@ -30,7 +30,7 @@ def test_a_program_is_run_scored_and_reported(tmp_path: Path, runner: Run) -> No
     assert record["run"]["backend"]["engine_version"].startswith("tail (GNU coreutils)")
     assert record["run"]["backend"]["settings"]["program"]["command"] == ["tail", "-n", "20"]
     assert record["scenario"]["question"] is False
-    assert "~: a program that is not told the question" in done.stdout
+    assert "~: a program that does not see the question" in done.stdout
     for case in record["cases"]:
         kept = case["raw_input"].splitlines(keepends=True)[-20:]
         assert case["raw_view"]["output"] == "".join(kept)

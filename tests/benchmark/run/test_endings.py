@@ -87,7 +87,7 @@ def test_a_signal_amid_many_runs_names_those_that_wait(tmp_path: Path, runner: R
     assert told, stderr
     # All that is in the journal is in the result, too.
     assert int(told[1]) == begun(tmp_path, "one") < 10
-    assert "not resumed: two; the same command does it" in stderr
+    assert "not resumed: two; rerun the same command to resume" in stderr
     for name in names:
         scripted(tmp_path, name, default="x")
     done = runner(*shlex.split(told[2])[3:])

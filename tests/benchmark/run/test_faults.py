@@ -260,6 +260,6 @@ def test_disturbed_latency_is_left_out_only_on_demand(tmp_path: Path, corpus: Co
     assert forgive["summary"]["latency_factor"] == 1
     assert forgive["summary"]["final_score"] > count["summary"]["final_score"]
     assert forgive["summary"]["avg_inference_ms"] > 2000
-    assert "latency is not clean: other processes used" in outputs[0][0]
-    assert "left out of the score" in outputs[1][0]
-    assert "left out of the score" not in outputs[0][0]
+    assert "latency is unreliable: other processes used" in outputs[0][0]
+    assert "the score leaves it out" in outputs[1][0]
+    assert "the score leaves it out" not in outputs[0][0]

@@ -186,7 +186,7 @@ def test_the_key_for_this_machine_does_not_go_to_a_proxy(tmp_path: Path) -> None
     ("name", "value", "said"),
     [
         ("HTTP_PROXY", "socks5://u:h1dden-pw@127.0.0.1:9", "HTTP_PROXY names a SOCKS proxy"),
-        ("ALL_PROXY", "nonsense://u:h1dden-pw@h", "ALL_PROXY names no proxy"),
+        ("ALL_PROXY", "nonsense://u:h1dden-pw@h", "ALL_PROXY is not a valid proxy address"),
     ],
 )
 def test_a_proxy_that_cannot_be_used_costs_its_scenario_alone(name: str, value: str, said: str, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     done = run_here(runner_main, *options, SSL_CERT_FILE=str(tmp_path / "pipe.pem"), cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "SSL_CERT_FILE names no file" in done.stdout + done.stderr
+    assert "SSL_CERT_FILE does not name a file" in done.stdout + done.stderr
 
 
 def test_a_proxy_is_used_for_other_addresses(tmp_path: Path) -> None:

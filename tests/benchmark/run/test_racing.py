@@ -100,7 +100,7 @@ def test_a_killed_race_is_raced_on_by_the_same_command(work: Path, runner_in: Ru
         process.communicate()
     code, said = ended(start(work, *asks()))
     assert code == 0, said
-    assert "races on with the answers in results/" in said
+    assert "continues the race with the answers in results/" in said
     again = runner_in(work, *asks())
     assert table(again.stdout) == expected
     assert len(list(work.glob("results/*/*.journal.jsonl"))) == 5
@@ -109,7 +109,7 @@ def test_a_killed_race_is_raced_on_by_the_same_command(work: Path, runner_in: Ru
 def test_a_budget_ends_it_undecided(work: Path, runner_in: Run) -> None:
     done = runner_in(work, *asks("--budget", "50"))
     assert done.returncode == 1
-    assert "another round would make it more than 50 answers; the race is not decided" in done.stderr
+    assert "another round would exceed 50 answers; the race ends undecided" in done.stderr
     assert done.stdout.splitlines()[-1].startswith(f"not decided after 40 of {5 * CASES} answers; ahead so far: best,")
 
 
@@ -127,8 +127,8 @@ def test_a_scenario_that_fails_leaves_the_race(work: Path, runner_in: Run) -> No
 
 def test_what_cannot_race_is_refused(work: Path, runner_in: Run) -> None:
     for arguments, why in (
-        (("--race", "5", "--phase", "test", "--max-cases", "8"), "of 5 scenarios that can run, 5 are not to be found"),
-        (("--race", "0"), "is not how many are wanted"),
+        (("--race", "5", "--phase", "test", "--max-cases", "8"), "a race for the best 5 needs more than 5 scenarios"),
+        (("--race", "0"), "is not a valid number of scenarios"),
         (("--race", "2", "--tolerance", "-1"), "is not a number of points"),
         (("--tolerance", "1"), "needs --race"),
         (("--budget", "10"), "needs --race"),

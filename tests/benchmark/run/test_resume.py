@@ -326,10 +326,13 @@ def _workers_in(folder: Path) -> list[str]:
     ("arguments", "said"),
     [
         (["--resume", "nowhere"], "error: nowhere: no such file or folder; name a run folder"),
-        (["--resume", "."], "error: .: holds no journal of a run; name a run folder"),
+        (["--resume", "."], "error: .: contains no journal of a run; name a run folder"),
         (["--resume", ".", "--max-cases", "3"], "error: --max-cases: cannot be used with --resume"),
         (["--resume", "a.journal.jsonl"], "a.journal.jsonl:1: is not the journal of a run"),
-        (["--case-timeout", "0"], "error: --case-timeout 0.0: is not a time to wait; give seconds above 0"),
+        (
+            ["--case-timeout", "0"],
+            "error: --case-timeout 0.0: is not a valid time limit; give a number of seconds above 0",
+        ),
     ],
 )
 def test_what_cannot_be_resumed(tmp_path: Path, runner: Run, arguments: list[str], said: str) -> None:
@@ -357,7 +360,7 @@ def test_a_run_of_other_baselines_is_not_resumed(tmp_path: Path, runner: Run) ->
     before = answers_in(journal)
     done = runner("--resume", "results", "--dataset", "corpus.jsonl")
     assert done.returncode == 2
-    assert f'is of another run: engine_version was "1", is "{BASELINES_VERSION}"' in done.stderr
+    assert f'belongs to another run: engine_version was "1", is "{BASELINES_VERSION}"' in done.stderr
     assert answers_in(journal) == before != []
 
 

@@ -100,7 +100,7 @@ def test_a_bad_run_costs_itself(cut: Path, runner: Run) -> None:
     told = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     for (name, folder), line in zip(list(copies.items())[:5], told, strict=True):
         assert line.startswith(f"error: {folder.relative_to(cut)}/scripted.j"), name
-    assert "is not a file, and the result belongs there; move it away, then resume" in told[-1]
+    assert "is not a file, but the result must be written there; move it away, then resume" in told[-1]
     for folder in (good, copies["zz-good"]):
         assert record_of(folder)["run"]["complete"]
         assert (folder / "report.md").exists()
@@ -213,10 +213,10 @@ def test_whatever_was_being_written_is_written_anew(tmp_path: Path, runner: Run,
     assert done.returncode == 0, done.stderr
     # Also no temporary file.
     assert complete(tmp_path)
-    assert ("was missing or out of date; written anew" in done.stderr) == (name != "scripted.json")
+    assert ("was missing or out of date; rewrote it" in done.stderr) == (name != "scripted.json")
     done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 0
-    assert done.stderr == "nothing to resume below results: every run has all its answers\n"
+    assert done.stderr == "nothing to resume below results; every run is complete\n"
 
 
 def test_reports_over_several_folders_are_written_anew(tmp_path: Path, runner: Run) -> None:
@@ -232,7 +232,7 @@ def test_reports_over_several_folders_are_written_anew(tmp_path: Path, runner: R
         ended(process, by=signal.SIGKILL)
     done = runner(*SMALL, "--resume", "results")
     assert done.returncode == 0
-    assert f"cases-{timestamp}.csv was missing or out of date; written anew" in done.stderr
+    assert f"cases-{timestamp}.csv was missing or out of date; rewrote it" in done.stderr
     folders = {f"{name}-{timestamp}" for name in names}
     assert {path.name for path in results.iterdir()} == {*folders, f"report-{timestamp}.md", f"cases-{timestamp}.csv"}
     assert len((results / f"cases-{timestamp}.csv").read_text().splitlines()) == 1 + 2 * CASES
@@ -270,7 +270,7 @@ def test_reports_older_than_their_result_are_written_anew(tmp_path: Path, runner
     assert "nothing to resume" in runner("--resume", "results").stderr
     (folder / "report.md").write_text("of an earlier part")
     os.utime(folder / "report.md", (0, 0))
-    assert "report.md was missing or out of date; written anew" in runner("--resume", "results").stderr
+    assert "report.md was missing or out of date; rewrote it" in runner("--resume", "results").stderr
     assert (folder / "report.md").read_bytes() == whole
 
 
@@ -309,7 +309,7 @@ def test_a_prompt_edited_without_a_new_version_is_another_run(cut: Path, runner:
     before = journal.read_bytes()
     done = edited("--resume", "results")
     assert done.returncode == 2
-    assert "is of another run: questions.prompt_sha256 was " in done.stderr
+    assert "belongs to another run: questions.prompt_sha256 was " in done.stderr
     assert journal.read_bytes() == before
     assert edited("--max-cases", str(CASES)).returncode == 0
     assert runner("--resume", str(journal.parent)).returncode == 0
@@ -328,5 +328,5 @@ def test_answers_that_fit_no_question_are_counted(tmp_path: Path, edited: Run) -
     assert had > 2
     done = edited("--resume", "results", "--dataset", "corpus.jsonl")
     assert done.returncode == 0, done.stderr
-    said = f"scripted: {had} of the answers in its journal are to other questions than today's; these cases are asked"
+    said = f"scripted: {had} answers in its journal no longer match the questions; these cases will be asked"
     assert said in done.stderr

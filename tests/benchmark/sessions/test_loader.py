@@ -24,7 +24,7 @@ def test_sessions_are_found_by_name_and_checked(tmp_path: Path) -> None:
 
     changed = shipped / "b" / "truth.jsonl.gz"
     changed.write_bytes(gzip.compress(gzip.decompress(changed.read_bytes()) + b"\n"))
-    with pytest.raises(InputError, match=r"truth\.jsonl\.gz: is not the file that provenance\.json tells of"):
+    with pytest.raises(InputError, match=r"truth\.jsonl\.gz: is not the file that provenance\.json describes"):
         open_recorded(shipped / "b")
 
 

@@ -71,7 +71,7 @@ def test_lowest_rows_stand_first_on_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("page.pdf", "page.pdf: is of no form that can be written; end the name in .html, .png, .svg"),
+        ("page.pdf", "page.pdf: has an unsupported file type; use a name that ends in .html, .png, .svg"),
         ("nowhere/page.html", "cannot be written (No such file or directory); name another file"),
     ],
 )

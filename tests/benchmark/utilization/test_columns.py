@@ -140,7 +140,7 @@ def test_errors_name_row_and_column(columns: dict[str, Any], expected: str) -> N
 
 
 def test_no_rows() -> None:
-    with pytest.raises(InputError, match="rows: are empty"):
+    with pytest.raises(InputError, match="rows: the list is empty"):
         utilization([], labels_column="labels")
 
 

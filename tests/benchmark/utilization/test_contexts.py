@@ -43,11 +43,11 @@ def test_what_is_not_kept_is_undefined(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["drop"], "drop leaves no summary; name a method that keeps something"),
+        (["drop"], "the method drop leaves no summary; name a method that keeps something"),
         (["mask"], "mask has no budget, and leaves too many lines; name a method with a budget"),
-        (["anchord"], "there is no method 'anchord'; did you mean anchored"),
-        (["anchored", "--dataset", "x"], "--dataset: does nothing without --from cases"),
-        (["anchored", "--labels-column", "x"], "--labels-column: does nothing beside --from probes"),
+        (["anchord"], "unknown method 'anchord'; did you mean anchored"),
+        (["anchored", "--dataset", "x"], "--dataset: has no effect without --from cases"),
+        (["anchored", "--labels-column", "x"], "--labels-column: has no effect together with --from probes"),
     ],
 )
 def test_what_cannot_be_ranked(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -227,23 +227,38 @@ def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: p
         (["--judge", "remote-test", "--remote"], "CTXSIFT_LLM_BASE_URL is not set"),
         (
             ["--judge", "remote-test"],
-            "--judge remote-test: sends what it is asked to a provider, and may cost money; add",
+            "--judge remote-test: sends its questions to a provider, which may cost money; add",
         ),
         (["--judge", "scripted", "--repeats", "3"], "cannot draw answers at a temperature"),
-        (["--judge", "scripted", "--remote"], "--remote: does nothing beside --judge scripted; it asks no service"),
-        (["--judge", "scripted", "--judge-gguf", "m.gguf"], "--judge-gguf: does nothing beside --judge scripted"),
-        (["--judge", "scriptd"], "--judge scriptd: is no row of matrix.json; did you mean scripted, no-script?"),
-        (["--judge", "ruls"], "--judge ruls: is no row of matrix.json; did you mean rules?"),
+        (
+            ["--judge", "scripted", "--remote"],
+            "--remote: has no effect together with --judge scripted; that row does not use a service",
+        ),
+        (
+            ["--judge", "scripted", "--judge-gguf", "m.gguf"],
+            "--judge-gguf: has no effect together with --judge scripted",
+        ),
+        (["--judge", "scriptd"], "--judge scriptd: is not a row of matrix.json; did you mean scripted, no-script?"),
+        (["--judge", "ruls"], "--judge ruls: is not a row of matrix.json; did you mean rules?"),
         (["--judge", "x", "--matrix", "none.json"], "none.json: no such file"),
-        (["--judge", "behind"], "--judge behind: stands behind a program, which would read the question in its place"),
-        (["--judge", "rules", "--replies", "x"], "--replies: does nothing beside --judge rules; it asks no model"),
+        (
+            ["--judge", "behind"],
+            "--judge behind: has a program before its model, and that program would read the question",
+        ),
+        (
+            ["--judge", "rules", "--replies", "x"],
+            "--replies: has no effect together with --judge rules; that judge does not use a model",
+        ),
         (["--judge", "recorded:none"], "--judge recorded:none: no such file; name a file: recorded:FILE"),
         (["--judge", "recorded:"], "--judge recorded:: no such file; name a file: recorded:FILE"),
         (["--judge", "recorded:data.jsonl"], "data.jsonl:1: holds no replies of a judge"),
-        (["--judge", "recorded:data.jsonl", "--remote"], "--remote: does nothing beside --judge recorded:data.jsonl"),
-        (["--repeats", "3", "--replies", "x"], "--replies: does nothing without --judge; name a model"),
-        (["--remote"], "--remote: does nothing without --judge"),
-        (["--judge", "m", "--labels-column", "labels"], "--judge: does nothing beside --labels-column"),
+        (
+            ["--judge", "recorded:data.jsonl", "--remote"],
+            "--remote: has no effect together with --judge recorded:data.jsonl",
+        ),
+        (["--repeats", "3", "--replies", "x"], "--replies: has no effect without --judge; name a model"),
+        (["--remote"], "--remote: has no effect without --judge"),
+        (["--judge", "m", "--labels-column", "labels"], "--judge: has no effect together with --labels-column"),
         (
             ["--judge", "scripted", "--replies", "data.jsonl"],
             "data.jsonl:1: holds no replies of a judge; name another file",
@@ -317,11 +332,14 @@ def test_whose_recorded_replies_are_is_told_by_the_file(tmp_path: Path) -> None:
         done = run_here(main, "data.jsonl", "--judge", row["name"], "--replies", "replies", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     done = run_here(main, "data.jsonl", "--judge", "recorded:replies", cwd=tmp_path)
-    assert (done.returncode, done.stderr.split(";")[0]) == (2, "error: replies: holds replies of 2 judges")
+    assert (done.returncode, done.stderr.split(";")[0]) == (2, "error: replies: contains replies of 2 judges")
     lines = [json.loads(line) for line in replies.read_text().splitlines()]
     replies.write_text("".join(json.dumps({"key": line["key"], "text": line["text"]}) + "\n" for line in lines))
     done = run_here(main, "data.jsonl", "--judge", "recorded:replies", cwd=tmp_path)
-    assert (done.returncode, done.stderr.split(";")[0]) == (2, "error: replies: does not say whose replies it holds")
+    assert (done.returncode, done.stderr.split(";")[0]) == (
+        2,
+        "error: replies: does not say which judge gave its replies",
+    )
     done = run_here(main, "data.jsonl", "--judge", "one", "--replies", "replies", cwd=tmp_path)
     assert done.returncode == 0
     assert len(replies.read_text().splitlines()) == 6

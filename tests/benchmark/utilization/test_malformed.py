@@ -51,7 +51,7 @@ MALFORMED: list[tuple[str, bytes, str]] = [
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b"true"), "contexts: is true or false, not a list"),
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b'{"a": "b"}'), "contexts: is a mapping, not a list"),
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b'"a b"'), "contexts: is a text, not a list"),
-    ("a.jsonl", GOOD.replace(b'["a", "b"]', b"\"['a', 'b']\""), "Python's notation (repr)"),
+    ("a.jsonl", GOOD.replace(b'["a", "b"]', b"\"['a', 'b']\""), "Python notation (repr)"),
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b'["a", 3]'), "contexts: chunk 2 is a number, not a text"),
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b'["a", null]'), "contexts: chunk 2 is missing, not a text"),
     ("a.jsonl", GOOD.replace(b'["a", "b"]', b'["a", ["b"]]'), "contexts: chunk 2 is a list, not a text"),
@@ -71,8 +71,8 @@ MALFORMED: list[tuple[str, bytes, str]] = [
     ("a.csv", HEADER + b'q,["a", "b"],x,[1]\n', "row 1 (line 2): has 5 cells, the header has 4"),
     ("a.csv", HEADER + b'q,"[""a""]",x,"[1]\n', "row 1 (line 2): not valid CSV"),
     ("a.csv", HEADER + b'q,"[""a""]"x,y,[1]\n', "row 1 (line 2): not valid CSV"),
-    ("a.csv", HEADER + b"q,\"['a', 'b']\",x,\"[1,0]\"\n", "row 1 (line 2): contexts: is a list in Python's notation"),
-    ("a.csv", HEADER + b"q,\"['a' 'b']\",x,\"[1,0]\"\n", "contexts: is a list in Python's notation"),
+    ("a.csv", HEADER + b"q,\"['a', 'b']\",x,\"[1,0]\"\n", "row 1 (line 2): contexts: is a list in Python notation"),
+    ("a.csv", HEADER + b"q,\"['a' 'b']\",x,\"[1,0]\"\n", "contexts: is a list in Python notation"),
     ("a.csv", HEADER + b"q,,x,[1]\n", "labels: has 1 labels for 0 chunks"),
     ("a.csv", HEADER + b'q,"[""a""]",x,1\n', "labels: is a number, not a list"),
     ("a.csv", HEADER.replace(b",", b";") + b"q;[];x;[1]\n", "contexts: no such column"),
@@ -88,8 +88,8 @@ MALFORMED: list[tuple[str, bytes, str]] = [
     ("a.parquet", parquet(contexts=[["a"], None], labels=[[1], [1]]), "row 2: labels: has 1 labels for 0 chunks"),
     ("a.parquet", parquet(contexts=[[b"a"]], labels=[[1]]), "row 1: contexts: chunk 1 is a bytes, not a text"),
     ("a.parquet", parquet(contexts=[["a", "b"]], labels=[[1, 3]]), "row 1: labels: label 2 is '3'"),
-    ("a.txt", GOOD, "a.txt: is of no known format; give a .jsonl, .csv or .parquet file"),
-    ("a.json", GOOD, "a.json: is of no known format"),
+    ("a.txt", GOOD, "a.txt: has an unknown file format; give a .jsonl, .csv or .parquet file"),
+    ("a.json", GOOD, "a.json: has an unknown file format"),
 ]
 
 

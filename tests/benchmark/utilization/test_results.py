@@ -54,10 +54,10 @@ def test_gold_puts_what_it_needs_first(tree: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("name", "options", "expected"),
     [
-        ("ok", [], "control-ok.json: no answer holds a line of the output"),
-        (None, [], "results: holds 3 results; name one of them"),
-        ("gold", ["--labels-column", "x"], "--labels-column: does nothing beside --from cases"),
-        ("gold", ["--dataset", "nowhere"], "nowhere: no such dataset"),
+        ("ok", [], "control-ok.json: no answer contains a line of the output"),
+        (None, [], "results: contains 3 results; name one of them"),
+        ("gold", ["--labels-column", "x"], "--labels-column: has no effect together with --from cases"),
+        ("gold", ["--dataset", "nowhere"], "nowhere: no such file or folder"),
     ],
 )
 def test_what_makes_no_rows(
@@ -71,4 +71,4 @@ def test_what_makes_no_rows(
 
 def test_a_dataset_is_for_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", "--dataset", str(tmp_path)]) == 2
-    assert "--dataset: does nothing without --from cases" in capsys.readouterr().err
+    assert "--dataset: has no effect without --from cases" in capsys.readouterr().err

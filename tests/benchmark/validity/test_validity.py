@@ -154,5 +154,5 @@ def test_a_damaged_measurement_is_one_line(tmp_path: Path) -> None:
     whole = validity_text(read_validity())
     for damaged in ("{}", whole.replace(figure, '"value": 99.0'), whole.replace(figure, '"value": 101.0')):
         path.write_text(damaged, encoding="utf-8")
-        with pytest.raises(InputError, match="is no measurement"):
+        with pytest.raises(InputError, match="is not a valid measurement"):
             read_validity(path)

@@ -497,7 +497,7 @@ def test_everything_is_reached_by_keys(show: Open) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
     page.keyboard.press("2")
-    expect(page.locator("h1")).to_have_text("Pictures")
+    expect(page.locator("h1")).to_have_text("Charts")
     expect(page.locator("h1")).to_be_focused()
     page.keyboard.press("3")
     expect(page.locator("h1")).to_have_text("Head to head")
@@ -718,19 +718,21 @@ def test_a_case_shows_its_statements_and_what_an_answer_does_with_them(
 
 def test_cases_that_are_judged_by_wording_are_marked(show: Open, worded_pages: dict[str, Path]) -> None:
     page = show("#/", file=worded_pages["none"])
-    expect(page.locator(".notes li").first).to_contain_text("no statements for 1 of 2 cases in prose")
+    expect(page.locator(".notes li").first).to_contain_text("1 of 2 prose cases have no statements")
     page.get_by_role("link", name="worded", exact=True).first.click()
     settled(page)
-    expect(page.locator(".notes")).to_contain_text("no statements for 1 of 2 cases in prose")
+    expect(page.locator(".notes")).to_contain_text("1 of 2 prose cases have no statements")
     marked = page.locator("main > .scroll tbody tr").filter(has=page.locator(".by-wording"))
     expect(marked.get_by_role("rowheader")).to_have_text([WITHOUT])
     marked.get_by_role("link").click()
     settled(page)
-    expect(page.locator(".answers .card").first).to_contain_text("quality there is closeness to gold's words")
+    expect(page.locator(".answers .card").first).to_contain_text(
+        "their quality is only similarity to the wording of gold"
+    )
     expect(page.locator(".statements")).to_have_count(0)
     page.goto(page.url.split("#")[0] + f"#/case/worded/{NO_PROSE}")
     settled(page)
-    expect(page.get_by_text("closeness to gold's words")).to_have_count(0)
+    expect(page.get_by_text("similarity to the wording of gold")).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -142,7 +142,7 @@ def test_what_a_service_did_not_answer_is_no_rejected_answer(gathered: Gathered)
     (silent,) = (each for each in found.reasons if each.reason == NO_ANSWER)
     assert silent.count == verdicts.count(NO_ANSWER)
     (row,) = (row for row in overview(gathered, []).results if row.label == "service")
-    assert any("the service sent nothing back for" in note for note in row.notes)
+    assert any("the service returned an empty answer for" in note for note in row.notes)
     assert not any(case.verdict == NO_ANSWER for s in gathered.shown if s is not service for case in s.cases)
 
 

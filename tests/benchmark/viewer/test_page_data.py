@@ -435,7 +435,7 @@ def test_a_run_without_a_result_is_named(results_tree: Path, tmp_path: Path) -> 
     done = run_viewer(cut)
     assert done.returncode == 0
     assert (
-        f"x.journal.jsonl: the run has no result yet; resume it: python -m benchmark.runner --resume {cut}"
+        f"x.journal.jsonl: the run has no result yet; resume it with: python -m benchmark.runner --resume {cut}"
         in done.stderr
     )
 
@@ -483,7 +483,7 @@ def test_nothing_to_show_is_an_error_with_a_hint(tmp_path: Path, content: str | 
     done = run_viewer(tmp_path)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
-    assert last == f"error: {tmp_path}: no result file that can be shown; run a benchmark first: make bench"
+    assert last == f"error: {tmp_path}: contains no result file that can be shown; run a benchmark first: make bench"
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "viewer.html").exists()
 
@@ -540,7 +540,7 @@ def test_pictures_are_drawn_without_a_browser(results_tree: Path, tmp_path: Path
 def test_png_and_a_page_at_once_are_refused(results_tree: Path, tmp_path: Path) -> None:
     done = run_viewer(results_tree, "--png", tmp_path, "--open")
     assert done.returncode == 2
-    assert done.stderr == "error: --png and --svg: write pictures instead of a page; leave out --open and -o\n"
+    assert done.stderr == "error: --png and --svg: write charts instead of a page; leave out --open and -o\n"
 
 
 def test_one_result_without_references_is_a_page_too(results_tree: Path, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_ticks_stand_in_the_address(show: Open) -> None:
     # Keys are the page's where a box has the focus.
     page.get_by_label("compare model-02").focus()
     page.keyboard.press("2")
-    expect(page.locator("h1")).to_have_text("Pictures")
+    expect(page.locator("h1")).to_have_text("Charts")
 
 
 def test_the_theme_that_was_chosen_stays(show: Open) -> None:
@@ -162,8 +162,8 @@ def test_paper_cuts_no_picture(show: Open) -> None:
 def test_a_filter_goes_along_to_the_pictures(show: Open) -> None:
     page = show("#/")
     page.get_by_label("Find").fill("model-0")
-    page.get_by_role("navigation", name="Views").get_by_role("link", name="Pictures").click()
-    expect(page.locator("h1")).to_have_text("Pictures")
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Charts").click()
+    expect(page.locator("h1")).to_have_text("Charts")
     expect(page.get_by_label("Find")).to_have_value("model-0")
 
 

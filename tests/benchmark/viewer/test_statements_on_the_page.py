@@ -62,7 +62,7 @@ def test_the_page_knows_how_reasons_begin_and_what_is_judged_by_wording(result: 
     shown = overview(gather([result]), [])
     assert {remark.kind: remark.prefix for remark in shown.remarks} == {r.name.lower(): r.value for r in Remark}
     (note,) = shown.boards[0].notes
-    assert note.startswith(f"no statements for 1 of 2 cases in prose: {shown.by_wording}; the score is ")
+    assert note.startswith(f"1 of 2 prose cases have no statements: {shown.by_wording}; the score is ")
     assert [row.wording_note for row in shown.results] == [note]
 
 
@@ -156,7 +156,7 @@ def test_the_command_shows_a_measurement_as_far_as_there_is_one(
         shown, errors = built()
         assert "validity" not in shown
         (line,) = errors
-        assert line.startswith(f"skipped: {file}: is no measurement (")
+        assert line.startswith(f"skipped: {file}: is not a valid measurement (")
         # The page names no folder of this machine.
         assert shown["skipped"] == [line.removeprefix("skipped: ").replace(str(file), "…/elsewhere/measured.json")]
 

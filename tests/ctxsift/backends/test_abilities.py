@@ -201,7 +201,7 @@ def test_no_temperature_beside_a_budget_of_thought(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CTXSIFT_LLM_REASONING_MODE", "true")
     backend = LiteLLMBackend()
     backend.load(ModelSpec("anthropic/claude-sonnet-4-5", device="remote"))
-    with pytest.raises(RefusedError, match="no temperature together with a budget of thought"):
+    with pytest.raises(RefusedError, match="does not accept a temperature together with a reasoning budget"):
         asyncio.run(backend.agenerate(ASK, Limits(8), TEMPERATE))
 
 
@@ -229,7 +229,7 @@ def test_a_baseline_is_given_the_request_itself(raw_input: str) -> None:
         said.append(asyncio.run(ask_async(RequestPrompt(request), threaded, Limits(1))).generation.text)
         # What a model is shown of it.
         assert said == [read_messages(build_messages(request)).raw_input] * 3
-        with pytest.raises(BackendError, match="answers requests of the product alone"):
+        with pytest.raises(BackendError, match="only accepts compression requests"):
             ask(FixedPrompt(ASK), worker, Limits(1))
     finally:
         worker.close()

@@ -52,7 +52,7 @@ def test_a_run_pays_for_the_cases_it_has(corpus: Corpus, embedder: Embedder, mon
 def test_scores_that_ship_and_are_damaged(corpus: Corpus, embedder: Embedder, tmp_path: Path, content: str) -> None:
     file = tmp_path / "reference_scores.json"
     file.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match="are no reference scores"):
+    with pytest.raises(InputError, match="does not contain valid reference scores"):
         ReferenceScores(embedder, shipped=file).scores(corpus.cases[:1])
 
 
@@ -62,7 +62,7 @@ def test_scores_that_ship_and_were_changed(corpus: Corpus, tmp_path: Path) -> No
     written = shipped_text(shipped_scores([case], {"gold": [0.5]}))
     for changed in (written.replace("0.5", "0.6"), written.replace("0.5", "1.5"), written.replace("sha256", "sha")):
         file.write_text(changed, encoding="utf-8")
-        with pytest.raises(InputError, match="are no reference scores"):
+        with pytest.raises(InputError, match="does not contain valid reference scores"):
             read_shipped(file)
     file.write_text(shipped_text(shipped_scores([case], {"gold": [1.5]})), encoding="utf-8")
     with pytest.raises(InputError, match="<= 1"):
@@ -96,7 +96,7 @@ def test_the_phase_runs_all_of_them_by_the_path_of_every_answer(runner: Run, tmp
     # What is a row of its own is not shown again.
     assert "control-extractor" in done.stdout
     assert "baseline extractor" not in done.stdout
-    assert "(ok only ever says ok); scored on the same 8 cases" in done.stdout
+    assert "(ok always answers ok); both are scored on the same 8 cases" in done.stdout
 
 
 def test_the_board_at_the_end_of_a_run_has_them(runner: Run, tmp_path: Path) -> None:
@@ -157,5 +157,5 @@ def test_an_unknown_baseline_is_named() -> None:
 
 
 def test_gold_refuses_what_is_no_case(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="no such dataset"):
+    with pytest.raises(LoadError, match="no such file or folder"):
         create_backend("gold").load(ModelSpec("gold", options=ModelOptions(dataset=str(tmp_path / "none"))))

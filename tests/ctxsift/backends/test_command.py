@@ -118,7 +118,7 @@ def test_what_is_not_known_of_the_command_is_empty() -> None:
 
 def test_messages_that_are_made_of_no_request_mean_nothing_to_a_program() -> None:
     backend, _ = loaded(Program(("cat",)))
-    with pytest.raises(BackendError, match="answers requests of the product alone"):
+    with pytest.raises(BackendError, match="only accepts compression requests"):
         asyncio.run(backend.agenerate(build_messages(REQUEST), Limits()))
 
 

@@ -302,7 +302,7 @@ def test_a_flipped_length_fails_its_scenario_alone(tmp_path: Path, runner: Run, 
     assert "Traceback" not in done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("not ready: damaged: ")]
     assert len(told) == 1
-    assert told[0].endswith("x.gguf: the GGUF header is cut off or damaged (it ends early); fetch it again")
+    assert told[0].endswith("x.gguf: the GGUF header is cut off or damaged (it ends early); download it again")
     assert records(tmp_path)["well"]["complete"]
 
 
@@ -338,7 +338,7 @@ def test_a_file_that_kills_llama_cpp_and_a_template_without_end(
     error = str(found["deadly"]["error"])
     assert "x.gguf: llama.cpp dies while loading this file" in error
     assert "GGML_ASSERT(id_to_token.size() == token_to_id.size()) failed" in error
-    assert error.endswith("The file is probably damaged: fetch it again")
+    assert error.endswith("The file is probably damaged; download it again")
     assert "CMAKE_ARGS" not in error
     assert found["endless"]["complete"]
     backend = found["endless"]["backend"]

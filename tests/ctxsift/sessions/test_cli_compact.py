@@ -274,7 +274,7 @@ def test_a_short_session_is_not_cut() -> None:
     done = call(EXAMPLE)
     told = call(EXAMPLE, "--keep-last", "50000", "--json")
     assert done.returncode == told.returncode == 0
-    assert told.stderr == "ctxsift: nothing is cut: all 6,024 tokens are left as they are\n"
+    assert told.stderr == "ctxsift: nothing was cut; all 6,024 tokens stay\n"
     assert json.loads(told.stdout)["summary"] == ""
 
 
@@ -284,10 +284,10 @@ def test_a_short_session_is_not_cut() -> None:
         (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
         ([str(PAGE)], "holds no JSON that can be read"),
         ([str(EXAMPLE), "--method", "anchord"], "did you mean anchored"),
-        ([str(EXAMPLE), "--threshold", "700"], "--threshold: summary, kept steps and system prompt can take"),
+        ([str(EXAMPLE), "--threshold", "700"], "--threshold: summary, kept steps and system prompt need up to"),
         ([str(EXAMPLE), "--budget", "0"], "'0' is not a whole number"),
         ([str(EXAMPLE), "--compacted", "none.md"], "none.md: no such file"),
-        ([str(EXAMPLE), "--", "ls"], "compact runs no command"),
+        ([str(EXAMPLE), "--", "ls"], "compact takes no command"),
         ([str(EXAMPLE), "--fromat", "atif"], "see ctxsift --help"),
     ],
 )

@@ -160,7 +160,7 @@ def test_the_file_is_written_anew_at_each_cut(tmp_path: Path) -> None:
 
 def test_it_needs_a_threshold_and_a_session(tmp_path: Path) -> None:
     for arguments, told in (
-        (["--follow", str(tmp_path)], "give one with --threshold N"),
+        (["--follow", str(tmp_path)], "add --threshold N"),
         (["--follow", "--threshold", "20000", str(tmp_path / "none")], "no such file"),
     ):
         command = [sys.executable, "-m", "ctxsift", "compact", *arguments]
@@ -210,7 +210,7 @@ def test_another_session_with_the_same_first_step_is_another(tmp_path: Path) -> 
         told = results.get(timeout=WAIT_S)
         assert "part_201" in told["summary"]
         assert "Please change part 1 of" not in told["summary"]
-        assert "was begun anew" in stopped(process)
+        assert "was restarted" in stopped(process)
 
 
 @pytest.mark.parametrize("model", [False, True])
@@ -232,7 +232,7 @@ def test_killed_after_the_second_cut_it_goes_on_to_the_same_result(tmp_path: Pat
                     append(path, turns(at, 16))
                     end = settled(path, output)
                 told = stopped(process) if first else ""
-        assert ("going on after the cut after step" in told) == (name == "killed")
+        assert ("resuming after the cut at step" in told) == (name == "killed")
         ends.append(end)
         journals.append([json.loads(line) for line in Path(f"{output}.journal").read_text().splitlines()])
     assert ends[0] == ends[1]
@@ -261,7 +261,7 @@ def test_a_restart_with_another_session_of_the_same_first_step_begins_anew(tmp_p
     output.unlink()
     with following(first, "-o", str(output)) as (process, _):
         assert settled(first, output) == one
-        assert "going on after the cut after step" in stopped(process)
+        assert "resuming after the cut at step" in stopped(process)
 
 
 def options_for(folder: Path, *arguments: str) -> argparse.Namespace:
@@ -366,4 +366,4 @@ def test_a_journal_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
         append(path, turns(16, 16))
         results.get(timeout=WAIT_S)
         said = stopped(process)
-    assert said.count("cuts cannot be written down (No such file or directory)") == 1
+    assert said.count("cuts cannot be saved (No such file or directory)") == 1

@@ -114,7 +114,7 @@ def test_without_a_file_the_newest_session_of_this_folder_is_read(tmp_path: Path
     elsewhere.mkdir()
     done = call(elsewhere, "stats", env={"HOME": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this folder: has no session of Claude Code or Codex; name a FILE" in done.stderr
+    assert "this folder: contains no session of Claude Code or Codex; name a FILE" in done.stderr
 
 
 def test_show(tmp_path: Path) -> None:
@@ -189,12 +189,12 @@ def test_convert(tmp_path: Path) -> None:
         (["shwo"], "argument ACTION: invalid choice: 'shwo'; did you mean show?"),
         (["show", "--stp", "1"], "unrecognized arguments: --stp"),
         (["show", "--step", "0"], "argument --step: '0' is not a whole number of at least 1"),
-        (["show", "s", "--step", "9"], "--step 9: there is no such step; the session has 1 to 3"),
+        (["show", "s", "--step", "9"], "--step 9: no such step; give a number from 1 to 3"),
         (["show", "missing.jsonl"], "missing.jsonl: no such file"),
         (["show", "."], ".: is not a file"),
         (["convert", "s"], "the following arguments are required: -o/--output"),
         (["stats", "empty"], "empty: is empty"),
-        (["list", "--", "touch", "ran"], "--: session runs no command; leave out what follows it"),
+        (["list", "--", "touch", "ran"], "--: session takes no command; leave out `--` and what follows it"),
     ],
 )
 def test_wrong_usage_is_an_error(tmp_path: Path, arguments: list[str], why: str) -> None:

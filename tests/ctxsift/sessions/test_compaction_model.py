@@ -340,7 +340,7 @@ def test_the_journal_beside_the_result_goes_when_all_is_done(tmp_path: Path) -> 
 def test_a_journal_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
     done = compact(*script(tmp_path), "--journal", tmp_path / "missing" / "journal")
     assert done.returncode == 0
-    assert "answers could not be written down (No such file or directory)" in done.stderr
+    assert "answers could not be saved (No such file or directory)" in done.stderr
     assert "- Integer cents" in done.stdout
 
 
@@ -390,19 +390,19 @@ def test_ctrl_c_while_a_model_is_asked_brings_the_rule_based_result(tmp_path: Pa
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (130, by_rules)
-    assert "interrupted: rules make the summary; answers so far are in" in stderr
+    assert "interrupted; using the rule-based summary; answers so far are in" in stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--model", "m", "--method", "drop"], "the method drop asks no model"),
+        (["--model", "m", "--method", "drop"], "the method drop does not use a model"),
         (["--backend", "litellm", "--model", "m"], "litellm asks a service; add --remote if that is meant"),
         (["--remote", "--model", "m"], "CTXSIFT_LLM_BASE_URL is not set"),
-        (["--remote", "--model", "m", "--keep-secrets"], "what is sent to a service has none"),
+        (["--remote", "--model", "m", "--keep-secrets"], "cannot be used with a service"),
         (["--backend", "nothing"], "no backend is registered as 'nothing'"),
-        (["--model", "m", "--compacted", "x"], "so no model makes it"),
+        (["--model", "m", "--compacted", "x"], "cannot be used together with a model"),
     ],
 )
 def test_contradictions_are_told_before_anything_is_asked(arguments: list[str], told: str) -> None:
@@ -502,7 +502,7 @@ def test_a_key_that_a_service_says_again_is_shown_nowhere(tmp_path: Path, form: 
     ("fault", "kind", "told"),
     [
         (reply(200, b'{"output": []}'), BackendError, "the service's compaction has no encrypted_content"),
-        (reply(200, b"nonsense"), BackendError, "the service's compaction is no JSON"),
+        (reply(200, b"nonsense"), BackendError, "the service's compaction is not valid JSON"),
         (refusal(401, "wrong key"), RefusedError, "the service answers HTTP 401: .*wrong key"),
         (refusal(503, "busy"), TransientError, "the service answers HTTP 503"),
         (hang_up, TransientError, "closed|before the answer"),

@@ -107,7 +107,7 @@ def test_after_a_signal_rules_make_the_summary(packages: Path) -> None:
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert "interrupted: rules make the summary" in stderr
+    assert "interrupted; using the rule-based summary" in stderr
     assert "## Constraints" in stdout
 
 
@@ -118,11 +118,11 @@ def test_after_a_signal_rules_make_the_summary(packages: Path) -> None:
         (
             "plain",
             True,
-            "--model: the method plain asks no model; leave it out, or take anchored, regenerative, opaque",
+            "--model: the method plain does not use a model; leave out --model, or use anchored, regenerative, opaque",
         ),
-        ("mask", True, "--model: the method mask asks no model"),
-        ("recorded", True, "--model: the method recorded asks no model"),
-        ("toi", True, "--method: there is no method 'toi'; did you mean toy?"),
+        ("mask", True, "--model: the method mask does not use a model"),
+        ("recorded", True, "--model: the method recorded does not use a model"),
+        ("toi", True, "--method: unknown method 'toi'; did you mean toy?"),
         ("broken", False, "the method 'broken' of toy:Broken cannot be loaded (RuntimeError: no luck)"),
         (
             "broken-toy",
@@ -175,7 +175,7 @@ def test_a_list_says_what_there_is_and_whose_it_is(packages: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [(["method"], "did you mean methods?"), (["--", "ls"], "--: list runs no command")]
+    ("options", "told"), [(["method"], "did you mean methods?"), (["--", "ls"], "--: list takes no command")]
 )
 def test_lists_that_there_are_not(packages: Path, options: list[str], told: str) -> None:
     done = listed(packages, *options)

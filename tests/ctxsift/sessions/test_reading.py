@@ -79,7 +79,7 @@ def test_formats_that_are_known_but_not_read_are_named(tmp_path: Path, content: 
         (b"\x00\x01\x02" * 1000, "holds no JSON"),
         (b"[]", "is no session of a known format"),
         (b'{"a": 1}\n{"b": 2}\n', "is no session of a known format"),
-        (b"SQLite format 3\x00" + b"\x00" * 100, "is a SQLite database (as Cursor keeps sessions in)"),
+        (b"SQLite format 3\x00" + b"\x00" * 100, "is a SQLite database (Cursor stores its sessions in one)"),
         (gzip.compress(PI, mtime=0)[:-20], "cannot be read"),
         (gzip.compress(PI, mtime=0)[:60] + b"\xff" * 60, "cannot be read"),
         (zstd_compressed(PI)[:-20], "cannot be read"),
