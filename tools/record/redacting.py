@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ctxsift.secret_kinds import Where
 from ctxsift.sessions.redacting import Redactor
 from tools.record.journal import Taken
 
@@ -15,9 +16,9 @@ _HELD_BACK = "\ue000"
 class PublicRedactor(Redactor):
     """Takes secrets out; addresses that are nobody's stay, as projects have them in tests and commits."""
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, *, where: Where = Where.TEXT) -> str:
         """Return a text without secrets."""
-        return super().text(_NOBODYS.sub(_HELD_BACK, text)).replace(_HELD_BACK, "@")
+        return super().text(_NOBODYS.sub(_HELD_BACK, text), where=where).replace(_HELD_BACK, "@")
 
 
 def changed_call(step: Taken) -> bool:

@@ -244,7 +244,7 @@ def test_the_ends_of_the_scale_have_no_rank_and_budgets_are_ranked_apart() -> No
     assert not [pair for pair in board.differences if {"gold", "everything"} & set(pair)]
     note = next(tables_of(board)).note
     assert "gold and everything are the ends of the scale" in note
-    assert "not ranked otherwise" not in note
+    assert "another dash" not in note
 
 
 def test_drift_is_of_the_probes_that_are_asked_at_every_age() -> None:
