@@ -20,7 +20,7 @@ class Flag(StrEnum):
 
     INCOMPLETE = "incomplete"
     DISTURBED = "disturbed"
-    BELOW_FLOOR = "below floor"
+    BELOW_FLOOR = "not above floor"
     PUBLISHED = "published layout"
     BLIND = "blind"
 

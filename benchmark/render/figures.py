@@ -79,7 +79,7 @@ def is_reference(row: BoardRow | ReferenceRow) -> bool:
 
 
 _NO_BEST = {
-    Conclusion.BELOW_FLOOR: "No model is significantly better than the best baseline{floor}.",
+    Conclusion.BELOW_FLOOR: "No complete run is significantly better than the best baseline{floor}.",
     Conclusion.TOO_FEW_CASES: "Too few cases to tell whether a model beats the best baseline{floor}.",
     Conclusion.INCOMPLETE: "No run is complete, so there is no ranking.",
     Conclusion.NO_ANSWER: "No model has an answer that could be scored.",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmark.analysis.caveats import Identity, Mismatch, mismatches, refusals
-from benchmark.analysis.figures import ANSWERED, COVERAGE, PLANNED, Column
+from benchmark.analysis.figures import ANSWERED, PLANNED, Column, Form
 from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
 from benchmark.analysis.references import ALWAYS_SHOWN
@@ -17,7 +17,7 @@ from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, Backend, Disturbance, MachineFigures, Result, Run
 from benchmark.record.summary import Latency, Summary
 from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Half, read_validity
-from benchmark.render.figures import column_text, counted, figure_text
+from benchmark.render.figures import column_text, counted, interval_text, signed
 from ctxsift.backends.base import CANARY
 from ctxsift.files import exists
 from ctxsift.terminal import one_line
@@ -32,6 +32,7 @@ RANKS_APART = (
     "which also includes latency, so the two orders can differ"
 )
 _MOST_NAMED = 5
+_POINTS = Form(signed=True)
 _CASES = Column("", (ANSWERED, PLANNED))
 _RESCORE = "run benchmark.rescore on them first"
 _MISMATCHES = {
@@ -66,7 +67,9 @@ def notes(result: StoredResult) -> list[str]:
     reference = summary.reference
     if reference and reference.beats_floor is False:
         best = f"{reference.floor}, {reference.floor_score:.1f}"
-        found.append(f"not significantly better than the best baseline ({best})")
+        ends = reference.difference_interval
+        gap = f": {signed(reference.difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
+        found.append(f"not significantly better than the best baseline ({best}){gap}")
     if failures := summary.model_failure_counts:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
@@ -219,7 +222,7 @@ def _about_answers(run: Run, summary: Summary) -> list[str]:
         found.append(f"{counted(summary.instrument_failure_count, 'case')} have no answer that could be scored")
     if not run.complete:
         why = f"stopped by a {stop}" if (stop := known(run.stopped_by)) else "incomplete"
-        found.append(f"{why}: {column_text(_CASES, summary)} cases ({figure_text(COVERAGE, summary)})")
+        found.append(f"{why}: {column_text(_CASES, summary)} cases")
     return found
 
 

@@ -201,6 +201,7 @@ class ValidityInfo(PageRecord, frozen=True, kw_only=True):
 
     Attributes:
         mismatch: why the measurement says nothing of these results; nothing else is told then.
+        other_versions: of the scorer, by which some of the results were scored; empty where there are none.
         figures: how many there are.
         missed: those that do not meet their bars.
 
@@ -208,6 +209,7 @@ class ValidityInfo(PageRecord, frozen=True, kw_only=True):
 
     scorer_version: str
     mismatch: str = ""
+    other_versions: str = ""
     figures: int = 0
     missed: list[str] = field(default_factory=list)
     worst_right: list[JudgedAnswer] = field(default_factory=list)

@@ -30,6 +30,7 @@ def validity_info(gathered: Gathered) -> ValidityInfo | None:
         return ValidityInfo(scorer_version=one_line(validity.scorer_version), mismatch=mismatch)
     return ValidityInfo(
         scorer_version=one_line(validity.scorer_version),
+        other_versions=_told(_versions(gathered) - {validity.scorer_version}),
         figures=len(validity.figures),
         missed=[f"{one_line(figure.measure)} ({_CASES[figure.half]})" for figure in validity.figures if not figure.met],
         worst_right=[_judged(answer) for answer in validity.worst_right],
@@ -38,13 +39,21 @@ def validity_info(gathered: Gathered) -> ValidityInfo | None:
 
 
 def _mismatch(gathered: Gathered, validity: Validity) -> str:
-    """Return why the measurement is not one of the scorer of the results; empty where it is."""
-    versions = {result.record.run.scorer_version for result in gathered.results if result.record.run}
-    if versions == {validity.scorer_version}:
+    """Return why the measurement is not one of the scorer of any result; empty where it is."""
+    versions = _versions(gathered)
+    if validity.scorer_version in versions:
         return ""
-    told = " and ".join(sorted(one_line(version) for version in versions)) or "an unknown one"
+    told = _told(versions) or "an unknown one"
     measured = one_line(validity.scorer_version)
     return f"it was measured for version {measured} of the scorer, and the results here were scored by {told}"
+
+
+def _versions(gathered: Gathered) -> set[str]:
+    return {result.record.run.scorer_version for result in gathered.results if result.record.run}
+
+
+def _told(versions: set[str]) -> str:
+    return " and ".join(sorted(map(one_line, versions)))
 
 
 def _judged(answer: Judged) -> JudgedAnswer:

@@ -125,6 +125,7 @@ export interface JudgedAnswer {
 export interface ValidityInfo {
   scorer_version: string;
   mismatch?: string;
+  other_versions?: string;
   figures?: number;
   missed?: string[];
   worst_right?: JudgedAnswer[];

@@ -37,16 +37,16 @@ function Verdict({ validity: { figures = 0, missed = [] } }) {
 /** @param {{ validity: ValidityInfo }} props */
 function Validity({ validity }) {
   const charts = useLoaded(chartPack, []);
-  const { best_wrong = [], mismatch, scorer_version, worst_right = [] } = validity;
+  const { best_wrong = [], mismatch, other_versions, scorer_version, worst_right = [] } = validity;
+  const whose = other_versions ? `; for results scored by version ${other_versions}, this is not known` : "";
   const head = html`<${Heading} title=${TITLE} />`;
   if (mismatch) return html`${head}<p class="lead">Not known for these results: ${mismatch}.</p>`;
   if (!charts) return html`${head}<p role="status">Unpacking…</p>`;
   const of = (/** @type {boolean} */ whole) => charts.rows.measured.filter(({ is_whole }) => is_whole === whole);
   return html`${head}
     <${Verdict} validity=${validity} />
-    <p>Answers whose truth is known were scored by version ${scorer_version} of the scorer, that of the results here:
-      right ones in other words, plausible wrong ones, and some that say nothing. Neither scorer nor statements were
-      tuned on the held-out cases.</p>
+    <p>Version ${scorer_version} of the scorer scored answers whose truth is known: right ones in other words, plausible
+      wrong ones, and some that say nothing${whose}. Nobody tuned the scorer on the held-out answers.</p>
     <${Picture} key="answers" name="validity" title="Answers of known truth" data=${{ measured: of(false) }} />
     <${Picture}
       key="corpus"

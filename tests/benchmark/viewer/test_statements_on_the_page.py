@@ -107,7 +107,7 @@ def test_the_page_is_told_what_is_missed_and_the_answers_that_tell_most(result: 
 
 @pytest.mark.parametrize(
     ("versions", "told"),
-    [(["9"], "scored by 9"), (["9", "current"], "scored by 9 and current"), ([], "an unknown one")],
+    [(["9"], "scored by 9"), (["8", "9"], "scored by 8 and 9"), ([], "an unknown one")],
 )
 def test_a_measurement_of_another_scorer_is_not_shown(record: Result, versions: list[str], told: str) -> None:
     results = [scored_by(record, version, f"of-{version}") for version in versions] or [read_result(PUBLISHED)]
@@ -118,6 +118,13 @@ def test_a_measurement_of_another_scorer_is_not_shown(record: Result, versions: 
     assert told in info.mismatch
     assert (info.figures, info.missed, info.worst_right, info.best_wrong) == (0, [], [], [])
     assert chart_rows(gathered).measured == []
+
+
+def test_a_measurement_of_the_scorer_of_some_results_is_shown_with_a_word(record: Result) -> None:
+    results = [scored_by(record, version, f"of-{version}") for version in ("current", "9", "8")]
+    info = overview(gather(results, measurement("current")), []).validity
+    assert info is not None
+    assert (info.mismatch, info.other_versions, info.figures) == ("", "8 and 9", 6)
 
 
 def test_results_that_do_not_tell_their_scorer_do_not_hide_the_measurement(record: Result) -> None:
