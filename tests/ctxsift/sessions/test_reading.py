@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import random
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,36 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
     session = read(tmp_path, lines(claude("user", "One", 1), claude("user", "x" * 5000, 2), claude("user", "Two", 3)))
     assert [step.message for step in session.steps] == ["One", "Two"]
     assert session.skipped == {"line of more than 0 MB (the first is line 2)": 1}
+
+
+BLANKS = (b"\n", b" \t\r\n", b"\x0c\n \n", b" ")
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("packed", PACKED)
+def test_blank_lines_are_passed_over_and_counted_as_lines(tmp_path: Path, packed: str, blank: bytes) -> None:
+    first, *rest = CODEX.splitlines(keepends=True)
+    many = blank * 200_000
+    content = first + many + rest[0] + b"\n\n{oops\n" + b"".join(rest[1:]) + many
+    session = read(tmp_path, PACKED[packed](content))
+    assert session.steps == read(tmp_path, CODEX).steps
+    damaged = 5 + many.count(b"\n")
+    assert session.skipped[f"line that is no JSON (the first is line {damaged})"] == 1
+
+
+@pytest.mark.parametrize("ahead", [b"", CODEX], ids=["first", "between"])
+def test_blank_lines_cost_no_more_than_reading(tmp_path: Path, ahead: bytes) -> None:
+    path = tmp_path / "session.gz"
+    path.write_bytes(gzip.compress(ahead + b"\n" * 30_000_000 + CODEX, 1))
+    started = time.process_time()
+    with gzip.open(path) as file:
+        while file.read(1 << 20):
+            pass
+    reading_s = time.process_time() - started
+    started = time.process_time()
+    assert read_session(path).steps
+    # It is read twice: packed files are measured before they are believed.
+    assert time.process_time() - started < 6 * reading_s + 0.5
 
 
 FOREIGN: list[tuple[Any, str]] = [
