@@ -26,6 +26,7 @@ from benchmark.matrix import Scenario, load_matrix
 from benchmark.run.options import RunnerOptions, add_options, options_of
 from ctxsift.errors import InputError
 from ctxsift.files import exists
+from ctxsift.scratch import remove_left
 from ctxsift.terminal import show, show_columns, tell
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
     from benchmark.run.stop import Stop
     from benchmark.scoring import Embedder
 
+    remove_left()
     faults, stop = _Faults(options), Stop()
     planned = plan_groups(options, scenarios, faults.tell)
     for group in planned.groups:

@@ -1,8 +1,8 @@
 """Runs a program within bounds of time, memory, output and disk, and leaves nothing of it behind.
 
 It runs in a session of its own, below a supervisor to which whatever it leaves behind falls. When it has ended, or has
-gone beyond a bound, every process below the supervisor is killed. Should it have ended the supervisor, what is left of
-its process group is killed, and what still has the HOME that it was given.
+gone beyond a bound, every process below the supervisor is killed; by the supervisor, should we be gone. Should it have
+ended the supervisor, what is left of its process group is killed, and what still has the HOME that it was given.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _supervised(
     finally:
         theirs.close()
     with contextlib.suppress(OSError):  # it ended; that is noticed
-        ours.sendall(marshal.dumps((list(command), dict(env), bounds.file_bytes)))
+        ours.sendall(marshal.dumps((os.getpid(), list(command), dict(env), bounds.file_bytes)))
         ours.shutdown(socket.SHUT_WR)
     return process, ours
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +18,12 @@ from typing import Any
 from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSpec, Traits
 from ctxsift.backends.baselines import reference_generation, reference_load_info
 from ctxsift.backends.registry import COMMAND
-from ctxsift.confined import Bounds, Ran, removed, run_confined
+from ctxsift.confined import Bounds, Ran, run_confined
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import Placeholder, Program, Stdin, environment, filled, hashes, located
 from ctxsift.prompts import Message, Request
+from ctxsift.scratch import Scratch, remove_left
 from ctxsift.settings import Settings
 from ctxsift.strict_json import decode
 from ctxsift.terminal import one_line
@@ -94,6 +94,7 @@ class CommandBackend:
         if problem := _why_not_there(spec.options.program):
             raise LoadError(problem)
         assert spec.options.program is not None
+        remove_left()
         program = self._program = spec.options.program
         self._command = located(program.command, program.env)
         for _ in range(program.warmup + 1):
@@ -147,11 +148,11 @@ class CommandBackend:
         return replace(generation, fault=reply.fault, remarks=remarks)
 
     def _put(self, request: Request) -> _Reply:
-        folder = _folder()
+        folder = Scratch.made()
         try:
-            reply = self._put_in(folder, request)
+            reply = self._put_in(folder.path, request)
         finally:
-            is_gone = removed(folder)
+            is_gone = folder.removed()
         return reply if is_gone else replace(reply, text="", fault=reply.fault or _UNDELETABLE)
 
     def _put_in(self, folder: Path, request: Request) -> _Reply:
@@ -184,7 +185,8 @@ class CommandBackend:
         """Return the first line that the version command prints, on either stream; empty where it fails."""
         if not self._program.version_command:
             return ""
-        home = _folder()
+        folder = Scratch.made()
+        home = folder.path
         try:
             command = located(self._program.version_command, self._program.env)
             env = environment(self._program, home, _values(_LINE, home))
@@ -192,15 +194,11 @@ class CommandBackend:
         except (OSError, ValueError) as error:
             raise LoadError(f"its version command cannot be run: {error}") from error
         finally:
-            removed(home)
+            folder.removed()
         if ran.exit_code != 0:
             return ""
         lines = [line.strip() for line in ran.output.decode("utf-8", errors="replace").splitlines() if line.strip()]
         return one_line(next(iter(lines), ran.last_words))[:200]
-
-
-def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="ctxsift-")).resolve()
 
 
 def _holds_files(folder: Path) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +30,10 @@ from ctxsift.errors import BackendError, LoadError
 from ctxsift.intents import Intent
 from ctxsift.programs import AnyCode, Placeholder, Program, Stdin, filled, placeholder_in_script
 from ctxsift.prompts import Request, RequestPrompt, build_messages
+from ctxsift.scratch import Scratch, remove_left
 from ctxsift.settings import Settings
 from ctxsift.validation import validate
+from tests.support.depth import depth
 
 REQUEST = Request("\n\n E1 {intent} 'quoted'\r\nE2\n\n", 'Why "E1"?', Intent.JSON, "make -j2\nmake install", 2)
 # What the row of a bad program does at every request but the line of input on which it is tried.
@@ -240,7 +246,7 @@ def test_what_cannot_be_removed_costs_the_case(monkeypatch: pytest.MonkeyPatch) 
         removed(folder)
         return False
 
-    monkeypatch.setattr("ctxsift.backends.command.removed", stays)
+    monkeypatch.setattr("ctxsift.scratch.removed", stays)
     generation = asyncio.run(ask_async(RequestPrompt(REQUEST), backend, Limits(100))).generation
     assert (generation.text, generation.fault) == ("", "left files that cannot be removed in its folder or HOME")
 
@@ -380,6 +386,120 @@ def test_a_stop_ends_it_at_once(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path), "PATH": os.defpath}
     ran = run_confined(("sleep", "60"), stdin=None, env=env, folder=tmp_path, bounds=Bounds(60), stop=stop)
     assert (ran.beyond, ran.exit_code) == ("was stopped", -signal.SIGKILL)
+
+
+# What a SIGKILL leaves ---------------------------------------------------------------------------------------------
+
+# Fine on a line of input; else it starts another, in a session of its own, and neither ends by itself.
+_ENDLESS = "if grep -qx ok; then exit 0; fi; setsid sleep {0} & touch started; sleep {0}"
+_RUNNER = """
+import sys
+from ctxsift.backends.base import ModelOptions, ModelSpec
+from ctxsift.backends.command import CommandBackend
+from ctxsift.intents import Intent
+from ctxsift.programs import Program
+from ctxsift.prompts import Request
+backend = CommandBackend()
+backend.load(ModelSpec("tool", options=ModelOptions(program=Program(("sh", "-c", sys.argv[1])))))
+backend._put(Request("a secret", "What?", Intent.SUMMARY))
+"""
+
+
+def killed_runner(temporary: Path, sleep_s: str) -> None:
+    """Let a process put a request to a program that does not end, and kill it meanwhile."""
+    command = [sys.executable, "-c", _RUNNER, _ENDLESS.format(sleep_s)]
+    runner = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)})
+    until(lambda: any(temporary.glob("*/work/started")))
+    assert sleeping(sleep_s)
+    runner.kill()
+    runner.wait()
+
+
+def until(holds: Callable[[], bool], seconds: float = 30) -> None:
+    by = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < by
+        time.sleep(0.02)
+
+
+def sleeping(seconds: str) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.cmdline() == ["sleep", seconds]:
+                found.append(process.pid)
+    return found
+
+
+def test_a_killed_runner_leaves_no_program_running_and_no_folder_after_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_runner(tmp_path, "63.125")
+    until(lambda: not sleeping("63.125"), seconds=5)
+    (left,) = tmp_path.iterdir()
+    assert (left / "input" / "output.txt").read_text() == "a secret"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    loaded(Program(("cat",)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_folders_of_the_dead_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    alive, dead = Scratch.made(), Scratch.made()
+    os.close(dead.lock)
+    (dead.path / "deep" / "er").mkdir(parents=True)
+    (dead.path / "deep").chmod(0)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("mine")
+    (dead.path / "way out").symlink_to(elsewhere)
+    link = tmp_path / "ctxsift-scratch-aaaaaaaa"
+    link.symlink_to(elsewhere)
+    others = [tmp_path / name for name in ("ctxsift-results", "ctxsift-scratch-mine", "ctxsift-scratch-aaaaaaab.old")]
+    for each in others:
+        each.mkdir()
+    file = tmp_path / "ctxsift-scratch-bbbbbbbb"
+    file.write_text("a file")
+    remove_left()
+    assert set(tmp_path.iterdir()) == {alive.path, elsewhere, link, file, *others}
+    assert (elsewhere / "kept").read_text() == "mine"
+    assert alive.removed()
+
+
+def test_a_folder_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    theirs = Scratch.made()
+    os.close(theirs.lock)
+    another = os.geteuid() + 1
+    with monkeypatch.context() as there:
+        there.setattr(os, "geteuid", lambda: another)
+        remove_left()
+    assert theirs.path.exists()
+    remove_left()
+    assert not theirs.path.exists()
+
+
+def test_folders_that_are_made_while_others_clean_up_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    done = threading.Event()
+
+    def clean() -> None:
+        while not done.is_set():
+            remove_left()
+
+    cleaners = [threading.Thread(target=clean) for _ in range(2)]
+    for each in cleaners:
+        each.start()
+    try:
+        for _ in range(depth(200, 5000)):
+            folder = Scratch.made()
+            (folder.path / "file").write_text("x")
+            assert folder.removed()
+    finally:
+        done.set()
+        for each in cleaners:
+            each.join()
+    assert list(tmp_path.iterdir()) == []
 
 
 # Loading ----------------------------------------------------------------------------------------------------------
