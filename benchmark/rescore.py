@@ -32,7 +32,7 @@ from benchmark.judges.prose import ProseAnswers, judge_prose, scorer_of
 from benchmark.judges.records import Asked
 from benchmark.record.base import known
 from benchmark.record.paths import RUN_REPORTS, report_names, scenario_report_beside
-from benchmark.record.read import StoredResult, find_results, stored
+from benchmark.record.read import StoredResult, agreeing, find_results, stored
 from benchmark.record.write import result_text
 from benchmark.render.csv import case_csv
 from benchmark.render.figures import counted
@@ -152,7 +152,7 @@ def _targets(paths: Sequence[Path], folder: Path | None) -> dict[Path, StoredRes
     sources = set()
     for path in paths:
         root = path if path.is_dir() else path.parent
-        for result in find_results([path]):
+        for result in find_results([path], believed=True):
             source = result.path.resolve()
             if source in sources:
                 continue
@@ -188,8 +188,8 @@ def _files(done: Mapping[Path, Rescored], output_dir: Path | None) -> dict[Path,
                 continue
             # With what was not named on the command line: a run's report is about all of it.
             members = [
-                by_source.get(result.path.resolve(), result)
-                for result in find_results([folder])
+                by_source.get(result.path.resolve()) or agreeing(result)
+                for result in find_results([folder], believed=True)
                 if folder == source or result.timestamp == fresh[target].timestamp
             ]
             files[beside / report], files[beside / cases] = run_markdown(members), case_csv(members)

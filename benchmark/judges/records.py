@@ -11,7 +11,7 @@ import msgspec
 
 from benchmark.judges.protocol import Score, Verdict
 from benchmark.judges.rubric import Criterion, Dimension
-from benchmark.record.base import Interval, Ratio, Record, Timestamp
+from benchmark.record.base import Interval, Ratio, Record, Timestamp, WithIntervals
 from benchmark.record.judged_quality import ScoredCriterion
 
 _Whole = Annotated[int, msgspec.Meta(ge=0)]
@@ -79,7 +79,7 @@ class Asked(StrEnum):
     CASES = "cases of the corpus"
 
 
-class Agreement(Record, frozen=True, kw_only=True):
+class Agreement(WithIntervals, frozen=True, kw_only=True):
     """How far the scores of a judge agree with labels.
 
     Attributes:
@@ -103,7 +103,7 @@ class Agreement(Record, frozen=True, kw_only=True):
     passed: _Whole = 0
 
 
-class CalibratedCriterion(Record, frozen=True, kw_only=True):
+class CalibratedCriterion(WithIntervals, frozen=True, kw_only=True):
     """How far a judge may be believed in one criterion.
 
     Attributes:

@@ -55,6 +55,27 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     FLAT: ClassVar[Mapping[str, Flat]] = {}
 
 
+class WithIntervals(Record, frozen=True, kw_only=True):
+    """A record with intervals, none of which ends before it begins. Raises ValueError for one that does."""
+
+    def __post_init__(self) -> None:
+        """Check them."""
+        for name, key in _intervals(type(self)):
+            ends = getattr(self, name)
+            if isinstance(ends, tuple) and ends[0] > ends[1]:
+                raise ValueError(f"{key} is from {ends[0]:g} to {ends[1]:g}, and ends before it begins")
+
+
+@functools.cache
+def _intervals(kind: type[Record]) -> tuple[tuple[str, str], ...]:
+    """Return attribute and key of each field that may hold an interval."""
+    return tuple(
+        (field.name, field.encode_name)
+        for field in msgspec.structs.fields(kind)
+        if Interval in (field.type, *typing.get_args(field.type))
+    )
+
+
 def known(value: _T | UnsetType) -> _T | None:
     """Return a field that a file may leave out; None where it does."""
     return None if isinstance(value, UnsetType) else value

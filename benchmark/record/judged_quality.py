@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmark.record.base import Interval, Ratio, Record, Score, TotalSeconds
+from benchmark.record.base import Interval, Ratio, Record, Score, TotalSeconds, WithIntervals
 from ctxsift.backends.base import Count
 
 Points = Annotated[float, msgspec.Meta(ge=0, le=5)]
@@ -40,7 +40,7 @@ class JudgedQuality(Record, frozen=True, kw_only=True):
     criteria: dict[str, ScoredCriterion] = {}
 
 
-class ScoredBy(Record, frozen=True, kw_only=True):
+class ScoredBy(WithIntervals, frozen=True, kw_only=True):
     """The same answers by judge and by scorer, 0 to 100.
 
     Attributes:
@@ -57,7 +57,7 @@ class ScoredBy(Record, frozen=True, kw_only=True):
     unscored_count: Count
 
 
-class CriterionUse(Record, frozen=True, kw_only=True):
+class CriterionUse(WithIntervals, frozen=True, kw_only=True):
     """What a judge's scores of a criterion may be used for, as its calibration says.
 
     Attributes:

@@ -12,6 +12,7 @@ from msgspec import UnsetType
 
 from benchmark.matrix import Track
 from benchmark.record.earlier import upgraded
+from benchmark.record.following import contradiction_in
 from benchmark.record.paths import RESULT_SUFFIXES
 from benchmark.record.record_file import RecordFile
 from benchmark.record.result import SCHEMA_VERSION, Answered, Result
@@ -146,18 +147,22 @@ def _figures(case: Answered) -> CaseFigures:
     )
 
 
-def find_results(paths: Iterable[Path]) -> list[StoredResult]:
+def find_results(paths: Iterable[Path], *, believed: bool = False) -> list[StoredResult]:
     """Return the results below `paths` (result files, run folders, results trees), in the order of their paths.
 
+    Args:
+        paths: where to look.
+        believed: see `as_result`.
+
     Raises:
-        InputError: a path is missing or contains no result, or a file is damaged.
+        InputError: a path is missing or contains no result, or a file is damaged or contradicts itself.
 
     """
-    return list(iterate_results(paths))
+    return list(iterate_results(paths, believed=believed))
 
 
 def iterate_results(
-    paths: Iterable[Path], *, skip: Callable[[InputError], None] | None = None
+    paths: Iterable[Path], *, skip: Callable[[InputError], None] | None = None, believed: bool = False
 ) -> Iterator[StoredResult]:
     """Yield the results below `paths` one at a time: hundreds of them do not fit into memory together.
 
@@ -166,9 +171,10 @@ def iterate_results(
         skip: called with what is wrong with a file or folder that is then left out (foreign JSON, pipes and links that
             lead nowhere: a ForeignFileError); without it the first one is raised, and foreign files are left out of a
             tree without a word. Results of shards are left out of a tree in any case.
+        believed: see `as_result`.
 
     Raises:
-        InputError: a path is missing or contains no result, or a file is damaged.
+        InputError: a path is missing or contains no result, or a file is damaged or contradicts itself.
 
     """
     seen: set[Path] = set()
@@ -184,7 +190,7 @@ def iterate_results(
                     continue
                 found = True
                 if file.resolve() not in seen:
-                    result = as_result(file, document)
+                    result = as_result(file, document, believed=believed)
                     seen.add(file.resolve())
                     yield result
             except InputError as error:
@@ -247,18 +253,30 @@ def read_result(path: Path) -> StoredResult:
     return as_result(path, RESULT_FILE.document(path))
 
 
-def as_result(path: Path, document: object) -> StoredResult:
+def as_result(path: Path, document: object, *, believed: bool = False) -> StoredResult:
     """Return a parsed result file of any version.
 
     Args:
         path: for messages and labels.
         document: the parsed JSON.
+        believed: its figures are not checked against its cases; for whoever scores these again.
 
     Raises:
         InputError: naming `path`, the place in it and what is wrong.
 
     """
-    return stored(path, RESULT_FILE.record(path, document))
+    result = stored(path, RESULT_FILE.record(path, document))
+    return result if believed else agreeing(result)
+
+
+def agreeing(result: StoredResult) -> StoredResult:
+    """Return a result whose figures follow from its cases. Raises InputError naming the one that does not."""
+    found = contradiction_in(result.record)
+    if found is not None:
+        again = f"score its answers again: python -m benchmark.rescore {shlex.quote(str(result.path))}"
+        hint = "take it from a backup" if result.record.run is None else again
+        raise InputError(f"{result.path}: {found.place}", found.problem, hint)
+    return result
 
 
 def labels(results: Sequence[StoredResult]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec import UNSET, UnsetType, field
 
-from benchmark.record.base import Figure, Flat, Interval, Ratio, Record, Whole
+from benchmark.record.base import Figure, Flat, Interval, Ratio, Record, Whole, WithIntervals
 from benchmark.record.judged_quality import ScoredBy
 from benchmark.record.views import ViewSummary
 from ctxsift.backends.base import Count, Milliseconds
@@ -73,7 +73,7 @@ class Compression(Record, frozen=True, kw_only=True):
     read_share: Figure | UnsetType = UNSET
 
 
-class Reference(Record, frozen=True, kw_only=True):
+class Reference(WithIntervals, frozen=True, kw_only=True):
     """The reference rows on the same cases; scores are final scores.
 
     Attributes:
@@ -112,7 +112,7 @@ class HeldBack(Record, frozen=True, kw_only=True):
     rightly_held_back_count: Count
 
 
-class Halves(Record, frozen=True, kw_only=True):
+class Halves(WithIntervals, frozen=True, kw_only=True):
     """Mean case scores, in [0, 1], of the answers that are checked exactly and of those that are judged as prose.
 
     Attributes:
@@ -193,7 +193,7 @@ class Summary(Record, frozen=True, kw_only=True):
         return self.reference.beats_floor if self.reference else None
 
 
-class Group(Record, frozen=True, kw_only=True):
+class Group(WithIntervals, frozen=True, kw_only=True):
     """The cases of one group of a dimension; without any answer, only its counts. Scores are in [0, 1]."""
 
     group: str

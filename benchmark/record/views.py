@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, field
 
-from benchmark.record.base import Figure, Interval, Ratio, Record, Score
+from benchmark.record.base import Figure, Interval, Ratio, Record, Score, WithIntervals
 from ctxsift.backends.base import Count
 from ctxsift.validation import Status
 
@@ -51,7 +51,7 @@ class ScoredView(Record, frozen=True, kw_only=True):
         return self.usable and self.preserve == 1.0
 
 
-class Intervals(Record, frozen=True, kw_only=True):
+class Intervals(WithIntervals, frozen=True, kw_only=True):
     """95 % intervals of one view; None below five captures."""
 
     final_score: Interval | None = None

@@ -8,7 +8,7 @@ import msgspec
 
 from benchmark.record.base import from_json, refusal, to_json
 from benchmark.record.earlier import with_text
-from benchmark.record.read import RESULT_FILE, stored
+from benchmark.record.read import RESULT_FILE, agreeing, stored
 from benchmark.record.result import Outcome, Result
 from ctxsift.files import PRIVATE, write_atomically
 from ctxsift.strict_json import check
@@ -18,8 +18,8 @@ def result_text(result: Result) -> str:
     """Return the text of a result file. Raises InputError, naming the place, when it would not be read back."""
     name = f"the result of {result.scenario.name}"
     text = RESULT_FILE.text(result, name)
-    # Raises where a case appears twice.
-    stored(Path(name), result)
+    # Raises where a case appears twice, or a figure does not follow from the cases.
+    agreeing(stored(Path(name), result))
     return text
 
 

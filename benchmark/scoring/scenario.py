@@ -27,6 +27,11 @@ def latency_factor(observed_ms: float) -> float:
     return clamp((FREE_LATENCY_MS / max(1.0, observed_ms)) ** 0.15, 0.85, 1.00)
 
 
+def quality_core(average: float, p10: float) -> float:
+    """Return the quality core, in [0, 1], from mean and 10th percentile of the case scores."""
+    return 0.80 * average + 0.20 * p10
+
+
 def scenario_score(case_scores: Sequence[float] | Floats, observed_ms: float) -> ScenarioScore:
     """Return the roll-up: 0.8 mean + 0.2 p10 of the case scores, times the latency factor.
 
@@ -34,7 +39,7 @@ def scenario_score(case_scores: Sequence[float] | Floats, observed_ms: float) ->
         ValueError: no case scores.
 
     """
-    core = 0.80 * mean(case_scores) + 0.20 * percentile(case_scores, 10)
+    core = quality_core(mean(case_scores), percentile(case_scores, 10))
     factor = latency_factor(observed_ms)
     return ScenarioScore(core, factor, 100 * core * factor)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmark.record.base import Interval, Ratio, Record
+from benchmark.record.base import Interval, Ratio, Record, WithIntervals
 from benchmark.statements.model import Statement
 
 BINS = 10
@@ -78,7 +78,7 @@ class RowUtilization(Record, frozen=True):
     verdicts: list[ChunkVerdict]
 
 
-class Spread(Record, frozen=True):
+class Spread(WithIntervals, frozen=True):
     """How the defined utilizations lie.
 
     Attributes:
