@@ -48,7 +48,7 @@ def json_lines(path: Path, hint: str, most_mb: float) -> Iterator[tuple[str, Any
             continue
         where = f"{path}:{number}"
         try:
-            value = decode(line.encode())
+            value = decode(line.encode(), once=True)
         except (ValueError, RecursionError) as error:
             raise InputError(where, f"is not JSON ({error})", hint) from error
         yield where, value

@@ -25,19 +25,25 @@ _MOST_DIGITS = 25
 _MARKS = (b",", b"[", b"{")
 # Begins what may be half a character.
 _HALF = b"\\u"
+_ESCAPED_COLON = b"\\u003a"
 
 
-def decode(content: bytes, *, most_values: int = MOST_VALUES, told: bool = True) -> Any:
+class TwiceError(ValueError):
+    """A key stands twice in one object: whoever wrote it meant one of the values, and nobody knows which."""
+
+
+def decode(content: bytes, *, most_values: int = MOST_VALUES, told: bool = True, once: bool = False) -> Any:
     """Return the value of a JSON document; half characters are borne.
 
     Args:
         content: UTF-8.
         most_values: that it may hold, containers included; counted before any of them is made.
         told: somebody reads what the error says.
+        once: no key may stand twice in one object, as of all that is written for us; else the last one counts.
 
     Raises:
-        ValueError: it is not JSON (then a json.JSONDecodeError or UnicodeDecodeError), or a number, its depth or its
-            size is out of bounds.
+        ValueError: it is not JSON (then a json.JSONDecodeError or UnicodeDecodeError), a number, its depth or its
+            size is out of bounds, or a key stands twice (then a TwiceError, which names the place).
 
     """
     if _values(content, most_values) > most_values:
@@ -53,6 +59,8 @@ def decode(content: bytes, *, most_values: int = MOST_VALUES, told: bool = True)
             raise
         value = _decode_carefully(content)
     check(value)
+    if once:
+        _refuse_twice(content, value)
     return value
 
 
@@ -165,12 +173,62 @@ def _is_kept(value: Any) -> bool:
     return abs(value) <= _LARGEST if isinstance(value, int) else not isinstance(value, float) or math.isfinite(value)
 
 
+def _refuse_twice(content: bytes, value: Any) -> None:
+    """Raise TwiceError when the document of a value has a key twice.
+
+    Each key has a colon, and other colons stand in strings: what is decoded has as many, unless a key was lost.
+    """
+    escaped = _ESCAPED_COLON in content.lower()
+    if not escaped and content.count(b":") == _colons(value, is_large=len(content) > _LARGE):
+        return
+    for container in containers(_TWICE.decode(content.decode("utf-8-sig"))):
+        if isinstance(container.value, _Twice):
+            place = "/".join(str(each)[:100] for each in container.place(container.value.key))
+            raise TwiceError(f"/{place} stands twice")
+
+
+def _colons(value: Any, *, is_large: bool) -> int:
+    """Return how many colons a value has as JSON that escapes none; a large one is not written for it."""
+    if not is_large:
+        try:
+            return msgspec.json.encode(value).count(b":")
+        except UnicodeEncodeError:
+            # It holds half a character.
+            pass
+    if isinstance(value, str):
+        return value.count(":")
+    total = 0
+    for container in containers(value):
+        for key, item in container.items():
+            if isinstance(container.value, dict):
+                total += 1 + str(key).count(":")
+            total += item.count(":") if isinstance(item, str) else 0
+    return total
+
+
+class _Twice(dict[str, Any]):
+    """An object with a key that stands in it twice."""
+
+    key = ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    twice = _Twice(found)
+    seen: set[str] = set()
+    twice.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return twice
+
+
 def refuse_constant(constant: str) -> Any:
     """Refuse NaN and Infinity, which are not JSON; for `parse_constant`. Raises ValueError."""
     raise ValueError(f"{constant} is not valid JSON")
 
 
 # Made once: a file may have a million damaged lines.
+_TWICE = json.JSONDecoder(object_pairs_hook=_object)
 _CAREFUL = json.JSONDecoder(parse_constant=refuse_constant, parse_int=_whole)
 
 

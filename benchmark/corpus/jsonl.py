@@ -91,7 +91,7 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 def _parse(line: str, where: str) -> PublishedCase:
     try:
-        row = decode(line.encode(), most_values=_MOST_VALUES)
+        row = decode(line.encode(), most_values=_MOST_VALUES, once=True)
         # Half a character (a lone surrogate) could be read, but then not be written anywhere.
         json.dumps(row, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

@@ -56,7 +56,7 @@ class RecordFile(Generic[R]):
         """Return the JSON of a file, which may be anything. Raises InputError where it is none."""
         content = read_bytes(path, self.hint, most_mb=self.most_mb)
         try:
-            return decode(content)
+            return decode(content, once=True)
         except json.JSONDecodeError as error:
             where = f"{path}:{error.lineno}:{error.colno}"
             raise InputError(where, f"not valid JSON: {error.msg}", "the file is damaged") from error

@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.utilization.records import Question
 from benchmark.utilization.tables import TableRow
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.strict_json import decode
+from ctxsift.strict_json import TwiceError, decode
 
 # A name, a dotted path into a nested column, or a function of the row.
 Column = str | Callable[[Any], Any]
@@ -113,7 +113,9 @@ class _Cell:
         hint = f"write {what} as a JSON list"
         if isinstance(value, str):
             try:
-                value = decode(value.encode("utf-8", "replace"), most_values=_MOST_VALUES)
+                value = decode(value.encode("utf-8", "replace"), most_values=_MOST_VALUES, once=True)
+            except TwiceError as error:
+                raise self.refused(str(error), "remove one of them") from error
             except (ValueError, RecursionError) as error:
                 if _is_python_list(value):
                     problem = "is a list in Python notation (repr), which pandas writes to CSV"

@@ -72,7 +72,7 @@ def _json_lines(path: Path) -> Iterator[TableRow]:
         number += 1
         where = _place(path, number, line_number)
         try:
-            values = decode(line.encode(), most_values=_MOST_VALUES)
+            values = decode(line.encode(), most_values=_MOST_VALUES, once=True)
         except (ValueError, RecursionError) as error:
             problem = f"not valid JSON: {getattr(error, 'msg', error)}"
             raise InputError(where, problem, "write one JSON object per line") from error

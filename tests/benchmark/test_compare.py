@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
+import itertools
 import json
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from benchmark.render.markdown import markdown_table
 from benchmark.render.pair import pair_markdown
 from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout, scripted, write_matrix
+from tests.support.agreeing import scored, summed
 
 CASES = 120
 PUBLISHED = '"scenario": {"name": "x", "track": "cpu"}, "summary": {"final_score": 1, "case_count": 1}'
@@ -48,19 +50,16 @@ def write(folder: Path, name: str, scores: dict[str, float], *, track: str = "cp
     (case,) = record["cases"]
     record["cases"] = [
         case
-        | {"case_id": case_id, "capture": case_id, "case_score": score, "inference_ms": 1000.0}
-        | {"intent": "json" if number % 2 else "recall"}
-        | {"validation_status": "accepted" if score > 0 else "rejected"}
-        | {"exact_preservation_ratio": 1.0 if score > 0.5 else 0.5}
-        | {"raw_view": case["raw_view"] | {"case_score": score / 2}}
-        for number, (case_id, score) in enumerate(sorted(scores.items()))
+        | {"case_id": case_id, "capture": case_id, "inference_ms": 1000.0, "intent": intent}
+        | scored(intent, score)
+        | {"raw_view": case["raw_view"] | scored(intent, score / 2)}
+        for (case_id, score), intent in zip(sorted(scores.items()), itertools.cycle(("recall", "json")), strict=False)
     ]
     record["scenario"] |= {"name": name, "track": track}
     clean = {"latency_clean": True, "other_cpu_share": 0.0, "load_average": [0.0, 0.0]}
     record["run"] |= {"complete": True, "timestamp": "20260101T000000Z", "disturbance": clean} | run
-    record["summary"] |= {"case_count": len(scores), "final_score": 100 * sum(scores.values()) / len(scores)}
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(record))
+    path.write_text(json.dumps(summed(record)))
     return path
 
 
@@ -196,7 +195,7 @@ def test_quality_leaves_latency_out(tmp_path: Path) -> None:
     record = json.loads(b.read_text())
     for case in record["cases"]:
         case["inference_ms"] = 60_000.0
-    b.write_text(json.dumps(record))
+    b.write_text(json.dumps(summed(record)))
     assert compare.main([str(a), str(b), "--fail-on-drop", "1", "--score", "final"]) == 1
     assert compare.main([str(a), str(b), "--fail-on-drop", "1"]) == 0
 

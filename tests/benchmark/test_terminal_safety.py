@@ -202,7 +202,8 @@ def hostile_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     document = json.loads(next((folder / "plain").rglob("control-tf-idf.json")).read_text())
     document["scenario"]["track"] = "cpu"
     summary = document["summary"]
-    summary["reference"] |= {"floor": HOSTILE, "controls": {HOSTILE: 1.0}}
+    summary["reference"] |= {"floor": HOSTILE, "controls": {HOSTILE: summary["reference"]["floor_score"]}}
+    document["cases"][0] |= {"outcome": "model_failure", "failure_reason": HOSTILE}
     summary["model_failure_counts"] = {HOSTILE: 1}
     document["run"]["backend"]["settings"] = {HOSTILE: HOSTILE, "canary": HOSTILE}
     may: dict[tuple[Any, ...], bool] = {}

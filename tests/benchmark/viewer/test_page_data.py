@@ -336,7 +336,7 @@ def test_a_question_tells_command_and_exit_code_where_the_file_does(results_tree
 def test_cases_that_were_never_asked_are_not_scored(results_tree: Path) -> None:
     record = altered(results_tree, "x")
     record["summary"]["planned_count"] += 100
-    rows = chart_rows(gather([as_result(Path("x.json"), record)])).verdicts
+    rows = chart_rows(gather([as_result(Path("x.json"), record, believed=True)])).verdicts
     assert {row.verdict: row.count for row in rows}["not scored"] == 100
     assert sum(row.count for row in rows) == record["summary"]["planned_count"]
 
