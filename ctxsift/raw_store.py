@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -133,8 +134,11 @@ def log(*words: str | int) -> None:
         try:
             os.write(descriptor, f"{line}\n".encode())
             written = os.fstat(descriptor)
-            if written.st_size > _MOST_USES and os.path.samestat(written, os.stat(_USES, dir_fd=outer)):
-                os.rename(_USES, _OLDER, src_dir_fd=outer, dst_dir_fd=outer)
+            if written.st_size > _MOST_USES:
+                # Another that begins it anew between look and move would have its new file take the place of the old.
+                fcntl.flock(outer, fcntl.LOCK_EX)
+                if os.path.samestat(written, os.stat(_USES, dir_fd=outer)):
+                    os.rename(_USES, _OLDER, src_dir_fd=outer, dst_dir_fd=outer)
         finally:
             os.close(descriptor)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ctxsift import raw_store
+from tests.support.depth import depth
 
 _LINK = "Too many levels of symbolic links|Not a directory"
 DATA = b"one\r\ntwo\xff\nthree"
@@ -201,3 +204,64 @@ def test_fifty_writers_leave_whole_files(store: Path) -> None:
     for identity, word in zip(told, words, strict=True):
         assert raw_store.read(identity) == word.encode() * 40_000
     assert names(store) == sorted({f"{identity}.log" for identity in told})
+
+
+_LOGGER = """
+import sys
+from ctxsift import raw_store
+raw_store._MOST_USES = int(sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(sys.argv[3])):
+    raw_store.log(sys.argv[1], number)
+"""
+
+
+def loggers(names: str, count: int, most: int) -> list[subprocess.Popen[str]]:
+    """Start processes that log `count` lines each, and return them when all have begun."""
+    command = [sys.executable, "-c", _LOGGER]
+    found = [
+        subprocess.Popen(
+            [*command, name, str(most), str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in names
+    ]
+    for process in found:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in found:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return found
+
+
+@pytest.mark.slow
+def test_two_that_log_at_once_lose_no_line_also_as_the_file_is_begun_anew(store: Path) -> None:
+    count = 800
+    for _ in range(depth(3, 20)):
+        raw_store.keep(DATA)
+        raw_store.log("x", 0)
+        length = len((store.parent / "uses").read_bytes())
+        # Whole, it would be begun anew once.
+        running = loggers("ab", count, count * (length + 2))
+        assert [process.communicate(timeout=60) and process.returncode for process in running] == [0, 0]
+        found = Counter((name, int(number)) for _, name, number in raw_store.logged() if name in "ab")
+        assert found == Counter((name, number) for name in "ab" for number in range(count))
+        for each in store.parent.glob("uses*"):
+            each.unlink()
+
+
+@pytest.mark.slow
+def test_who_logs_and_is_killed_leaves_whole_lines(store: Path) -> None:
+    raw_store.keep(DATA)
+    chance = random.Random(61)
+    for _ in range(10):
+        running = loggers("ab", 1_000_000, 10**9)
+        time.sleep(chance.uniform(0.01, 0.1))
+        for process in running:
+            process.kill()
+            process.communicate()
+    raw_store.log("last", 1)
+    assert {len(words) for words in raw_store.logged()} == {3}
+    assert raw_store.logged()[-1][1:] == ["last", "1"]

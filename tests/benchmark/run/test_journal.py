@@ -7,6 +7,8 @@ import errno
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,8 @@ from benchmark.run.journal import Journal
 from ctxsift.backends.base import Generation
 from ctxsift.errors import InputError, InstrumentError
 from tests.benchmark.run.test_identity import IDENTITY, LOAD
+from tests.conftest import ROOT
+from tests.support.depth import depth
 
 RUN = replace(IDENTITY, case_ids=["one", "two"])
 TEXT = "line\nbreak \ud800 é"
@@ -48,6 +52,56 @@ def test_journal_reads_back_what_was_written(tmp_path: Path) -> None:
     assert second.generation == answer().generation
     assert isinstance(third, FailureLine)
     assert third.error == "why"
+
+
+_WRITER = """
+import sys, time
+from pathlib import Path
+from ctxsift.errors import InputError
+from benchmark.run.journal import Journal
+from tests.benchmark.run.test_journal import RUN, answer
+path, name = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+for attempt in range(int(sys.argv[3])):
+    while True:
+        try:
+            journal = Journal(path, RUN, resumed=True)
+            break
+        except InputError as error:
+            assert "is being written by" in str(error)
+            time.sleep(0.001)
+    with journal:
+        for number in range(5):
+            journal.append(answer(text=f"{name} {attempt} {number}"))
+"""
+
+
+@pytest.mark.slow
+def test_of_two_that_resume_at_once_one_waits_and_no_line_is_lost(tmp_path: Path) -> None:
+    path, times = tmp_path / "j.jsonl", depth(3, 20)
+    Journal(path, RUN).__exit__(None, None, None)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(path), name, str(times)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for name in "ab"
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=100) and process.returncode for process in processes] == [0, 0]
+    found = [line.generation.text for line in read_journal(path) if isinstance(line, AnswerLine)]
+    assert sorted(found) == sorted(f"{name} {each} {n}" for name in "ab" for each in range(times) for n in range(5))
+    # Nor do the lines of one stand among those of the other.
+    assert [each.rpartition(" ")[2] for each in found] == [*"01234"] * 2 * times
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])

@@ -227,12 +227,14 @@ def go(*processes: subprocess.Popen[str]) -> None:
 
 @pytest.mark.slow
 def test_runs_at_once_lose_nothing(tmp_path: Path) -> None:
-    path, count = tmp_path / "kept", 100
-    processes = [writer(path, name, count, 5_000) for name in "abc"]
-    go(*processes)
-    assert [process.communicate(timeout=60) and process.returncode for process in processes] == [0, 0, 0]
-    keys = [json.loads(line)["key"] for line in path.read_bytes().splitlines()]
-    assert sorted(keys) == sorted(f"{name} {number}" for name in "abc" for number in range(count))
+    count = 60
+    for attempt in range(depth(3, 20)):
+        path = tmp_path / f"kept-{attempt}"
+        processes = [writer(path, name, count, 5_000) for name in "abc"]
+        go(*processes)
+        assert [process.communicate(timeout=60) and process.returncode for process in processes] == [0, 0, 0]
+        keys = [json.loads(line)["key"] for line in path.read_bytes().splitlines()]
+        assert sorted(keys) == sorted(f"{name} {number}" for name in "abc" for number in range(count))
 
 
 @pytest.mark.slow
