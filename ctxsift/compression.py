@@ -19,6 +19,7 @@ class Failure(StrEnum):
     TOKEN_LIMIT = "token_limit"
     LOOP = "loop"
     CONTENT_FILTER = "content_filter"
+    CUT_OFF = "cut_off"
     EMPTY_ANSWER = "empty_answer"
     TRUNCATED_REASONING = "truncated_reasoning"
     PROGRAM_FAILED = "program_failed"
@@ -110,6 +111,8 @@ def failure_of(generation: Generation, raw: View) -> Failure | None:
         return Failure.CONTENT_FILTER
     if silent:
         return Failure.EMPTY_ANSWER
+    if generation.finish_reason == "other":
+        return Failure.CUT_OFF
     return Failure.LOOP if generation.finish_reason == "loop" else None
 
 

@@ -137,7 +137,8 @@ class ModelFailure(Answered, tag="model_failure", frozen=True, kw_only=True):
 
     Attributes:
         failure_reason: `empty_answer`, `token_limit`, `truncated_reasoning` (the limit came before the answer), `loop`,
-            `content_filter` (a service cut the answer off), `program_failed` (its generation has the fault).
+            `content_filter` (a service cut the answer off), `cut_off` (its generation has the service's word for how
+            it ended), `program_failed` (its generation has the fault).
 
     """
 

@@ -31,7 +31,7 @@ Count = Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
 Milliseconds = Annotated[float, Meta(ge=0, le=MOST_MS)]
 # What is kept of an answer, in bytes of UTF-8: some 8,000 tokens, or more where more are allowed.
 LEAST_KEPT_BYTES, KEPT_BYTES_PER_TOKEN = 32_768, 8
-FinishReason = Literal["stop", "length", "loop", "content_filter", "unknown"]
+FinishReason = Literal["stop", "length", "loop", "content_filter", "other", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,8 @@ class Generation:
 
     Attributes:
         text: the answer, control tokens that leaked into it included.
-        finish_reason: `stop` the model ended; `length` the limit did; `loop` it repeated itself without end.
+        finish_reason: `stop` the model ended; `length` the limit did; `loop` it repeated itself without end;
+            `other` what `ending` says did, as a service worded it; `unknown` nobody told.
         prompt_tokens, completion_tokens: by the model's own tokenizer; None where the provider does not tell.
         prefill_ms: time to read the prompt (time to the first token); what an earlier prompt began with as well counts
             as when it was read.
@@ -206,6 +207,7 @@ class Generation:
         fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
         remarks: of a program, what it did beside answering, e.g. `left processes behind`.
         read: what the model was given in place of the raw output; None where a program stood before none.
+        ending: the service's word for the end, where it is none that we know, e.g. `tool_calls`; else empty.
 
     """
 
@@ -231,6 +233,7 @@ class Generation:
     fault: str = ""
     remarks: tuple[str, ...] = ()
     read: str | None = None
+    ending: str = ""
 
 
 learn(Generation)

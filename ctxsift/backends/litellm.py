@@ -221,6 +221,7 @@ class LiteLLMBackend:
         return Generation(
             text=self._secrets.out_of_answer(said.text, asked),
             finish_reason=said.finish_reason,
+            ending=said.ending,
             prompt_tokens=said.prompt_tokens,
             completion_tokens=said.completion_tokens,
             prefill_ms=None,
@@ -259,12 +260,14 @@ class LiteLLMBackend:
                 f"the service answered {exchange.status}, but with no chat completion: {exchange.body}"
             )
         text, reasoning = dialect.verbatim or (said.text, said.reasoning)
+        ended, ending = replies.finish_reason(dialect.end)
         # LiteLLM calls every reason it does not know "stop", and counts tokens where nobody told.
         return replace(
             said,
             text=replies.whole_characters(text),
             reasoning=replies.whole_characters(reasoning),
-            finish_reason=said.finish_reason if dialect.ended else "unknown",
+            finish_reason=ended,
+            ending=ending,
             prompt_tokens=said.prompt_tokens if dialect.counted else None,
             completion_tokens=said.completion_tokens if dialect.counted else None,
             reasoning_tokens=said.reasoning_tokens if dialect.counted else None,

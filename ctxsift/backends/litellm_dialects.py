@@ -41,11 +41,11 @@ class Dialect(msgspec.Struct):
         return bool(self.candidates) or any(alone)
 
     @property
-    def ended(self) -> bool:
-        """Whether it says why the answer ended."""
+    def end(self) -> Any:
+        """Its own word for why the answer ended; None where it says none."""
         reasons: list[Any] = [self.stop_reason, self.done_reason, self.finish_reason]
         reasons += [each.finish_reason for each in self.candidates]
-        return any(reason is not None for reason in reasons)
+        return next((reason for reason in reasons if reason is not None), None)
 
     @property
     def counted(self) -> bool:

@@ -18,7 +18,16 @@ from ctxsift.terminal import one_line
 
 _MODEL_CHARS = 200
 _DEEPEST = 8
-_FINISH: dict[object, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
+_ENDING_CHARS = 60
+# Services have words of their own for the end of an answer. What is none of these means that something else ended it.
+_NOT_TOLD = frozenset(("", "null", "none", "unknown", "unspecified", "finishreasonunspecified"))
+_BY_ITSELF = re.compile("stop(?:sequence)?|eos(?:token)?|endof(?:text|turn)|endturn|completed?|finish(?:ed)?")
+_LIMIT = re.compile("length|(?<!rate)limit|maxtokens|maxoutput|maxnewtokens|contextwindow|truncat")
+_FILTER = re.compile(
+    "filter|safety|content|block|recitation|prohibited|refus|moderat|guardrail|toxic|policy|sensitive|spii"
+)
+# Services in Python say so of nothing, too.
+_NO_ERROR: tuple[object, ...] = (None, False, "", "None", {}, [])
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 # JSON is UTF-8; of what else a service may declare, only these leave a text that looks like UTF-8 but is not.
 _OLD_CHARSETS = {"iso-8859-1", "latin-1", "latin1", "windows-1252", "cp1252"}
@@ -72,7 +81,12 @@ class _Document(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Said:
-    """One answer of a service; a count is None where it is not told, `model` empty."""
+    """One answer of a service; a count is None where it is not told, `model` empty.
+
+    Attributes:
+        ending: the service's word for an end that we do not know; else empty.
+
+    """
 
     text: str
     reasoning: str
@@ -81,6 +95,7 @@ class Said:
     prompt_tokens: int | None
     completion_tokens: int | None
     reasoning_tokens: int | None
+    ending: str = ""
 
 
 @dataclass
@@ -148,18 +163,22 @@ def said_in(document: Any) -> Said | None:
     else:
         raise InstrumentError(f"the service answered with a choice that holds no message{_why(sent.choices[0])}")
     text, thought = _content(message.content)
-    if not text and choice.error is not None:
-        raise InstrumentError(f"the service gave up{_why(sent.choices[0])}")
+    for each, error in ((sent.choices[0], choice.error), (document, sent.error)):
+        if error not in _NO_ERROR:
+            # What there is of the answer ends where the error came.
+            raise InstrumentError(f"the service gave up{_why(each)}")
     apart = (message.reasoning_content, message.reasoning, thought)
     usage = _read(_Usage, sent.usage)
+    ended, ending = finish_reason(choice.finish_reason)
     return Said(
         text=whole_characters(text),
         reasoning=whole_characters(next((told for told in apart if isinstance(told, str) and told), "")),
-        finish_reason=finish_reason(choice.finish_reason),
+        finish_reason=ended,
         model=model_name(sent.model),
         prompt_tokens=count(usage.prompt_tokens),
         completion_tokens=count(usage.completion_tokens),
         reasoning_tokens=count(_read(_Details, usage.completion_tokens_details).reasoning_tokens),
+        ending=ending,
     )
 
 
@@ -222,13 +241,24 @@ def error_message(document: Any) -> str:
     """Return what a document says of an error; empty where it says nothing."""
     problem = _read(_Document, document).error
     told = _read(_Problem, problem).message if isinstance(problem, dict) else problem
-    # Services in Python say so of nothing, too.
-    return told if isinstance(told, str) and told != "None" else ""
+    return told if isinstance(told, str) and told not in _NO_ERROR else ""
 
 
-def finish_reason(told: Any) -> FinishReason:
-    """Return why an answer ended; whatever is not known is not told."""
-    return _FINISH.get(told, "unknown") if isinstance(told, str) else "unknown"
+def finish_reason(told: Any) -> tuple[FinishReason, str]:
+    """Return why an answer ended, and the word for it where that is none that we know.
+
+    Case and punctuation do not count. What is no text tells nothing.
+    """
+    word = re.sub(r"[\W_]+", "", told[:_MODEL_CHARS]).lower() if isinstance(told, str) else ""
+    if word in _NOT_TOLD:
+        return "unknown", ""
+    if _BY_ITSELF.fullmatch(word):
+        return "stop", ""
+    if _LIMIT.search(word):
+        return "length", ""
+    if _FILTER.search(word):
+        return "content_filter", ""
+    return "other", one_line(whole_characters(told[:_ENDING_CHARS]))
 
 
 def model_name(told: Any) -> str:

@@ -32,6 +32,7 @@ _FAILED = {
     Failure.TOKEN_LIMIT: "the answer was cut off at the model's token limit (--max-output-tokens)",
     Failure.LOOP: "the answer repeats itself without end",
     Failure.CONTENT_FILTER: "a filter of the service cut the answer off",
+    Failure.CUT_OFF: "the model did not end its answer itself",
     Failure.EMPTY_ANSWER: "the model answered nothing",
     Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",
     Failure.PROGRAM_FAILED: "the program failed",
@@ -81,7 +82,8 @@ def _command_line(command: list[str], given: str | None, settings: Settings) -> 
 def _why_unusable(result: Compression) -> str | None:
     """Return why there is no valid answer; None where there is one."""
     if result.failure is not None:
-        return _FAILED[result.failure]
+        ending = printable(result.answer.generation.ending)
+        return _FAILED[result.failure] + (f" (the service says: {ending})" if ending else "")
     verdict = result.recovered.validation
     if verdict.status is Status.REJECTED:
         return f"the answer was rejected: {', '.join(verdict.reasons)}"

@@ -46,6 +46,7 @@ def call(folder: Path, *options: str, data: bytes = LONG, **script: Any) -> subp
         ({"default": "<think>src/app.py:7 has an error.</think>\n"}, [], b"the model answered nothing"),
         ({"default": '<tool_call>\n{"name": "grep"}\n</tool_call>'}, [], b"the model answered nothing"),
         ({"finish_reason": "content_filter"}, [], b"a filter of the service cut the answer off"),
+        ({"finish_reason": "other"}, [], b"the model did not end its answer itself"),
         ({"default": "<think>Which file is it", "finish_reason": "length"}, [], b"the model was still thinking"),
     ],
 )
@@ -73,6 +74,8 @@ def test_an_answer_without_an_end_gives_the_original_back(
         ({"default": "<think>Which?</think>"}, 99, Failure.EMPTY_ANSWER),
         ({"default": "<think>Which?</think>", "finish_reason": "length"}, 99, Failure.TRUNCATED_REASONING),
         ({"finish_reason": "content_filter"}, 99, Failure.CONTENT_FILTER),
+        ({"finish_reason": "other"}, 99, Failure.CUT_OFF),
+        ({"default": "", "finish_reason": "other"}, 99, Failure.EMPTY_ANSWER),
         ({"default": "<think>Which", "finish_reason": "length"}, 99, Failure.TRUNCATED_REASONING),
         ({}, 99, None),
     ],

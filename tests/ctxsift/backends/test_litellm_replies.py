@@ -50,6 +50,48 @@ def test_content(content: Any, text: str, reasoning: str) -> None:
     assert (said.text, said.reasoning, said.finish_reason) == (text, reasoning, "unknown")
 
 
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        *((told, "stop") for told in ("stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE")),
+        *((told, "unknown") for told in ("", " ", "null")),
+        (None, "unknown"),
+        (7, "unknown"),
+        ([], "unknown"),
+        *((told, "length") for told in ("length", " Length", "MAX_TOKENS", "max_output_tokens", "model_length")),
+        *((told, "length") for told in ("token_limit", "model_context_window_exceeded", "ERROR_LIMIT")),
+        *((told, "content_filter") for told in ("content_filter", "content-filter", "ContentFiltered", "SAFETY")),
+        *((told, "content_filter") for told in ("RECITATION", "refusal", "PROHIBITED_CONTENT", "ERROR_TOXIC")),
+        *((told, "other") for told in ("tool_calls", "error", "abort", "cancelled", "load", "nobody knows")),
+    ],
+)
+def test_only_what_says_so_ended_by_itself(told: Any, reason: str) -> None:
+    said = said_in({"choices": [{"message": {"content": "a"}, "finish_reason": told}]})
+    assert said is not None
+    assert (said.finish_reason, said.ending) == (reason, told if reason == "other" else "")
+
+
+def test_an_ending_is_told_on_one_short_line() -> None:
+    said = said_in({"choices": [{"message": {"content": "a"}, "finish_reason": "no\nidea \ud800" + "x" * 900}]})
+    assert said is not None
+    assert "\n" not in said.ending
+    assert "\ud800" not in said.ending
+    assert len(said.ending) < 100
+
+
+@pytest.mark.parametrize("error", [None, {}, "", "None", False])
+def test_an_error_of_nothing_is_none(error: Any) -> None:
+    choice = {"message": {"content": "a"}, "finish_reason": "stop", "error": error}
+    said = said_in({"choices": [choice], "error": error})
+    assert said is not None
+    assert said.text == "a"
+
+
+def test_an_error_beside_the_choices_is_one() -> None:
+    with pytest.raises(InstrumentError, match="the service gave up: overloaded"):
+        said_in(completion(error={"message": "overloaded"}))
+
+
 def test_a_completion_of_text() -> None:
     said = said_in({"choices": [{"text": "a", "finish_reason": "length"}]})
     assert said is not None
@@ -72,6 +114,7 @@ def test_a_completion_of_text() -> None:
         [{"message": {"content": {"text": "a"}}}],
         [{"message": {"content": [{"image": 1}]}}],
         [{"message": {"content": ""}, "error": {"message": "overloaded"}}],
+        [{"message": {"content": "half an"}, "error": {"message": "overloaded"}}],
     ],
 )
 def test_a_completion_without_an_answer_is_named(choices: Any) -> None:
