@@ -7,28 +7,35 @@ every score of the benchmark, stays as it is.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from ctxsift.contracts import Kind, contract_of
 from ctxsift.grounding import Ground, ground
+from ctxsift.meta_language import REFUSAL, SERVICE_FAULT
 from ctxsift.prompts import Request
+from ctxsift.repetition import repeats, repeats_rows
+from ctxsift.shapes import Shape, shape_of
 from ctxsift.thought import MAX_PROSE_CHARS
 from ctxsift.validation import Validation, names_given
-from ctxsift.verdict_words import COUNTED, DENIED, FAILURE, OF_ALL, SAID_LAST, SUCCESS
+from ctxsift.verdict_words import (
+    COUNTED,
+    ENDED_WELL,
+    FAILURE,
+    NO_FAILURE,
+    OF_ALL,
+    SUCCESS,
+    WELL_BEFORE,
+    WELL_BEHIND,
+)
 
 # Right though no word of the output is in it.
 _NONE_OR_SOME = re.compile(
     r"\b(?:no|not|none|nothing|never|both|one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
 )
 _CLAIMS_FAILURE = re.compile(r"\b(?:failed|fails|failing|crash(?:ed|es)|error(?:s|ed)?|broke|aborted)\b", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_][\w./:-]*[_./:][\w./:-]*\w")
+_NAME = re.compile(r"[A-Za-z_][\w./:-]*[_./:][\w./:-]*\w|[A-Z][a-z0-9]+[A-Z]\w+")
 _WORD = re.compile(r"[^\W_]{3,}")
-_RUN = 8
-_TIMES, _ONE_WORD_TIMES = 3, 5
-_NEAR = 100
 _MOST_WORDS, _FEWEST_WORDS = 12, 4
 # What is longer may show a failure anywhere.
 _MOST_READ = 500_000
@@ -53,17 +60,20 @@ _ENGLISH = frozenset(
         "yes",
     )
 )
-# Sentences, also of scripts without blanks; what numbers or marks the lines of a list.
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*|\n")
-_LIST_MARK = re.compile(
-    r"[\s>#*_(\[]*(?:(?:(?:\d{1,4}|[a-z]|[ivx]{1,5})(?:[.):\]、]+|\s[-–—])|[-*+•\u2460-\u2473]|(?<=#)\d{1,4})[*_]*(?=\s))*\s*",
+# Nothing but marks; what programs print of a value that is not there.
+_TAG = re.compile(r"<[^<>]{1,20}>")
+_SAYS = re.compile(r"[^\W_]")
+_NO_VALUE = re.compile(r"\W*(?:object object|undefined|null|nan)\W*", re.IGNORECASE)
+# What is said of a name under such words is wished, asked or denied.
+_UNREAL = re.compile(
+    r"\b(?:no|not|none|neither|nor|never|if|until|once|when|unless|should|must|would|make|let|get|expect\w*|want\w*"
+    r"|whether|to|cannot|except|other than|apart from|(?:every\w*|all|each|any\w*)\b[^,]{0,30} but|sauf|außer|excepto"
+    r"|salvo|kein\w*|nicht|wenn|si|aucun\w*|ning\w+|nessun\w*)\b|n't\b|如果|没有|除",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"\d{1,4}[.):\]]+")
-_INTEGER = re.compile(r"(?<![A-Za-z0-9_.,/-])\d{1,6}(?![A-Za-z0-9_/-]|[.,]\d)")
-_SAYS = re.compile(r"\w")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\u0e00-\u0e7f]")
-_FEWEST_UNSPACED = 4
+_CLAUSE = re.compile(r"[.;\n](?=\s)|\n")
+_FAILED_LINE = re.compile(r"fail|error|panic|crash|abort|\bnot ok\b|[✗✘×❌]", re.IGNORECASE)
+_NEAR = 200
 
 CONTRADICTS_EXIT_CODE = "contradicts_exit_code"
 NO_FAILURE_IN_OUTPUT = "no_failure_in_output"
@@ -108,34 +118,49 @@ def objections(text: str, request: Request, validation: Validation) -> Objection
 
 
 def _sure(text: str, request: Request) -> Iterator[str]:
-    if contract_of(request.intent).kind is not Kind.PLAIN:
-        # Shapes repeat their keys and add to what they hold; values stand alone.
-        return
-    if len(text.strip()) >= len(request.raw_input.strip()):
+    plain = contract_of(request.intent).kind is Kind.PLAIN
+    # Shapes add to what they hold.
+    if plain and len(text.strip()) >= len(request.raw_input.strip()):
         yield NOT_SHORTER
     text = text[:MAX_PROSE_CHARS]
     output, named = ground(request.raw_input), names_given(text, request)
-    if _repeats(text, output):
+    shape = Shape((), (text,)) if plain else shape_of(text, request.intent)
+    if repeats_rows(shape.rows, request.raw_input) or any(repeats(words, output) for words in shape.words):
         yield REPETITION
-    if request.exit_code and (_claims_success(text, output, named) or _calls_a_failure_well(text, request.raw_input)):
+    if request.exit_code and _speaks_against_failure(text if plain else None, shape, request, named):
         yield CONTRADICTS_EXIT_CODE
+    if not plain:
+        # Values stand alone, and an empty shape may be right.
+        return
     if (
         request.exit_code == 0
-        and _CLAIMS_FAILURE.search(DENIED.sub(" ", text))
+        and _CLAIMS_FAILURE.search(NO_FAILURE.sub(" ", text))
         and not _shows_failure(request.raw_input)
     ):
         yield NO_FAILURE_IN_OUTPUT
-    if _is_of_something_else(text, request, named):
+    if _is_of_something_else(text, request, named) or _is_no_answer(text, output):
         yield NOTHING_OF_THE_OUTPUT
 
 
+def _speaks_against_failure(text: str | None, shape: Shape, request: Request, named: list[bool]) -> bool:
+    """Say whether an answer claims that all is well; `text` is None for a shape, whose rows are read alone."""
+    output = ground(request.raw_input)
+    if text is not None:
+        return _claims_success(text, output, named) or _calls_a_failure_well(text, request.raw_input)
+    # What the output says itself is quoted; what names something may be of that alone.
+    alone = contract_of(request.intent).kind is Kind.STRICT
+    own = [row for row in shape.rows if row not in output or not (alone or len(row.split()) > 1)]
+    claims = bool(own) and not any(named) and _claims_success("\n".join(own), output, [])
+    return claims or any(_calls_a_failure_well(row, request.raw_input) for row in own)
+
+
 def _shows_failure(output: str) -> bool:
-    return len(output) > _MOST_READ or FAILURE.search(DENIED.sub(" ", output)) is not None
+    return len(output) > _MOST_READ or FAILURE.search(NO_FAILURE.sub(" ", output)) is not None
 
 
 def _claims_success(text: str, output: Ground, named: list[bool]) -> bool:
     """Say whether an answer tells of nothing but success."""
-    rest = DENIED.sub(" ", text)
+    rest = NO_FAILURE.sub(" ", text)
     if FAILURE.search(rest):
         return False
     # What says more than that all is well, and of what, may say it of a part.
@@ -145,13 +170,31 @@ def _claims_success(text: str, output: Ground, named: list[bool]) -> bool:
 
 
 def _calls_a_failure_well(text: str, output: str) -> bool:
-    """Say whether an answer says that something went well which the output has on lines of failures alone."""
-    rest = DENIED.sub(" ", text)
-    if len(output) > _MOST_READ or FAILURE.search(rest) or not SAID_LAST.search(rest):
+    """Say whether an answer says that something went well which the output says, where it judges it, failed."""
+    if len(output) > _MOST_READ:
         return False
-    names = [re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)") for name in _NAME.findall(rest)]
-    told = [[line for line in output.splitlines() if name.search(line)] for name in names]
-    return bool(told) and all(lines and all(map(_shows_failure, lines)) for lines in told)
+    for name in _NAME.finditer(text):
+        before = _CLAUSE.split(text[max(0, name.start() - _NEAR) : name.start()])[-1]
+        well = WELL_BEHIND.match(text, name.end()) or WELL_BEFORE.fullmatch(before)
+        if not well or _UNREAL.search(before):
+            continue
+        it = re.compile(rf"(?<![\w./-]){re.escape(name[0])}(?![\w/-]|\.\w)")
+        lines = [line for line in output.splitlines() if it.search(line)]
+        passed = [bool(ENDED_WELL.search(line)) and not _CLAIMS_FAILURE.search(line) for line in lines]
+        if any(map(_FAILED_LINE.search, lines)) and not any(passed):
+            return True
+    return False
+
+
+def _is_no_answer(text: str, output: Ground) -> bool:
+    """Say whether an answer is a mere shell, a refusal, or what a service says of itself."""
+    bare = _TAG.sub("", text)
+    if not _SAYS.search(bare) and not SUCCESS.search(bare) and not FAILURE.search(bare):
+        return True
+    if _NO_VALUE.fullmatch(text):
+        return not output.says(text)
+    refusal = REFUSAL.search(text[:_NEAR]) or SERVICE_FAULT.match(text)
+    return refusal is not None and not output.says(refusal[0])
 
 
 def _is_of_something_else(text: str, request: Request, named: list[bool]) -> bool:
@@ -164,69 +207,3 @@ def _is_of_something_else(text: str, request: Request, named: list[bool]) -> boo
     in_english = not words.isdisjoint(_ENGLISH)
     silent = in_english and len(words) >= _FEWEST_WORDS and not any(word in output for word in own)
     return not _NONE_OR_SOME.search(text) and (silent or bool(words and words <= _ANNOUNCING))
-
-
-def _repeats(text: str, output: Ground) -> bool:
-    """Return True if a sentence or eight words in a row stand in the text three times, and not so often in the output.
-
-    Running numbers make no other sentence of it.
-    """
-    said: dict[str, list[tuple[int, ...]]] = {}
-    for sentence in _SENTENCE_END.split(text):
-        key, numbers = _without_numbers(sentence, output)
-        if len(key.split()) > 1 or (len(key) >= _FEWEST_UNSPACED and _UNSPACED.search(key)):
-            said.setdefault(key, []).append(numbers)
-    if any(_runs_on(numbers) and output.times(key) < len(numbers) for key, numbers in said.items()):
-        return True
-    words = [word for word in text.split() if not _ORDINAL.fullmatch(word)]
-    if any(output.times(block) < least for block, least in _blocks(words)):
-        return True
-    runs = Counter(tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
-    often = [run for run, count in runs.items() if count >= _TIMES]
-    return any(output.times(" ".join(run)) < runs[run] for run in often)
-
-
-def _blocks(words: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield what is said over and over, and how often the output has to say it.
-
-    Up to eight words count three times in a row; a single word five times, which the output has to say as well.
-    """
-    for length in range(1, _RUN + 1):
-        least = _TIMES * length if length > 1 else _ONE_WORD_TIMES
-        same = 0
-        for at in range(length, len(words)):
-            same = same + 1 if words[at] == words[at - length] else 0
-            if same + length == least and length > 1:
-                yield " ".join(words[at + 1 - length : at + 1]), _TIMES
-            elif same + length == least:
-                yield " ".join([words[at]] * least), 1
-
-
-def _without_numbers(sentence: str, output: Ground) -> tuple[str, tuple[int, ...]]:
-    """Return a sentence without its list mark and numbers, and these numbers; those of the output are words of it."""
-    bare = _LIST_MARK.sub("", sentence, count=1).strip()
-    numbers: list[int] = []
-
-    def put_aside(number: re.Match[str]) -> str:
-        beside = [
-            bare[max(0, number.start() - _NEAR) : number.start()].split()[-1:],
-            bare[number.end() : number.end() + _NEAR].split()[:1],
-        ]
-        pairs = [(*beside[0], number[0]), (number[0], *beside[1])]
-        if any(all(map(_SAYS.search, pair)) and len(pair) > 1 and output.says(" ".join(pair)) for pair in pairs):
-            return number[0]
-        numbers.append(int(number[0]))
-        return ""
-
-    return " ".join(_INTEGER.sub(put_aside, bare).split()), tuple(numbers)
-
-
-def _runs_on(said: list[tuple[int, ...]]) -> bool:
-    """Say whether three in a row have the same numbers or the next ones."""
-    steps = [
-        all(after - before in (0, 1) for before, after in zip(*pair, strict=True))
-        if len(set(map(len, pair))) == 1
-        else False
-        for pair in pairwise(said)
-    ]
-    return any(all(steps[at : at + _TIMES - 1]) for at in range(len(steps) - _TIMES + 2))

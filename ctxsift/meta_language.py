@@ -238,3 +238,27 @@ POLITE_WORDS = frozenset(
         "certainly thank thanks welcome",
     )
 )
+# What somebody says who will not or cannot do what was asked.
+REFUSAL = re.compile(
+    r"\bas an? (?:ai|artificial|(?:large )?language model)\b|\bi(?: am|'m|’m)? (?:cannot|can['’]?t|can not|won['’]?t"
+    r"|unable to|not able to) (?:\w+ )?(?:help|assist|see|access|view|run|open|read|provide|comply|fulfil|answer"
+    r"|process|analy[sz]e|browse|execute)\b|\bi (?:do not|don['’]?t) have access\b"
+    r"|\b(?:ich kann|kann ich)\b[^.!?\n]{0,60}\bnicht\b[^.!?\n]{0,40}(?:helfen|beantworten|zugreifen)"
+    r"|\bje ne (?:peux|suis)[^.!?\n]{0,40}\b(?:aider|répondre|accéder|capable|mesure)"
+    r"|\bno (?:puedo|soy capaz)[^.!?\n]{0,40}\b(?:ayudar|responder|acceder|asistir)"
+    r"|\bnon (?:posso|sono in grado)[^.!?\n]{0,40}\b(?:aiutar|rispond|acced)"
+    r"|\bnão (?:posso|consigo)[^.!?\n]{0,40}\b(?:ajudar|responder|acessar|aceder)"
+    r"|\bkan ik\b[^.!?\n]{0,40}\bniet\b[^.!?\n]{0,20}\b(?:help|beantwoord)"
+    r"|\bnie mogę[^.!?\n]{0,40}\b(?:pomóc|odpowied)|\bне могу[^.!?\n]{0,40}\b(?:помочь|ответить|выполнить)"
+    r"|(?:我|抱歉|对不起|對不起)[^。\n]{0,12}(?:无法|無法|不能)[^。\n]{0,12}(?:帮|幫|协助|協助|提供|回答)"
+    r"|(?:申し訳|お手伝い|お答え)[^。\n]{0,30}(?:できません|かねます)|(?:죄송|도와)[^.\n]{0,30}수 없",
+    re.IGNORECASE,
+)
+# What stands in place of an answer where something between the model and us failed.
+SERVICE_FAULT = re.compile(
+    r"\W*(?:error\W+)?(?:\d{3}\W+)?(?:internal server error|bad gateway|gateway time-?out|too many requests"
+    r"|(?:maximum )?(?:context|prompt|input|token)s?(?: \w+){0,2} (?:exceeded|too long)"
+    r"|rate limit\w*(?: \w+)? (?:exceeded|reached)|service (?:is )?(?:temporarily )?unavailable"
+    r"|(?:the )?(?:server|model) (?:is )?(?:overloaded|busy))\b",
+    re.IGNORECASE,
+)

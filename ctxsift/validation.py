@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -53,6 +54,11 @@ WHITESPACE_CHANGED = "whitespace_changed"
 BULLET_MARKER = "bullet_marker"
 WRAPPED_BULLET = "wrapped_bullet"
 
+# What leaves nothing on a screen, by any name: control codes, characters without width or ink.
+_UNSEEN = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
+)
 _MARKUP_LINE = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~|[{}\[\]]\s*$)")
 # A hundred times the longest honest answer; what is longer is neither read nor recovered.
 MAX_ANSWER_CHARS = 200_000
@@ -132,7 +138,7 @@ def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Vali
     thought = thought_of(text, quotable, request.instruction, request.intent, tokens)
     reasons: list[str] = []
     flags: list[str] = []
-    if not text.strip():
+    if is_blank(text):
         return Validation(Status.REJECTED, (EMPTY_OUTPUT,), (), (), thought)
     if not (thought.unterminated or _answers(text, request, quotable, tokens)):
         reasons.append(EMPTY_OUTPUT)
@@ -159,11 +165,16 @@ def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Vali
     return Validation(status, tuple(reasons), tuple(flags), ungrounded, thought)
 
 
+def is_blank(text: str) -> bool:
+    """Say whether a text shows nothing: no character in it has ink."""
+    return not _UNSEEN.sub("", html.unescape(text) if "&" in text else text)
+
+
 def _answers(text: str, request: Request, quotable: Ground, tokens: Tokens) -> bool:
     """Say whether anything stands beside the marks of a model and what is thought between them."""
     structured = contract_of(request.intent).kind is Kind.STRUCTURED
     envelope = read_envelope(text, quotable, tokens, request.intent if structured else None)
-    return any(text[piece.start : piece.end].strip() for piece in envelope.of("answer"))
+    return any(not is_blank(text[piece.start : piece.end]) for piece in envelope.of("answer"))
 
 
 def _is_mostly_thought(text: str, thought: Thought) -> bool:

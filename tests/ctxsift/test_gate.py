@@ -87,6 +87,239 @@ def test_success_is_claimed_in_many_words_and_languages(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "The suite is passing.",
+        "3 tests passing",
+        "tests/test_cart.py compiled cleanly.",
+        "All assertions held.",
+        "Tests ran smoothly.",
+        "Build complete.",
+        "All failures have been fixed.",
+        "Nothing to report.",
+        "No failures or errors.",
+        "Nothing failed, crashed or timed out.",
+    ],
+)
+def test_success_has_many_words(text: str) -> None:
+    assert "contradicts_exit_code" in held_back(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kein Test ist fehlgeschlagen.",
+        "Keiner der Tests schlug fehl.",
+        "Nichts ist gescheitert.",
+        "Aucun test n'a échoué.",
+        "Rien n'a échoué.",
+        "Il n'y a pas d'échec.",
+        "Ninguna de las pruebas falló.",
+        "No hubo fallos.",
+        "Non ci sono errori.",
+        "Nessuno dei test è fallito.",
+        "Nenhum teste falhou.",
+        "Não houve falhas.",
+        "Geen enkele test is mislukt.",
+        "Żaden test nie zawiódł.",
+        "Nie ma błędów.",
+        "Ни один тест не упал.",
+        "Упавших тестов нет.",
+        "没有一个测试失败。",
+        "失败的测试：无",
+        "0 个测试失败",
+        "失敗したテストはありません。",
+        "テストは失敗していません。",
+        "실패한 테스트가 없습니다.",
+        "테스트는 실패하지 않았습니다.",
+    ],
+)
+def test_who_denies_a_failure_admits_none(text: str) -> None:
+    assert held_back(text) == ["contradicts_exit_code"]
+    assert held_back(text, PASSED, 0) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kein Zugriff auf die Summe: test_total bricht ab.",
+        "Der Test schlug fehl, keine weiteren Angaben.",
+        "test_total n'a pas réussi.",
+        "test_total a échoué, aucun autre détail.",
+        "test_total falló y no hay más datos.",
+        "test_total non è passato.",
+        "test_total não passou.",
+        "test_total is niet geslaagd.",
+        "test_total nie przeszedł.",
+        "Упал test_total, других сведений нет.",
+        "test_total 失败，没有其他信息。",
+        "没有测试通过。",
+        "test_totalが失敗し、原因は書かれていません。",
+        "test_total이 실패했고 원인은 없습니다.",
+        "DID NOT RAISE ValueError: no error message says why test_total is red.",
+        "Everything passed but test_total.",
+    ],
+)
+def test_a_denial_of_something_else_is_an_admission(text: str) -> None:
+    assert held_back(text) == []
+
+
+TRACED = (
+    "test_cart.py::test_total FAILED\ntest_cart.py::test_sum PASSED\n    def test_total():\n>     assert 3 == 4\n"
+    "test_cart.py:17: AssertionError\nFAILED test_cart.py::test_total - assert 3 == 4\n1 failed, 1 passed\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test_total passed.",
+        "test_sum and test_total both passed.",
+        "[PASS] test_total",
+        "ok test_total",
+        "test_total: PASSED, test_sum: FAILED",
+        "test_total ... ok",
+        "test_total passed and test_sum failed.",
+        "test_total 通过了。",
+    ],
+)
+def test_a_failed_test_is_not_called_passed(text: str) -> None:
+    assert held_back(text, TRACED) == ["contradicts_exit_code"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test_sum passed, test_total did not.",
+        "test_total passes only if the sum is 4.",
+        "To make test_total pass, the sum has to be 4.",
+        "test_cart.py: 1 passed, 1 failed.",
+        "test_total failed; test_sum is ok.",
+    ],
+)
+def test_what_failed_may_be_told_beside_what_passed(text: str) -> None:
+    assert held_back(text, TRACED) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("- All tests passed", Intent.BULLET_LIST),
+        ("- Every test passed\n- No failures", Intent.BULLET_LIST),
+        ('{"status": "all passed"}', Intent.JSON),
+        ('{"failed": 0, "all_passed": true}', Intent.JSON),
+        ("status: all tests passed", Intent.YAML),
+        ("| test |\n|---|\n| all passed |", Intent.TABLE),
+        ("all passed", Intent.EXACT_FORMAT),
+    ],
+)
+def test_no_shape_claims_success_after_a_failure(text: str, intent: Intent) -> None:
+    assert held_back(text, intent=intent) == ["contradicts_exit_code"]
+    assert held_back(text, intent=intent, exit_code=None) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("- test_total\n" * 9, Intent.BULLET_LIST),
+        ("| test | why |\n|---|---|\n" + "| test_total | 3 is not 4 |\n" * 9, Intent.TABLE),
+        ("[" + ", ".join(['{"test": "test_total"}'] * 9) + "]", Intent.JSON),
+        ('{"why": "' + "ha " * 90 + '"}', Intent.JSON),
+        ("why: " + "see it " * 90, Intent.YAML),
+    ],
+)
+def test_no_shape_says_the_same_over_and_over(text: str, intent: Intent) -> None:
+    assert held_back(text, intent=intent) == ["repetition"]
+
+
+def test_a_line_is_not_said_more_often_than_the_output_has_it() -> None:
+    line = "1 failed, 2 passed in 0.2s\n"
+    assert held_back(line * 20, intent=Intent.EXACT_LINES) == []
+    assert held_back(line * 25, intent=Intent.EXACT_LINES) == ["repetition"]
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("- test_total", Intent.BULLET_LIST),
+        ("[]", Intent.JSON),
+        ('{"passed": 2, "failed": 1}', Intent.JSON),
+        ('[{"line": 1}, {"line": 1}, {"line": 2}]', Intent.JSON),
+        ("passed: 2\nfailed: 1", Intent.YAML),
+        ("| test | state |\n|---|---|\n| test_sum | ok |\n| test_total | FAILED |", Intent.TABLE),
+        ("passed", Intent.EXACT_FORMAT),
+        ("0.2s", Intent.EXACT_FORMAT),
+        ("collected 3 items", Intent.EXACT_LINES),
+    ],
+)
+def test_right_shapes_pass(text: str, intent: Intent) -> None:
+    assert held_back(text, intent=intent) == []
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff\u2060", "\u3164", "\u2800", "\xad", "\x1b[0m", "&nbsp;", "&#8203;"])
+@pytest.mark.parametrize("intent", Intent)
+def test_what_nobody_sees_is_empty(text: str, intent: Intent) -> None:
+    request = Request(FAILED * 20, "What failed?", intent, "pytest -q", 1)
+    _, recovered, _ = examine(text, request)
+    assert "empty_output" in recovered.validation.reasons
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", "[]", "```", "...", "-", "**", "<br>", "()", '""', "[object Object]", "undefined", "🙂"),
+        *("Internal server error", "Error: context length exceeded", "Rate limit exceeded, please retry"),
+        *(
+            "503 Service Unavailable",
+            "As an AI language model, I cannot run pytest.",
+            "I can't see tests/test_cart.py.",
+        ),
+        *("Es tut mir leid, dabei kann ich nicht helfen.", "Je suis désolé, je ne peux pas vous aider."),
+        *("Lo siento, no puedo ayudar.", "Mi dispiace, non posso aiutarti.", "Desculpe, não posso ajudar."),
+        *("Sorry, daar kan ik niet mee helpen.", "Извините, я не могу помочь.", "Przykro mi, nie mogę pomóc."),
+        *("抱歉，我无法帮助你。", "申し訳ありませんが、お手伝いできません。", "죄송합니다. 도와드릴 수 없습니다."),
+    ],
+)
+def test_an_empty_shell_or_a_refusal_is_no_answer(text: str) -> None:
+    assert held_back(text) == ["nothing_of_the_output"]
+
+
+def test_an_error_of_the_output_is_no_error_of_the_service() -> None:
+    assert held_back("503 Service Unavailable", FAILED + "GET /cart: 503 Service Unavailable\n") == []
+    assert held_back("I cannot say more than that test_total failed.") == []
+    assert held_back("x.total is undefined", FAILED + "TypeError: x.total is undefined\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"The test test_total failed {word} 3 is not 4." for word in ("because", "since", "as", "for")),
+        "test_total 失败，test_total 失败，test_total 失败，test_total 失败",
+        "失败，" * 4,
+        "test_total failed " + "ha" * 500,
+        "test_total failed " + "!" * 400,
+        "failedfailedfailedfailedfailedfailed test_total" * 5,
+        "test_total failed " + " ".join(map(str, range(200))),
+        "\n".join(f"- test_total{number} failed" for number in range(3, 90)),
+    ],
+)
+def test_a_loop_may_change_a_little_or_have_no_borders(text: str) -> None:
+    assert "repetition" in held_back(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"{name} failed in the cart." for name in ("test_a1", "test_b2", "test_c3", "test_d4")),
+        "The run was as follows: " + "=" * 70,
+    ],
+)
+def test_what_the_output_has_as_often_is_no_loop(text: str) -> None:
+    output = "test_a1 test_b2 test_c3 test_d4 FAILED in the cart " + "=" * 70 + "\n"
+    assert "repetition" not in held_back(text, output)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "1 of 3 tests failed: test_total.",
         "All tests passed apart from test_total.",
         "2/3 passed",
@@ -135,6 +368,11 @@ def test_what_the_output_has_elsewhere_too_may_have_gone_well() -> None:
     assert held_back("test_total passed.", FAILED + "tests/test_all.py::test_total PASSED\n") == []
     assert held_back("test_sum passed.", FAILED + "tests/test_cart.py::test_sum PASSED\n") == []
     assert held_back("test_total did not pass.") == []
+
+
+@pytest.mark.parametrize("text", ["No failures or errors.", "All passed; nothing failed, crashed or timed out."])
+def test_a_denial_covers_a_list(text: str) -> None:
+    assert held_back(text, PASSED, 0) == []
 
 
 def test_a_failure_is_not_claimed_after_success() -> None:
