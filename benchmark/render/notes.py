@@ -69,7 +69,8 @@ def notes(result: StoredResult) -> list[str]:
         best = f"{reference.floor}, {reference.floor_score:.1f}"
         ends = reference.difference_interval
         gap = f": {signed(reference.difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
-        found.append(f"not significantly better than the best baseline ({best}){gap}")
+        verdict = "significantly worse" if ends and ends[1] < 0 else "not significantly better"
+        found.append(f"{verdict} than the best baseline ({best}){gap}")
     if failures := summary.model_failure_counts:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")

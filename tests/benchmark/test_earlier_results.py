@@ -145,6 +145,11 @@ def test_rescoring_gives_the_same_figures(tmp_path: Path, capsys: pytest.Capture
         assert after["schema_version"] == 3
         # Younger figures.
         assert after["summary"].pop("rightly_held_back_count") <= after["summary"].pop("held_back_count")
+        halves = [after["summary"].pop(f"{half}_count") for half in ("exact", "prose")]
+        assert sum(halves) == after["summary"]["case_count"]
+        for half in ("exact", "prose"):
+            assert 0 <= after["summary"].pop(f"{half}_score") <= 1
+            after["summary"].pop(f"{half}_interval")
         # A younger baseline.
         assert (
             after["summary"]["reference"]["controls"].pop("told-lines") < after["summary"]["reference"]["floor_score"]

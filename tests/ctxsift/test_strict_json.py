@@ -90,7 +90,7 @@ def test_a_key_that_stands_twice_is_refused_by_its_place(
     name: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     colons = strict_json._colons
-    monkeypatch.setattr(strict_json, "_colons", lambda value, is_large: colons(value, is_large=large))
+    monkeypatch.setattr(strict_json, "_colons", lambda value, **_: colons(value, is_large=large))
     content, place = TWICE[name]
     decode(content)
     with pytest.raises(TwiceError) as caught:
@@ -101,7 +101,7 @@ def test_a_key_that_stands_twice_is_refused_by_its_place(
 @pytest.mark.parametrize("large", [False, True], ids=["written", "walked"])
 def test_what_stands_once_is_no_key_that_stands_twice(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     colons = strict_json._colons
-    monkeypatch.setattr(strict_json, "_colons", lambda value, is_large: colons(value, is_large=large))
+    monkeypatch.setattr(strict_json, "_colons", lambda value, **_: colons(value, is_large=large))
     rng = random.Random(61)
 
     def value(level: int) -> Any:
