@@ -25,6 +25,7 @@ from benchmark.record.schema import result_schema
 from benchmark.record.write import result_text
 from benchmark.scoring.said import is_prose
 from tests.conftest import scenario, scripted, write_matrix
+from tests.support.agreeing import agreeing
 
 PROSE, OTHERS = 6, 2
 
@@ -38,7 +39,7 @@ def small(corpus: Corpus) -> str:
     prose = [case.case_id for case in asked if is_prose(case)][:PROSE]
     chosen = {*prose, *[case.case_id for case in asked if not is_prose(case)][:OTHERS]}
     part = part_of(whole.record, lambda question: question.case_id in chosen, None, None)
-    document = json.loads(result_text(part))
+    document = json.loads(result_text(agreeing(part)))
     row = next(row for row in document["cases"] if row["case_id"] == prose[0])
     row["raw_view"]["output"] = ""
     return json.dumps(document)

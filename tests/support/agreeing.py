@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from benchmark.record.base import to_json
 from benchmark.record.following import figures_of
 from benchmark.record.read import as_result
+from benchmark.record.result import Result
 from benchmark.scoring import COMPONENTS
 from ctxsift.intents import Intent
 
@@ -40,3 +42,11 @@ def summed(document: dict[str, Any]) -> dict[str, Any]:
     prose = record.summary.prose
     summary = to_json(figures_of(len(planned), record.cases, latency_ignored=run.get("latency_ignored", False)))
     return document | {"run": run, "summary": summary | ({} if prose is UNSET else {"prose": to_json(prose)})}
+
+
+def agreeing(result: Result) -> Result:
+    """Return the result of these cases alone, all planned, with the summary that follows from them."""
+    assert result.run is not None
+    planned = [case.question.case_id for case in result.cases]
+    summary = figures_of(len(planned), result.cases, latency_ignored=result.run.latency_ignored)
+    return replace(result, run=replace(result.run, case_ids=planned), summary=summary)

@@ -23,6 +23,7 @@ from benchmark.run.identity import AskedModel, LoadedModel
 from ctxsift.backends.base import CANARY
 from ctxsift.errors import InputError
 from tests.conftest import published_layout
+from tests.support.agreeing import agreeing
 from tests.support.results import template
 
 CASES = 16
@@ -204,7 +205,7 @@ def pair(run: Result, tmp_path: Path) -> list[str]:
     paths = [tmp_path / name / "x.json" for name in ("first", "second")]
     for path, result in zip(paths, (run, timed(run, times, said="else")), strict=True):
         path.parent.mkdir()
-        write_result(path, result)
+        write_result(path, agreeing(result))
     return list(map(str, paths))
 
 
@@ -229,7 +230,9 @@ def test_the_command_names_what_differs(
 ) -> None:
     assert run.run is not None
     path = tmp_path / "other.json"
-    write_result(path, replace(run, run=replace(run.run, weights_sha256="c" * 64, seed=3)))
+    other = agreeing(run)
+    assert other.run is not None
+    write_result(path, replace(other, run=replace(other.run, weights_sha256="c" * 64, seed=3)))
     assert compare.main(["--same", pair[0], str(path)]) == 2
     told = capsys.readouterr().err
     assert "seed is 0 and 3" in told
