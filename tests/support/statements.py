@@ -71,7 +71,8 @@ def result_of(cases: Sequence[Case], embedder: Embedder, name: str = "worded") -
         for case in cases
     ]
     assert record.run is not None
-    run = replace(record.run, scorer_version=SCORER_VERSION, complete=True)
+    planned = [case.case_id for case in cases]
+    run = replace(record.run, scorer_version=SCORER_VERSION, complete=True, case_ids=planned)
     return build_result(scenario, record.warmup, run, outcomes, cases, ReferenceScores(embedder))
 
 
