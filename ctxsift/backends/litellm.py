@@ -221,7 +221,7 @@ class LiteLLMBackend:
         return Generation(
             text=self._secrets.out_of_answer(said.text, asked),
             finish_reason=said.finish_reason,
-            ending=said.ending,
+            ending=replies.whole_characters(self._shown(said.ending)),
             prompt_tokens=said.prompt_tokens,
             completion_tokens=said.completion_tokens,
             prefill_ms=None,
