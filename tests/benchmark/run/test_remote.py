@@ -465,7 +465,8 @@ def test_what_a_service_does_not_tell_is_not_made_up(runner: Run, tmp_path: Path
         assert runner("--max-cases", "1", *settings(tmp_path, service.url)).returncode == 0
         assert service.requests[0]["model"] == "Qwen/Qwen3-8B"
     (case,) = cases_of(tmp_path).values()
-    assert (case["finish_reason"], case["prompt_tokens"], case["completion_tokens"]) == ("unknown", None, None)
+    assert (case["finish_reason"], case["prompt_tokens"], case["completion_tokens"]) == ("other", None, None)
+    assert case["ending"] == "abort"
 
 
 def test_two_scenarios_of_one_run(runner: Run, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from benchmark.viewer.page import build_page
 from benchmark.viewer.page_data import gather
 from ctxsift.backends.baselines import BASELINES
 from tests.conftest import published_layout
+from tests.support.agreeing import summed
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.depth import FUZZ
 from tests.support.frozen import page_cases
@@ -555,7 +556,7 @@ def hostile_page(results_tree: Path, tmp_path_factory: pytest.TempPathFactory) -
         row["raw_view"]["thought_marker_count"] = 0
     record["cases"][0]["case_id"] = "../<b>id</b>?#%2F&"
     record["run"]["case_ids"][0] = record["cases"][0]["case_id"]
-    (folder / "evil.json").write_text(json.dumps(record))
+    (folder / "evil.json").write_text(json.dumps(summed(record)))
     published_layout(folder / "theirs.json", "remote-theirs", {"python-01": 0.25, "python-02": 0.75})
     (folder / "<img src=x onerror=alert(1)>.json").write_text("{}")
     page = folder / "page.html"
@@ -588,7 +589,7 @@ def test_a_case_of_any_id_opens_by_its_link(show: Open, results_tree: Path, tmp_
     for number, (row, case_id) in enumerate(zip(record["cases"], IDS, strict=True)):
         row |= {"case_id": case_id, "instruction": f"question {number} of them"}
     record["run"]["case_ids"] = list(IDS)
-    (tmp_path / "odd.json").write_text(json.dumps(record))
+    (tmp_path / "odd.json").write_text(json.dumps(summed(record)))
     file = tmp_path / "page.html"
     run_viewer(tmp_path, "-o", file)
     page = show("#/scenario/model-04", file=file)
