@@ -275,7 +275,7 @@ def test_a_result_with_answers_is_read_and_printed_in_every_form(
     assert recorded["answered"]["asked"] == recorded["kept"]["asked"] == 10
     assert len(recorded["answered"]["differences"]) == len(recorded["kept"]["differences"]) == 10
     assert set(recorded["became"]["gold @2511"]["shares"]) == set(Fate)
-    assert "hand,,gold @2511,,answered: recorded," in shown["--csv"]
+    assert "hand,1,gold @2511,,answered: recorded," in shown["--csv"]
     assert 'hand,,gold,,"kept, said: extract",' in shown["--csv"]
     assert "## Answers of recorded (five large language models, 25 November 2026): 10 questions" in shown["--markdown"]
     assert "Answered / kept, by type" in shown["--all"]

@@ -663,7 +663,7 @@ def test_files_of_the_published_layout_are_shown_as_far_as_they_go(show: Open, h
     page = show(file=hostile_page)
     row = page.get_by_role("row", name="remote-theirs")
     expect(row).to_contain_text("published layout")
-    expect(row).to_contain_text("50.0")
+    expect(row).to_contain_text("46.0")
     page.get_by_role("link", name="remote-theirs").first.click()
     settled(page)
     expect(page.locator("main > .scroll tbody tr")).to_have_count(2)
@@ -780,7 +780,7 @@ def test_without_a_measurement_there_is_no_such_view(show: Open, worded_pages: d
     page.keyboard.press("4")
     expect(page.locator("h1")).to_have_text("Leaderboard")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("1 2 3leaderboard, pictures, head to head")
+    expect(page.get_by_role("dialog")).to_contain_text("1 2 3leaderboard, charts, head to head")
 
 
 # What is kept of the output ---------------------------------------------------------------------------------------
