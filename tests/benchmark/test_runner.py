@@ -210,7 +210,7 @@ def test_crash_costs_one_case_and_is_no_bad_answer(runner: Run, tmp_path: Path, 
     assert "SIGSEGV" in failed["error"]
     assert "this is the last line of stderr" in failed["error"]
     assert "case_score" not in failed
-    assert "incomplete: 3/4 cases (75%)" in done.stdout
+    assert "incomplete: 3/4 cases" in done.stdout
 
 
 def test_three_cases_without_answer_end_the_scenario(runner: Run, tmp_path: Path) -> None:
