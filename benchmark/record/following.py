@@ -1,6 +1,6 @@
 """What follows from the cases of a result: the figures of its summary, and whether a file says something else.
 
-Whoever forges a result has to forge all of its answers, which `benchmark.rescore` scores again.
+To forge a result, somebody would have to forge every answer in it; `benchmark.rescore` scores those again.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _compression(answered: Sequence[Answered]) -> Compression:
 
 
 def beats(difference: float, interval: tuple[float, float] | None) -> bool | None:
-    """Return whether a score is better than the best baseline beyond chance; None where that is not known."""
+    """Return whether a score is significantly better than the best baseline; None if that is not known."""
     return None if interval is None else interval[0] > 0 and difference > 0
 
 
@@ -250,9 +250,8 @@ def _of_published(summary: Summary, figures: Summary) -> Iterator[Contradiction]
         follows["final_score"] = 100 * view.quality_core * view.latency_factor
         yield from _differing(place, told, follows)
         if of_cases is not None and of_cases.case_count == view.case_count:
-            # Its times leave out what went wrong.
-            timed = ("latency_factor", "final_score")
-            follows = {key: value for key, value in to_json(of_cases).items() if key not in timed}
+            # They count successes in their own way, and their times leave out what went wrong.
+            follows = {key: getattr(of_cases, key) for key in ("avg_case_score", "p10_case_score", "quality_core")}
             yield from _differing(place, told, follows)
 
 

@@ -264,3 +264,12 @@ def quickest(call: Callable[[], object]) -> float:
         call()
         found.append(time.process_time() - started)
     return min(found)
+
+
+def test_a_published_file_may_count_successes_in_its_own_way(tmp_path: Path) -> None:
+    """Published files count more successes in a view than they have answers that are not rejected."""
+    path = published_layout(tmp_path / "p.json", "p", {"x": 0.5, "y": 0.75, "z": 0.25})
+    document = json.loads(path.read_text())
+    document["summary"]["raw_view"]["success_count"] += 1
+    path.write_text(json.dumps(document))
+    assert read_result(path).record.summary.final_score is not None
