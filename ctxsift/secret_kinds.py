@@ -43,7 +43,7 @@ class Where(IntEnum):
     TEXT = 0
     # A command in a session, which may hold a program in any language.
     CALL = 1
-    # A command line that a model is told: nothing in it is worth a password.
+    # A command line that the prompt tells a model: hiding too much of it does less harm than showing a password.
     LINE = 2
 
 
@@ -74,7 +74,7 @@ class Kind:
 
 # ---- what a value looks like
 
-# What stands for a value: marks and references, then words.
+# Placeholders for a value: marks and references first, then words.
 _REFERENCE = re.compile(
     r"\*{3,}|x{3,}|\.{3}|[<%{\[(]|\$(?=[\w({$])|@(?=\w+\b)|!\w+\b|process\.|os\.|env\b|env[.:]|self\.|this\.|import"
     r"|https?://|file:",
@@ -166,7 +166,7 @@ def _is_name(value: str) -> bool:
 
 
 def _is_any(value: str) -> bool:
-    """Return True for any value but an option and what stands for another value."""
+    """Return True unless the value is an option or a placeholder."""
     return not value.startswith("-") and _is_value(value, surely=True)
 
 

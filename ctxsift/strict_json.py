@@ -29,7 +29,7 @@ _ESCAPED_COLON = b"\\u003a"
 
 
 class TwiceError(ValueError):
-    """A key stands twice in one object: whoever wrote it meant one of the values, and nobody knows which."""
+    """One object has the same key twice, so that nobody knows which value its author meant."""
 
 
 def decode(content: bytes, *, most_values: int = MOST_VALUES, told: bool = True, once: bool = False) -> Any:

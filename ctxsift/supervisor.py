@@ -1,7 +1,7 @@
 """Stands between us and a program: starts it, tells how it ended, and is the parent of whatever it leaves behind.
 
 Run by its path, alone, with one argument: the descriptor on which it is told what to run, and on which it tells what
-came of that. It ends when no process is left below it. When whoever started it is gone, it kills all that is below it.
+came of that. It ends when no process below it is left. If the process that started it is gone, it kills all below it.
 """
 
 from __future__ import annotations

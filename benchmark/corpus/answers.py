@@ -54,14 +54,14 @@ class AnswerSet:
     sha256: str
 
 
-def read_answers(path: Path = DEFAULT_ANSWERS) -> AnswerSet:
-    """Return the answers in a file of JSON lines.
-
-    Raises:
-        InputError: naming file, line and hint.
-
-    """
+def answers_in(path: Path = DEFAULT_ANSWERS) -> tuple[Answer, ...]:
+    """Return the answers in a file of JSON lines. Raises InputError, naming file, line and hint."""
     answers = tuple(read_object(Answer, value, where) for where, value in json_lines(path, _HINT, _MOST_MB))
     if not answers:
         raise InputError(str(path), "has no answers", _HINT)
-    return AnswerSet(answers, hashlib.sha256(read_bytes(path, _HINT, most_mb=_MOST_MB)).hexdigest())
+    return answers
+
+
+def read_answers(path: Path = DEFAULT_ANSWERS) -> AnswerSet:
+    """Return the same with the hash of the file. Raises InputError."""
+    return AnswerSet(answers_in(path), hashlib.sha256(read_bytes(path, _HINT, most_mb=_MOST_MB)).hexdigest())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cases import Capture, Case, Corpus, KnownAnswer
-from benchmark.corpus.answers import read_answers
+from benchmark.corpus.answers import answers_in
 from benchmark.corpus.jsonl import read_jsonl
 from benchmark.corpus.records import CaptureEntry, CaptureFile, CaseEntry
 from benchmark.corpus.statement_checks import check_statements
@@ -62,7 +62,7 @@ def load_corpus(path: Path = DEFAULT_CORPUS, *, judge_gold: bool = True) -> Corp
 def _with_known_answers(cases: list[Case]) -> list[Case]:
     """Return the cases with the answers that the scorer may know."""
     known: dict[str, list[KnownAnswer]] = {}
-    for each in read_answers().answers:
+    for each in answers_in():
         if not each.held_out and (each.is_right or each.is_wrong):
             known.setdefault(each.case_id, []).append(KnownAnswer(each.text, each.is_right, each.writer))
     return [replace(case, known=tuple(known.get(case.case_id, ()))) for case in cases]

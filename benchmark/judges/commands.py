@@ -34,6 +34,11 @@ def add_who_judges(parser: argparse._ActionsContainer, judge: str, *, required: 
     parser.add_argument(
         "--with-context", action="store_true", help="also show the judge the context that the answerer saw"
     )
+    add_rows(parser, "allow rows that send answers to a service (or set CTXSIFT_REMOTE=1)")
+
+
+def add_rows(parser: argparse._ActionsContainer, remote: str) -> None:
+    """Add where the rows stand that may be asked, and their settings; `remote` is what --remote allows."""
     parser.add_argument(
         "--matrix",
         type=Path,
@@ -41,9 +46,7 @@ def add_who_judges(parser: argparse._ActionsContainer, judge: str, *, required: 
         metavar="FILE",
         help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
     )
-    parser.add_argument(
-        "--remote", action="store_true", help="allow rows that send answers to a service (or set CTXSIFT_REMOTE=1)"
-    )
+    parser.add_argument("--remote", action="store_true", help=remote)
     parser.add_argument(
         "--env-file",
         type=Path,

@@ -28,7 +28,7 @@ from benchmark.cli.command import (
     run_command,
     unwritten,
 )
-from benchmark.matrix import DEFAULT_MATRIX
+from benchmark.judges.commands import add_rows
 from benchmark.probes.answer_figures import AnsweredBoard, answered_boards
 from benchmark.probes.answered import (
     Put,
@@ -229,22 +229,7 @@ def _add_answering(parser: Parser, default: Sequence[str]) -> None:
     told = f"{who}; default: {' '.join(default) or 'nobody'}"
     group.add_argument("--answerer", nargs="*", default=list(default), metavar="NAME", help=told)
     _add_asked(group)
-    group.add_argument(
-        "--matrix",
-        type=Path,
-        default=DEFAULT_MATRIX,
-        metavar="FILE",
-        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
-    )
-    group.add_argument(
-        "--remote", action="store_true", help="allow rows that send contexts to a service (or set CTXSIFT_REMOTE=1)"
-    )
-    group.add_argument(
-        "--env-file",
-        type=Path,
-        metavar="FILE",
-        help="file with CTXSIFT_* settings; environment variables take precedence",
-    )
+    add_rows(group, "allow rows that send contexts to a service (or set CTXSIFT_REMOTE=1)")
 
 
 def _add_asked(parser: argparse._ActionsContainer) -> None:

@@ -259,7 +259,7 @@ def as_result(path: Path, document: object, *, believed: bool = False) -> Stored
     Args:
         path: for messages and labels.
         document: the parsed JSON.
-        believed: its figures are not checked against its cases; for whoever scores these again.
+        believed: skip the check of its figures against its cases, because the caller scores them again.
 
     Raises:
         InputError: naming `path`, the place in it and what is wrong.

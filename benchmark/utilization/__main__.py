@@ -21,7 +21,8 @@ from benchmark.cli.command import (
     run_command,
     unwritten,
 )
-from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track
+from benchmark.judges.commands import add_rows
+from benchmark.matrix import Scenario, Track
 from benchmark.record.base import to_json
 from benchmark.run.named import Recorded, UnknownNameError, check_consent, chosen, names_of
 from benchmark.utilization.charts import check_form, write
@@ -148,24 +149,7 @@ def _add_judge(parser: Parser) -> None:
         help=f"{RULES} (the default), recorded:FILE (stored replies; no model is asked), or a row of the matrix",
     )
     judge.add_argument("--list-judges", action="store_true", help="list these names (also as --json) and exit")
-    judge.add_argument(
-        "--matrix",
-        type=Path,
-        default=DEFAULT_MATRIX,
-        metavar="FILE",
-        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
-    )
-    judge.add_argument(
-        "--remote",
-        action="store_true",
-        help="allow sending the data to the configured service (or set CTXSIFT_REMOTE=1)",
-    )
-    judge.add_argument(
-        "--env-file",
-        type=Path,
-        metavar="FILE",
-        help="file with CTXSIFT_* settings; environment variables take precedence",
-    )
+    add_rows(judge, "allow sending the data to the configured service (or set CTXSIFT_REMOTE=1)")
     judge.add_argument(
         "--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times and take the majority"
     )

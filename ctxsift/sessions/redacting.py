@@ -29,7 +29,7 @@ def _given(arguments: Mapping[str, JsonValue]) -> str:
     name = arguments.get("name")
     if isinstance(name, str):
         return name
-    # {"selector": "#password", "text": "..."}, as a browser is told.
+    # {"selector": "#password", "text": "..."}, as a tool call for a browser has it.
     fields = (arguments.get(key) for key in _FIELDS)
     return "password" if any(isinstance(field, str) and _OF_PASSWORD.search(field[:100]) for field in fields) else ""
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ctxsift import raw_store
+from tests.support.at_once import go
 from tests.support.depth import depth
 
 _LINK = "Too many levels of symbolic links|Not a directory"
@@ -226,13 +227,7 @@ def loggers(names: str, count: int, most: int) -> list[subprocess.Popen[str]]:
         )
         for name in names
     ]
-    for process in found:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in found:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
+    go(*found)
     return found
 
 

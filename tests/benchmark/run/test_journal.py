@@ -29,6 +29,7 @@ from ctxsift.backends.base import Generation
 from ctxsift.errors import InputError, InstrumentError
 from tests.benchmark.run.test_identity import IDENTITY, LOAD
 from tests.conftest import ROOT
+from tests.support.at_once import go
 from tests.support.depth import depth
 
 RUN = replace(IDENTITY, case_ids=["one", "two"])
@@ -87,16 +88,11 @@ def test_of_two_that_resume_at_once_one_waits_and_no_line_is_lost(tmp_path: Path
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            text=True,
         )
         for name in "ab"
     ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write(b"\n")
-        process.stdin.flush()
+    go(*processes)
     assert [process.communicate(timeout=100) and process.returncode for process in processes] == [0, 0]
     found = [line.generation.text for line in read_journal(path) if isinstance(line, AnswerLine)]
     assert sorted(found) == sorted(f"{name} {each} {n}" for name in "ab" for each in range(times) for n in range(5))

@@ -16,6 +16,7 @@ import pytest
 from ctxsift.errors import InputError
 from ctxsift.models.store import Entry, Store
 from tests.conftest import ROOT
+from tests.support.at_once import go
 from tests.support.depth import depth
 
 
@@ -213,16 +214,6 @@ def writer(path: Path, name: str, count: int, size: int) -> subprocess.Popen[str
         [sys.executable, "-c", WRITER, str(path), name, str(count), str(size)],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-
-
-def go(*processes: subprocess.Popen[str]) -> None:
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
 
 
 @pytest.mark.slow
