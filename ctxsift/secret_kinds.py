@@ -299,7 +299,10 @@ def _is_assigned(text: str, name: re.Match[str], found: re.Match[str], where: Wh
     quoted = "quote" in found.groupdict()
     if not quoted and found["call"]:
         return False
-    value = found["value"] if quoted else _NEXT.split(found["value"])[0].rstrip(".:")
+    value = found["value"] if quoted else _NEXT.split(found["value"])[0]
+    if value.endswith("..."):
+        return False
+    value = value if quoted else value.rstrip(".:")
     before = text[max(0, name.start() - _LONGEST_NAME) : name.start()]
     is_flag = "-" in before and _FLAG.search(before) is not None
     separator = text[name.end("name") : name.end()]

@@ -136,6 +136,7 @@ INNOCENT = (
     "password_hash = hashed(password)",
     'password_hash: "3f2a9c1d4e5b6a79"',
     "API_KEY=<your-api-key>",
+    "export LLM_API_KEY=sk-ant-...",
     'api_key = "your-api-key-here"',
     "TOKEN=${TOKEN}",
     'token: "{{ token }}"',

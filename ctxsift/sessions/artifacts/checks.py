@@ -33,7 +33,8 @@ _SUBCOMMANDS: dict[str, dict[str, CheckKind]] = {
     "cargo": {
         "test": _TEST, "nextest": _TEST, "clippy": _LINT, "build": _BUILD, "check": _TYPES, "b": _BUILD, "t": _TEST,
     },
-    "dotnet": {"test": _TEST, "build": _BUILD}, "mix": {"test": _TEST, "compile": _BUILD},
+    "dotnet": {"test": _TEST, "build": _BUILD},
+    "mix": {"test": _TEST, "compile": _BUILD, "credo": _LINT, "dialyzer": _TYPES},
     "swift": {"test": _TEST, "build": _BUILD}, "deno": {"test": _TEST, "lint": _LINT, "check": _TYPES},
     "mvn": {"test": _TEST, "verify": _TEST, "package": _BUILD, "compile": _BUILD, "install": _BUILD},
     "gradle": {"test": _TEST, "check": _TEST, "build": _BUILD}, "rake": {"test": _TEST, "spec": _TEST},
@@ -107,8 +108,9 @@ def kind_of(words: list[str]) -> CheckKind | None:
     if name in ("node", "ruby"):
         named = any(re.search(r"_(?:test|spec)\.rb$|/test_\w+\.rb$", word) for word in rest)
         return _TEST if (name == "ruby" and named) or (name == "node" and "--test" in rest) else None
-    if name in ("black", "isort", "prettier") or (name == "ruff" and rest[:1] == ["format"]):
-        return _LINT if {"--check", "-c", "--check-only", "-l", "--list-different"} & set(rest) else None
+    if name in ("black", "isort", "prettier", "rustfmt") or rest[:1] in (["format"], ["fmt"]):
+        checks = any(word.lstrip("-").startswith("check") or word in ("-c", "-l", "--list-different") for word in rest)
+        return _LINT if checks else None
     if name not in _SUBCOMMANDS:
         return _LINT if name.endswith(("lint", "-lint")) else None
     found = _SUBCOMMANDS[name]

@@ -25,7 +25,8 @@ _ABORTED = re.compile(
 )
 _REFUSED = re.compile(
     r"the user doesn't want to (?:proceed|take this action)|user rejected|rejected by user|was denied by the user"
-    r"|<tool_use_error>InputValidationError|action was not executed|permission to use \S+ (?:has been|was) denied",
+    r"|<tool_use_error>(?:InputValidationError|Sibling tool call|Cancelled: parallel)|action was not executed"
+    r"|permission to use \S+ (?:has been|was) denied",
     re.IGNORECASE,
 )
 # Ends of outputs are where programs and wrappers say how they ended.
@@ -117,7 +118,8 @@ _CLASSES = tuple(
         r"command not found|: not found$|No such file or directory|Permission denied|Cannot find module"
         r"|not a git repository|^\w+: (?:cannot|can't|could not|unable to) |No module named|ENOENT|EACCES",
         r"^\S+:\d+:\d+ lint/\S+",
-        r"^\s*(?:FAILED|FAIL|--- FAIL:|not ok|✗|✘|×|✖)\s?\S|^\s*\d+ (?:failed|failing)|\b[1-9]\d* (?:failed|errors?)\b"
+        r"^\s*(?:FAILED|FAIL|--- FAIL:|not ok|✗|✘|×|✖)\s?\S|^\s*\d+ (?:failed|failing)"
+        r"|\b[1-9]\d* (?:failed|failures?|errors?)\b"
         r"|Could not|would reformat|have NOT been applied",
         r"(?i)\b(?:error|failed|failure|cannot|could not|not found|denied|unknown|invalid|missing|refused)\b",
     )

@@ -323,7 +323,10 @@ class Tools:
     def _fail(self, call: _Call) -> None:
         if call.ended.ending is Ending.RUN:
             named = shown(call.path, self.ledger.folder)
-            self.log.fail(f"{call.name} {named}".strip(), key_line(re.sub(r"</?tool_use_error>", "", call.result.text)))
+            text = re.sub(r"</?tool_use_error>", "", call.result.text).strip()
+            first = text.partition("\n")[0]
+            # Below its own words an editor quotes what it was given, in which errors may be handled.
+            self.log.fail(f"{call.name} {named}".strip(), first if _FAILED.search(first) else key_line(text))
 
 
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor", "file_editor")

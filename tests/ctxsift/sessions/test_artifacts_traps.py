@@ -288,10 +288,26 @@ def test_how_a_check_ended(command: str, output: str, code: int | None, state: C
         ("zzz", "bash: zzz: command not found", None, ["bash: zzz: command not found"]),
         ("cat a.txt; true", "cat: a.txt: Permission denied", 0, []),
         ("make", "cc x.c\nx.c:3:1: error: bad\nmake: *** [x] Error 1", 2, ["x.c:3:1: error: bad"]),
+        # What a call beside it stopped did not run
+        ("npx vitest run", "<tool_use_error>Sibling tool call errored</tool_use_error>", 1, []),
+        ("ls", "<tool_use_error>Cancelled: parallel tool call Bash(git add) errored</tool_use_error>", 1, []),
+        (
+            "mix test",
+            '  [path: "/api", query: %Unfetched{aspect: :missing}]\n14 doctests, 297 tests, 11 failures',
+            2,
+            ["14 doctests, 297 tests, 11 failures"],
+        ),
     ],
 )
 def test_which_commands_failed(command: str, output: str, code: int | None, lines: list[str]) -> None:
     assert [each.key_line for each in index(shell(command, output, code)).failed] == lines
+
+
+def test_an_editor_is_believed_before_what_it_quotes() -> None:
+    quoted = "String: case start() do\n    {:error, reason} -> error: failed(reason)"
+    refused = f"<tool_use_error>String to replace not found in file.\n{quoted}</tool_use_error>"
+    failed = index(tool("Edit", refused, 1, file_path="a.txt", old_string="x", new_string="y")).failed
+    assert [each.key_line for each in failed] == ["String to replace not found in file."]
 
 
 def test_a_check_is_known_by_its_command_and_folder() -> None:

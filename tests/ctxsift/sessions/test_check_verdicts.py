@@ -281,3 +281,25 @@ def test_what_ran_and_went_well_passed(command: str, output: str) -> None:
 )
 def test_what_a_filter_may_have_cut_away_is_not_shown(command: str, output: str) -> None:
     assert state(command, output, None) is _NOT_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("command", "is_check"),
+    [
+        ("mix credo --strict", True),
+        ("mix dialyzer", True),
+        ("mix format --check-formatted", True),
+        ("mix format", False),
+        ("cargo fmt --check", True),
+        ("cargo fmt -- --check", True),
+        ("cargo fmt", False),
+        ("terraform fmt -check", True),
+        ("rustfmt --check src/main.rs", True),
+        ("ruff format .", False),
+    ],
+)
+def test_linters_are_checks_and_formatters_only_where_they_change_nothing(command: str, is_check: bool) -> None:
+    found = ArtifactIndex(_FOLDER)
+    call = ToolCall("c", "bash", {"command": command})
+    found.add(Step(1, Source.AGENT, "", calls=(call,), results=(ToolResult("c", "x", 1, True),), folder=_FOLDER))
+    assert [run.state for check in found.artifacts().checks for run in check.runs] == [_FAILED] * is_check
