@@ -43,6 +43,7 @@ class Example:
     session: str
     step: int
     text: str
+    type: ProbeType
     found: str = ""
 
 
@@ -192,7 +193,7 @@ def _examples(subject: Subject, result: MethodResult, asked: Sequence[AskedProbe
             text = " ".join(statement.says for statement in probe.statements)
             told = " ".join(statement.why for statement in each.statements if statement.reworded)
             found = told if state is State.OTHER_WORDS else _nearest(sentences, text)
-            yield Example(state, subject.name, probe.evidence[-1], text, found)
+            yield Example(state, subject.name, probe.evidence[-1], text, each.type, found)
 
 
 def _summary(result: MethodResult) -> str:

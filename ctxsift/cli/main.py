@@ -29,6 +29,8 @@ _SUBCOMMANDS = {
     "list": "listing",
 }
 _READING = ("compress",)
+# Other installed packages add theirs here: a function that adds a parser, by the name of the subcommand.
+GROUP = "ctxsift.commands"
 # Those that take a command after --, or never fail.
 _TAKING_COMMANDS = ("run", "compress", "hook")
 # To who runs it, an exit code says what is to become of a result.
@@ -53,6 +55,11 @@ def build_parser(named: str = "") -> Parser:
     for name, module in _SUBCOMMANDS.items():
         if named in (name, "") or named not in _SUBCOMMANDS:
             import_module(f"ctxsift.cli.{module}").add_parser(commands)
+    if named not in _SUBCOMMANDS:
+        from importlib.metadata import entry_points
+
+        for each in entry_points(group=GROUP):
+            each.load()(commands)
     return parser
 
 
