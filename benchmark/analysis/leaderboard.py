@@ -48,7 +48,9 @@ FLAGS: dict[Flag, FlagInfo] = {
     Flag.BELOW_FLOOR: FlagInfo("!", "not significantly better than the best baseline"),
     Flag.BLIND: FlagInfo("~", "a program that does not see the question; report --retention shows what it keeps"),
     Flag.PUBLISHED: FlagInfo(
-        "", "published layout: other cases, another scorer; a dash marks figures that the file does not contain"
+        "",
+        "published layout: other cases, another scorer, and no baseline to beat; a dash marks figures that the file does "
+        "not contain",
     ),
 }
 
