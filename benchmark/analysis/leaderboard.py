@@ -49,8 +49,7 @@ FLAGS: dict[Flag, FlagInfo] = {
     Flag.BLIND: FlagInfo("~", "a program that does not see the question; report --retention shows what it keeps"),
     Flag.PUBLISHED: FlagInfo(
         "",
-        "published layout: other cases, another scorer, and no baseline to beat; a dash marks figures that the file does "
-        "not contain",
+        "published layout: other cases, another scorer, no baseline; a dash marks figures that the file does not have",
     ),
 }
 
@@ -105,7 +104,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Results over the same cases of one corpus, scored by one scorer; best first.
+    """Results over the same cases of one corpus, scored by one scorer; best first, incomplete runs last.
 
     Attributes:
         references: gold and the best baselines on the same cases, as far as no row is of them.
@@ -137,8 +136,8 @@ class Leaderboard:
 
     @property
     def entries(self) -> tuple[BoardRow | ReferenceRow, ...]:
-        """Rows and references together, best first."""
-        return tuple(sorted((*self.references.rows, *self.rows), key=lambda entry: -_score(entry)))
+        """Rows and references together, best first; runs that are not complete last, as their cases are not all."""
+        return tuple(sorted((*self.references.rows, *self.rows), key=lambda entry: (_is_cut(entry), -_score(entry))))
 
     @property
     def marks(self) -> tuple[tuple[str, str], ...]:
@@ -202,7 +201,7 @@ def build_leaderboard(
     names: Mapping[StoredResult, str] | None = None,
     with_all: bool = False,
 ) -> Leaderboard:
-    """Rank results that belong together, best first, those without any answer last; equal scores by name.
+    """Rank results that belong together, best first, incomplete runs last; equal scores by name.
 
     Args:
         results: of the same cases.
@@ -247,9 +246,13 @@ def _score(entry: BoardRow | ReferenceRow) -> float:
     return -1.0 if score is None else score
 
 
-def _place(result: StoredResult) -> tuple[float, str, str]:
+def _is_cut(entry: BoardRow | ReferenceRow) -> bool:
+    return isinstance(entry, BoardRow) and not entry.result.record.complete
+
+
+def _place(result: StoredResult) -> tuple[bool, float, str, str]:
     score = result.record.summary.final_score
-    return 1.0 if score is None else -score, result.name, result.timestamp
+    return not result.record.complete, 1.0 if score is None else -score, result.name, result.timestamp
 
 
 def flags_of(result: StoredResult) -> tuple[Flag, ...]:

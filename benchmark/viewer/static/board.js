@@ -271,6 +271,20 @@ const listed = (text) => (text ? text.split(",").map(decodeURIComponent) : []);
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
+const BEST_FIRST = "-score";
+
+/**
+ * A score over some of the cases is none over all of them: where the best stand first, such runs stand last.
+ *
+ * @param {BoardRow[]} rows
+ * @param {string} sort
+ */
+const boardRows = (rows, sort) => {
+  if (sort !== BEST_FIRST) return rows;
+  const isCut = (/** @type {BoardRow} */ row) => row.flags.includes("incomplete");
+  return [...rows.filter((row) => !isCut(row)), ...rows.filter(isCut)];
+};
+
 /** @param {{ query: Query }} props */
 function Board({ query }) {
   const chosen = listed(query.pick).filter((id) => results.some((row) => row.id === id));
@@ -280,7 +294,7 @@ function Board({ query }) {
     changeQuery({ pick: next.map(encodeURIComponent).join(",") });
   };
   const shown = chosenResults(query);
-  const sort = query.sort ?? "-score";
+  const sort = query.sort ?? BEST_FIRST;
   const answers = results.reduce((sum, row) => sum + row.answered, 0);
   const hasIntervals = results.some((row) => row.intervals.score);
   const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
@@ -297,7 +311,7 @@ function Board({ query }) {
         <${Table}
           label=${shownBoards.length > 1 ? `Leaderboard: ${board.about}` : "Leaderboard"}
           columns=${columns}
-          rows=${sortRows([...board.references, ...rows], columns, sort)}
+          rows=${boardRows(sortRows([...board.references, ...rows], columns, sort), sort)}
           sort=${sort}
           keyOf=${(/** @type {BoardRow} */ row) => String(row.key)}
           classOf=${(/** @type {BoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
