@@ -35,7 +35,7 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line, show
 
 # How many answers `calibrate` has.
-LABELLED = 5241
+LABELLED = 5791
 _SETS = {"held-out": Half.HELD_OUT, "tuned": Half.TUNED}
 _EXAMPLES = """\
   python -m benchmark.validity                       all figures with their bars, and the worst misjudged answers

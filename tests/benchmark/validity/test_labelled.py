@@ -66,7 +66,7 @@ def test_what_is_known_of_an_answer_is_its_label(labelled: list[LabelledProse]) 
 
 def test_sets_and_contexts(corpus: Corpus, labelled: list[LabelledProse]) -> None:
     held_out = labelled_prose(corpus, read_answers(), {Half.HELD_OUT}, with_context=True)
-    assert len(held_out) == sum(each.half is Half.HELD_OUT for each in labelled) == 240
+    assert len(held_out) == sum(each.half is Half.HELD_OUT for each in labelled) == 360
     assert all(each.answer.judged.compacted_context == each.case.request.raw_input for each in held_out)
 
 
