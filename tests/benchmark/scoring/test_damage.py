@@ -48,7 +48,7 @@ def test_a_second_damage_never_raises_the_score(cases: tuple[Case, ...], judge: 
     known = {case.case_id for case in cases if case.known}
     noise = {name: NOISE_OF_KNOWN if name.partition(":")[0] in known else NOISE for name in changes}
     above = {name: change for name, change in changes.items() if change > noise[name]}
-    # Of a text that lost its letter case, another damage may take a word that wrong answers have, and right ones have not.
+    # Of a text that lost its letter case, another damage may take a word that wrong answers alone have.
     assert {name for name in above if name.partition(":")[0] not in known} == set()
     assert len(above) <= len(changes) / 1000
     assert max(above.values(), default=0.0) <= 5 * NOISE_OF_KNOWN
