@@ -220,8 +220,8 @@ function CaseByCase({ details, rows, query }) {
       <label class="check"
         ><input type="checkbox" checked=${query.flips === "1"} onChange=${change} /> flips only</label>
     </form>
-    <p role="status">${shown.length} of ${plural(all.length, "shared case")}, ${plural(flips, "flip")} (passed by some, not
-      by all). An answer passes if it is usable and has every anchor.</p>
+    <p role="status">${shown.length} of ${plural(all.length, "shared case")}, ${plural(flips, "flip")} (passed by some,
+      not by all). An answer passes if it is usable and has every anchor.</p>
     <${Table}
       label="Case by case"
       columns=${columns}
