@@ -25,6 +25,8 @@ class Half(StrEnum):
 
     HELD_OUT = "held out"
     TUNED = auto()
+    # What models really answered, labelled by readers.
+    MODELS = auto()
     # The whole corpus, where no answers are needed.
     ALL = auto()
 
@@ -90,6 +92,7 @@ class Validity(Record, frozen=True, kw_only=True):
     scorer_version: str
     corpus_sha256: Sha256
     answers_sha256: Sha256
+    labelled_sha256: Sha256
     figures: list[ValidityFigure]
     worst_right: list[Judged]
     best_wrong: list[Judged]

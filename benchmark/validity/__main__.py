@@ -22,6 +22,7 @@ from benchmark.cli.command import (
 from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.answers import DEFAULT_ANSWERS, read_answers
+from benchmark.corpus.model_answers import DEFAULT_MODEL_ANSWERS, read_model_answers
 from benchmark.judges.commands import add_calibrate, run_calibrate
 from benchmark.judges.records import Asked
 from benchmark.record.base import to_json
@@ -63,6 +64,13 @@ def build_parser() -> Parser:
         metavar="FILE",
         help="file of answers, with one JSON object per line",
     )
+    parser.add_argument(
+        "--labelled",
+        type=Path,
+        default=DEFAULT_MODEL_ANSWERS,
+        metavar="FILE",
+        help="file of answers of models that two readers labelled, with one JSON object per line",
+    )
     parser.set_defaults(run=_measure)
     parser.add_argument("--write", action="store_true", help="also store the figures for the viewer")
     add_json(parser)
@@ -99,7 +107,8 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 def _measure(options: argparse.Namespace) -> int:
     answers = read_answers(options.answers)
-    validity = measure(load_corpus(options.dataset or DEFAULT_CORPUS), answers, Embedder())
+    labelled = read_model_answers(options.labelled)
+    validity = measure(load_corpus(options.dataset or DEFAULT_CORPUS), answers, labelled, Embedder())
     if options.write:
         write_atomically(MEASURED, validity_text(validity))
     if options.json:

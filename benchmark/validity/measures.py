@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from benchmark.cases import Case, Corpus
 from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, Answer, AnswerSet
+from benchmark.corpus.model_answers import ModelAnswers
 from benchmark.grading.baselines import GOLD, ReferenceScores
 from benchmark.record.validity import AUC, RIGHT_MEAN, WRONG_MEAN, Half, Judged, Limit, Validity, ValidityFigure
 from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
 from benchmark.statistics import mean, percentile
+from benchmark.validity.models import ahead, figures_of, scored_answers
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -63,13 +65,18 @@ _KINDS = {
 
 
 def measure(
-    corpus: Corpus, answers: AnswerSet, embedder: Embedder, references: ReferenceScores | None = None
+    corpus: Corpus,
+    answers: AnswerSet,
+    labelled: ModelAnswers,
+    embedder: Embedder,
+    references: ReferenceScores | None = None,
 ) -> Validity:
     """Return all figures.
 
     Args:
         corpus: with the cases of the answers.
         answers: whose truth is known.
+        labelled: what models answered, with the labels of two readers.
         embedder: the scorer's.
         references: with what gold and the baselines have scored already, if anything.
 
@@ -95,6 +102,7 @@ def measure(
         for half in (Half.HELD_OUT, Half.TUNED)
         for figure in _half_figures(half, [answer for answer in judged if answer.half is half], by_id)
     ]
+    figures += figures_of(scored_answers(labelled.answers, by_id, embedder))
     figures += _whole_figures(corpus.cases, references or ReferenceScores(embedder))
     right = [answer for answer in judged if answer.kind == RIGHT]
     wrong = [answer for answer in judged if _is_wrong(answer)]
@@ -102,6 +110,7 @@ def measure(
         scorer_version=SCORER_VERSION,
         corpus_sha256=corpus.sha256,
         answers_sha256=answers.sha256,
+        labelled_sha256=labelled.sha256,
         figures=figures,
         worst_right=sorted(right, key=lambda answer: answer.case_score)[:_SHOWN],
         best_wrong=sorted(wrong, key=lambda answer: -answer.case_score)[:_SHOWN],
@@ -168,7 +177,7 @@ def _values(judged: Sequence[Judged], cases: Mapping[str, Case]) -> dict[str, tu
         "right answers, p10": (percentile(right, 10), len(right)),
         WRONG_MEAN: (mean(wrong), len(wrong)),
         "wrong answers above 0.70, share": (passing, len(wrong)),
-        AUC: (_ahead(right, wrong), len(right) * len(wrong)),
+        AUC: (ahead(right, wrong), len(right) * len(wrong)),
         "AUC, right against wrong of equal length": _ahead_at_equal_length(judged),
         "pairs of a case with the right one ahead, share": _ahead_by_case(judged),
     }
@@ -191,14 +200,14 @@ def _of_kind(judged: Sequence[Judged], kind: str) -> list[float]:
 
 def _ahead_by_case(judged: Sequence[Judged]) -> tuple[float, int]:
     """Return the share of pairs of one case in which the right answer is ahead, and how many pairs there are."""
-    ahead, count = 0.0, 0
+    won, count = 0.0, 0
     for case_id in sorted({answer.case_id for answer in judged}):
         members = [answer for answer in judged if answer.case_id == case_id]
         right, wrong = _scores(members, lambda a: a.kind == RIGHT), _scores(members, _is_wrong)
         pairs = len(right) * len(wrong)
         if pairs:
-            ahead, count = ahead + pairs * _ahead(right, wrong), count + pairs
-    return ahead / max(1, count), count
+            won, count = won + pairs * ahead(right, wrong), count + pairs
+    return won / max(1, count), count
 
 
 def _ahead_at_equal_length(judged: Sequence[Judged]) -> tuple[float, int]:
@@ -216,11 +225,6 @@ def _ahead_at_equal_length(judged: Sequence[Judged]) -> tuple[float, int]:
 
 def _scores(judged: Sequence[Judged], wanted: Callable[[Judged], bool]) -> list[float]:
     return [answer.case_score for answer in judged if wanted(answer)]
-
-
-def _ahead(right: Sequence[float], wrong: Sequence[float]) -> float:
-    """Return the share of pairs in which the right one scores more; ties count half (Mann-Whitney, the AUC)."""
-    return sum((a > b) + 0.5 * (a == b) for a in right for b in wrong) / (len(right) * len(wrong))
 
 
 def _whole_figures(cases: Sequence[Case], references: ReferenceScores) -> Iterator[ValidityFigure]:

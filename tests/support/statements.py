@@ -110,6 +110,7 @@ def measurement(scorer_version: str = SCORER_VERSION) -> Validity:
         scorer_version=scorer_version,
         corpus_sha256="a" * 64,
         answers_sha256="b" * 64,
+        labelled_sha256="c" * 64,
         figures=[
             figure(Half.ALL, "gold, final score", 100.0, Limit.LEAST, 100.0),
             figure(Half.ALL, "best baseline, final score", 26.25, Limit.MOST, 25.0),

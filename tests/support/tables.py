@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmark.cases import EASY_TIER, Case
 from benchmark.corpus import load_corpus
 from benchmark.corpus.answers import read_answers
+from benchmark.corpus.model_answers import read_model_answers
 from benchmark.grading.baselines import (
     GOLD,
     SHIPPED,
@@ -101,7 +102,7 @@ def measured() -> Figures:
         embedder=embedder,
         controls=control_scores(corpus.cases, references),
         easy_controls=control_scores([case for case in corpus.cases if EASY_TIER in case.tags], references),
-        validity=measure(corpus, read_answers(), embedder, references),
+        validity=measure(corpus, read_answers(), read_model_answers(), embedder, references),
         blind=blind_scores(corpus.cases, embedder),
         shipped=shipped_scores(corpus.cases, references.scores(corpus.cases)),
     )
