@@ -211,7 +211,7 @@ def build_leaderboard(
             have in common.
 
     """
-    ordered = sorted(results, key=_place)
+    ordered = sorted(results, key=lambda result: (not (with_all or result.record.complete), *_place(result)))
     rivals = [
         result
         for result in ordered
@@ -247,12 +247,12 @@ def _score(entry: BoardRow | ReferenceRow) -> float:
 
 
 def _is_cut(entry: BoardRow | ReferenceRow) -> bool:
-    return isinstance(entry, BoardRow) and not entry.result.record.complete
+    return isinstance(entry, BoardRow) and entry.rank is None and not entry.result.record.complete
 
 
-def _place(result: StoredResult) -> tuple[bool, float, str, str]:
+def _place(result: StoredResult) -> tuple[float, str, str]:
     score = result.record.summary.final_score
-    return not result.record.complete, 1.0 if score is None else -score, result.name, result.timestamp
+    return 1.0 if score is None else -score, result.name, result.timestamp
 
 
 def flags_of(result: StoredResult) -> tuple[Flag, ...]:
