@@ -17,7 +17,14 @@ from ctxsift.sessions.compaction.checking import Checked, Wanted, check
 from ctxsift.sessions.compaction.entries import entries_of
 from ctxsift.sessions.compaction.journal import Journal, Scores, key_of, key_of_text
 from ctxsift.sessions.compaction.opaque import Opaque
-from ctxsift.sessions.compaction.prompts import Piece, Question, anchored_question, pieces, regenerative_question
+from ctxsift.sessions.compaction.prompts import (
+    Piece,
+    Question,
+    anchored_question,
+    most_tokens,
+    pieces,
+    regenerative_question,
+)
 from ctxsift.sessions.compaction.records import Cycle, Method, Summary
 from ctxsift.sessions.compaction.regenerative import Regenerative
 from ctxsift.sessions.compaction.weights import SECTIONS
@@ -124,13 +131,22 @@ class Asker:
         self.took.append(Took(found.tokens, 0, found.seconds))
         return list(found.scores)
 
-    def checked(self, ask: Callable[[str], Question], cycle: Cycle, piece: Piece, sections: Sequence[str] = ()) -> str:
+    def checked(
+        self,
+        ask: Callable[[int, str], Question],
+        cycle: Cycle,
+        piece: Piece,
+        previous: str = "",
+        sections: Sequence[str] = (),
+    ) -> str:
         """Return the text of an answer that passed its checks.
 
         Args:
-            ask: returns the question, given what was wrong with the answer before (empty the first time).
-            cycle: whose budget the answer has.
+            ask: returns the question, given how many tokens the answer may have, and what was wrong with the answer
+                before (empty the first time).
+            cycle: whose budget no answer may exceed.
             piece: of its span, what is summarised.
+            previous: what the answer covers as well.
             sections: that must be there.
 
         Raises:
@@ -138,10 +154,11 @@ class Asker:
             BackendError: there is none.
 
         """
-        limits = limits_of(cycle.budget)
+        most = most_tokens(cycle.budget, piece, previous)
+        limits = limits_of(most)
         found = Checked("")
         for _ in range(2):
-            question = ask(found.defect)
+            question = ask(most, found.defect)
             generation = self.answer(question.messages, limits, piece.name)
             wanted = Wanted(piece.text, cycle.tokens, question.task, cycle.budget, sections)
             found = check(generation, limits, wanted)
@@ -151,8 +168,8 @@ class Asker:
 
 
 def limits_of(budget: int) -> Limits:
-    """Return the limit of an answer: its budget, which is an estimate, and some more to end a sentence."""
-    return Limits(max(_LEAST_ANSWER, budget + budget // 4))
+    """Return the limit of an answer: its budget, which is an estimate, and half as much to end a sentence."""
+    return Limits(max(_LEAST_ANSWER, budget + budget // 2))
 
 
 class Modelled(ABC):
@@ -219,10 +236,10 @@ class ModelledAnchored(Modelled):
         notes: list[str] = []
 
         def note(piece: Piece) -> None:
-            def ask(defect: str) -> Question:
-                return anchored_question(piece, cycle.budget, defect)
+            def ask(most: int, defect: str) -> Question:
+                return anchored_question(piece, most, defect)
 
-            notes.append(self.asker.checked(ask, cycle, piece, SECTIONS))
+            notes.append(self.asker.checked(ask, cycle, piece, sections=SECTIONS))
 
         self.in_pieces(cycle, self.asker.room(cycle.budget), note)
         return merged(cycle, [entry for text in notes for entry in entries_of(text)])
@@ -241,10 +258,10 @@ class ModelledRegenerative(Modelled):
         def rewrite(piece: Piece) -> None:
             nonlocal summary
 
-            def ask(defect: str) -> Question:
-                return regenerative_question(summary, piece, cycle.budget, defect)
+            def ask(most: int, defect: str) -> Question:
+                return regenerative_question(summary, piece, most, defect)
 
-            summary = self.asker.checked(ask, cycle, piece)
+            summary = self.asker.checked(ask, cycle, piece, summary)
 
         self.in_pieces(cycle, self.asker.room(cycle.budget, cycle.budget), rewrite)
         return Summary(summary)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxsift.prompts import Message, cut_middle
-from ctxsift.sessions.compaction.transcript import text_of_step
+from ctxsift.sessions.compaction.transcript import text_of_step, tokens_in
 from ctxsift.sessions.compaction.weights import SECTIONS
 from ctxsift.sessions.records import JsonValue, Step
 
@@ -15,6 +15,8 @@ PROMPT_VERSION = "2"
 # Of one output and one argument, in characters; a file that was read tells little of the work.
 MOST_OF_OUTPUT, MOST_OF_ARGUMENT = 800, 400
 _WORDS_PER_TOKEN = 0.6
+# Notes on a piece have at most this share of its tokens: a small model fills whatever it is allowed, and then loops.
+_SHARE_OF_PIECE, _LEAST_TOKENS = 1 / 8, 300
 
 SYSTEM = (
     "You keep the notes of a coding session for the agent that will go on with it. "
@@ -63,8 +65,20 @@ class Piece:
         return [Piece(self.text[at : at + size], self.name) for at in range(0, len(self.text), size)]
 
 
+def most_tokens(budget: int, piece: Piece, previous: str = "") -> int:
+    """Return how many tokens an answer about a piece may have: a share of the piece, and what came before it.
+
+    Args:
+        budget: tokens of the whole summary, which no answer may exceed.
+        piece: what the answer is about.
+        previous: the summary that it also covers.
+
+    """
+    return min(budget, max(_LEAST_TOKENS, tokens_in(previous) + int(tokens_in(piece.text) * _SHARE_OF_PIECE)))
+
+
 def anchored_question(piece: Piece, budget: int, defect: str = "") -> Question:
-    """Return the question for notes on a part of a session, under the headings of an anchored summary."""
+    """Return the question for notes of at most `budget` tokens on a part of a session, under fixed headings."""
     headings = "\n".join(f"## {section}\n({meaning})" for section, meaning in MEANINGS.items())
     task = (
         f"Write notes on this part, under exactly these headings, in this order:\n\n{headings}\n\n"
