@@ -185,13 +185,13 @@ def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
     if clusters.count < MIN_CLUSTERS:
         return None
     count = clusters.effective_count
-    tail = 100 * _NORMAL.cdf(-_student_quantile(count - 1) * math.sqrt(count / (count - 1)))
+    tail = 100 * _NORMAL.cdf(-student_quantile(count - 1) * math.sqrt(count / (count - 1)))
     low, high = np.percentile(drawn, [tail, 100 - tail])
     return Interval(float(low), float(high))
 
 
 @functools.lru_cache(maxsize=1024)
-def _student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return where Student's t is between its negative and itself with this confidence.
 
     By its Cornish-Fisher expansion, which is right to 1 % from 4 degrees on at 95 %.
@@ -269,7 +269,7 @@ def _widened(difference: Difference, questions: float, freedom: float, p: float)
     if ends is None:
         return None
     alpha = 1 - CONFIDENCE
-    factor = _student_quantile(freedom, 1 - alpha / questions) / _student_quantile(freedom)
+    factor = student_quantile(freedom, 1 - alpha / questions) / student_quantile(freedom)
     low, high = value - factor * (value - ends.low), value + factor * (ends.high - value)
     return Interval(low, high) if p < alpha else Interval(min(low, 0.0), max(high, 0.0))
 

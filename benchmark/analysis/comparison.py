@@ -8,9 +8,12 @@ from enum import StrEnum, auto
 
 from benchmark.analysis.caveats import Mismatch, alike, refusals
 from benchmark.analysis.speed import Speed, speed
+from benchmark.record.questions import questions_of
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension
+from benchmark.record.validity import measured_error
 from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
+from benchmark.scoring.judge_error import OF_MEAN
 from benchmark.statistics import Clusters, Difference, Floats, bootstrap_means, corrected, difference_of, mean
 from ctxsift.errors import InputError
 
@@ -236,9 +239,22 @@ class Comparisons:
 
     def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
         (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
-        found = difference_of(theirs - ours, their_draws - our_draws, shared.clusters)
+        draws = their_draws - our_draws
+        if name is not Measure.LIFT and alike(a, b):
+            draws = draws + self._error(b, shared) - self._error(a, shared)
+        found = difference_of(theirs - ours, draws, shared.clusters)
         # One question needs no correction, but its interval and its p value say the same.
         return Figure(name, ours, theirs, corrected([found])[0])
+
+    def _error(self, result: StoredResult, shared: _Shared) -> Floats | float:
+        """Return draws by which the quality core of a result, 0 to 100, may be off, since its prose was judged."""
+        run = result.record.run
+        error = None if run is None else measured_error(run.scorer_version, questions_of(run).corpus_sha256)
+        if error is None:
+            return 0.0
+        cases = [result.cases[case] for case in shared.cases]
+        prose = [case.score for case in cases if case.is_prose]
+        return 100 * error.shift_of_core(prose, len(cases), result.record.scenario.model)
 
     def _drawn(self, result: StoredResult, shared: _Shared, name: str) -> _Drawn:
         known = self._kept_for(result, shared)
@@ -283,7 +299,11 @@ class Comparisons:
         for name, places in sorted(members.items()):
             part = shared.part(places)
             (ours, our_draws), (theirs, their_draws) = (self._mean(r, shared, name, part) for r in (a, b))
-            difference = difference_of(theirs - ours, their_draws - our_draws, part.clusters)
+            draws = their_draws - our_draws
+            if alike(a, b):
+                # The mean of the case scores, which is 0.8 of a core.
+                draws = draws + (self._error(b, part) - self._error(a, part)) / OF_MEAN
+            difference = difference_of(theirs - ours, draws, part.clusters)
             found.append(Group(name, len(places), ours, theirs, difference))
             freedom.append(part.clusters.effective_count - 1)
         differences = corrected([group.difference for group in found], freedom, MOST)

@@ -124,6 +124,14 @@ PROSE = Figure[Summary](
     Form(scale=100),
     interval=lambda s: wide(s.halves.prose_interval) if s.halves else None,
 )
+RIGHT = Figure[Summary](
+    "right",
+    "right",
+    "estimated share of the answers in sentences that are right; its interval contains the error of the scorer",
+    lambda s: s.halves.right_share if s.halves else None,
+    _SHARE,
+    interval=lambda s: wide(s.halves.right_share_interval) if s.halves else None,
+)
 ACCEPTED = Figure[Summary](
     "accepted", "acc", "answers accepted", lambda s: s.recovered.accepted_count if s.recovered else None, _COUNT
 )
@@ -224,6 +232,7 @@ COLUMNS = (
     _column(NORM),
     _column(QUALITY_CORE),
     _column(EXACT, PROSE, title="exact/prose"),
+    _column(RIGHT),
     _column(ACCEPTED, SOFT_ACCEPTED, REJECTED, title="acc/soft/rej"),
     _column(THOUGHT),
     _column(RATIO),

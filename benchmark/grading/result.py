@@ -11,6 +11,7 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.summary import break_down, summarise
 from benchmark.matrix import Scenario
 from benchmark.record.result import Answered, Outcome, Question, Result, Run, Statistics, Warmup
+from benchmark.record.validity import measured_error
 from benchmark.statistics import CONFIDENCE, DRAWS, SEED
 
 STATISTICS = Statistics(method="percentile bootstrap of captures", seed=SEED, draws=DRAWS, confidence=CONFIDENCE)
@@ -47,6 +48,8 @@ def build_result(
             outcomes,
             known,
             latency_ignored=run.latency_ignored,
+            judge_error=measured_error(run.scorer_version, run.corpus_sha256),
+            author=scenario.model,
         ),
         breakdowns=break_down(outcomes),
         cases=list(outcomes),
@@ -72,5 +75,12 @@ def part_of(
     if corpus is not None and references is not None and run is not None and answered:
         by_id = {case.case_id: case for case in corpus.cases}
         scores = references.scores([by_id[name] for name in answered], recovery_enabled=run.recovery_enabled)
-    summary = summarise(len(cases), cases, scores, latency_ignored=run is not None and run.latency_ignored)
+    summary = summarise(
+        len(cases),
+        cases,
+        scores,
+        latency_ignored=run is not None and run.latency_ignored,
+        judge_error=measured_error(run.scorer_version, run.corpus_sha256) if run is not None else None,
+        author=result.scenario.model,
+    )
     return replace(result, cases=cases, summary=summary, breakdowns=break_down(cases))

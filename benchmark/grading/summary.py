@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -25,6 +26,7 @@ from benchmark.record.summary import (
 )
 from benchmark.record.views import Intervals, ScoredView, ViewSummary
 from benchmark.scoring import bootstrap_final_scores, scenario_score
+from benchmark.scoring.judge_error import JudgeError
 from benchmark.statistics import (
     Clusters,
     Floats,
@@ -63,6 +65,8 @@ def summarise(
     references: dict[str, list[float]],
     *,
     latency_ignored: bool = False,
+    judge_error: JudgeError | None = None,
+    author: str = "",
 ) -> Summary:
     """Return the summary of a scenario: scores with intervals, verdicts, axes beside the score, reference rows.
 
@@ -71,6 +75,8 @@ def summarise(
         outcomes: of the cases that were asked.
         references: what gold and each baseline score on the answered ones, in their order; empty where nobody asks.
         latency_ignored: the latency factor is 1; the times themselves are still told.
+        judge_error: of the scorer, which the verdict on the best baseline contains; None where it was not measured.
+        author: the model that answered.
 
     """
     figures = figures_of(planned_count, outcomes, latency_ignored=latency_ignored)
@@ -83,23 +89,33 @@ def summarise(
     recovered, recovered_draws = _with_intervals(figures.recovered, scores[0], times_ms, clusters)
     raw, raw_draws = _with_intervals(figures.raw, scores[1], times_ms, clusters)
     lift = _pair(recovered_draws - raw_draws, clusters)
+    errors = _Errors(judge_error, tuple(a.question.is_prose is True for a in answered))
+    off_draws = recovered_draws + recovered.latency_factor * errors.shift(scores[0], author)
     return replace(
         figures,
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
-        standing=_standing(references, recovered.final_score, recovered_draws, clusters) if references else None,
-        halves=_halves(figures.halves, answered),
+        standing=_standing(references, recovered, off_draws, errors, clusters) if references else None,
+        halves=_halves(figures.halves, answered, judge_error, author),
         prose=_prose(answered),
         raw=raw,
     )
 
 
-def _halves(figures: Halves | None, answered: Sequence[Answered]) -> Halves | None:
+def _halves(
+    figures: Halves | None, answered: Sequence[Answered], judge_error: JudgeError | None, author: str
+) -> Halves | None:
     """Return what is checked exactly beside what is judged, with intervals."""
     halves = halves_of(answered)
     if figures is None or halves is None:
         return None
     exact, prose = map(_score_interval, halves)
-    return replace(figures, exact_interval=exact, prose_interval=prose)
+    figures = replace(figures, exact_interval=exact, prose_interval=prose)
+    if judge_error is None or not halves[1]:
+        return figures
+    scores, clusters = [a.recovered.case_score for a in halves[1]], _clusters(halves[1])
+    drawn = judge_error.drawn_shares(bootstrap_means(scores, clusters), author)
+    share = judge_error.share_right(mean(scores))
+    return replace(figures, right_share=share, right_share_interval=_pair(drawn, clusters))
 
 
 def _score_interval(answered: Sequence[Answered]) -> Ends | None:
@@ -206,17 +222,40 @@ def _ends(interval: Interval | None) -> Ends | None:
     return (interval.low, interval.high) if interval else None
 
 
-def _standing(scores: dict[str, list[float]], final_score: float, draws: Floats, clusters: Clusters) -> Standing:
+@dataclass(frozen=True)
+class _Errors:
+    """How far the scores of the same cases may be off.
+
+    Attributes:
+        is_prose: of each case.
+
+    """
+
+    judge_error: JudgeError | None
+    is_prose: tuple[bool, ...]
+
+    def shift(self, scores: Sequence[float], author: str) -> Floats | float:
+        """Return draws by which a quality core of 0 to 100 may be off, shape (draws,), mean 0; 0 if not known."""
+        if self.judge_error is None:
+            return 0.0
+        prose = [score for score, is_prose in zip(scores, self.is_prose, strict=True) if is_prose]
+        return 100 * self.judge_error.shift_of_core(prose, len(scores), author)
+
+
+def _standing(
+    scores: dict[str, list[float]], recovered: ViewSummary, draws: Floats, errors: _Errors, clusters: Clusters
+) -> Standing:
     """Return where a score lies between the best baseline and gold, given their scores of the same cases.
 
-    References take no time worth measuring, so their latency factor is 1.
+    `draws` are of the final score, with how far it may be off. References take no time worth measuring, so their
+    latency factor is 1.
     """
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     ceiling = finals.pop(GOLD)
     floor = max(finals, key=lambda name: finals[name])
     no_time = [0.0] * len(scores[floor])
-    gap_draws = draws - bootstrap_final_scores(scores[floor], no_time, clusters)
-    gap = difference_of(final_score - finals[floor], gap_draws, clusters)
+    floor_draws = bootstrap_final_scores(scores[floor], no_time, clusters) + errors.shift(scores[floor], floor)
+    gap = difference_of(recovered.final_score - finals[floor], draws - floor_draws, clusters)
     span = ceiling - finals[floor]
     reference = Reference(
         floor=floor,

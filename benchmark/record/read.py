@@ -52,7 +52,7 @@ class CaseFigures:
         passed: usable, with every anchor.
         cluster: equal for cases on one capture, which are drawn together.
         group: dimension -> the case's group in it; what the file does not tell is left out.
-        by_wording: see `Question.by_wording`.
+        by_wording, is_prose: see `Question`.
         is_empty: nothing came back.
 
     """
@@ -65,6 +65,7 @@ class CaseFigures:
     cluster: tuple[str, str]
     group: dict[Dimension, str]
     by_wording: bool | None = None
+    is_prose: bool | None = None
     is_empty: bool = False
 
 
@@ -143,6 +144,7 @@ def _figures(case: Answered) -> CaseFigures:
         cluster=question.cluster,
         group={dimension: group for dimension, group in groups.items() if group is not None},
         by_wording=question.by_wording,
+        is_prose=question.is_prose,
         is_empty=not case.raw.output.strip(),
     )
 

@@ -117,6 +117,8 @@ class Halves(WithIntervals, frozen=True, kw_only=True):
 
     Attributes:
         exact_score, prose_score: None where no answer is of that kind.
+        right_share: about how many of the answers in prose are right, in [0, 1], with an interval that contains the
+            error of the scorer; None where that error was not measured.
 
     """
 
@@ -126,6 +128,8 @@ class Halves(WithIntervals, frozen=True, kw_only=True):
     prose_count: Count
     prose_score: Ratio | None
     prose_interval: Interval | None
+    right_share: Ratio | None = None
+    right_share_interval: Interval | None = None
 
 
 class Peaks(Record, frozen=True, kw_only=True):

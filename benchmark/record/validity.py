@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from enum import StrEnum, auto
 from pathlib import Path
 
 import msgspec
 
 from benchmark.record.base import Ratio, Record, Score, Sha256, sealed_text, unsealed
+from benchmark.scoring.judge_error import FEWEST_SOURCES, JudgeError, Source
 from ctxsift.backends.base import Count
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
@@ -17,6 +19,8 @@ MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
 
 
 # Measures that others read.
+# The source that stands for all models whose answers were labelled.
+OF_MODELS = "models"
 RIGHT_MEAN, WRONG_MEAN, AUC = "right answers, mean", "wrong answers, mean", "AUC, right against wrong"
 
 
@@ -27,6 +31,8 @@ class Half(StrEnum):
     TUNED = auto()
     # What models really answered, labelled by readers.
     MODELS = auto()
+    # Models that give answers of known truth, in chosen shares.
+    SIMULATED = auto()
     # The whole corpus, where no answers are needed.
     ALL = auto()
 
@@ -81,10 +87,26 @@ class Judged(Record, frozen=True, kw_only=True):
     reasons: list[str]
 
 
+class ScoredSource(Record, frozen=True, kw_only=True):
+    """What the answers of one writer, or of all models, score while the scorer knows none of them.
+
+    Attributes:
+        right_mean, wrong_mean: mean case score of the right and of the wrong ones, in [0, 1].
+
+    """
+
+    name: str
+    right_count: Count
+    right_mean: Ratio
+    wrong_count: Count
+    wrong_mean: Ratio
+
+
 class Validity(Record, frozen=True, kw_only=True):
     """All figures of one measurement.
 
     Attributes:
+        sources: whom no statement was written for; how they differ is the error of the scorer.
         worst_right, best_wrong: the answers that tell most about what the scorer does not know.
 
     """
@@ -94,6 +116,7 @@ class Validity(Record, frozen=True, kw_only=True):
     answers_sha256: Sha256
     labelled_sha256: Sha256
     figures: list[ValidityFigure]
+    sources: list[ScoredSource]
     worst_right: list[Judged]
     best_wrong: list[Judged]
 
@@ -102,6 +125,14 @@ class Validity(Record, frozen=True, kw_only=True):
         """Every figure meets its bar."""
         return all(figure.met for figure in self.figures)
 
+    @property
+    def judge_error(self) -> JudgeError | None:
+        """How far scores of prose may be off; None where too few sources were measured."""
+        if len(self.sources) < FEWEST_SOURCES:
+            return None
+        sources = {each.name: Source(each.right_mean, each.wrong_mean) for each in self.sources}
+        return JudgeError(tuple(sources.values()), sources.get(OF_MODELS))
+
 
 def read_validity(path: Path = MEASURED) -> Validity:
     """Return the measurement in a file. Raises InputError when it is not one."""
@@ -109,6 +140,16 @@ def read_validity(path: Path = MEASURED) -> Validity:
         return unsealed(Validity, read_bytes(path, _HINT, most_mb=4))
     except (msgspec.MsgspecError, RecursionError) as error:
         raise InputError(str(path), f"is not a valid measurement ({error})", "measure again") from error
+
+
+@functools.cache
+def measured_error(scorer_version: str, corpus_sha256: str) -> JudgeError | None:
+    """Return how far scores of prose may be off; None where it was not measured for this scorer and this corpus."""
+    if not MEASURED.exists():
+        return None
+    measured = read_validity()
+    same = (measured.scorer_version, measured.corpus_sha256) == (scorer_version, corpus_sha256)
+    return measured.judge_error if same else None
 
 
 def validity_text(validity: Validity) -> str:
@@ -123,6 +164,10 @@ def _rounded(validity: Validity) -> Validity:
     return msgspec.structs.replace(
         validity,
         figures=[msgspec.structs.replace(figure, value=round(figure.value, 6)) for figure in validity.figures],
+        sources=[
+            msgspec.structs.replace(each, right_mean=round(each.right_mean, 6), wrong_mean=round(each.wrong_mean, 6))
+            for each in validity.sources
+        ],
         worst_right=judged(validity.worst_right),
         best_wrong=judged(validity.best_wrong),
     )

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.cases import Case, Corpus
 from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, Answer, AnswerSet
-from benchmark.corpus.model_answers import ModelAnswers
+from benchmark.corpus.model_answers import Label, ModelAnswers
 from benchmark.grading.baselines import GOLD, ReferenceScores
-from benchmark.record.validity import AUC, RIGHT_MEAN, WRONG_MEAN, Half, Judged, Limit, Validity, ValidityFigure
+from benchmark.record.validity import (
+    AUC,
+    OF_MODELS,
+    RIGHT_MEAN,
+    WRONG_MEAN,
+    Half,
+    Judged,
+    Limit,
+    Validity,
+    ValidityFigure,
+)
 from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
+from benchmark.scoring.said import is_prose
 from benchmark.statistics import mean, percentile
-from benchmark.validity.models import ahead, figures_of, scored_answers
+from benchmark.validity.models import Scored, ahead, figures_of, scored_answers
+from benchmark.validity.simulated import Answers, simulated_figures
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -26,6 +38,9 @@ _EQUAL_LENGTH = 1.1
 _SHUFFLED, _ECHOED = "shuffled", "instruction echoed"
 _WRONG = "wrong"
 _OK = "ok"
+# Statements were written beside the answers of these writers.
+_WITH_STATEMENTS = ("first", "second", "third", "fresh")
+_FEWEST = 20
 _VALUE_TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -87,6 +102,7 @@ def measure(
     by_id = {case.case_id: case for case in corpus.cases}
     without: dict[tuple[str, str], Case] = {}
     judged: list[Judged] = []
+    own: list[float] = []
     for each in answers.answers:
         if each.case_id not in by_id:
             raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
@@ -94,6 +110,7 @@ def measure(
         if half is Half.TUNED:
             case = without.setdefault((each.case_id, each.writer), without_writer(case, each.writer))
         judged.append(_judge(case, half, each.kind, each.text, embedder))
+        own.append(judged[-1].case_score)
         if each.kind == STUFFING:
             made = ((_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction))
             judged += [_judge(case, half, kind, text, embedder) for kind, text in made]
@@ -102,7 +119,10 @@ def measure(
         for half in (Half.HELD_OUT, Half.TUNED)
         for figure in _half_figures(half, [answer for answer in judged if answer.half is half], by_id)
     ]
-    figures += figures_of(scored_answers(labelled.answers, by_id, embedder))
+    scored = scored_answers(labelled.answers, by_id, embedder)
+    figures += figures_of(scored)
+    sources = list(_sources(zip(answers.answers, own, strict=True), scored))
+    figures += simulated_figures(sources, sum(is_prose(case) for case in corpus.cases))
     figures += _whole_figures(corpus.cases, references or ReferenceScores(embedder))
     right = [answer for answer in judged if answer.kind == RIGHT]
     wrong = [answer for answer in judged if _is_wrong(answer)]
@@ -112,9 +132,24 @@ def measure(
         answers_sha256=answers.sha256,
         labelled_sha256=labelled.sha256,
         figures=figures,
+        sources=[source.record for source in sources],
         worst_right=sorted(right, key=lambda answer: answer.case_score)[:_SHOWN],
         best_wrong=sorted(wrong, key=lambda answer: -answer.case_score)[:_SHOWN],
     )
+
+
+def _sources(written: Iterable[tuple[Answer, float]], labelled: Sequence[Scored]) -> Iterator[Answers]:
+    """Yield the scores of each writer for whom nobody wrote statements, and of all models together."""
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for answer, score in written:
+        if answer.writer not in _WITH_STATEMENTS and (answer.is_right or answer.is_wrong):
+            found.setdefault(answer.writer, ([], []))[answer.is_wrong].append(score)
+    for each in labelled:
+        if each.answer.label in (Label.RIGHT, Label.WRONG):
+            found.setdefault(OF_MODELS, ([], []))[each.answer.label is Label.WRONG].append(each.score)
+    for name, (right, wrong) in found.items():
+        if min(len(right), len(wrong)) >= _FEWEST:
+            yield Answers(name, right, wrong)
 
 
 def half_of(answer: Answer) -> Half:

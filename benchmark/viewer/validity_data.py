@@ -12,7 +12,13 @@ from benchmark.viewer.page_records import JudgedAnswer, ValidityInfo
 from ctxsift.files import exists
 from ctxsift.terminal import one_line
 
-_CASES = {Half.HELD_OUT: "held out", Half.TUNED: "tuned", Half.MODELS: "models", Half.ALL: "whole corpus"}
+_CASES = {
+    Half.HELD_OUT: "held out",
+    Half.TUNED: "tuned",
+    Half.MODELS: "models",
+    Half.SIMULATED: "simulated",
+    Half.ALL: "whole corpus",
+}
 _MET, _MISSED, _NO_BAR = "met", "missed", "no bar"
 
 
