@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class Wanted:
         task: what was asked; lines of it are no answer.
         most: tokens that it may have.
         sections: headings that it must have, with at least one point in all.
+        is_list: it is points, one a line: where it was cut off, those before are an answer.
 
     """
 
@@ -52,10 +54,13 @@ class Wanted:
     task: str
     most: int
     sections: Sequence[str] = ()
+    is_list: bool = False
 
 
 def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
     """Return a model's answer, asked with `limits`, as a summary. Raises InstrumentError: it is damaged."""
+    if generation.finish_reason == "loop" or (wanted.is_list and generation.finish_reason == "length"):
+        generation = dataclasses.replace(generation, text=_told_once(generation.text), finish_reason="stop")
     request = Request(wanted.source, "Write the notes.", Intent.SUMMARY)
     made = compression(request, Answer(kept(checked(generation), limits), 0))
     text, verdict = _with_first_section(made, wanted.sections), made.recovered.validation
@@ -66,6 +71,11 @@ def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
     if VISIBLE_THOUGHT in verdict.flags and not _begins_with_heading(text, wanted.sections):
         return Checked(text, "it thought aloud")
     return Checked(text, _defect(text, wanted))
+
+
+def _told_once(text: str) -> str:
+    """Return an answer that was broken off without its last line, and without lines that it had before."""
+    return "\n".join(dict.fromkeys(text.splitlines()[:-1]))
 
 
 def _with_first_section(made: Compression, sections: Sequence[str]) -> str:

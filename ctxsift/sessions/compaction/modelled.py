@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from ctxsift.backends.base import Generation, Limits, LogProbability
@@ -14,8 +15,9 @@ from ctxsift.errors import BackendError, LoadError, PromptTooLongError, RefusedE
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.anchored import Anchored, merged
 from ctxsift.sessions.compaction.checking import Checked, Wanted, check
-from ctxsift.sessions.compaction.entries import entries_of
+from ctxsift.sessions.compaction.entries import EMPTY, entries_of
 from ctxsift.sessions.compaction.journal import Journal, Scores, key_of, key_of_text
+from ctxsift.sessions.compaction.lines import without_marks
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.prompts import (
     Piece,
@@ -24,6 +26,7 @@ from ctxsift.sessions.compaction.prompts import (
     most_tokens,
     pieces,
     regenerative_question,
+    section_question,
 )
 from ctxsift.sessions.compaction.records import Cycle, Method, Summary
 from ctxsift.sessions.compaction.regenerative import Regenerative
@@ -34,7 +37,7 @@ _CHARACTERS_PER_TOKEN = 3
 # Of a prompt beside transcript and summary, in tokens.
 _SCAFFOLD = 500
 _LEAST_PIECE = 1_000
-_LEAST_ANSWER = 256
+_LEAST_ANSWER, _LEAST_SECTION = 256, 160
 _MOST_FAILURES = 2
 
 
@@ -72,7 +75,7 @@ class Took:
 
 
 class UnusableAnswerError(BackendError):
-    """A model answered twice, and neither answer can be used."""
+    """A model answered, once more after a bad answer, and none of its answers can be used."""
 
 
 class Asker:
@@ -131,6 +134,37 @@ class Asker:
         self.took.append(Took(found.tokens, 0, found.seconds))
         return list(found.scores)
 
+    def points(self, ask: Callable[[str, int], Question], cycle: Cycle, piece: Piece) -> str:
+        """Return notes on a piece, asked for section by section; a model that reads a beginning once reads it once.
+
+        Args:
+            ask: returns the question for a section, given how many tokens the answer may have.
+            cycle: whose budget no answer may exceed.
+            piece: of its span, what is summarised.
+
+        Raises:
+            UnusableAnswerError: no section has a point.
+            BackendError: there is no answer.
+
+        """
+        most = max(_LEAST_SECTION, most_tokens(cycle.budget, piece) // 3)
+        told: list[str] = []
+        defect = ""
+        for section in SECTIONS:
+            question = ask(section, most)
+            generation = self.answer(question.messages, Limits(most), f"{piece.name}: {section}")
+            found = check(
+                generation, Limits(most), Wanted(piece.text, cycle.tokens, question.task, cycle.budget, is_list=True)
+            )
+            # What is no bullet is chatter, or worse.
+            lines = [] if found.defect else [raw for raw in found.text.splitlines() if without_marks(raw)[1]]
+            defect = found.defect or "it had no point"
+            told.append("\n".join((f"## {section}", *(lines or [EMPTY]))))
+        notes = "\n".join(told)
+        if next(entries_of(notes), None) is None:
+            raise UnusableAnswerError(f"answers to {piece.name} cannot be used, the last one since {defect}")
+        return notes
+
     def checked(
         self,
         ask: Callable[[int, str], Question],
@@ -138,6 +172,7 @@ class Asker:
         piece: Piece,
         previous: str = "",
         sections: Sequence[str] = (),
+        attempts: int = 2,
     ) -> str:
         """Return the text of an answer that passed its checks.
 
@@ -148,23 +183,24 @@ class Asker:
             piece: of its span, what is summarised.
             previous: what the answer covers as well.
             sections: that must be there.
+            attempts: how often it is asked.
 
         Raises:
-            UnusableAnswerError: it did not pass, and neither did a second one.
+            UnusableAnswerError: none passed.
             BackendError: there is none.
 
         """
         most = most_tokens(cycle.budget, piece, previous)
         limits = limits_of(most)
         found = Checked("")
-        for _ in range(2):
+        for _ in range(attempts):
             question = ask(most, found.defect)
             generation = self.answer(question.messages, limits, piece.name)
             wanted = Wanted(piece.text, cycle.tokens, question.task, cycle.budget, sections)
             found = check(generation, limits, wanted)
             if not found.defect:
                 return found.text
-        raise UnusableAnswerError(f"two answers to {piece.name} cannot be used, the last one since {found.defect}")
+        raise UnusableAnswerError(f"answers to {piece.name} cannot be used, the last one since {found.defect}")
 
 
 def limits_of(budget: int) -> Limits:
@@ -239,7 +275,10 @@ class ModelledAnchored(Modelled):
             def ask(most: int, defect: str) -> Question:
                 return anchored_question(piece, most, defect)
 
-            notes.append(self.asker.checked(ask, cycle, piece, sections=SECTIONS))
+            try:
+                notes.append(self.asker.checked(ask, cycle, piece, sections=SECTIONS, attempts=1))
+            except UnusableAnswerError:
+                notes.append(self.asker.points(partial(section_question, piece), cycle, piece))
 
         self.in_pieces(cycle, self.asker.room(cycle.budget), note)
         return merged(cycle, [entry for text in notes for entry in entries_of(text)])

@@ -88,6 +88,16 @@ def anchored_question(piece: Piece, budget: int, defect: str = "") -> Question:
     return _question(_transcript(piece), task, defect)
 
 
+def section_question(piece: Piece, section: str, budget: int) -> Question:
+    """Return the question for the points of one section, behind the same transcript as `anchored_question`."""
+    task = (
+        f"Write only the notes under the heading '{section}' ({MEANINGS[section]}): one point a line, each beginning "
+        "with '- ', the most important first, no point twice; or (none). "
+        f"Where a value was changed, give the last one alone. At most {_words(budget)} words in all."
+    )
+    return _question(_transcript(piece), task, "")
+
+
 def regenerative_question(previous: str, piece: Piece, budget: int, defect: str = "") -> Question:
     """Return the question for a summary of the previous one and a part of a session."""
     before = f"Summary of all that came before:\n<summary>\n{previous or '(nothing)'}\n</summary>\n\n"

@@ -21,7 +21,7 @@ from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.checking import Wanted, check
 from ctxsift.sessions.compaction.endpoint import items_of
 from ctxsift.sessions.compaction.journal import Journal, Scores, key_of
-from ctxsift.sessions.compaction.modelled import Asker, ModelledAnchored, ModelledOpaque, by_line
+from ctxsift.sessions.compaction.modelled import Asker, ModelledAnchored, ModelledOpaque, ModelledRegenerative, by_line
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION, SYSTEM, Piece, anchored_question, pieces
 from ctxsift.sessions.compaction.records import Cut, Cycle, Summary
 from ctxsift.sessions.compaction.weights import SECTIONS
@@ -84,13 +84,14 @@ class Said:
     def __init__(self, *answers: str | BackendError, context_tokens: int = 8192) -> None:
         self.answers, self.context_tokens = list(answers), context_tokens
         self.questions: list[str] = []
+        self.finish = "stop"
 
     def generate(self, messages: Sequence[Message], limits: Limits) -> Generation:
         self.questions.append(messages[-1].content)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, BackendError):
             raise answer
-        return generation(answer)
+        return generation(answer, self.finish)
 
     def log_probabilities(self, text: str) -> Sequence[LogProbability]:
         raise PromptTooLongError(2, 1)
@@ -135,7 +136,12 @@ def test_a_span_comes_in_pieces_that_hold_all_of_its_text() -> None:
         (f"Okay, I need to write the notes. Let me look at the transcript first.\n\n{TOLD}", "stop", ""),
         ("", "stop", "it was empty"),
         ("   \n", "stop", "it was empty"),
-        (GOOD, "loop", "it repeated itself without end"),
+        (f"{GOOD}\n- expiry dates for codes\n- expiry da", "loop", ""),
+        (
+            "## Intent\n- Add discount codes\n- Add discount codes\n- Add",
+            "loop",
+            "it had no heading ## Constraints, ## Decisions, ## Errors and fixes, ## State, ## Next steps",
+        ),
         (GOOD, "length", "it was cut off at the token limit"),
         ("<think>Let me see what", "length", "it was still thinking at the token limit"),
         ("<think>Let me see what", "stop", "it was rejected (unterminated_reasoning)"),
@@ -161,20 +167,46 @@ def test_an_answer_is_checked_before_it_counts(text: str, finish: Any, defect: s
         assert "I need to write" not in found.text
 
 
-def test_a_bad_answer_is_asked_for_once_more_with_its_defect() -> None:
-    model = Said("Nothing much.", GOOD)
+def test_after_a_bad_answer_the_sections_are_asked_for_one_by_one() -> None:
+    model = Said(
+        "Nothing much.", "- Add discount codes", "(none)", "Sure!\n- Integer cents, because rounding differed", ""
+    )
     made = ModelledAnchored(Asker(model, None)).compact(cycle())
     assert not made.fallback
     assert "- Integer cents, because rounding differed" in made.text
+    assert "Sure!" not in made.text
+    assert len(model.questions) == 1 + len(SECTIONS)
+    whole, *sections = model.questions
+    assert [f"under the heading '{name}'" in question for name, question in zip(SECTIONS, sections, strict=True)] == [
+        True
+    ] * len(SECTIONS)
+    # A model that has read the transcript need not read it again.
+    transcript = whole.partition("</transcript>")[0]
+    assert all(question.startswith(transcript) for question in sections)
+
+
+def test_points_that_were_cut_off_or_repeated_count_once() -> None:
+    cut = Said("Nothing much.", "- Integer cents\n- Integer cents\n- 46 tests pass\n- the total stays ab")
+    cut.finish = "length"
+    made = ModelledAnchored(Asker(cut, None)).compact(cycle())
+    assert not made.fallback
+    assert made.text.count("- Integer cents") == 1
+    assert "the total stays ab" not in made.text
+
+
+def test_a_bad_summary_is_asked_for_once_more_with_its_defect() -> None:
+    model = Said("", "The agent added discount codes to the checkout, in integer cents.")
+    made = ModelledRegenerative(Asker(model, None)).compact(cycle())
+    assert not made.fallback
     assert len(model.questions) == 2
-    assert "An earlier answer could not be used: it had no heading ## Intent, ## Constraints" in model.questions[1]
+    assert "An earlier answer could not be used: it was empty" in model.questions[1]
 
 
 def test_two_bad_answers_leave_the_cycle_to_rules_and_the_next_one_to_the_model() -> None:
-    model = Said("Nothing much.", "Nothing at all.", GOOD)
+    model = Said("Nothing much.", *["Nothing at all."] * len(SECTIONS), GOOD)
     method = ModelledAnchored(Asker(model, None))
     made = method.compact(cycle())
-    assert made.fallback.startswith("two answers to steps 2 to 28 cannot be used, the last one since it had no heading")
+    assert made.fallback.startswith("answers to steps 2 to 28 cannot be used, the last one since it had no point")
     assert "Don't touch src/legacy/" in made.text
     assert not method.compact(cycle()).fallback
 
@@ -363,9 +395,9 @@ def by_rules() -> str:
         ({"kill_on": "transcript"}, "the model process died (SIGKILL)"),
         ({"hang_on": "transcript"}, "no answer within 1 s; the model process was ended"),
         ({"babble_on": "transcript"}, "the model process died"),
-        ({"default": "\x00\ufffd zxq " * 30}, "the last one since it had no heading ## Intent"),
+        ({"default": "\x00\ufffd zxq " * 30}, "the last one since it had no point"),
         ({"default": ""}, "the last one since it was empty"),
-        ({"finish_reason": "loop"}, "the last one since it repeated itself without end"),
+        ({"default": "again and again", "finish_reason": "loop"}, "the last one since it was empty"),
         ({"room": 5}, "the prompt has"),
     ],
 )
