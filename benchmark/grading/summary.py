@@ -25,7 +25,7 @@ from benchmark.record.summary import (
     Summary,
 )
 from benchmark.record.views import Intervals, ScoredView, ViewSummary
-from benchmark.scoring import bootstrap_final_scores, scenario_score
+from benchmark.scoring import bootstrap_cores, bootstrap_final_scores, scenario_score
 from benchmark.scoring.judge_error import JudgeError
 from benchmark.statistics import (
     Clusters,
@@ -90,11 +90,12 @@ def summarise(
     raw, raw_draws = _with_intervals(figures.raw, scores[1], times_ms, clusters)
     lift = _pair(recovered_draws - raw_draws, clusters)
     errors = _Errors(judge_error, tuple(a.question.is_prose is True for a in answered))
-    off_draws = recovered_draws + recovered.latency_factor * errors.shift(scores[0], author)
+    off = errors.shift(scores[0], author)
+    drawn = _Drawn(recovered_draws + recovered.latency_factor * off, 100 * bootstrap_cores(scores[0], clusters) + off)
     return replace(
         figures,
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
-        standing=_standing(references, recovered, off_draws, errors, clusters) if references else None,
+        standing=_standing(references, recovered, drawn, errors, clusters) if references else None,
         halves=_halves(figures.halves, answered, judge_error, author),
         prose=_prose(answered),
         raw=raw,
@@ -242,20 +243,27 @@ class _Errors:
         return 100 * self.judge_error.shift_of_core(prose, len(scores), author)
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """Final score and quality core, 0 to 100, of bootstrap samples, with how far they may be off; shape (draws,)."""
+
+    final: Floats
+    core: Floats
+
+
 def _standing(
-    scores: dict[str, list[float]], recovered: ViewSummary, draws: Floats, errors: _Errors, clusters: Clusters
+    scores: dict[str, list[float]], recovered: ViewSummary, draws: _Drawn, errors: _Errors, clusters: Clusters
 ) -> Standing:
     """Return where a score lies between the best baseline and gold, given their scores of the same cases.
 
-    `draws` are of the final score, with how far it may be off. References take no time worth measuring, so their
-    latency factor is 1.
+    References take no time worth measuring, so their latency factor is 1, and their final score is their quality core.
     """
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     ceiling = finals.pop(GOLD)
     floor = max(finals, key=lambda name: finals[name])
-    no_time = [0.0] * len(scores[floor])
-    floor_draws = bootstrap_final_scores(scores[floor], no_time, clusters) + errors.shift(scores[floor], floor)
-    gap = difference_of(recovered.final_score - finals[floor], draws - floor_draws, clusters)
+    floor_draws = 100 * bootstrap_cores(scores[floor], clusters) + errors.shift(scores[floor], floor)
+    gap = difference_of(recovered.final_score - finals[floor], draws.final - floor_draws, clusters)
+    core_gap = difference_of(100 * recovered.quality_core - finals[floor], draws.core - floor_draws, clusters)
     span = ceiling - finals[floor]
     reference = Reference(
         floor=floor,
@@ -264,6 +272,8 @@ def _standing(
         baselines=finals,
         difference=gap.value,
         difference_interval=_ends(gap.interval),
-        beats_floor=beats(gap.value, _ends(gap.interval)),
+        core_difference=core_gap.value,
+        core_difference_interval=_ends(core_gap.interval),
+        beats_floor=beats(core_gap.value, _ends(core_gap.interval)),
     )
     return Standing(normalised_score=100 * (gap.value / span) if span > 0 else None, reference=reference)

@@ -274,11 +274,15 @@ def _case_score(intent: str | None, view: ScoredView) -> float:
 def _of_reference(reference: Reference, final_score: float, summary: Summary) -> Iterator[Contradiction]:
     best = max(reference.baselines.values(), default=reference.floor_score)
     difference = final_score - reference.floor_score
+    core_difference = (
+        None if summary.recovered is None else 100 * summary.recovered.quality_core - reference.floor_score
+    )
     follows: dict[str, object] = {
         "floor_score": best,
         "controls": {reference.floor: best},
         "difference": difference,
-        "beats_floor": beats(difference, reference.difference_interval),
+        "core_difference": core_difference,
+        "beats_floor": beats(*reference.compared),
     }
     told: dict[str, Any] = to_json(reference)
     told["controls"] = {reference.floor: told["controls"].get(reference.floor, "nothing")}

@@ -79,7 +79,9 @@ class Reference(WithIntervals, frozen=True, kw_only=True):
     Attributes:
         floor: name of the best baseline.
         baselines: name -> final score.
-        difference: of this scenario from the floor.
+        difference: of this scenario's final score from the floor.
+        core_difference: of its quality core, 0 to 100, which the verdict is on; None in earlier files, whose verdict
+            is on the final score.
 
     """
 
@@ -90,6 +92,15 @@ class Reference(WithIntervals, frozen=True, kw_only=True):
     difference: Figure
     difference_interval: Interval | None
     beats_floor: bool | None
+    core_difference: Figure | None = None
+    core_difference_interval: Interval | None = None
+
+    @property
+    def compared(self) -> tuple[float, tuple[float, float] | None]:
+        """The difference that the verdict is on, with its interval."""
+        if self.core_difference is None:
+            return self.difference, self.difference_interval
+        return self.core_difference, self.core_difference_interval
 
 
 class Standing(Record, frozen=True, kw_only=True):

@@ -201,9 +201,10 @@ def _references(reference: Reference, final_score: float) -> str:
     rows = [["gold", form_text(_SCORE, reference.ceiling_score)], ["this scenario", form_text(_SCORE, final_score)]]
     best_first = sorted(reference.baselines.items(), key=lambda item: -item[1])
     rows += [[name, form_text(_SCORE, score)] for name, score in best_first]
-    gap = _with_interval(_GAP, reference.difference, reference.difference_interval)
+    gap = _with_interval(_GAP, *reference.compared)
     table = markdown_table(["on the same cases", "final score"], rows)
-    return f"{table}\n\nDifference from the best baseline: {gap}."
+    core = "" if reference.core_difference is None else " of the quality core"
+    return f"{table}\n\nDifference{core} from the best baseline: {gap}."
 
 
 def _breakdown(dimension: Dimension, groups: Sequence[Group]) -> str:

@@ -67,8 +67,9 @@ def notes(result: StoredResult) -> list[str]:
     reference = summary.reference
     if reference and reference.beats_floor is False:
         best = f"{reference.floor}, {reference.floor_score:.1f}"
-        ends = reference.difference_interval
-        gap = f": {signed(reference.difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
+        difference, ends = reference.compared
+        core = " quality core" if reference.core_difference is not None else ""
+        gap = f":{core} {signed(difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
         verdict = "significantly worse" if ends and ends[1] < 0 else "not significantly better"
         found.append(f"{verdict} than the best baseline ({best}){gap}")
     if failures := summary.model_failure_counts:

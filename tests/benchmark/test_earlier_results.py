@@ -150,6 +150,18 @@ def test_rescoring_gives_the_same_figures(tmp_path: Path, capsys: pytest.Capture
         for half in ("exact", "prose"):
             assert 0 <= after["summary"].pop(f"{half}_score") <= 1
             after["summary"].pop(f"{half}_interval")
+        # The error of the scorer is known for the packaged corpus alone.
+        assert [after["summary"].pop(key) for key in ("right_share", "right_share_interval")] == [None, None]
+        reference = after["summary"]["reference"]
+        core = 100 * after["summary"]["quality_core"] - reference["floor_score"]
+        assert reference.pop("core_difference") == pytest.approx(core)
+        low, high = reference.pop("core_difference_interval")
+        assert low <= core <= high
+        # The verdict was on the final score.
+        assert (reference.pop("beats_floor"), was["summary"]["reference"].pop("beats_floor")) in (
+            (low > 0, False),
+            (True, True),
+        )
         # A younger baseline.
         assert (
             after["summary"]["reference"]["controls"].pop("told-lines") < after["summary"]["reference"]["floor_score"]

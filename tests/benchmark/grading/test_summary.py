@@ -14,7 +14,8 @@ from benchmark.grading.outcome import grade, question_of, unanswered
 from benchmark.grading.summary import break_down, summarise
 from benchmark.record.result import Answered, Outcome
 from benchmark.record.summary import Dimension
-from benchmark.scoring import Embedder, bootstrap_final_scores
+from benchmark.scoring import Embedder, bootstrap_cores, bootstrap_final_scores
+from benchmark.scoring.judge_error import JudgeError, Source
 from benchmark.statistics import Clusters, bootstrap_means, interval_of
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
@@ -76,6 +77,32 @@ def test_intervals_of_a_scenario_draw_captures(outcomes: list[Outcome], corpus: 
         interval = interval_of(drawn, captures)
         assert interval is not None
         assert ends == (interval.low, interval.high)
+    # The verdict leaves latency out: slow answers with the quality of the floor would be worse otherwise.
+    reference, core = summary.reference, 100 * summary.recovered.quality_core
+    assert reference.core_difference == pytest.approx(core - reference.floor_score)
+    core_gap = 100 * (bootstrap_cores(scores, captures) - bootstrap_cores(floor, captures))
+    interval = interval_of(core_gap, captures)
+    assert interval is not None
+    assert reference.core_difference_interval == pytest.approx((interval.low, interval.high))
+    assert reference.beats_floor == (interval.low > 0)
+
+
+def test_the_error_of_the_scorer_widens_the_verdict_on_the_floor(outcomes: list[Outcome]) -> None:
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
+    scores = {"tf-idf": [0.25] * len(answered), GOLD: [1.0] * len(answered)}
+    error = JudgeError(tuple(Source(0.7 + 0.05 * step, 0.1 * step) for step in range(5)))
+    without = summarise(CASES, outcomes, scores).reference
+    known = summarise(CASES, outcomes, scores, judge_error=error, author="model")
+    assert without is not None
+    assert known.reference is not None
+    assert without.core_difference_interval is not None
+    assert known.reference.core_difference_interval is not None
+    assert known.reference.core_difference_interval[0] < without.core_difference_interval[0]
+    assert known.reference.core_difference == without.core_difference
+    assert known.halves is not None
+    assert known.halves.right_share_interval is not None
+    low, high = known.halves.right_share_interval
+    assert 0 <= low < high <= 1
 
 
 def test_groups_on_fewer_than_five_captures_have_no_interval(outcomes: list[Outcome], corpus: Corpus) -> None:
