@@ -53,11 +53,12 @@ answer is cut off, repeats itself, contradicts the exit code or is rejected, ctx
 unchanged and a warning on stderr. It does the same after Ctrl-C or another signal, and if the output is longer than
 {MOST_MB} MB. The command gets the signal too; a second one kills it.
 
-The prompt contains the command after `--` and its exit code; for piped output, those of --command and --exit-code.
+The prompt contains the command after `--` and its exit code; for piped output, the values of --command and
+--exit-code.
 Whatever looks like a password or a key in the command is replaced with ***.
 
 exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
-  2  the arguments or settings are wrong; piped data passes through unchanged, a command is not run
+  2  the arguments or settings are wrong; piped data passes through unchanged, and no command is run
   126, 127  the command cannot be run, or was not found
 """
 
@@ -70,14 +71,14 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         epilog=_EXAMPLES,
     )
     one.set_defaults(handler=run)
-    one.add_argument("wanted", metavar="INSTRUCTION", help="what you want to know from the output, in plain words")
+    one.add_argument("wanted", metavar="INSTRUCTION", help="what you want to know about the output, in plain words")
     one.add_argument(
         "--intent",
         choices=[str(i) for i in Intent],
         default=str(Intent.SUMMARY),
         help="kind of answer (default: %(default)s)",
     )
-    model = one.add_argument_group(f"asking a model (default, and with --backend {EXTRACT}: rules select lines)")
+    model = one.add_argument_group(f"asking a model (by default, and with --backend {EXTRACT}, rules select lines)")
     add_model_options(model)
     one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")
     one.add_argument(

@@ -155,7 +155,7 @@ def _entry(host: Host, path: Path, mended: str) -> tuple[bool, str, list[str]]:
     if len(commands) > 1:
         return False, f"our entry is there {len(commands)} times; {mended} makes it one", commands
     if program_in(commands[0]) is None:
-        return False, f"our entry calls what is not there: {commands[0]}; run {mended}", commands
+        return False, f"our entry calls a command that does not exist: {commands[0]}; run {mended}", commands
     if settings.root.get("disableAllHooks") is True:
         return False, "our entry is there, but disableAllHooks switches it off", commands
     return True, f"our entry is there: {commands[0]}", commands
