@@ -35,20 +35,20 @@ examples:
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
 Replaces earlier steps with a summary. Keeps system prompts and the most recent steps unchanged. Token counts are
-estimates: four characters each. Without SESSION, the command reads the newest session of Claude Code or Codex in this
-folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere without --remote or
-CTXSIFT_REMOTE=1, and prints what it will send before sending it.
+estimates, at four characters per token. Without SESSION, the command reads the newest session of Claude Code or Codex
+in this folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere without --remote
+or CTXSIFT_REMOTE=1, and prints what it will send before sending it.
 
 If you name a model, each of its answers is checked. If an answer is empty, looping, truncated, too long, contains
 reasoning or lacks a section, the model is asked once more; after that, the rule-based method makes that summary.
 Answers (and with --follow the state after each cut) are saved to a journal as they arrive; to resume after an
 interruption, rerun the same command.
 
-Methods: anchored (one summary with sections, extended at each cut), regenerative (a summary written anew at each cut),
-opaque (the lines with the rarest words). +index adds a list of files, checks and commits taken from the tool calls.
-Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything, recorded; and
-the rules of other programs: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` lists all of them, including
-methods of installed packages.
+Methods: anchored (one summary with sections, extended at each cut), regenerative (a summary rewritten from scratch at
+each cut), opaque (the lines with the rarest words). +index adds a list of files, checks and commits taken from the tool
+calls. Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything, recorded;
+and the rules of other programs: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` lists all of them,
+including methods of installed packages.
 
 The result goes to stdout or FILE. A table of the cuts (what was removed, kept and refused) goes to stderr.
 
@@ -101,7 +101,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         "--format",
         choices=FORMATS,
         default=FORMATS[0],
-        help="output format: Markdown, messages of a service, or ATIF (default: %(default)s)",
+        help="output format: Markdown, messages in a service's format, or ATIF (default: %(default)s)",
     )
     model = one.add_argument_group("asking a model (default: the summary is made by rules)")
     add_model_options(model)

@@ -36,7 +36,7 @@ exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="list backends, methods of compaction and importers", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="list backends, compaction methods and importers", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("kind", nargs="?", choices=list(_KINDS), metavar="KIND", help=f"{', '.join(_KINDS)}; default: all")
     one.add_argument("--json", action="store_true", help="print them as JSON")

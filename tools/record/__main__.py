@@ -27,7 +27,7 @@ examples:
   python -m tools.record start projects/shop
   echo 'The total is wrong for empty carts. Never touch the public API.' | python -m tools.record user
   python -m tools.record run --reason 'See what fails' -- 'python3 -m unittest'
-  python -m tools.record read --reason 'Where the total is made' src/cart.py --lines 1-80
+  python -m tools.record read --reason 'Where the total is computed' src/cart.py --lines 1-80
   python -m tools.record edit --reason 'An empty cart costs nothing' src/cart.py --old 'return None' --new 'return 0'
   python -m tools.record edit --reason 'The same in the test' tests/test_cart.py <<'EOF'
   <<<<<<< OLD

@@ -44,8 +44,8 @@ def introduction(compacted: Compacted) -> str:
     """Return what is said above a summary: that it is one, of which steps, and what follows it."""
     begun, first, last = len(compacted.system) + 1, compacted.steps[0].step_id, compacted.steps[-1].step_id
     gone = f"steps {begun} to {first - 1}" if begun < first - 1 else f"step {begun}"
-    kept = f"steps {first} to {last} follow as they were" if first < last else f"step {last} follows as it was"
-    return f"{SUMMARY_BEGINS} It stands for {gone} of {last}; {kept}."
+    kept = f"steps {first} to {last} follow unchanged" if first < last else f"step {last} follows unchanged"
+    return f"{SUMMARY_BEGINS} It replaces {gone} of {last}; {kept}."
 
 
 def _introduced(compacted: Compacted) -> str:
@@ -63,7 +63,7 @@ def as_markdown(compacted: Compacted) -> str:
     if compacted.summary.items:
         parts.append("(What the provider's compaction gave back is encrypted; `--json` has it.)")
     if compacted.steps:
-        parts += ["## The last steps, as they were", text_of(compacted.steps)]
+        parts += ["## The last steps, unchanged", text_of(compacted.steps)]
     return "\n\n".join(parts) + "\n"
 
 

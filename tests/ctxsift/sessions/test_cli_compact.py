@@ -41,7 +41,7 @@ COMMAND = [sys.executable, "-m", "ctxsift", "compact"]
 EXAMPLE = ROOT / "docs" / "examples" / "session.json"
 PAGE = ROOT / "docs" / "compaction.md"
 IS_SUMMARY = "This is a summary of the session so far, not a message of the user."
-WHICH = "It stands for steps 2 to 28 of 31; steps 29 to 31 follow as they were."
+WHICH = "It replaces steps 2 to 28 of 31; steps 29 to 31 follow unchanged."
 
 
 def call(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -161,9 +161,9 @@ def cut_after(steps: tuple[Step, ...], first_kept: int) -> Compacted:
 @pytest.mark.parametrize(
     ("prompts", "first_kept", "told"),
     [
-        (0, 4, "It stands for steps 1 to 3 of 5; steps 4 to 5 follow as they were."),
-        (0, 5, "It stands for steps 1 to 4 of 5; step 5 follows as it was."),
-        (2, 4, "It stands for step 3 of 5; steps 4 to 5 follow as they were."),
+        (0, 4, "It replaces steps 1 to 3 of 5; steps 4 to 5 follow unchanged."),
+        (0, 5, "It replaces steps 1 to 4 of 5; step 5 follows unchanged."),
+        (2, 4, "It replaces step 3 of 5; steps 4 to 5 follow unchanged."),
     ],
 )
 def test_every_form_says_of_which_steps_it_has_a_summary(prompts: int, first_kept: int, told: str) -> None:

@@ -159,7 +159,7 @@ def test_a_list_says_what_there_is_and_whose_it_is(packages: Path) -> None:
     methods = {each["name"]: each for each in found if each["kind"] == "methods"}
     assert set(methods) == {*METHODS, RECORDED, "toy", "missing"}
     assert methods["toy"]["from"] == "toy 1.0"
-    assert methods["toy"]["what"] == "One sentence of a model on each piece of what is gone (needs --model)"
+    assert methods["toy"]["what"] == "One sentence from a model about each removed piece (needs --model)"
     assert methods["missing"]["what"].startswith("cannot be loaded (AttributeError: module 'toy' has no attribute")
     assert methods["anchored"]["from"] == "built-in"
     assert methods["anchored"]["what"].endswith("(rules; or a model, with --model)")
