@@ -24,8 +24,9 @@ examples:
   ctxsift lost --all session.jsonl
 
 The command reads the summary that the agent's program recorded at the last compaction, and compares it with the steps
-that the compaction removed: orders of the user, open tasks, decisions, findings, files. Rules find these things and
-look for them; a thing "in other words" may be in the summary, so read it there. Nothing is sent anywhere.
+that the compaction removed: the user's orders, open tasks, decisions, findings, files. Rules find these things and
+search the summary for them. A thing marked "in other words" may be in the summary in different wording, so check
+there. Nothing is sent anywhere.
 
 To have Claude Code show the agent what it lost after each compaction, add this to settings.json:
 
@@ -125,7 +126,7 @@ def lines(loss: Loss, most: int = MOST_LINES) -> list[str]:
 
 
 def _line(each: Dropped) -> str:
-    kinds = {"constraint": "order of the user", "continuation": "open task", "recall": "finding", "artifact": "file"}
+    kinds = {"constraint": "user's order", "continuation": "open task", "recall": "finding", "artifact": "file"}
     kind = kinds.get(each.type, str(each.type))
     text = each.text if len(each.text) <= _MOST_CHARACTERS else f"{each.text[:_MOST_CHARACTERS]}..."
     return f"- step {each.step}, {kind}{' (perhaps in other words)' if each.reworded else ''}: {text}"

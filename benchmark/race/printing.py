@@ -20,7 +20,7 @@ SIMULATED_TITLES = (
     "the very best K",
     "right if spread evenly",
 )
-MISTAKES_TITLES = ("order of", "tolerance", "gap", "generations", "somebody stopped early", "wrong", "of")
+MISTAKES_TITLES = ("order", "tolerance", "gap", "generations", "a scenario stopped early", "wrong", "of")
 
 
 def about(board: Board, orders: int, shuffled: Shuffled) -> str:

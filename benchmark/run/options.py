@@ -318,7 +318,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             Group.HOW,
-            "do not reuse the beginning that a prompt shares with the one before; slower, same answers",
+            "do not reuse the prefix that a prompt shares with the previous one; slower, same answers",
             resumes=True,
         ),
     )

@@ -13,12 +13,12 @@ from benchmark.render.markdown import markdown_table
 
 # File of a calibration -> what its judge is called, best known first.
 JUDGES = {
-    "rules-first-look": "rules, first look",
+    "rules-first-look": "rules, held-out test",
     "rules": "rules, all labelled answers",
     "reader-1": "reader 1",
     "reader-2": "reader 2",
-    "published-words-1": "reader 3, published words alone",
-    "published-words-2": "reader 4, published words alone",
+    "published-words-1": "reader 3, published wording only",
+    "published-words-2": "reader 4, published wording only",
     "qwen2.5-coder-0.5b": "Qwen2.5-Coder-0.5B",
 }
 LABELLED = (
@@ -60,7 +60,7 @@ def types_table() -> str:
         ]
         for kind, each in coverage.types.items()
     ]
-    return markdown_table(["questions", "answers", "kappa", "bias", "wrong ones at 4 or more", "use"], rows)
+    return markdown_table(["questions", "answers", "kappa", "bias", "wrong ones passed", "use"], rows)
 
 
 def _cells(found: Calibration) -> Iterator[str]:

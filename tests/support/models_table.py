@@ -10,9 +10,10 @@ from msgspec import UNSET
 from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.record.read import StoredResult, find_results
 from benchmark.record.summary import Dimension
+from benchmark.render.figures import counted
 from ctxsift.intents import Intent
 
-_HEAD = ("model", "recovered [95 %]", "quality core", "acc/soft/rej", "failures", "read/write t/s", "s/case", "memory")
+_HEAD = ("model", "recovered [95 %]", "quality core", "accepted/soft/rejected", "failures", "read/write t/s", "s/case", "memory")
 
 
 def packaged_runs() -> dict[str, list[StoredResult]]:

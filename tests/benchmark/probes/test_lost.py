@@ -95,7 +95,7 @@ def test_the_command_counts_lists_and_says_what_it_leaves_out(
     assert main(["lost", str(path)]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].startswith("The compaction after step ")
-    assert shown[1] == f"- step 1, order of the user: {ORDER}"
+    assert shown[1] == f"- step 1, user's order: {ORDER}"
     loss = loss_of(path)
     assert lines(loss, most=1)[-1] == f"... and {len(loss.dropped) - 1} more: ctxsift lost --all"
     assert main(["lost", "--json", str(path)]) == 0
