@@ -30,6 +30,7 @@ from benchmark.cli.console import terminal
 from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
 from benchmark.corpus.variants import variant_of
+from benchmark.render.figures import counted
 from benchmark.statements.model import Within
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import encoded
@@ -143,7 +144,7 @@ def _check_corpus(corpus: Corpus) -> bool:
     if found:
         _print_quotas(found)
         told += f", {missed} quotas missed"
-    show(f"{len(corpus.cases)} cases on {captures} captures: {told}")
+    show(f"{counted(len(corpus.cases), 'case')} on {counted(captures, 'capture')}: {told}")
     return not wrong and not missed
 
 

@@ -40,7 +40,7 @@ class Column:
 COLUMNS = (
     Column(
         "net saved %",
-        "share of the input that an agent is spared, which reads the raw output too where an anchor is missing",
+        "share of the input that an agent need not read; if an anchor is missing, it also reads the raw output",
         lambda r: r.net_saved,
         _PERCENT,
         lambda r: r.net_saved_interval,
@@ -49,18 +49,18 @@ COLUMNS = (
     Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
     Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
     Column("times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES),
-    Column("above random", "anchors kept, less what random lines of the same size keep", lambda r: r.lift, _LIFT),
+    Column("above random", "anchors kept, minus what random lines of the same size keep", lambda r: r.lift, _LIFT),
     Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
     Column(
         RECOVERED.title,
-        "the final score of the leaderboard: it asks for an answer in a shape",
+        "the final score of the leaderboard: it requires a certain format",
         lambda r: r.score,
         _SCORE,
     ),
-    Column("line ms", "time on a line of input: mostly the start of the program", lambda r: r.line_ms, _MS),
+    Column("line ms", "time for one line of input: mostly the program's startup", lambda r: r.line_ms, _MS),
 )
 _LEFT_OUT = {
-    LeftOut.DERIVED: "with anchors that the output does not hold (counts, keys)",
+    LeftOut.DERIVED: "with anchors that the output does not contain (counts, keys)",
     LeftOut.NO_ANCHORS: "without anchors",
 }
 
@@ -179,7 +179,7 @@ def retention_notes(board: RetentionBoard) -> list[str]:
         f"{row.label}: {counted(row.case_count, 'case')} of them" for row in board.rows if row.case_count < judged
     ]
     if any(row.is_blind for row in board.rows):
-        found.append(f"{BLIND}: is not told the question, so its score says little")
+        found.append(f"{BLIND}: does not receive the question, so its score says little")
     return found
 
 

@@ -94,7 +94,7 @@ def build_parser() -> Parser:
         dest="source",
         choices=[source.value for source in Source],
         help="cases: DATA is a result file; the chunks are the lines that its answers selected, and the answer is "
-        "gold. probes: DATA is a method of compaction; the chunks are the lines of its summaries",
+        "gold. probes: DATA is a compaction method; the chunks are the lines of its summaries",
     )
     add_dataset(parser)
     parser.add_argument("--k", type=positive, metavar="K", help="use only the first K chunks; default: all")

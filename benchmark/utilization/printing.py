@@ -91,7 +91,7 @@ def figure_rows(found: Utilization) -> list[tuple[str, str]]:
         ("unscored", str(found.unscored)),
         ("mean, undefined as 0", _figure(found.mean_with_zeros)),
         ("precision" if found.k is None else f"precision@{found.k}", _figure(found.mean_precision)),
-        ("chunks a row", f"{statistics.fmean(row.chunks for row in found.rows):.1f}"),
+        ("chunks per row", f"{statistics.fmean(row.chunks for row in found.rows):.1f}"),
     ]
 
 

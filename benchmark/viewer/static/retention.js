@@ -15,7 +15,7 @@ const INTERVAL_OF = "net saved %";
 function Name({ row: { id, label, is_blind, is_ceiling } }) {
   return html`${id ? html`<a href=${address("scenario", [id])}>${label}</a>` : label}${
     is_ceiling && html` <span class="flag line">ceiling</span>`
-  }${is_blind && html` <span class="flag blind" title="is not told the question">blind</span>`}`;
+  }${is_blind && html` <span class="flag blind" title="does not receive the question">blind</span>`}`;
 }
 
 /** @param {{ row: RetentionRow, column: FigureInfo }} props */
@@ -72,8 +72,8 @@ function Kept({ board, query }) {
 function Retention({ query }) {
   const boards = overview.retention ?? [];
   return html`<${Heading} title="What is kept of the output" />
-    <p class="lead">No answer in a shape is asked for here: whatever reads output and prints less of it is measured by
-      the names and figures that are left.</p>
+    <p class="lead">No answer format is required here: anything that reads output and prints less of it is measured by
+      the names and figures that remain.</p>
     <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />
     </form>

