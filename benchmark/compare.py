@@ -41,10 +41,10 @@ _EXAMPLES = """\
   python -m benchmark.compare results/ --markdown > pairs.md
   python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how much chance alone changes)
 
-Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are drawn together. The
-p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents (Holm), and
-their intervals with them. The verdict is on the quality core; latency is compared apart, within one machine. A case is
-passed when its answer is usable and has every anchor.
+Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are resampled
+together. The p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents
+(Holm), and their intervals with them. The verdict is on the quality core; latency is compared separately, within one
+machine. A case is passed when its answer is usable and has every anchor.
 """
 
 
@@ -55,7 +55,7 @@ def build_parser() -> Parser:
         "Compare two results (which is better, by how much, and where), or every pair of several results.",
         examples=_EXAMPLES,
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input, "
-        "or no gate can tell (another scorer or corpus)",
+        "or the gate cannot decide (different scorer or corpus)",
     )
     add_shown_results(parser)
     what = parser.add_mutually_exclusive_group()

@@ -27,7 +27,8 @@ _EXAMPLES = """\
   for i in 1 2 3; do python -m benchmark.runner --scenario X --shard $i/3; done; python -m benchmark.merge results/
   python -m benchmark.merge node-a/results node-b/results --output-dir results
 
-The journals of all shards of a scenario are joined, its answers are scored once, and the result is as that of one run.
+The journals of all shards of a scenario are joined, its answers are scored once, and the result is the same
+as that of one run.
 """
 
 

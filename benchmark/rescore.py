@@ -49,8 +49,8 @@ _EXAMPLES = """\
   python -m benchmark.rescore results/ --output-dir new/    keep the old files, and write the new ones below new/
   python -m benchmark.rescore results/ --judge ROW          also let a row of the matrix judge the prose answers
 
-Rescoring keeps answers, times and the description of the run. A file in which nothing changes stays byte for byte the
-same; files of earlier versions are updated.
+Rescoring keeps answers, times and the description of the run. An up-to-date file stays the same, byte for byte;
+files of earlier versions are updated.
 """
 
 
@@ -72,8 +72,8 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--skip-changed", action="store_true", help="skip cases whose question has changed since the run"
     )
-    judges = parser.add_argument_group("a second opinion on prose, beside the score, which knows nothing of it")
-    add_who_judges(judges, "default: nobody; what was judged stays, while it is of the same answer", required=False)
+    judges = parser.add_argument_group("a second opinion on prose, in addition to the score, which does not use it")
+    add_who_judges(judges, "default: none; verdicts stay as long as the answer is the same", required=False)
     return parser
 
 

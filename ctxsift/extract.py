@@ -309,7 +309,7 @@ def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights) -> Ite
         if line.count > 1:
             yield _repeated(line.count)
         elif line.seen and total[line.text] > 1 == shown[line.text]:
-            yield f"... this line stands there {total[line.text]:,} times ..."
+            yield f"... this line occurs {total[line.text]:,} times ..."
 
 
 def _gap(count: int, failing: int) -> str:

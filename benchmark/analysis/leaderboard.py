@@ -49,7 +49,7 @@ FLAGS: dict[Flag, FlagInfo] = {
     Flag.BLIND: FlagInfo("~", "a program that does not see the question; report --retention shows what it keeps"),
     Flag.PUBLISHED: FlagInfo(
         "",
-        "published layout: other cases, another scorer, no baseline; a dash marks figures that the file does not have",
+        "published layout: different cases, a different scorer, no baseline; a dash marks figures that the file lacks",
     ),
 }
 

@@ -98,7 +98,7 @@ _EXAMPLES = """\
   python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers the questions
   python -m benchmark.probes export --for-answering packets --readers 5 --methods anchored+index opaque text-cut
-  python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     may it judge answers?
+  python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     can it be trusted as a judge?
   python -m benchmark.probes judge results/probes.json --judge rules --judge recorded:verdicts.jsonl
   python -m benchmark.probes report results/probes.json --markdown
   python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
@@ -112,12 +112,12 @@ _OWN_ANSWERS = Path("results/own.answers")
 _LINE_EVERY_S = 10.0
 _RUN = "Compact recorded sessions with each method, and measure what is left. Resumes an interrupted run."
 _OWN = (
-    "Show what each method without a model would lose of your own sessions. Nothing leaves this machine, except "
+    "Show what each method without a model would lose from your own sessions. Nothing leaves this machine, except "
     "to an --answerer that you allow with --remote."
 )
 _EXPORT = (
-    "Export questions about compacted sessions so that somebody else can answer them (`run --answerer "
-    "recorded:FILE` or recorded:DIR reads the answers), or export answers so that somebody else can judge them "
+    "Export questions about compacted sessions so that someone else can answer them (`run --answerer "
+    "recorded:FILE` or recorded:DIR reads the answers), or export answers so that someone else can judge them "
     "(`judge --judge recorded:FILE` reads the verdicts)."
 )
 _MERGE = "Merge the results of all shards (`run --shard I/N`) into the result of one run."
@@ -136,7 +136,7 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="compact recorded sessions and measure what is left", description=_RUN))
-    _add_own(commands.add_parser("own", help="show what compaction would lose of your own sessions", description=_OWN))
+    _add_own(commands.add_parser("own", help="show what your own sessions would lose", description=_OWN))
     _add_export(
         commands.add_parser(
             "export", help="export questions or answers, for others to answer or judge", description=_EXPORT
@@ -427,7 +427,7 @@ def _export(options: argparse.Namespace) -> int:
     for path, questions in zip(write_packets(options.for_answering, packets), packets, strict=True):
         show(one_line(f"{path}: {counted(len(questions), 'question')}"))
     tell(
-        'answer each with a line {"id": ..., "answer": ...}, in files *.jsonl of another folder; then: '
+        'answer each with a line {"id": ..., "answer": ...}, in files *.jsonl of a different folder; then: '
         "run --answerer recorded:FOLDER (or one FILE), with the same options"
     )
     return EXIT_OK

@@ -297,7 +297,7 @@ def export_for_judging(options: argparse.Namespace) -> int:
     told = path.with_name(f"{path.name}.prompt.txt")
     write_atomically(told, f"{instructions()}\n")
     show(one_line(f"{path}: {counted(len(distinct), 'answer')}"))
-    show(one_line(f"{told}: what a judge is told beside them, with what each criterion means"))
+    show(one_line(f"{told}: the instructions for a judge, with the meaning of each criterion"))
     tell(
         'judge each with a line {"id": ..., "criterionResults": [...]}; then: calibrate and judge --judge recorded:FILE'
     )

@@ -108,7 +108,7 @@ def _answer_hook(signals: Signals) -> int:
             for line in lines(loss.without_reworded, most=MOST_LINES - 2):
                 show(one_line(line))
     except BaseException as error:  # an agent that starts must not be stopped
-        note(f"nothing is told of the compaction ({told(error)})")
+        note(f"nothing is reported about the compaction ({told(error)})")
     return 0
 
 

@@ -174,7 +174,8 @@ def _apart(board: Board) -> Iterator[str]:
         ends, theirs = one.score.interval, other.score.interval
         same = one.rank is not None and other.rank is not None and one.budget == other.budget
         if same and one.rank == other.rank and ends and theirs and (ends[0] > theirs[1] or ends[1] < theirs[0]):
-            yield f"{one.label} and {other.label} share a rank with intervals apart, for many pairs are compared"
+            shared = f"{one.label} and {other.label} share a rank"
+            yield f"{shared}, although their intervals do not overlap: many pairs are compared"
 
 
 def lift_text(row: Row) -> str:
@@ -189,8 +190,8 @@ def _lift_note(board: Board) -> str:
     over = sorted({row.lift.over for row in board.rows if row.lift})
     nulls = f"{', '.join(NULLS[:-1])} and {NULLS[-1]}"
     return (
-        f"lift: score less that of the best of {nulls} with the same budget ({', '.join(over)}), which may leave "
-        "more or fewer tokens (ratio); = cannot be told from it"
+        f"lift: score minus that of the best of {nulls} with the same budget ({', '.join(over)}), which may leave "
+        "more or fewer tokens (ratio); =: no significant difference"
     )
 
 
@@ -203,7 +204,7 @@ def _by_age(board: Board) -> BoardTable:
         for row in board.rows
     ]
     rows += _unasked(board, header)
-    note = "Number of questions in brackets. Older evidence is of other probes: read no drift from it."
+    note = "Number of questions in brackets. Older evidence belongs to different probes, so the ages show no trend."
     if board.at_every_age:
         note += f" same: the {counted(board.at_every_age, 'probe')} that are asked at every age."
     return BoardTable("Share kept, by number of cuts since the evidence was removed", header, rows, note)
@@ -226,8 +227,8 @@ def _by_dimension(board: Board) -> BoardTable:
         for published in PUBLISHED
     ]
     note = (
-        "Dimensions follow from the same probes, and from each other. As published: answers of a model to other "
-        "probes, graded by a model; not comparable. The published overall is not the mean beside it."
+        "Dimensions follow from the same probes, and from each other. As published: a model's answers to "
+        "different probes, graded by a model; not comparable. The published overall is not the mean next to it."
     )
     return BoardTable("By dimension", header, rows, note)
 

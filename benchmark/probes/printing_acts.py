@@ -20,8 +20,8 @@ from benchmark.render.terminal import print_table
 from ctxsift.terminal import one_line, show
 
 _NOTE = (
-    "Share of the acts; by rules. Obeyed: the call follows the user's order, or takes the value that holds. Broke: it "
-    "breaks the order, or takes a value that was replaced. Neither: another call, of which rules cannot tell."
+    "Share of the acts; by rules. Obeyed: the call follows the user's order, or uses the current value. Broke: it "
+    "breaks the order, or uses a value that was replaced. Neither: a different call, which rules cannot judge."
 )
 _HEADER = ("method", "acts", *Outcome, "broken")
 

@@ -103,11 +103,11 @@ def _side_by_side(board: AnsweredBoard) -> BoardTable:
         "0 to 5" + (", averaged over the age of the evidence" if len(board.said.ages) > 1 else ""),
         "vital statements: kept in the context or lost, said in the answer or not, each question alike",
         "abstains: answers that name what they do not know",
-        "wrong: that contradict, or say nothing of it without naming that",
-        "unanswerable: of the questions that the session never answers, those of which the answer says so; in no mean",
+        "wrong: that contradict the right answer, or miss it without saying so",
+        "unanswerable: share of the questions that the session never answers for which the answer says so; in no mean",
     ]
     if all(row.score.interval is None for row in board.said.rows):
-        notes.append(f"with fewer than {MIN_CLUSTERS} sessions nothing can be told apart")
+        notes.append(f"with fewer than {MIN_CLUSTERS} sessions no difference is significant")
     title = f"Can it be answered? n = {board.said.asked}"
     return BoardTable(title, header, rows, "; ".join(notes) + ".")
 

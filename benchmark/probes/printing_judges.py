@@ -90,10 +90,10 @@ def judged_tables(board: JudgedBoard) -> Iterator[BoardTable]:
     shown = [each for each in Dimension if any(each in row.dimensions for row in rows)]
     note = (
         "0 to 5; overall: mean of the dimensions of each answer, unweighted; dimension: mean of its scored criteria. "
-        "In parentheses: its judge is not calibrated for all that it stands on, or may not be used; ≥: a lower bound."
+        "In parentheses: the judge is not calibrated for all of its criteria, or not to be used; ≥: a lower bound."
     )
     if all(row.score.interval is None for row in rows):
-        note += f" With fewer than {MIN_CLUSTERS} sessions nothing can be told apart."
+        note += f" With fewer than {MIN_CLUSTERS} sessions no difference is significant."
     header = ["method", "rank", "overall", *shown]
     lines = [
         [
@@ -162,7 +162,7 @@ def print_agreement(first: str, second: str, agreements: Mapping[Criterion, Agre
     """Print how far two judges agree, and the answers on which they differ most."""
     header = ["criterion", "n", "kappa", "rho", "difference"]
     rows = [[name, *_pair(found)] for name, found in agreements.items()]
-    show(one_line(f"\n{second} beside {first}: how far they agree, and where least"))
+    show(one_line(f"\n{second} and {first}: how well they agree, and where they differ most"))
     print_table(terminal(), header, rows)
     for each in apart:
         put = each.put

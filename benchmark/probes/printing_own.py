@@ -23,8 +23,8 @@ SHOWN = 8
 # What is shown below what is not kept.
 _BESIDE = {State.LOST: "nearest", State.OTHER_WORDS: "there"}
 _LEGEND = """\
-Lost of asked. Rules ask for sentences by their names and rarest words. Other words: these do not meet, but all names
-and numbers of what is missing stand together, in a place that is about it. Read whether it is told there."""
+Lost of asked. Rules search for sentences by their names and rarest words. Other words: these do not occur together, but
+all names and numbers of the missing part do, in a passage about it. Read whether the passage says it."""
 
 
 def print_lost(

@@ -54,7 +54,7 @@ def print_method(result: ProbeResult, name: str) -> None:
     title = f"{name}: {len(rows)} of {len(by_probe)} probes are not answered in full"
     print_table(terminal(), ["session", "probe", "type", "made by", "scores from age 0 on"], rows, title=title)
     if any("!" in row[-1] for row in rows):
-        show("! what stands last is wrong")
+        show("! the last statement in the context is wrong")
     for key, found in short.items():
         if key in posed:
             show(f"\n{key[0]}, {key[1]}: statements from age 0 on")

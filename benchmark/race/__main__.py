@@ -32,9 +32,9 @@ _EXAMPLES = """\
   python -m benchmark.race simulate --drawn 28 --seed 1
   python -m benchmark.race mistakes --runs 1000 --markdown
 
-A race asks all scenarios a few cases at a time. It stops a scenario as soon as it is certain to be among the best K, or
-certain not to be, and continues with the others. It compares mean case scores. docs/racing.md explains the rule and its
-assumptions.
+A race runs a few cases at a time on all scenarios. It stops a scenario as soon as it is certain to be among the best K,
+or certain not to be, and continues with the others. It compares mean case scores. docs/racing.md explains the rule and
+its assumptions.
 """
 _TOPS, _TOLERANCES, _ORDERS = (1, 3, 5), (0.0, 1.0, 2.0), 200
 

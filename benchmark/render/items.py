@@ -27,7 +27,7 @@ def print_items(console: Console, items: Sequence[Item], top: int | None = None)
     moved = sum(item.labelled != item.measured for item in told)
     parts = [f"{count} {remark}" for remark, count in sorted(remarks.items())]
     if told:
-        parts.append(f"{moved} of another difficulty than their label")
+        parts.append(f"{moved} whose difficulty differs from their label")
     console.print(plain_text(f"{len(items)} cases: {', '.join(parts)}"), soft_wrap=True)
     if max(item.results for item in items) < FEWEST_RESULTS:
         note = f"discrimination and difficulty need {FEWEST_RESULTS} results of models"

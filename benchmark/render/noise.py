@@ -103,5 +103,5 @@ def _verdict(found: Noise) -> str:
 
 
 def _warnings(found: Noise) -> list[str]:
-    machines = [] if found.same_machine else ["the machines differ, so the times tell of these, not of noise alone"]
+    machines = [] if found.same_machine else ["the machines differ, so the times compare them, not noise alone"]
     return machines + comparison_notes((found.a, found.b))

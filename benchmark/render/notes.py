@@ -161,7 +161,7 @@ def _reliability(board: Leaderboard) -> Iterator[str]:
     if right and wrong and ahead:
         yield (
             "prose is judged, not checked: of a writer whom the scorer does not know, "
-            f"{right.count} right answers have {100 * right.value:.0f} in the mean, "
+            f"{right.count} right answers have {100 * right.value:.0f} on average, "
             f"{wrong.count} plausible wrong ones {100 * wrong.value:.0f}; AUC {ahead.value:.2f} (docs/scoring.md)"
         )
 

@@ -24,7 +24,7 @@ _DIFFERENCE_TITLES = ("A", "B", "B - A", "95 % interval", "p", "")
 _FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
 # Their intervals are corrected, so that p values would say the same again.
 _INTENT_TITLES = (Dimension.INTENT.words, "n", *(title for title in _DIFFERENCE_TITLES if title != "p"))
-_SPEED_TITLES = ("seconds a case", "A", "B", "B / A", "95 % interval", "")
+_SPEED_TITLES = ("seconds per case", "A", "B", "B / A", "95 % interval", "")
 NOT_COMPARABLE = "not comparable"
 _HOLD_LATENCY = "final, raw and lift include latency, so the verdict uses only the quality core"
 

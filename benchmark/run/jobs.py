@@ -111,7 +111,7 @@ def told(jobs: Sequence[Job]) -> Iterator[tuple[str, ...]]:
 def summed(jobs: Sequence[Job]) -> str:
     """Return what jobs come to, and how to start them, in a line."""
     known = [job.seconds for job in jobs if job.seconds is not None]
-    times = f"{sum(known):.0f} s of work, the longest {max(known):.0f} s" if known else "no earlier run tells how long"
+    times = f"{sum(known):.0f} s of work, the longest {max(known):.0f} s" if known else "no earlier run shows how long"
     unknown = len(jobs) - len(known)
     times += f" ({unknown} not known)" if known and unknown else ""
     count = jobs[0].count

@@ -156,7 +156,7 @@ def merged(journals: Sequence[ShardJournal], corpus: Corpus, unreadable: Sequenc
     if foreign:
         raise _mixed(scenario, foreign, count)
     if run.corpus_sha256 != corpus.sha256:
-        what = f"its shards used another corpus, or another version of it, than {corpus.path}"
+        what = f"its shards used a different corpus, or a different version of it, from {corpus.path}"
         raise InputError(scenario, what, "name theirs with --dataset, or run all jobs again")
     if (run.prompt_version, run.prompt_sha256) != (PROMPT_VERSION, prompt_sha256()):
         raise InputError(scenario, "its shards used prompts that have changed since", "run all jobs again")

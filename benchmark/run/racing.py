@@ -79,7 +79,7 @@ def check_race(plans: Sequence[ScenarioPlan], rules: Rules) -> None:
         raise InputError(where, what, "name more scenarios, or give a smaller K")
     first, *others = ([case.case_id for case in plan.cases] for plan in plans)
     if any(other != first for other in others):
-        raise InputError(where, "these scenarios have different cases, or another order", "race scenarios of one run")
+        raise InputError(where, "these scenarios differ in their cases, or in their order", "race scenarios of one run")
 
 
 class Races:

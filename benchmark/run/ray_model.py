@@ -310,7 +310,7 @@ class RayModel:
         if isinstance(loaded, WorkerFault):
             return str(error_of(loaded))
         if self._load is not None and (found := load_differences(self._load, loaded.load)):
-            return f"on {loaded.host} the model is loaded in another way: {', '.join(found)}"
+            return f"on {loaded.host} the model is loaded in a different way: {', '.join(found)}"
         self._loaded[held.name] = loaded
         self._abilities = loaded.abilities
         self._load = self._load or loaded.load

@@ -349,4 +349,4 @@ def _is_begun(journal: Path) -> bool:
 def _parted(problem: str) -> tuple[str, str]:
     """Return a problem without what to do about it, and that."""
     told, _, hint = problem.rpartition("; ")
-    return (told, hint) if told else (problem, "mend that, or name another row")
+    return (told, hint) if told else (problem, "fix that, or name another row")

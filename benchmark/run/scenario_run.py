@@ -229,7 +229,7 @@ class _Run(Generic[OutcomeT]):
             self._listener.kept(self._plan.scenario, kept)
         if lost := len((waiting & past.answered) - self._outcomes.keys()):
             what = f"{lost} answers in its journal no longer match the questions"
-            tell(f"{self._plan.scenario.name}: {what}; these cases will be asked again")
+            tell(f"{self._plan.scenario.name}: {what}; these cases will be run again")
 
     def _some_left(self) -> bool:
         """Return True if not every unit has ended. An answer that was not scored is in the journal."""

@@ -47,7 +47,7 @@ def build_parser() -> Parser:
         "viewer",
         "Show results as one self-contained HTML page, or write its charts as files.",
         examples=_EXAMPLES,
-        exit_codes="0 page or charts written, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
+        exit_codes="0 page or charts written, 1 stdout cannot be written, 2 bad usage or input, or a result left out",
     )
     add_shown_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in your browser")

@@ -31,8 +31,8 @@ file is
 The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
 exit code: 0 done, or nothing to do; 2 the arguments are wrong
-  1  nothing was changed, because the file is not valid JSON, has comments, is a link out of its folder, has hooks in
-     an unknown shape, or cannot be written
+  1  nothing was changed, because the file is not valid JSON, has comments, is a link that leads
+     outside its folder, has hooks in an unknown shape, or cannot be written
 """
 
 

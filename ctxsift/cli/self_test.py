@@ -85,7 +85,7 @@ def _shown(host: str, reply: bytes) -> str:
         rest: Any = answer["hookSpecificOutput"]["updatedToolOutput"] if host == "claude" else answer
         shown = rest.pop("stdout" if host == "claude" else "reason")
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"its answer has another shape ({error!r})") from error
+        raise ValueError(f"its answer has a different format ({error!r})") from error
     if rest != _HOSTS[host].rest or not isinstance(shown, str):
-        raise ValueError("its answer has another shape")
+        raise ValueError("its answer has a different format")
     return shown

@@ -206,7 +206,7 @@ def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]
         yield "", f"{figures.copied:,} copied from the session it was branched off"
     if figures.taken_back:
         branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
-        yield "", f"{figures.taken_back:,} taken back, in {branches} that somebody left for an earlier step"
+        yield "", f"{figures.taken_back:,} taken back, in {branches} that were left for an earlier step"
     yield "tool calls", f"{figures.tools.total():,}" + _listed(figures.tools)
     yield "results", f"{figures.results:,}"
     if figures.counted:

@@ -146,7 +146,7 @@ def test_a_line_that_comes_back_is_shown_once_and_counted() -> None:
     lines = [line for n in range(200) for line in (QUIET[n], *(["no connection to db-2"] if n % 5 == 0 else []))]
     found = extract("\n".join(lines), "how often was there no connection to db-2?").text.split("\n")
     assert found.count("no connection to db-2") == 1
-    assert found[found.index("no connection to db-2") + 1] == "... this line stands there 40 times ..."
+    assert found[found.index("no connection to db-2") + 1] == "... this line occurs 40 times ..."
 
 
 def test_colours_and_progress_bars_hide_nothing_and_stay_as_they_are() -> None:

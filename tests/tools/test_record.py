@@ -140,7 +140,7 @@ def test_a_torn_last_line_is_cut_off(fresh: Recorder) -> None:
     journal = fresh.folder / "journal.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"type":"step","sou')
     fresh.done("say", text="Second.")
-    assert fresh.done("status").startswith("2 steps, 1 of the user")
+    assert fresh.done("status").startswith("2 steps, 1 by the user")
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(fresh: Recorder) -> None:

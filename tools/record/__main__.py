@@ -135,7 +135,7 @@ def _add_steps(added: Callable[..., argparse.ArgumentParser]) -> None:
     for name, handler, summary in (
         ("read", _read, "show a file with line numbers"),
         ("write", _write, "write a whole file; reads its content from stdin"),
-        ("edit", _edit, "replace text that occurs once in a file; give it as options, or on stdin between marks"),
+        ("edit", _edit, "replace text that occurs once in a file; give it as options, or on stdin between markers"),
     ):
         sub = added(name, handler, summary, steps=True)
         sub.add_argument("file", metavar="FILE")
@@ -144,8 +144,8 @@ def _add_steps(added: Callable[..., argparse.ArgumentParser]) -> None:
         if name == "edit":
             sub.add_argument("--old", metavar="TEXT", help="text to replace")
             sub.add_argument("--new", metavar="TEXT", help="replacement text")
-    added("say", _say, "record a message of the agent that ends its turn; reads it from stdin")
-    added("user", _user, "record a message of the user; reads it from stdin")
+    added("say", _say, "record an agent message that ends the turn; reads it from stdin")
+    added("user", _user, "record a user message; reads it from stdin")
     added("status", _status, "print the steps recorded so far")
     added("undo", _undo, "undo changes that no step made, or a last step that cannot be recorded as it is")
 
@@ -206,11 +206,11 @@ def _print(recording: Recording, step: Taken) -> int:
         show(step.output)
     number = len(recording.journal.steps)
     if private := recording.private_in(step):
-        tell(f"step {number} holds {private!r}, which is of this machine; `undo` it, and do it otherwise")
+        tell(f"step {number} holds {private!r}, which is from this machine; `undo` it, and do it differently")
     elif changed_call(step):
         tell(
             f"step {number}: its call holds what looks like a secret or an e-mail address, which becomes ***; a "
-            "replay will differ; `undo` it now, and do it otherwise (addresses at example.com stay)"
+            "replay will differ; `undo` it now, and do it differently (addresses at example.com stay)"
         )
     return EXIT_OK
 
@@ -282,13 +282,13 @@ def _status(options: argparse.Namespace) -> int:
         steps = recording.journal.steps
         characters = sum(len(s.message) + len(s.output) + sum(len(str(v)) for v in s.arguments.values()) for s in steps)
         by_user = sum(step.source == "user" for step in steps)
-        show(f"{len(steps)} steps, {by_user} of the user; about {characters // 4:,} tokens (characters / 4)")
+        show(f"{len(steps)} steps, {by_user} by the user; about {characters // 4:,} tokens (characters / 4)")
         show(f"shell in {recording.shell_folder}")
         for path in recording.snapshots.outside_changes(recording.commit):
             show(f"changed by no step: {path}")
         for number, step in enumerate(steps, 1):
             if private := recording.private_in(step):
-                show(f"step {number} holds {private!r}, which is of this machine")
+                show(f"step {number} holds {private!r}, which is from this machine")
     return EXIT_OK
 
 

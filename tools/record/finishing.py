@@ -51,7 +51,7 @@ def finish(recording: Recording, target: Path, *, split: Split, licence: str, va
     for number, taken in enumerate(steps, 1):
         if private := recording.private_in(taken):
             raise InputError(
-                f"step {number}", f"holds {private!r}, which is of this machine", "record that part of the work anew"
+                f"step {number}", f"holds {private!r}, which is from this machine", "record that part of the work again"
             )
     redactor = PublicRedactor()
     own = [_step(number, taken) for number, taken in enumerate(steps, 1)]

@@ -143,8 +143,8 @@ class Recording:
     def _check_ready(self) -> None:
         steps = self.journal.steps
         if steps and (private := self.private_in(steps[-1])):
-            problem = f"holds {private!r}, which is of this machine"
-            raise InputError(f"step {len(steps)}", problem, "take it back with `undo`, and do it otherwise")
+            problem = f"holds {private!r}, which is from this machine"
+            raise InputError(f"step {len(steps)}", problem, "take it back with `undo`, and do it differently")
         if changed := self.snapshots.outside_changes(self.commit):
             shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
             problem = f"changed since step {len(self.journal.steps)}, by no step: {shown}"

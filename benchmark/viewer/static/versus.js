@@ -78,7 +78,7 @@ const Verdict = ({ verdict }) => (verdict in TONES ? html`<b class=${TONES[verdi
 function Speed({ speed: { a, b, ratio, interval: ends, verdict }, cases, letter }) {
   return html`<tbody>
     <tr><th colspan="8" scope="rowgroup" class="group"
-      >mean seconds a case, on one machine; a ratio, ${letter} / A</th></tr>
+      >mean seconds per case, on one machine; a ratio, ${letter} / A</th></tr>
     <tr>
       <th scope="row">latency</th>
       <td class="number">${cases}</td>

@@ -100,9 +100,9 @@ class Compactor:
         size = made.tokens + tokens_in(index)
         where = f"steps {span[0].step_id} to {span[-1].step_id}"
         if self.method.takes_budget and made.tokens > room:
-            return f"{where} stay as they are: {made.tokens:,} tokens are above the {room:,} allowed"
+            return f"{where} stay unchanged: {made.tokens:,} tokens exceed the {room:,} allowed"
         if self.method.must_shrink and size >= stands_for:
-            return f"{where} stay as they are: {size:,} tokens would stand for {stands_for:,}"
+            return f"{where} stay unchanged: {size:,} tokens would replace {stands_for:,}"
         self._summary, self._index_text, self._pending = made, index, cut.first_kept
         return ""
 

@@ -265,4 +265,4 @@ def test_a_shared_rank_with_intervals_apart_has_a_word() -> None:
     board = only_board(result(scores))
     shared = [row for row in board.rows if row.rank and row.rank.tied]
     note = next(tables_of(board)).note
-    assert ("share a rank with intervals apart" in note) is bool(shared)
+    assert ("share a rank, although their intervals do not overlap" in note) is bool(shared)

@@ -75,7 +75,7 @@ def test_a_table_tells_what_was_cut_kept_and_refused() -> None:
     assert cycles == "ctxsift: 2 cycles of anchored+index; tokens are estimated"
     assert wrote == f"ctxsift: wrote 1,420 tokens to {os.devnull}"
     refused = call(EXAMPLE, "--method", "anchored", "--keep-last", "5970", "--json")
-    assert re.search(r"none +0 +2-31 +6,010 +refused: steps 2 to 2 stay as they are: \d+ tokens would", refused.stderr)
+    assert re.search(r"none +0 +2-31 +6,010 +refused: steps 2 to 2 stay unchanged: \d+ tokens would", refused.stderr)
     assert json.loads(refused.stdout)["cycles"][0]["refused"].startswith("steps 2 to 2 stay")
 
 

@@ -243,7 +243,7 @@ def test_a_result_that_is_not_smaller_is_refused_and_the_span_waits() -> None:
         "Rename `a_b` to `c_d`.", "Done: `c_d`.", "Now " + "explain this in full detail, please. " * 60, "I did."
     )
     first, second = compact_session(session, "anchored", [Cut(2, 2), Cut(4, 4)], budget=300)
-    assert first.refused == "steps 1 to 1 stay as they are: 35 tokens would stand for 6"
+    assert first.refused == "steps 1 to 1 stay unchanged: 35 tokens would replace 6"
     assert first.summary == Summary()
     assert [step.step_id for step in first.steps] == [1, 2]
     # The next cycle has the same budget, and summarises both spans.
@@ -262,7 +262,7 @@ def test_what_exceeds_its_budget_is_refused() -> None:
 
     cuts = cuts_at_shares(SHOP.steps, KEEP)
     first = next(iter(compact_session(SHOP, "greedy", cuts, budget=100, keep_last=KEEP, method=Greedy())))
-    assert "101 tokens are above the 100 allowed" in first.refused
+    assert "101 tokens exceed the 100 allowed" in first.refused
     assert text_of(SHOP.steps[1:10]) in first.text
 
 
