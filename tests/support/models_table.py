@@ -13,7 +13,16 @@ from benchmark.record.summary import Dimension
 from benchmark.render.figures import counted
 from ctxsift.intents import Intent
 
-_HEAD = ("model", "recovered [95 %]", "quality core", "accepted/soft/rejected", "failures", "read/write t/s", "s/case", "memory")
+_HEAD = (
+    "model",
+    "recovered [95 %]",
+    "quality core",
+    "accepted/soft/rejected",
+    "failures",
+    "read/write t/s",
+    "s/case",
+    "memory",
+)
 
 
 def packaged_runs() -> dict[str, list[StoredResult]]:
@@ -48,7 +57,7 @@ def _row(run: StoredResult) -> list[str]:
     core = f"{100 * view.quality_core:.1f}"
     if standing.reference.beats_floor:
         core = f"**{core}**"
-    failures = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in summary.model_failure_counts.items())
+    failures = ", ".join(counted(count, name.replace("_", " ")) for name, count in summary.model_failure_counts.items())
     peak = summary.peaks.peak_cpu_rss_bytes if summary.peaks else None
     return [
         run.name,
