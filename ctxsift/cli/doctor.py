@@ -142,23 +142,29 @@ def _settings(host: Host) -> Iterator[Finding]:
             yield Finding(about, False, str(error))
 
 
-def _entry(host: Host, path: Path, mended: str) -> tuple[bool, str, list[str]]:
+def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
     """Return whether all is well with our entry in a file, in words too, and its commands. Raises InputError."""
     from ctxsift.cli.host_settings import program_in, read_settings
+    from ctxsift.cli.init import has_command
 
     settings = read_settings(host, path)
-    commands = settings.commands
+    commands = [place.command for place in settings.ours]
     if settings.content is None:
         return True, "there is no such file", commands
     if not commands:
         return True, "our entry is not there", commands
-    if len(commands) > 1:
-        return False, f"our entry is there {len(commands)} times; {mended} makes it one", commands
-    if program_in(commands[0]) is None:
-        return False, f"our entry calls a command that does not exist: {commands[0]}; run {mended}", commands
+    for entry in host.entries:
+        found = settings.commands(entry)
+        mended = f"{init} --lost" if entry == host.lost else init
+        if len(found) > 1:
+            return False, f"our entry is there {len(found)} times; {mended} makes it one", commands
+        if found and program_in(found[0]) is None:
+            return False, f"our entry calls a command that does not exist: {found[0]}; run {mended}", commands
+    if host.lost is not None and settings.commands(host.lost) and not has_command(host.lost.words[0]):
+        return False, "our entry calls ctxsift lost, which is not installed", commands
     if settings.root.get("disableAllHooks") is True:
         return False, "our entry is there, but disableAllHooks switches it off", commands
-    return True, f"our entry is there: {commands[0]}", commands
+    return True, f"our entry is there: {', '.join(commands)}", commands
 
 
 def _self_test(host: Host) -> Finding:

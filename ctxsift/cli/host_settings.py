@@ -13,10 +13,10 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxsift.errors import InputError
 from ctxsift.files import exists, read_bytes, write_atomically
@@ -34,6 +34,31 @@ _KEPT = ".ctxsift.bak"
 
 
 @dataclass(frozen=True)
+class Entry:
+    """An entry of ours in the hooks of a program.
+
+    Attributes:
+        event: when the program calls us.
+        matcher: which tool, or which kind of the event.
+        words: what we are called with.
+        timeout: what the program waits for, in its unit.
+        says: when that is, for people.
+
+    """
+
+    event: str
+    matcher: str
+    words: tuple[str, str]
+    timeout: int
+    says: str
+
+    def with_command(self, command: str) -> dict[str, Any]:
+        """Return it as it stands in the hooks."""
+        hook = {"type": "command", "command": command, "timeout": self.timeout}
+        return {"matcher": self.matcher, "hooks": [hook]}
+
+
+@dataclass(frozen=True)
 class Host:
     """A program whose hooks we answer.
 
@@ -42,9 +67,8 @@ class Host:
         variable: of the environment, that names its folder.
         folder: in the home folder, or a project.
         file: in that folder, that holds hooks.
-        event: after a tool was used.
-        matcher: its shell.
-        timeout: ten seconds, in its unit.
+        hook: asks us what to show of a command's output.
+        lost: asks us what a compaction dropped, where the program can ask that.
 
     """
 
@@ -53,19 +77,40 @@ class Host:
     variable: str
     folder: str
     file: str
-    event: str = "PostToolUse"
-    matcher: str = "Bash"
-    timeout: int = 10
+    hook: Entry
+    lost: Entry | None = None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All that may be there of ours, in the order in which it is added."""
+        return (self.hook,) if self.lost is None else (self.hook, self.lost)
 
 
+def _hook(name: str, event: str = "PostToolUse", matcher: str = "Bash", timeout: int = 10) -> Entry:
+    return Entry(event, matcher, ("hook", name), timeout, "after each command of its shell")
+
+
+_LOST = Entry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction")
 HOSTS = {
     host.name: host
     for host in (
-        Host("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-        Host("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json"),
-        Host("gemini", "Gemini CLI", "", ".gemini", "settings.json", "AfterTool", "run_shell_command", 10_000),
+        Host("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json", _hook("claude"), _LOST),
+        Host("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json", _hook("codex")),
+        Host(
+            *("gemini", "Gemini CLI", "", ".gemini", "settings.json"),
+            _hook("gemini", "AfterTool", "run_shell_command", 10_000),
+        ),
     )
 }
+
+
+class Place(NamedTuple):
+    """Where an entry of ours stands: which of the entries of its event, which of the hooks in it, and its command."""
+
+    entry: Entry
+    group: int
+    hook: int
+    command: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +121,7 @@ class Settings:
         path: of the file itself, no link.
         content: of the file; None where there is none.
         mode: who may read and write it; None where there is none.
-        ours: for each entry of ours, which of the entries and which of the hooks in it.
+        ours: where entries of ours are, in the order of the host's entries and of the file.
 
     """
 
@@ -85,44 +130,46 @@ class Settings:
     content: bytes | None
     mode: int | None
     root: dict[str, Any]
-    ours: tuple[tuple[int, int], ...]
+    ours: tuple[Place, ...]
 
     @property
     def kept(self) -> Path:
         """Where the file is kept as it was before our first entry."""
         return self.path.with_name(self.path.name + _KEPT)
 
-    @property
-    def commands(self) -> list[str]:
-        """The command of each entry of ours."""
-        return [self.root[_HOOKS][self.host.event][entry]["hooks"][hook]["command"] for entry, hook in self.ours]
+    def commands(self, entry: Entry) -> list[str]:
+        """Return the command of each place where an entry of ours is."""
+        return [place.command for place in self.ours if place.entry == entry]
 
-    def with_entry(self, command: str) -> bytes:
-        """Return what the file holds with one entry of ours, the last of its event."""
-        text = self.without_entries() if self.ours else (self.content or b"{}\n").decode()
+    def with_entries(self, wanted: Mapping[Entry, str]) -> bytes:
+        """Return what the file holds with these commands, each the last of its event; other entries of ours stay."""
+        text = self.without_entries(wanted)
         mark = _BOM if text.startswith(_BOM) else ""
-        return (mark + append(text.removeprefix(_BOM), (_HOOKS, self.host.event), entry(self.host, command))).encode()
+        text = text.removeprefix(_BOM)
+        for each, command in wanted.items():
+            text = append(text, (_HOOKS, each.event), each.with_command(command))
+        return (mark + text).encode()
 
-    def without_entries(self) -> str:
-        """Return the text of the file without our entries, and without what holds nothing then."""
-        text = (self.content or b"").decode()
-        mark = _BOM if text.startswith(_BOM) else ""
-        text, left = text.removeprefix(_BOM), [len(each["hooks"]) for each in self.root[_HOOKS][self.host.event]]
-        for group, hook in reversed(self.ours):
-            left[group] -= 1
-            path: list[str | int] = [_HOOKS, self.host.event, group, "hooks", hook]
-            if not left[group]:
-                path, _ = path[:3], left.pop(group)
-            if not left:
-                path = path[: 2 if len(self.root[_HOOKS]) > 1 else 1]
+    def without_entries(self, unwanted: Collection[Entry]) -> str:
+        """Return the text of the file without these entries of ours, and without what holds nothing then."""
+        text = (self.content or b"{}\n").decode()
+        mark, text = (_BOM if text.startswith(_BOM) else ""), text.removeprefix(_BOM)
+        left = {event: [len(each["hooks"]) for each in found] for event, found in self._events().items()}
+        hooks = len(self.root.get(_HOOKS, ()))
+        for each, group, hook, _ in reversed(self.ours):
+            if each not in unwanted:
+                continue
+            left[each.event][group] -= 1
+            path: list[str | int] = [_HOOKS, each.event, group, "hooks", hook]
+            if not left[each.event][group]:
+                path, _ = path[:3], left[each.event].pop(group)
+            if not left[each.event]:
+                path, hooks = path[: 2 if hooks > 1 else 1], hooks - 1
             text = remove(text, path)
         return mark + text
 
-
-def entry(host: Host, command: str) -> dict[str, Any]:
-    """Return an entry that has a program ask us what to show of a command's output."""
-    hook = {"type": "command", "command": command, "timeout": host.timeout}
-    return {"matcher": host.matcher, "hooks": [hook]}
+    def _events(self) -> dict[str, list[dict[str, Any]]]:
+        return {each.event: self.root[_HOOKS].get(each.event, []) for each in self.host.entries if self.ours}
 
 
 def own_program() -> Path:
@@ -135,14 +182,19 @@ def own_program() -> Path:
     return Path(os.path.normpath(path))
 
 
-def command_for(host: Host) -> str:
+def command_for(entry: Entry) -> str:
     """Return the command that asks this ctxsift, by its whole path. Raises InputError where that has none."""
+    return f"{shlex.quote(told_program())} {' '.join(entry.words)}"
+
+
+def told_program() -> str:
+    """Return the whole path of this ctxsift, as a text that JSON can hold. Raises InputError."""
     path = str(own_program())
     try:
         path.encode()
     except UnicodeEncodeError as error:
         raise InputError(path, "JSON cannot represent this path", "install ctxsift in another folder") from error
-    return f"{shlex.quote(path)} hook {host.name}"
+    return path
 
 
 def is_program(path: Path) -> bool:
@@ -199,20 +251,20 @@ def read_settings(host: Host, path: Path) -> Settings:
     content = read_bytes(path, _BY_HAND, most_mb=_MOST_MB)
     root = _decoded(path, content)
     found = root.get(_HOOKS, {}) if isinstance(root, dict) else None
-    entries = found.get(host.event, []) if isinstance(found, dict) else None
-    if not isinstance(root, dict) or not isinstance(entries, list) or not all(map(_is_entry, entries)):
+    if not isinstance(root, dict) or not isinstance(found, dict) or not _are_known(host, found):
         raise InputError(str(path), f"its {_HOOKS} do not have the structure that {host.title} documents", _BY_HAND)
     places = tuple(
-        (number, at)
-        for number, each in enumerate(entries)
+        Place(entry, number, at, hook["command"])
+        for entry in host.entries
+        for number, each in enumerate(found.get(entry.event, []))
         for at, hook in enumerate(each["hooks"])
-        if _is_ours(host, hook.get("command"))
+        if _is_ours(entry, hook.get("command"))
     )
     return Settings(host, path, content, stat.S_IMODE(path.stat().st_mode), root, places)
 
 
-def _is_ours(host: Host, command: object) -> bool:
-    """Say whether a command calls `ctxsift hook` for a program, however that is started, and does nothing else."""
+def _is_ours(entry: Entry, command: object) -> bool:
+    """Say whether a command calls ctxsift with the words of an entry, however it is started, and does nothing else."""
     if not isinstance(command, str):
         return False
     lexer = shlex.shlex(command, posix=True, punctuation_chars=_OPERATORS)
@@ -223,7 +275,12 @@ def _is_ours(host: Host, command: object) -> bool:
         return False
     started = Path(words[-3]).name if len(words) > 2 else ""
     alone = not any(set(word) <= set(_OPERATORS) for word in words)
-    return started == "ctxsift" and words[-2:] == ["hook", host.name] and alone
+    return started == "ctxsift" and tuple(words[-2:]) == entry.words and alone
+
+
+def _are_known(host: Host, hooks: dict[str, Any]) -> bool:
+    found = [hooks.get(entry.event, []) for entry in host.entries]
+    return all(isinstance(entries, list) and all(map(_is_entry, entries)) for entries in found)
 
 
 def _is_entry(each: Any) -> bool:
@@ -267,9 +324,13 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def add_entry(settings: Settings, command: str) -> None:
-    """Write the file with one entry of ours, and keep it as it was before the first one. Raises OSError."""
-    changed = settings.with_entry(command)
+def add_entries(settings: Settings, wanted: Mapping[Entry, str]) -> None:
+    """Write the file with entries of ours, and keep it as it was before the first one. Raises OSError."""
+    before = _before(settings)
+    if before is None:
+        changed = settings.with_entries(wanted)
+    else:
+        changed = before.with_entries(_in_order(settings.host, {**_present(settings), **wanted}))
     if settings.content is not None and not settings.ours:
         write_atomically(settings.kept, settings.content, mode=settings.mode)
     write_atomically(settings.path, changed, mode=settings.mode)
@@ -277,22 +338,29 @@ def add_entry(settings: Settings, command: str) -> None:
 
 def remove_entries(settings: Settings) -> None:
     """Write the file without our entries; where nothing else has changed since, as it was before. Raises OSError."""
-    for command in settings.commands:
-        before = _before(settings, command)
-        if before is not None and before.content is None:
-            settings.path.unlink()
-            return
-        if before is not None and before.content is not None:
-            write_atomically(settings.path, before.content, mode=settings.mode)
-            settings.kept.unlink()
-            return
-    write_atomically(settings.path, settings.without_entries(), mode=settings.mode)
+    before = _before(settings)
+    if before is None:
+        write_atomically(settings.path, settings.without_entries(settings.host.entries), mode=settings.mode)
+    elif before.content is None:
+        settings.path.unlink()
+    else:
+        write_atomically(settings.path, before.content, mode=settings.mode)
+        settings.kept.unlink()
 
 
-def _before(settings: Settings, command: str) -> Settings | None:
-    """Return what our entry made the file of, if it is known: what was kept, or no file at all."""
-    none = Settings(settings.host, settings.path, None, None, {}, ())
-    found = [none]
+def _before(settings: Settings) -> Settings | None:
+    """Return what our entries made the file of, if it is known: what was kept, or no file at all."""
+    if not settings.ours:
+        return None
+    found, present = [Settings(settings.host, settings.path, None, None, {}, ())], _present(settings)
     with contextlib.suppress(InputError):
         found.insert(0, read_settings(settings.host, settings.kept))
-    return next((each for each in found if not each.ours and each.with_entry(command) == settings.content), None)
+    return next((each for each in found if not each.ours and each.with_entries(present) == settings.content), None)
+
+
+def _present(settings: Settings) -> dict[Entry, str]:
+    return {place.entry: place.command for place in settings.ours}
+
+
+def _in_order(host: Host, wanted: Mapping[Entry, str]) -> dict[Entry, str]:
+    return {each: wanted[each] for each in host.entries if each in wanted}

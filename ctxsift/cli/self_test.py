@@ -45,8 +45,8 @@ def answer_time(host: str) -> float:
 
     """
     call = {
-        "hook_event_name": HOSTS[host].event,
-        "tool_name": HOSTS[host].matcher,
+        "hook_event_name": HOSTS[host].hook.event,
+        "tool_name": HOSTS[host].hook.matcher,
         "tool_input": {"command": "make"},
         "tool_response": _HOSTS[host].response,
     }

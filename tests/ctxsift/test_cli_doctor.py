@@ -47,6 +47,16 @@ def found(*, ok: bool) -> dict[str, dict[str, Any]]:
     return {each["about"]: each for each in told["findings"]}
 
 
+def test_the_entry_for_compactions_is_known(home: Path, tmp_path: Path) -> None:
+    assert call("init", "claude", "--lost").returncode == 0
+    both = [f"{tmp_path}/bin/ctxsift {words}" for words in ("hook claude", "lost --hook")]
+    assert found(ok=True)["claude settings"]["commands"] == both
+    path = home / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace("bin/ctxsift lost", "gone/ctxsift lost"))
+    says = found(ok=False)["claude settings"]["says"]
+    assert says.endswith(f"{tmp_path}/gone/ctxsift lost --hook; run ctxsift init claude --lost")
+
+
 def set_up(home: Path, *commands: str, **others: Any) -> None:
     hooks = [{"type": "command", "command": command} for command in commands]
     document = {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": hooks}]}} | others

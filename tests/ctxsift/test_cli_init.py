@@ -30,6 +30,16 @@ FOREIGN = """\
     "permissions": {"allow": ["Bash(ls:*)"]}
 }
 """
+CONTENTS = [
+    FOREIGN,
+    FOREIGN.replace("\n", "\r\n"),
+    "\ufeff" + FOREIGN,
+    json.dumps(json.loads(FOREIGN)),
+    '{"hooks": {"PostToolUse": [ ] } }',
+    '{ "hooks" : { } }\n',
+    " { }",
+]
+CONTENT_IDS = ["indented", "CRLF", "BOM", "one line", "no entries", "no hooks", "empty"]
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +79,10 @@ def entry(tool: Path, host: str = "claude") -> dict[str, Any]:
     return {"matcher": matcher, "hooks": [hook]}
 
 
+def lost(tool: Path) -> dict[str, Any]:
+    return {"matcher": "compact", "hooks": [{"type": "command", "command": f"'{tool}' lost --hook", "timeout": 30}]}
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -100,19 +114,7 @@ def test_from_nothing_to_one_entry_and_back(host: str, home: Path, tool: Path) -
     assert "no entry" in done(tool, host, "--uninstall")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        FOREIGN,
-        FOREIGN.replace("\n", "\r\n"),
-        "\ufeff" + FOREIGN,
-        json.dumps(json.loads(FOREIGN)),
-        '{"hooks": {"PostToolUse": [ ] } }',
-        '{ "hooks" : { } }\n',
-        " { }",
-    ],
-    ids=["indented", "CRLF", "BOM", "one line", "no entries", "no hooks", "empty"],
-)
+@pytest.mark.parametrize("content", CONTENTS, ids=CONTENT_IDS)
 def test_what_others_wrote_stays_to_the_byte(content: str, home: Path, tool: Path) -> None:
     path = given(home, content)
     path.chmod(0o600)
@@ -175,6 +177,66 @@ def test_what_does_more_than_ours_is_not_ours(command: object, home: Path, tool:
     assert len(json.loads(path.read_bytes())["hooks"]["PostToolUse"]) == 2
     done(tool, "claude", "--uninstall")
     assert path.read_text() == content
+
+
+@pytest.mark.parametrize("content", [None, *CONTENTS], ids=["no file", *CONTENT_IDS])
+@pytest.mark.parametrize("calls", [[("--lost",)], [(), ("--lost",)], [("--lost",), (), ("--lost",)]], ids=len)
+def test_what_a_compaction_dropped_is_asked_for_where_that_is_wanted(
+    content: str | None, calls: list[tuple[str, ...]], home: Path, tool: Path
+) -> None:
+    path = home.joinpath(*SETTINGS["claude"])
+    if content is not None:
+        given(home, content)
+    for options in calls:
+        done(tool, "claude", *options)
+    hooks = json.loads(path.read_bytes().decode().removeprefix("\ufeff"))["hooks"]
+    assert (hooks["PostToolUse"].count(entry(tool)), hooks["SessionStart"]) == (1, [lost(tool)])
+    before = contents(home)
+    assert done(tool, "claude", "--lost").count("already") == 2
+    assert contents(home) == before
+    assert done(tool, "claude", "--uninstall").count(" lost --hook") == 1
+    assert contents(home) == ({} if content is None else {".claude/settings.json": content.encode()})
+
+
+def test_the_entry_for_compactions_alone_moves_with_its_program(home: Path, tool: Path) -> None:
+    other = {"matcher": "startup", "hooks": [{"type": "command", "command": "hello"}]}
+    old = {"matcher": "compact", "hooks": [{"type": "command", "command": "ctxsift lost --hook", "timeout": 30}]}
+    path = given(home, json.dumps({"hooks": {"SessionStart": [other, old]}}))
+    # Who does not ask for it has it left as it is.
+    done(tool, "claude")
+    assert json.loads(path.read_bytes())["hooks"]["SessionStart"] == [other, old]
+    assert "in place of ctxsift lost --hook" in done(tool, "claude", "--lost")
+    assert json.loads(path.read_bytes())["hooks"]["SessionStart"] == [other, lost(tool)]
+    done(tool, "claude", "--uninstall")
+    assert json.loads(path.read_bytes()) == {"hooks": {"SessionStart": [other]}}
+
+
+def test_the_entry_for_compactions_is_told_and_refused(home: Path, tool: Path) -> None:
+    wanted = {"hooks": {"PostToolUse": [entry(tool)], "SessionStart": [lost(tool)]}}
+    assert json.loads(done(tool, "claude", "--print", "--lost")) == wanted
+    assert done(tool, "claude", "--dry-run", "--lost").count("would be added") == 2
+    assert list(home.iterdir()) == []
+    assert "cannot ask what a compaction dropped" in refused(tool, home, "codex", "--lost")
+    given(home, '{"hooks": {"SessionStart": {}}}')
+    assert "do not have the structure" in refused(tool, home, "claude", "--lost")
+
+
+def test_without_the_command_there_is_no_entry_for_it(home: Path, tool: Path) -> None:
+    code = "import sys, importlib.metadata as m; m.entry_points = lambda **_: (); from ctxsift.cli.main import main"
+    code += "; sys.argv[0] = sys.argv.pop(1); sys.exit(main(['init', 'claude', '--lost']))"
+    result = subprocess.run([sys.executable, "-c", code, str(tool)], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert "has no command `lost`" in result.stderr
+    assert contents(home) == {}
+
+
+def test_the_hook_for_compactions_fails_nobody(home: Path, tool: Path) -> None:
+    done(tool, "claude", "--lost")
+    hooks = json.loads(home.joinpath(*SETTINGS["claude"]).read_bytes())["hooks"]["SessionStart"]
+    (command,) = (each["hooks"][0]["command"] for each in hooks)
+    for told in (b"", b"{", b"[]", b'{"hook_event_name": "SessionStart", "source": "compact"}', b"\xff" * 9000):
+        said = subprocess.run(["sh", "-c", command], input=told, capture_output=True, check=False)
+        assert (said.returncode, said.stdout) == (0, b"")
 
 
 def test_a_path_of_any_characters_is_found_again(home: Path, tool: Path) -> None:
