@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from ctxsift.cli.host_plugins import PluginHost
     from ctxsift.cli.host_settings import Host
     from ctxsift.cli.signals import Signals
 
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 
 
 def _findings(signals: Signals) -> Iterator[Finding]:
+    from ctxsift.cli.host_plugins import PLUGIN_HOSTS
     from ctxsift.cli.host_settings import HOSTS
 
     yield _program()
@@ -82,7 +84,8 @@ def _findings(signals: Signals) -> Iterator[Finding]:
     says = "is set: ctxsift shortens nothing" if off else "is not set"
     yield Finding("switch", True, f"{SWITCH}=0 {says}", {"off": off})
     yield _store()
-    for host in HOSTS.values():
+    hosts: list[Host | PluginHost] = [*HOSTS.values(), *PLUGIN_HOSTS.values()]
+    for host in hosts:
         yield _host(host)
         yield from _settings(host)
         if signals.first is None:
@@ -118,28 +121,53 @@ def _store() -> Finding:
     return Finding("store", True, says, {"folder": folder, "outputs": len(found), "bytes": size})
 
 
-def _host(host: Host) -> Finding:
+def _host(host: Host | PluginHost) -> Finding:
     import shutil
 
     path = shutil.which(host.name)
     return Finding(host.name, True, f"{host.title}: {path or 'is not on the PATH'}", {"path": path})
 
 
-def _settings(host: Host) -> Iterator[Finding]:
-    """Yield what each file of a program's settings holds of ours."""
+def _settings(host: Host | PluginHost) -> Iterator[Finding]:
+    """Yield what each file of a program's settings, or place of a plug-in, holds of ours."""
+    from ctxsift.cli.host_plugins import PluginHost, plugin_path
     from ctxsift.cli.host_settings import settings_path
 
     seen = set()
     for about, project in ((f"{host.name} settings", False), (f"{host.name} project", True)):
+        init = f"ctxsift init {host.name}{' --project' if project else ''}"
         try:
-            path = settings_path(host, project=project, to_write=False)
+            if isinstance(host, PluginHost):
+                path = plugin_path(host, project=project, to_write=False)
+                ok, says, commands = _plugin(host, path, init)
+            else:
+                path = settings_path(host, project=project, to_write=False)
+                ok, says, commands = _entry(host, path, init)
             if path not in seen:
-                ok, says, commands = _entry(host, path, f"ctxsift init {host.name}{' --project' if project else ''}")
                 values = {"settings": str(path), "commands": commands}
                 yield Finding(about, ok, f"{path}: {says}", values)
             seen.add(path)
         except InputError as error:
             yield Finding(about, False, str(error))
+
+
+def _plugin(host: PluginHost, path: Path, init: str) -> tuple[bool, str, list[str]]:
+    """Return whether all is well with our plug-in, in words too, and what it calls. Raises InputError."""
+    import shutil
+
+    from ctxsift.cli.host_plugins import plugin_text, read_plugin
+
+    installed = read_plugin(host, path)
+    if installed.content is None:
+        return True, "there is no such file", []
+    if not installed.is_ours:
+        return True, "the file is not ours, or was changed; ctxsift leaves it as it is", []
+    program = installed.program or ""
+    if shutil.which(program) is None:
+        return False, f"our plug-in calls what is not there: {program}; run {init}", [program]
+    if installed.content != plugin_text(host, compacts=installed.compacts):
+        return True, f"our plug-in is there, of another version or for another ctxsift; {init} replaces it", [program]
+    return True, f"our plug-in is there{', with compaction' if installed.compacts else ''}: {program}", [program]
 
 
 def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
@@ -167,7 +195,7 @@ def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
     return True, f"our entry is there: {', '.join(commands)}", commands
 
 
-def _self_test(host: Host) -> Finding:
+def _self_test(host: Host | PluginHost) -> Finding:
     from ctxsift.cli.self_test import answer_time
 
     try:

@@ -6,6 +6,7 @@ Nothing that goes wrong here may cost the agent its result: then nothing is said
 from __future__ import annotations
 
 import os
+import re
 
 from ctxsift.cli.parser import DEFAULT_MAX_BYTES, DEFAULT_MIN_BYTES, DEFAULT_QUESTION, SWITCH, Parser
 from ctxsift.cli.passing import note, told, write
@@ -26,13 +27,17 @@ _EVENT = "PostToolUse"
 _MOST_TOLD = 4_000_000
 # The agent waits for us: of more, its program's own beginning of it is sooner there.
 _MOST_OUTPUT = 8_000_000
+# How Pi ends the text of a command that failed.
+_EXITED = re.compile(r"\n\nCommand exited with code ([0-9]{1,10})\Z")
 
 _EPILOG = """\
-An agent (Claude Code, Codex, Gemini CLI) calls this command after it runs a shell command, and sends its JSON on
-standard input. `ctxsift init claude` adds this to settings.json:
+An agent (Claude Code, Codex, Gemini CLI, Pi, OpenCode) calls this command after it runs a shell command, and sends its
+JSON on standard input. `ctxsift init claude` adds this to settings.json:
 
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
     {"type": "command", "command": "/usr/bin/ctxsift hook claude", "timeout": 10}]}]}}
+
+Pi and OpenCode are asked by a plug-in, which `ctxsift init pi` and `ctxsift init opencode` write.
 
 Codex and Gemini CLI can replace a result only by blocking it: they show the shortened output as the reason. Cursor
 cannot replace the output of its shell; for Cursor the answer is always {}.
@@ -136,18 +141,54 @@ def _cursor(event: dict[str, Any]) -> None:
     del event
 
 
+def _pi(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what replaces a result of Pi's bash, for ctxsift/cli/plugins/pi.js; in the shape of Pi 0.73 and 1.6."""
+    match _value(event, "tool_response"):
+        case {"content": [{"type": "text", "text": str(text)}], "isError": bool(failed)} as response:
+            status = _EXITED.search(text)
+            if failed and status is None:
+                return None  # it was stopped, and how is said in its own words
+            path = _value(response.get("details"), "fullOutputPath")
+            # Of a longer output, the text has only the end, and what a file of the whole does not say.
+            output = _whole(path) + (status[0].encode() if status else b"") if isinstance(path, str) else text.encode()
+            return _text(_shortened(event, output, int(status[1]) if status else 0))
+        case _:
+            return None
+
+
+def _opencode(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what replaces a result of OpenCode's bash, for ctxsift/cli/plugins/opencode.js; in the shape of 1.18."""
+    match _value(event, "tool_response"):
+        case {"output": str(text), "metadata": {"exit": int(code)}} as response:
+            path = _value(response["metadata"], "outputPath")
+            output = _whole(path) if isinstance(path, str) else text.encode()
+            return _text(_shortened(event, output, code))
+        case _:
+            return None
+
+
+def _text(short: str | None) -> dict[str, Any] | None:
+    return None if short is None else {"text": short}
+
+
+def _value(found: Any, key: str) -> Any:
+    return found.get(key) if isinstance(found, dict) else None
+
+
 # What a program calls the event after a tool was used, and its shell; and what answers it.
 _HOSTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
     "claude": (_EVENT, "Bash", _claude),
     "codex": (_EVENT, "Bash", _codex),
     "gemini": ("AfterTool", "run_shell_command", _gemini),
     "cursor": ("postToolUse", "Shell", _cursor),
+    "pi": ("tool_result", "bash", _pi),
+    "opencode": ("tool.execute.after", "bash", _opencode),
 }
 # What it is told has to be JSON, always.
 _ALWAYS_ANSWERED = "cursor"
 
 
-def _shortened(event: dict[str, Any], output: bytes) -> str | None:
+def _shortened(event: dict[str, Any], output: bytes, code: int | None = None) -> str | None:
     if not DEFAULT_MIN_BYTES <= len(output) <= _MOST_OUTPUT:
         return None
     from ctxsift.cli.hook_commands import may_be_shortened
@@ -158,8 +199,7 @@ def _shortened(event: dict[str, Any], output: bytes) -> str | None:
         return None
     from ctxsift.shortening import shortened
 
-    # No program tells the exit code.
-    return shortened(output, DEFAULT_QUESTION, None, DEFAULT_MAX_BYTES)
+    return shortened(output, DEFAULT_QUESTION, code, DEFAULT_MAX_BYTES)
 
 
 def _whole(path: str) -> bytes:

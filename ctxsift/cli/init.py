@@ -1,4 +1,4 @@
-"""`ctxsift init HOST`: puts our entry into the settings of an agent's program, and takes it out again."""
+"""`ctxsift init HOST`: puts our entry, or a plug-in, where an agent's program looks for it, and takes it out again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from ctxsift.cli.host_plugins import Installed
     from ctxsift.cli.host_settings import Entry, Host, Settings
     from ctxsift.cli.signals import Signals
 
 SUBCOMMAND = "init"
 EXIT_REFUSED = 1
-_KNOWN = ("claude", "codex", "gemini")
+_PLUGINS = ("pi", "opencode")
+_KNOWN = ("claude", "codex", "gemini", *_PLUGINS)
 
 _EPILOG = """\
 examples:
@@ -22,6 +24,7 @@ examples:
   ctxsift init claude --lost
   ctxsift init claude --dry-run
   ctxsift init codex --project
+  ctxsift init pi --compact
   ctxsift init claude --uninstall
 
 Adds one entry that calls this ctxsift by its absolute path; with --lost, two. Running the command again does not add an
@@ -31,27 +34,38 @@ entry twice. --uninstall removes both. The file is
   gemini  ~/.gemini/settings.json, with --project .gemini/settings.json
 The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
+Pi and OpenCode load a plug-in instead, a file of its own:
+  pi        ~/.pi/agent/extensions/ctxsift.js ($PI_CODING_AGENT_DIR), with --project .pi/extensions/ctxsift.js
+  opencode  ~/.config/opencode/plugins/ctxsift.js ($XDG_CONFIG_HOME), with --project .opencode/plugins/ctxsift.js
+If you change this file, ctxsift neither replaces nor deletes it.
+
 exit code: 0 done, or nothing to do; 2 the arguments are wrong
   1  nothing was changed, because the file is not valid JSON, has comments, is a link that leads
-     outside its folder, has hooks in an unknown shape, or cannot be written
+     outside its folder, has hooks in an unknown shape, is not our plug-in any more, or cannot be
+     written
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to the settings of an agent", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to an agent", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("host", choices=_KNOWN, metavar="HOST", help=", ".join(_KNOWN))
     one.add_argument("--project", action="store_true", help="change the settings of the project in this folder only")
     what = one.add_mutually_exclusive_group()
     what.add_argument(
-        "--print", action="store_true", dest="printed", help="print the entry so that you can add it by hand"
+        "--print", action="store_true", dest="printed", help="print the entry or plug-in so that you can add it by hand"
     )
-    what.add_argument("--uninstall", action="store_true", help="remove the entry that ctxsift added")
+    what.add_argument("--uninstall", action="store_true", help="remove what ctxsift added")
     one.add_argument(
         "--lost",
         action="store_true",
         help="claude: also add the entry that tells the agent what each compaction dropped (ctxsift lost --hook)",
+    )
+    one.add_argument(
+        "--compact",
+        action="store_true",
+        help="pi: also make the summary of each compaction by rules (ctxsift compact)",
     )
     one.add_argument("--dry-run", action="store_true", help="show what would change, without changing anything")
 
@@ -62,7 +76,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 
     del command, signals
     try:
-        _run(options)
+        _run_plugin(options) if options.host in _PLUGINS else _run(options)
     except InputError as error:
         note(str(error))
         return EXIT_REFUSED
@@ -77,6 +91,8 @@ def _run(options: argparse.Namespace) -> None:
     from ctxsift.terminal import show, show_json
 
     host = HOSTS[options.host]
+    if options.compact:
+        raise InputError("--compact", f"{host.title} does not take a summary of others", "leave it out")
     entries = _entries(host, lost=options.lost)
     if options.printed:
         show_json({"hooks": {each.event: [each.with_command(command_for(each))] for each in entries}})
@@ -88,6 +104,50 @@ def _run(options: argparse.Namespace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path.parent):
         show(_changed(read_settings(host, path), entries, options))
+
+
+def _run_plugin(options: argparse.Namespace) -> None:
+    from ctxsift.cli.host_plugins import PLUGIN_HOSTS, plugin_path, plugin_text, read_plugin
+    from ctxsift.cli.host_settings import alone
+    from ctxsift.terminal import show
+
+    host = PLUGIN_HOSTS[options.host]
+    if options.lost:
+        raise InputError("--lost", f"{host.title} cannot ask what a compaction dropped", "leave it out")
+    if options.compact and not host.compacts:
+        raise InputError("--compact", f"{host.title} does not take a summary of others", "leave it out")
+    if options.printed:
+        show(plugin_text(host, compacts=options.compact).decode().removesuffix("\n"))
+        return
+    path = plugin_path(host, project=options.project)
+    if options.dry_run or (options.uninstall and not path.parent.is_dir()):
+        show(_changed_plugin(read_plugin(host, path), options))
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with alone(path.parent):
+        show(_changed_plugin(read_plugin(host, path), options))
+
+
+def _changed_plugin(installed: Installed, options: argparse.Namespace) -> str:
+    """Change a plug-in, unless that is only to be told; return what there is to say."""
+    from ctxsift.cli.host_plugins import add_plugin, plugin_text, refuse_foreign, remove_plugin
+
+    would, path = "would be " if options.dry_run else "", installed.path
+    refuse_foreign(installed)
+    if options.uninstall:
+        if installed.content is None:
+            return f"{path}: no plug-in of ours is there"
+        if not options.dry_run:
+            remove_plugin(installed)
+        return f"{path}: {would}removed"
+    text = plugin_text(installed.host, compacts=options.compact or installed.compacts)
+    if installed.content == text:
+        return f"{path}: our plug-in is there already"
+    if not options.dry_run:
+        add_plugin(installed, text)
+    summaries = " and at each compaction" if options.compact or installed.compacts else ""
+    instead = ", in place of an older one" if installed.content is not None else ""
+    return f"{path}: {would}added, for {installed.host.title} after each command of its shell{summaries}{instead}"
 
 
 def _entries(host: Host, *, lost: bool) -> list[Entry]:

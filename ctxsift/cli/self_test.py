@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ctxsift.cli.host_settings import HOSTS
 from ctxsift.cli.parser import SWITCH
 
 _OUTPUT = "".join(f"[{n:03}] compiling module_{n * 37 % 991}.c\n" for n in range(400)) + "built 400 files\n"
@@ -23,16 +22,24 @@ _CLAUDE: dict[str, Any] = {"stdout": _OUTPUT, "stderr": "", "interrupted": False
 
 
 class _Host(NamedTuple):
-    """What a program tells of its shell, and what else than lines we answer."""
+    """What a program tells of its shell, how it names that, and what else than lines we answer."""
 
     response: Any
     rest: dict[str, Any]
+    event: str = "PostToolUse"
+    tool: str = "Bash"
+    shown: str = "reason"
 
 
+_PI: dict[str, Any] = {"content": [{"type": "text", "text": _OUTPUT}], "isError": False}
 _HOSTS = {
-    "claude": _Host(_CLAUDE, {key: _CLAUDE[key] for key in _CLAUDE if key != "stdout"}),
+    "claude": _Host(_CLAUDE, {key: _CLAUDE[key] for key in _CLAUDE if key != "stdout"}, shown="stdout"),
     "codex": _Host(_OUTPUT, {"decision": "block"}),
-    "gemini": _Host({"llmContent": _OUTPUT, "returnDisplay": ""}, {"decision": "deny"}),
+    "gemini": _Host(
+        {"llmContent": _OUTPUT, "returnDisplay": ""}, {"decision": "deny"}, "AfterTool", "run_shell_command"
+    ),
+    "pi": _Host(_PI, {}, "tool_result", "bash", "text"),
+    "opencode": _Host({"output": _OUTPUT, "metadata": {"exit": 0}}, {}, "tool.execute.after", "bash", "text"),
 }
 
 
@@ -44,11 +51,12 @@ def answer_time(host: str) -> float:
         ValueError: it answers nothing, something else, or too late.
 
     """
+    asked = _HOSTS[host]
     call = {
-        "hook_event_name": HOSTS[host].hook.event,
-        "tool_name": HOSTS[host].hook.matcher,
+        "hook_event_name": asked.event,
+        "tool_name": asked.tool,
         "tool_input": {"command": "make"},
-        "tool_response": _HOSTS[host].response,
+        "tool_response": asked.response,
     }
     with tempfile.TemporaryDirectory(prefix="ctxsift-") as folder:
         started = time.monotonic()
@@ -83,7 +91,7 @@ def _shown(host: str, reply: bytes) -> str:
     try:
         answer = json.loads(reply)
         rest: Any = answer["hookSpecificOutput"]["updatedToolOutput"] if host == "claude" else answer
-        shown = rest.pop("stdout" if host == "claude" else "reason")
+        shown = rest.pop(_HOSTS[host].shown)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"its answer has a different format ({error!r})") from error
     if rest != _HOSTS[host].rest or not isinstance(shown, str):

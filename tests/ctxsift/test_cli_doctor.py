@@ -138,7 +138,7 @@ def test_the_switch_is_told_and_does_not_stop_the_self_test(monkeypatch: pytest.
     assert (told["switch"]["off"], "is set" in told["switch"]["says"]) == (True, True)
 
 
-@pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "pi", "opencode"])
 @pytest.mark.parametrize(
     ("reply", "why"),
     [

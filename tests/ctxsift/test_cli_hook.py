@@ -41,6 +41,15 @@ CURSOR: dict[str, Any] = {
     "conversation_id": "1", "hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": {"command": "make"},
     "tool_output": json.dumps({"output": OUTPUT, "exitCode": 0}), "cursor_version": "2026.09.18",
 }  # fmt: skip
+# As our plug-ins tell it, in the shapes of Pi 1.6.0 and OpenCode 1.18.33 (28 November 2026).
+PI: dict[str, Any] = {
+    "tool_name": "bash", "tool_input": {"command": "make", "timeout": 120},
+    "tool_response": {"content": [{"type": "text", "text": OUTPUT}], "isError": False},
+}  # fmt: skip
+OPENCODE: dict[str, Any] = {
+    "tool_name": "bash", "tool_input": {"command": "make", "description": "Build"},
+    "tool_response": {"output": OUTPUT, "metadata": {"output": OUTPUT, "exit": 0, "truncated": False}},
+}  # fmt: skip
 CLAUDE_REPLY = {
     "type": "object",
     "required": ["hookSpecificOutput"],
@@ -138,6 +147,15 @@ def test_gemini_is_told_in_its_way() -> None:
     failed = GEMINI["tool_response"] | {"error": {"message": "timed out"}}
     assert call(json.dumps(GEMINI | {"tool_response": failed}).encode(), "gemini") == b""
     assert call(json.dumps(CLAUDE).encode(), "gemini") == b""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("host", "event"), [("pi", PI), ("opencode", OPENCODE)])
+def test_a_plug_in_is_told_in_one_way(host: str, event: dict[str, Any]) -> None:
+    reply = json.loads(call(json.dumps(event).encode(), host))
+    assert set(reply) == {"text"}
+    assert " lines, exit 0, extractor; all: " in reply["text"].rpartition("\n")[2]
+    assert call(json.dumps(event).encode(), "opencode" if host == "pi" else "pi") == b""
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ OTHER_FILES = (
     *(
         "ctxsift/cli/hook",
         "ctxsift/cli/host_settings",
+        "ctxsift/cli/host_plugins",
         "ctxsift/cli/self_test",
         "ctxsift/cli/doctor",
         "ctxsift/cli/stats",
