@@ -260,6 +260,8 @@ def _entries(store: int) -> list[Entry]:
             continue
         with contextlib.suppress(OSError):
             file = os.stat(name, dir_fd=store, follow_symlinks=False)
+            if stat.S_ISDIR(file.st_mode):
+                continue  # of somebody else: it cannot be removed like a file
             # Whoever reads it without us may leave a time of access.
             found.append(Entry(identity, file.st_size, max(file.st_mtime, file.st_atime)))
     return sorted(found, key=lambda each: (-each.used, each.identity))

@@ -106,8 +106,10 @@ def _text(data: bytes) -> str | None:
 
 def _last_line(shown: int, total: int, exit_code: int | None, identity: str) -> str:
     code = "" if exit_code is None else f"exit {exit_code}, "
-    where = raw_store.path_of(identity)
-    return f"{_HEAD}{shown:,} of {total:,} lines, {code}extractor; all: {where} or: ctxsift raw {identity}]"
+    path = str(raw_store.path_of(identity))
+    # A path of odd bytes, or with a line break, could not be typed, and would be no text in what we answer.
+    where = f"{path} or: " if path.isprintable() else ""
+    return f"{_HEAD}{shown:,} of {total:,} lines, {code}extractor; all: {where}ctxsift raw {identity}]"
 
 
 def _size(text: str) -> int:

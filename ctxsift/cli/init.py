@@ -88,7 +88,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
 
 def _run(options: argparse.Namespace) -> None:
     from ctxsift.cli.host_settings import HOSTS, alone, command_for, read_settings, settings_path
-    from ctxsift.terminal import show, show_json
+    from ctxsift.terminal import show_json
 
     host = HOSTS[options.host]
     if options.compact:
@@ -99,11 +99,11 @@ def _run(options: argparse.Namespace) -> None:
         return
     path = settings_path(host, project=options.project)
     if options.dry_run or (options.uninstall and not path.parent.is_dir()):
-        show(_changed(read_settings(host, path), entries, options))
+        _say(_changed(read_settings(host, path), entries, options))
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path.parent):
-        show(_changed(read_settings(host, path), entries, options))
+        _say(_changed(read_settings(host, path), entries, options))
 
 
 def _run_plugin(options: argparse.Namespace) -> None:
@@ -121,33 +121,41 @@ def _run_plugin(options: argparse.Namespace) -> None:
         return
     path = plugin_path(host, project=options.project)
     if options.dry_run or (options.uninstall and not path.parent.is_dir()):
-        show(_changed_plugin(read_plugin(host, path), options))
+        _say(_changed_plugin(read_plugin(host, path), options))
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path.parent):
-        show(_changed_plugin(read_plugin(host, path), options))
+        _say(_changed_plugin(read_plugin(host, path), options))
 
 
-def _changed_plugin(installed: Installed, options: argparse.Namespace) -> str:
-    """Change a plug-in, unless that is only to be told; return what there is to say."""
+def _changed_plugin(installed: Installed, options: argparse.Namespace) -> list[str]:
+    """Change a plug-in, unless that is only to be told; return what there is to say, line by line."""
     from ctxsift.cli.host_plugins import add_plugin, plugin_text, refuse_foreign, remove_plugin
 
     would, path = "would be " if options.dry_run else "", installed.path
     refuse_foreign(installed)
     if options.uninstall:
         if installed.content is None:
-            return f"{path}: no plug-in of ours is there"
+            return [f"{path}: no plug-in of ours is there"]
         if not options.dry_run:
             remove_plugin(installed)
-        return f"{path}: {would}removed"
+        return [f"{path}: {would}removed"]
     text = plugin_text(installed.host, compacts=options.compact or installed.compacts)
     if installed.content == text:
-        return f"{path}: our plug-in is there already"
+        return [f"{path}: our plug-in is there already"]
     if not options.dry_run:
         add_plugin(installed, text)
     summaries = " and at each compaction" if options.compact or installed.compacts else ""
     instead = ", in place of an older one" if installed.content is not None else ""
-    return f"{path}: {would}added, for {installed.host.title} after each command of its shell{summaries}{instead}"
+    return [f"{path}: {would}added, for {installed.host.title} after each command of its shell{summaries}{instead}"]
+
+
+def _say(lines: list[str]) -> None:
+    from ctxsift.terminal import in_line, show
+
+    for line in lines:
+        # A path may hold a line break.
+        show(in_line(line, limit=len(line)))
 
 
 def _entries(host: Host, *, lost: bool) -> list[Entry]:
@@ -172,22 +180,22 @@ def has_command(name: str) -> bool:
     return bool(entry_points(group=GROUP, name=name))
 
 
-def _changed(settings: Settings, entries: list[Entry], options: argparse.Namespace) -> str:
-    """Change settings, unless that is only to be told; return what there is to say."""
+def _changed(settings: Settings, entries: list[Entry], options: argparse.Namespace) -> list[str]:
+    """Change settings, unless that is only to be told; return what there is to say, line by line."""
     from ctxsift.cli.host_settings import add_entries, command_for, remove_entries
 
     would = "would be " if options.dry_run else ""
     if options.uninstall:
         if not settings.ours:
-            return f"{settings.path}: no entry of ours is there"
+            return [f"{settings.path}: no entry of ours is there"]
         if not options.dry_run:
             remove_entries(settings)
-        return f"{settings.path}: {would}removed: {', '.join(place.command for place in settings.ours)}"
+        return [f"{settings.path}: {would}removed: {', '.join(place.command for place in settings.ours)}"]
     wanted = {each: command_for(each) for each in entries}
     new = {each: command for each, command in wanted.items() if settings.commands(each) != [command]}
     if new and not options.dry_run:
         add_entries(settings, new)
-    return "\n".join(_told(settings, each, command, would, new=each in new) for each, command in wanted.items())
+    return [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()]
 
 
 def _told(settings: Settings, entry: Entry, command: str, would: str, *, new: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 
 from ctxsift.cli.parser import EXIT_USAGE, Parser
@@ -118,7 +119,9 @@ def _printed(options: argparse.Namespace) -> int:
         return _missing(identity)
     raw_store.log(READ, identity)
     if options.path:
-        show(str(raw_store.path_of(identity)))
+        path = raw_store.path_of(identity)
+        # Who reads it opens it, whatever bytes it has; a terminal would obey some.
+        show(str(path)) if os.isatty(1) else write(os.fsencode(path) + b"\n")
         return 0
     if options.lines or options.grep is not None:
         data = _chosen(data, options.lines or slice(None), options.grep)
