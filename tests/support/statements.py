@@ -119,6 +119,7 @@ def measurement(scorer_version: str = SCORER_VERSION) -> Validity:
             figure(Half.HELD_OUT, "wrong answers, mean", 0.31, Limit.MOST, 0.4),
             figure(Half.HELD_OUT, "irrelevant answers, mean", 0.05, None, None),
         ],
+        sources=[],
         worst_right=[judged(Half.HELD_OUT, "right", 0.31)],
         best_wrong=[judged(Half.TUNED, "outcome", 0.84)],
     )
