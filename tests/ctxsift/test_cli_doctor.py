@@ -87,7 +87,7 @@ def test_all_is_well_before_and_after_it_is_set_up(home: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("commands", "others", "why"),
     [
-        (("/gone/ctxsift hook claude",), {}, "not there: /gone/ctxsift hook claude; run ctxsift init claude"),
+        (("/gone/ctxsift hook claude",), {}, "does not exist: /gone/ctxsift hook claude; run ctxsift init claude"),
         (("/bin/sh ctxsift hook claude", "/bin/sh ctxsift hook claude"), {}, "2 times"),
         (("A=1 /bin/sh ctxsift hook claude",), {"disableAllHooks": True}, "disableAllHooks"),
         ((), {"hooks": []}, "do not have the structure"),
@@ -142,9 +142,9 @@ def test_the_switch_is_told_and_does_not_stop_the_self_test(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (b"[]", "shape"),
-        (b'{"decision": "block", "reason": 1}', "shape"),
-        (b'{"hookSpecificOutput": {"updatedToolOutput": {"stdout": "x"}}}', "shape"),
+        (b"[]", "a different format"),
+        (b'{"decision": "block", "reason": 1}', "a different format"),
+        (b'{"hookSpecificOutput": {"updatedToolOutput": {"stdout": "x"}}}', "a different format"),
         (b"{", "Expecting"),
     ],
 )

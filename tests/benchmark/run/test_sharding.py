@@ -258,7 +258,7 @@ def test_all_of_them_stale_is_said_once(work: Path, runner_in: Run) -> None:
     run_shards(runner_in, work, 1, 2, 3)
     done = run_inside(merge_main, ["results"], work, os.environ)
     assert done.returncode == 2
-    assert "another corpus" in done.stderr
+    assert "a different corpus" in done.stderr
     assert "--dataset" in done.stderr
 
 

@@ -328,5 +328,5 @@ def test_answers_that_fit_no_question_are_counted(tmp_path: Path, edited: Run) -
     assert had > 2
     done = edited("--resume", "results", "--dataset", "corpus.jsonl")
     assert done.returncode == 0, done.stderr
-    said = f"scripted: {had} answers in its journal no longer match the questions; these cases will be asked"
+    said = f"scripted: {had} answers in its journal no longer match the questions; these cases will be run"
     assert said in done.stderr
