@@ -102,7 +102,7 @@ NORM = Figure[Summary](
 QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
-    "the score without latency; ranks compare it",
+    "80 % mean and 20 % worst tenth of the case scores, without latency; ranks compare it",
     lambda s: s.recovered.quality_core if s.recovered else None,
     Form(scale=100),
     # References take no time, so latency leaves their score as it is.
@@ -133,17 +133,25 @@ RIGHT = Figure[Summary](
     interval=lambda s: wide(s.halves.right_share_interval) if s.halves else None,
 )
 ACCEPTED = Figure[Summary](
-    "accepted", "acc", "answers accepted", lambda s: s.recovered.accepted_count if s.recovered else None, _COUNT
+    "accepted",
+    "acc",
+    "answers in a usable form, right or wrong",
+    lambda s: s.recovered.accepted_count if s.recovered else None,
+    _COUNT,
 )
 SOFT_ACCEPTED = Figure[Summary](
     "soft",
     "soft",
-    "answers accepted with flaws",
+    "answers in a usable form with flaws",
     lambda s: s.recovered.soft_accepted_count if s.recovered else None,
     _COUNT,
 )
 REJECTED = Figure[Summary](
-    "rejected", "rej", "answers rejected", lambda s: s.recovered.rejected_count if s.recovered else None, _COUNT
+    "rejected",
+    "rej",
+    "answers in an unusable form",
+    lambda s: s.recovered.rejected_count if s.recovered else None,
+    _COUNT,
 )
 THOUGHT = Figure[Summary](
     "thought",

@@ -8,9 +8,10 @@ import math
 from benchmark.cases import Case, KnownAnswer
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.statements.likeness import KnownPairs, known_pairs, likeness, pairs_of
+from benchmark.statements.text import WORD
 
-# Fewer known answers tell little, and so do fewer pairs of words: those of six.
-FEWEST_KNOWN, _FEWEST_PAIRS = 16, 15
+# Fewer known answers tell little, and so do fewer words.
+FEWEST_KNOWN, _FEWEST_WORDS = 16, 6
 # How likely an answer is right: the logistic function of the first, plus the second times its quality by statements,
 # plus the third times its likeness. Fitted on 2026-11-27 on 2,584 known answers of 15 writers, each beside those of
 # the others; then half as steep again and moved by .7, for the lower of two estimates is too low for right answers.
@@ -31,7 +32,7 @@ def by_known_answers(text: str, quality: ComponentScore, case: Case) -> Componen
     """
     if len(case.known) < FEWEST_KNOWN:
         return ComponentScore(quality.score, (*quality.reasons, f"judged without known answers ({len(case.known)})"))
-    if len(pairs_of(text)) < _FEWEST_PAIRS or " ".join(text.split()) in _on_one_line(case):
+    if len(WORD.findall(text)) < _FEWEST_WORDS or " ".join(text.split()) in _on_one_line(case):
         return quality
     like = likeness(text, _pairs(case))
     chance = 1 / (1 + math.exp(-(_BIAS + _BY_QUALITY * quality.score + _BY_LIKENESS * like)))

@@ -23,6 +23,8 @@ from benchmark.statements.vocabulary import (
 
 # Above any honest answer; it bounds hostile ones.
 MAX_CHARS = 8000
+# A word, or a part of a name.
+WORD = re.compile(r"[^\W_]+")
 _CHUNK = re.compile(r"[—–]|[^\s—–]+")
 _OPENING, _CLOSING = "([{\"'`“”‘’«*<", ")]}\"'`“”‘’»*>.,;:!?…"
 _NUMBER = re.compile(
@@ -263,6 +265,16 @@ def _plain(word: str, place: int, kind: Kind, found: list[Token]) -> None:
         found.append(Token(word[-3:], "not", Kind.WORD, past - 3, past))
     else:
         found.append(Token(word, norm_of(re.sub(r"'(?:s|re|ve|ll|d|m)?$", "", low)), kind, place, past))
+
+
+def share_of_names(text: Text) -> float:
+    """Return the share of a text's words that stand within names and numbers, in [0, 1]; 0 for one without words.
+
+    `src/plan.rb` has three words, and so have names that are glued together: `a|b|c`.
+    """
+    words = [(token.kind, len(WORD.findall(token.text))) for token in text.tokens]
+    named = sum(count for kind, count in words if kind in (Kind.NAME, Kind.NUMBER))
+    return named / max(1, sum(count for kind, count in words if kind is not Kind.STOP))
 
 
 def is_list(tokens: Sequence[Token]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,12 @@ from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.case import Scores
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.known_answers import FEWEST_KNOWN, by_known_answers
+from benchmark.statements.text import read, share_of_names
+from benchmark.statistics import mean
 from ctxsift.compression import examine
 from ctxsift.intents import Intent
 
+_NAME = re.compile(r"\b[A-Za-z][\w.-]*[\d_./:-][\w./:-]*\w")
 SAID = ComponentScore(0.9, ("says: it",))
 FALSE = "In git-bisect the first bad commit was never found, because the two skipped revisions hid it from the search."
 
@@ -52,6 +56,48 @@ def test_a_case_with_few_known_answers_says_so(case: Case) -> None:
     )
     enough = replace(case, known=case.known[:FEWEST_KNOWN])
     assert "without known" not in by_known_answers(FALSE, SAID, enough).reasons[-1]
+
+
+@pytest.mark.parametrize(
+    "text", ["No. It crashed. Nothing ran. Yes.", "src/cart/total.py and lib/rate.py", "a|b|c|d|e|f"]
+)
+def test_many_words_without_pairs_are_not_few(text: str, case: Case) -> None:
+    assert by_known_answers(text, SAID, case).score < SAID.score
+
+
+@pytest.mark.parametrize("glue", ["|", ",", "\u200b", " "], ids=["bars", "commas", "no width", "blanks"])
+def test_names_strung_or_glued_together_say_nothing(glue: str, corpus: Corpus, embedder: Embedder) -> None:
+    """Of every prose case: all of its anchors and many names of its output, with a verb at the end."""
+    found = []
+    for each in corpus.cases:
+        if each.intent not in (Intent.SUMMARY, Intent.RECALL):
+            continue
+        names = dict.fromkeys([*each.required_anchors, *_NAME.findall(each.raw_input)])
+        text = f"{glue.join(list(names)[:40])} missing because not found. None failed."
+        found.append(scores(text, each, embedder).case_score)
+    assert len(found) > 100
+    assert mean(found) < 0.06
+    assert sum(score >= 0.5 for score in found) <= 6
+
+
+def test_right_answers_full_of_names_keep_their_score(corpus: Corpus, embedder: Embedder) -> None:
+    """Gold itself, and known right answers whose words are mostly names."""
+    by_id = {each.case_id: each for each in corpus.cases}
+    full = [
+        answer
+        for answer in read_answers().answers
+        if answer.is_right and share_of_names(read(answer.text)) > 0.66 and len(answer.text.split()) > 5
+    ]
+    assert len(full) > 8
+    lost = [
+        reason
+        for answer in full
+        for part in scores(answer.text, by_id[answer.case_id], embedder).parts.values()
+        for reason in part.reasons
+        if "of its words are names" in reason
+    ]
+    # One in some two thousand.
+    assert len(lost) <= 1
 
 
 @pytest.mark.parametrize("text", ["No.", "test_total failed", "Five words are not enough."])
