@@ -15,7 +15,7 @@ from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import Given
 from ctxsift.sessions.compaction.transcript import tokens_of
 from ctxsift.sessions.reading import read_session
-from ctxsift.sessions.records import Compaction, Session, Source
+from ctxsift.sessions.records import Compaction, Session
 
 # What an agent misses most comes first; files are one `ls` away.
 _ORDER = (
@@ -52,14 +52,12 @@ class Loss:
         after_step: the last step before the compaction.
         asked: things that rules found in the steps that it removed.
         dropped: those that are lost, then those that may stand there in other words; orders of the user first.
-        is_at_end: the agent has not worked on since.
 
     """
 
     after_step: int
     asked: int
     dropped: tuple[Dropped, ...]
-    is_at_end: bool
 
     @property
     def lost(self) -> int:
@@ -96,8 +94,7 @@ def loss_of(path: Path) -> Loss:
     (row,) = lost_by_methods([subject], {GIVEN: [result]})
     dropped = [Dropped(each.type, each.step, each.text, each.state is State.OTHER_WORDS) for each in row.examples]
     dropped.sort(key=lambda each: (each.reworded, _ORDER.index(each.type), each.step))
-    worked_on = any(step.source is Source.AGENT for step in session.steps if step.step_id > last.after_step)
-    return Loss(last.after_step, sum(row.asked.values()), tuple(dropped), not worked_on)
+    return Loss(last.after_step, sum(row.asked.values()), tuple(dropped))
 
 
 def _last(path: Path, session: Session) -> Compaction:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import time
 
 from ctxsift.cli.parser import EXIT_USAGE, Parser, path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from benchmark.probes.lost import Dropped, Loss
     from ctxsift.cli.signals import Signals
 
 SUBCOMMAND = "lost"
+_EVENT = "SessionStart"
 # An agent reads this after each compaction.
 MOST_LINES, _MOST_CHARACTERS = 10, 200
 _MOST_OF_EVENT = 1_000_000
+# Claude Code 2.1.332 makes the summary, calls us, and then records it; hooks that it waits for come between.
+MOST_WAITED, _BETWEEN_LOOKS = 20.0, 0.2  # seconds
+# The summary is so old at most when we are called; one of an earlier compaction is older.
+_MOST_BEFORE = 60.0  # seconds
+_MOST_OF_END = 8_000_000
 
 _EPILOG = """\
 examples:
@@ -31,7 +43,10 @@ there. Nothing is sent anywhere.
 To have Claude Code show the agent what it lost after each compaction, add this to settings.json:
 
   {"hooks": {"SessionStart": [{"matcher": "compact", "hooks": [
-    {"type": "command", "command": "ctxsift lost --hook", "timeout": 30}]}]}}
+    {"type": "command", "command": "ctxsift lost --hook", "timeout": 30, "async": true}]}]}}
+
+Claude Code records the summary only after its hooks were called, so this one runs in the background ("async"), and the
+agent is told with its next request.
 
 exit code: 0 done, whether or not anything is lost; always 0 with --hook
   2  the arguments are wrong, or SESSION cannot be read or records no compaction with a readable summary
@@ -94,22 +109,52 @@ def _answer_hook(signals: Signals) -> int:
     from benchmark.probes.lost import loss_of
     from ctxsift.cli.passing import note, told
     from ctxsift.cli.source import standard_input
-    from ctxsift.terminal import one_line, show
+    from ctxsift.terminal import one_line, show_json
 
     try:
         source = standard_input(signals)
         source.read(_MOST_OF_EVENT)
         event = json.loads(source.data)
-        if event.get("hook_event_name") != "SessionStart" or event.get("source") != "compact":
+        if event.get("hook_event_name") != _EVENT or event.get("source") != "compact":
             return 0
-        loss = signals.interruptible(lambda: loss_of(Path(event["transcript_path"])))
-        # Without the summary that was just written, the file ends with steps that stand after an earlier one.
-        if loss.lost and loss.is_at_end:
-            for line in lines(loss.without_reworded, most=MOST_LINES - 2):
-                show(one_line(line))
+        path, since = Path(event["transcript_path"]), time.time() - _MOST_BEFORE
+        if not signals.interruptible(lambda: _is_recorded(path, since)):
+            return 0
+        loss = signals.interruptible(lambda: loss_of(path))
+        if loss.lost:
+            told_lines = map(one_line, lines(loss.without_reworded, most=MOST_LINES - 2))
+            context = {"hookEventName": _EVENT, "additionalContext": "\n".join(told_lines)}
+            show_json({"hookSpecificOutput": context})
     except BaseException as error:  # an agent that starts must not be stopped
         note(f"nothing is reported about the compaction ({told(error)})")
     return 0
+
+
+def _is_recorded(path: Path, since: float) -> bool:
+    """Wait until a session of Claude Code holds a summary made after a time; say whether it does. Raises OSError."""
+    end = time.monotonic() + MOST_WAITED
+    while not any(made >= since for made in _summaries(path)):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_BETWEEN_LOOKS)
+    return True
+
+
+def _summaries(path: Path) -> Iterator[float]:
+    """Yield when the summaries were made that stand near the end of a session, in seconds. Raises OSError."""
+    from datetime import datetime
+
+    from ctxsift.files import open_regular
+
+    with open_regular(path) as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_OF_END))
+        *whole, _ = file.read(_MOST_OF_END).split(b"\n")
+    for line in whole:
+        if b'"isCompactSummary"' in line:
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                record = json.loads(line)
+                if record.get("isCompactSummary") is True:
+                    yield datetime.fromisoformat(record["timestamp"]).timestamp()
 
 
 def lines(loss: Loss, most: int = MOST_LINES) -> list[str]:

@@ -188,6 +188,8 @@ def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
             return False, f"our entry is there {len(found)} times; {mended} makes it one", commands
         if found and program_in(found[0]) is None:
             return False, f"our entry calls a command that does not exist: {found[0]}; run {mended}", commands
+        if found and not (settings.has(entry, found[0]) and found[0].endswith(entry.otherwise)):
+            return False, f"our entry is not the one that this release adds; run {mended}", commands
     if host.lost is not None and settings.commands(host.lost) and not has_command(host.lost.words[0]):
         return False, "our entry calls ctxsift lost, which is not installed", commands
     if settings.root.get("disableAllHooks") is True:

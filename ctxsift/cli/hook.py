@@ -29,6 +29,8 @@ _MOST_TOLD = 4_000_000
 _MOST_OUTPUT = 8_000_000
 # How Pi ends the text of a command that failed.
 _EXITED = re.compile(r"\n\nCommand exited with code ([0-9]{1,10})\Z")
+# How Codex begins an output whose middle it left out: we could not keep all of that.
+_CUT = re.compile(r"Warning: truncated output \(original token count: [0-9]+\)\n")
 
 _EPILOG = """\
 An agent (Claude Code, Codex, Gemini CLI, Pi, OpenCode) calls this command after it runs a shell command, and sends its
@@ -39,8 +41,9 @@ JSON on standard input. `ctxsift init claude` adds this to settings.json:
 
 Pi and OpenCode are asked by a plug-in, which `ctxsift init pi` and `ctxsift init opencode` write.
 
-Codex and Gemini CLI can replace a result only by blocking it: they show the shortened output as the reason. Cursor
-cannot replace the output of its shell; for Cursor the answer is always {}.
+Codex and Gemini CLI can replace a result only by blocking it: they show the shortened output as the reason. Codex
+calls the hook only after you trust it (/hooks). Cursor cannot replace the output of its shell; for Cursor the answer
+is always {}.
 
 The hook shortens long output of tests, linters, builds and installations, as `ctxsift run` does. Claude Code calls it
 only after commands that succeed; put `ctxsift run --` before a command that may fail. The hook leaves all other output
@@ -108,7 +111,7 @@ def _refuse(constant: str) -> None:
 
 
 def _claude(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what replaces a result of Claude Code's Bash; in its shape of November 2026."""
+    """Return what replaces a result of Claude Code's Bash; in its shape of release 2.1.332."""
     response = event.get("tool_response")
     if not isinstance(response, dict) or any(map(response.get, ("interrupted", "isImage", "backgroundTaskId"))):
         return None
@@ -122,14 +125,14 @@ def _claude(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _codex(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what replaces a result of Codex's shell; in its shape of release 0.155."""
+    """Return what replaces a result of Codex's shell; in its shape of release 0.171."""
     text = event.get("tool_response")
-    short = _shortened(event, text.encode()) if isinstance(text, str) else None
+    short = _shortened(event, text.encode()) if isinstance(text, str) and not _CUT.match(text) else None
     return None if short is None else {"decision": "block", "reason": short}
 
 
 def _gemini(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what replaces a result of Gemini CLI's shell; in its shape of November 2026."""
+    """Return what replaces a result of Gemini CLI's shell; in its shape of release 0.61."""
     response = event.get("tool_response")
     text = response.get("llmContent") if isinstance(response, dict) and not response.get("error") else None
     short = _shortened(event, text.encode()) if isinstance(text, str) else None

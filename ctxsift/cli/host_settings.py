@@ -43,6 +43,8 @@ class Entry:
         words: what we are called with.
         timeout: what the program waits for, in its unit.
         says: when that is, for people.
+        otherwise: ends the command where the program takes a command that cannot be run for a refusal.
+        background: the program goes on meanwhile, and is told later.
 
     """
 
@@ -51,10 +53,14 @@ class Entry:
     words: tuple[str, str]
     timeout: int
     says: str
+    otherwise: str = ""
+    background: bool = False
 
     def with_command(self, command: str) -> dict[str, Any]:
         """Return it as it stands in the hooks."""
-        hook = {"type": "command", "command": command, "timeout": self.timeout}
+        hook: dict[str, Any] = {"type": "command", "command": command, "timeout": self.timeout}
+        if self.background:
+            hook["async"] = True
         return {"matcher": self.matcher, "hooks": [hook]}
 
 
@@ -69,6 +75,7 @@ class Host:
         file: in that folder, that holds hooks.
         hook: asks us what to show of a command's output.
         lost: asks us what a compaction dropped, where the program can ask that.
+        after: what is left to do for a person after an entry is added.
 
     """
 
@@ -79,6 +86,7 @@ class Host:
     file: str
     hook: Entry
     lost: Entry | None = None
+    after: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -86,31 +94,41 @@ class Host:
         return (self.hook,) if self.lost is None else (self.hook, self.lost)
 
 
-def _hook(name: str, event: str = "PostToolUse", matcher: str = "Bash", timeout: int = 10) -> Entry:
-    return Entry(event, matcher, ("hook", name), timeout, "after each command of its shell")
+def _hook(
+    name: str, event: str = "PostToolUse", matcher: str = "Bash", timeout: int = 10, otherwise: str = ""
+) -> Entry:
+    return Entry(event, matcher, ("hook", name), timeout, "after each command of its shell", otherwise)
 
 
-_LOST = Entry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction")
+# Claude Code records a summary only after the hooks that it waits for.
+_LOST = Entry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction", background=True)
+# Gemini CLI shows the agent why a hook could not be run in place of what the command printed.
+_OTHERWISE = " || true"
 HOSTS = {
     host.name: host
     for host in (
         Host("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json", _hook("claude"), _LOST),
-        Host("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json", _hook("codex")),
+        Host(
+            *("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json"),
+            _hook("codex"),
+            after="Codex does not call it before you trust it: start codex, and choose to trust the hook",
+        ),
         Host(
             *("gemini", "Gemini CLI", "", ".gemini", "settings.json"),
-            _hook("gemini", "AfterTool", "run_shell_command", 10_000),
+            _hook("gemini", "AfterTool", "run_shell_command", 10_000, _OTHERWISE),
         ),
     )
 }
 
 
 class Place(NamedTuple):
-    """Where an entry of ours stands: which of the entries of its event, which of the hooks in it, and its command."""
+    """Where an entry of ours stands: which of the entries of its event, which of the hooks in it, and what that is."""
 
     entry: Entry
     group: int
     hook: int
     command: str
+    background: bool
 
 
 @dataclass(frozen=True)
@@ -141,6 +159,11 @@ class Settings:
         """Return the command of each place where an entry of ours is."""
         return [place.command for place in self.ours if place.entry == entry]
 
+    def has(self, entry: Entry, command: str) -> bool:
+        """Say whether an entry of ours is there once, with this command, and waited for as it is to be."""
+        found = [(place.command, place.background) for place in self.ours if place.entry == entry]
+        return found == [(command, entry.background)]
+
     def with_entries(self, wanted: Mapping[Entry, str]) -> bytes:
         """Return what the file holds with these commands, each the last of its event; other entries of ours stay."""
         text = self.without_entries(wanted)
@@ -156,7 +179,7 @@ class Settings:
         mark, text = (_BOM if text.startswith(_BOM) else ""), text.removeprefix(_BOM)
         left = {event: [len(each["hooks"]) for each in found] for event, found in self._events().items()}
         hooks = len(self.root.get(_HOOKS, ()))
-        for each, group, hook, _ in reversed(self.ours):
+        for each, group, hook, *_ in reversed(self.ours):
             if each not in unwanted:
                 continue
             left[each.event][group] -= 1
@@ -184,7 +207,7 @@ def own_program() -> Path:
 
 def command_for(entry: Entry) -> str:
     """Return the command that asks this ctxsift, by its whole path. Raises InputError where that has none."""
-    return f"{shlex.quote(told_program())} {' '.join(entry.words)}"
+    return f"{shlex.quote(told_program())} {' '.join(entry.words)}{entry.otherwise}"
 
 
 def told_program() -> str:
@@ -254,7 +277,7 @@ def read_settings(host: Host, path: Path) -> Settings:
     if not isinstance(root, dict) or not isinstance(found, dict) or not _are_known(host, found):
         raise InputError(str(path), f"its {_HOOKS} do not have the structure that {host.title} documents", _BY_HAND)
     places = tuple(
-        Place(entry, number, at, hook["command"])
+        Place(entry, number, at, hook["command"], hook.get("async") is True)
         for entry in host.entries
         for number, each in enumerate(found.get(entry.event, []))
         for at, hook in enumerate(each["hooks"])
@@ -267,7 +290,7 @@ def _is_ours(entry: Entry, command: object) -> bool:
     """Say whether a command calls ctxsift with the words of an entry, however it is started, and does nothing else."""
     if not isinstance(command, str):
         return False
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=_OPERATORS)
+    lexer = shlex.shlex(command.removesuffix(_OTHERWISE), posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
         words = list(lexer)

@@ -192,10 +192,11 @@ def _changed(settings: Settings, entries: list[Entry], options: argparse.Namespa
             remove_entries(settings)
         return [f"{settings.path}: {would}removed: {', '.join(place.command for place in settings.ours)}"]
     wanted = {each: command_for(each) for each in entries}
-    new = {each: command for each, command in wanted.items() if settings.commands(each) != [command]}
+    new = {each: command for each, command in wanted.items() if not settings.has(each, command)}
     if new and not options.dry_run:
         add_entries(settings, new)
-    return [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()]
+    after = [settings.host.after] if new and settings.host.after else []
+    return [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()] + after
 
 
 def _told(settings: Settings, entry: Entry, command: str, would: str, *, new: bool) -> str:

@@ -52,7 +52,10 @@ def test_the_entry_for_compactions_is_known(home: Path, tmp_path: Path) -> None:
     both = [f"{tmp_path}/bin/ctxsift {words}" for words in ("hook claude", "lost --hook")]
     assert found(ok=True)["claude settings"]["commands"] == both
     path = home / ".claude" / "settings.json"
-    path.write_text(path.read_text().replace("bin/ctxsift lost", "gone/ctxsift lost"))
+    whole = path.read_text()
+    path.write_text(whole.replace('"async": true', '"async": false'))
+    assert "not the one that this release adds" in found(ok=False)["claude settings"]["says"]
+    path.write_text(whole.replace("bin/ctxsift lost", "gone/ctxsift lost"))
     says = found(ok=False)["claude settings"]["says"]
     assert says.endswith(f"{tmp_path}/gone/ctxsift lost --hook; run ctxsift init claude --lost")
 

@@ -139,6 +139,16 @@ def test_codex_is_told_in_its_way() -> None:
 
 
 @pytest.mark.slow
+def test_an_output_that_codex_has_cut_is_left_alone(state: Path) -> None:
+    # As Codex 0.171.0 gives it (28 November 2026); the middle is nowhere, so no file would hold all.
+    half = OUTPUT[: len(OUTPUT) // 2]
+    cut = f"Warning: truncated output (original token count: 51014)\nTotal output lines: 3002\n\n{half}"
+    cut += f"…41014 tokens truncated…{half}"
+    assert call(json.dumps(CODEX | {"tool_response": cut}).encode(), "codex") == b""
+    assert not state.exists()
+    assert call(json.dumps(CODEX | {"tool_response": cut.partition("\n")[2]}).encode(), "codex")
+
+
 def test_gemini_is_told_in_its_way() -> None:
     reply = json.loads(call(json.dumps(GEMINI).encode(), "gemini"))
     assert (set(reply), reply["decision"]) == ({"decision", "reason"}, "deny")

@@ -75,12 +75,14 @@ def done(tool: Path, *arguments: str, cwd: Path | None = None) -> str:
 
 def entry(tool: Path, host: str = "claude") -> dict[str, Any]:
     matcher, timeout = ("run_shell_command", 10_000) if host == "gemini" else ("Bash", 10)
-    hook = {"type": "command", "command": f"'{tool}' hook {host}", "timeout": timeout}
+    otherwise = " || true" if host == "gemini" else ""
+    hook = {"type": "command", "command": f"'{tool}' hook {host}{otherwise}", "timeout": timeout}
     return {"matcher": matcher, "hooks": [hook]}
 
 
 def lost(tool: Path) -> dict[str, Any]:
-    return {"matcher": "compact", "hooks": [{"type": "command", "command": f"'{tool}' lost --hook", "timeout": 30}]}
+    hook = {"type": "command", "command": f"'{tool}' lost --hook", "timeout": 30, "async": True}
+    return {"matcher": "compact", "hooks": [hook]}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -209,6 +211,43 @@ def test_the_entry_for_compactions_alone_moves_with_its_program(home: Path, tool
     assert json.loads(path.read_bytes())["hooks"]["SessionStart"] == [other, lost(tool)]
     done(tool, "claude", "--uninstall")
     assert json.loads(path.read_bytes()) == {"hooks": {"SessionStart": [other]}}
+
+
+def test_an_entry_that_claude_code_waits_for_is_replaced(home: Path, tool: Path) -> None:
+    # The summary is recorded only after that wait (2.1.332, 28 November 2026).
+    old = lost(tool)
+    del old["hooks"][0]["async"]
+    path = given(home, json.dumps({"hooks": {"PostToolUse": [entry(tool)], "SessionStart": [old]}}))
+    done(tool, "claude", "--lost")
+    assert json.loads(path.read_bytes())["hooks"] == {"PostToolUse": [entry(tool)], "SessionStart": [lost(tool)]}
+
+
+def test_gemini_keeps_its_result_where_ctxsift_is_gone(home: Path, tool: Path) -> None:
+    # An exit code above 1 blocks the result: the agent sees what the shell says instead (0.61.0, 28 November 2026).
+    done(tool, "gemini")
+    tool.unlink()
+    hooks = json.loads(home.joinpath(*SETTINGS["gemini"]).read_bytes())["hooks"]["AfterTool"]
+    said = subprocess.run(
+        ["bash", "-c", hooks[0]["hooks"][0]["command"]], input=b"{}", capture_output=True, check=False
+    )
+    assert (said.returncode, said.stdout) == (0, b"")
+    assert b"No such file" in said.stderr
+
+
+def test_an_entry_of_gemini_that_may_block_is_replaced(home: Path, tool: Path) -> None:
+    old = entry(tool, "gemini")
+    old["hooks"][0]["command"] = old["hooks"][0]["command"].removesuffix(" || true")
+    path = given(home, json.dumps({"hooks": {"AfterTool": [old]}}), "gemini")
+    done(tool, "gemini")
+    assert json.loads(path.read_bytes())["hooks"]["AfterTool"] == [entry(tool, "gemini")]
+    done(tool, "gemini", "--uninstall")
+    assert "ctxsift" not in path.read_text()
+
+
+def test_codex_asks_a_person_first_and_that_is_said(home: Path, tool: Path) -> None:
+    assert "before you trust it" in done(tool, "codex")
+    assert "trust" not in done(tool, "codex")
+    assert "trust" not in done(tool, "claude")
 
 
 def test_the_entry_for_compactions_is_told_and_refused(home: Path, tool: Path) -> None:

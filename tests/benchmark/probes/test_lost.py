@@ -7,6 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +41,11 @@ def said(number: int, role: str, content: object, **more: object) -> dict[str, A
     }
 
 
-def write_session(path: Path, summary: str | None, *, works_on: bool = False) -> Path:
+def ago(seconds: float) -> str:
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
+
+
+def write_session(path: Path, summary: str | None, *, works_on: bool = False, made: str = "") -> Path:
     """Write a session of Claude Code that was compacted, or not where there is no summary."""
     tool = {
         "type": "tool_use",
@@ -59,7 +66,10 @@ def write_session(path: Path, summary: str | None, *, works_on: bool = False) ->
             "logicalParentUuid": "u4", "timestamp": "2026-11-20T10:00:05.000Z", "content": "Conversation compacted",
             "compactMetadata": {"trigger": "auto", "preTokens": 150_000},
         }  # fmt: skip
-        records += [boundary, said(6, "user", summary, isCompactSummary=True, parentUuid="u5")]
+        records += [
+            boundary,
+            said(6, "user", summary, isCompactSummary=True, parentUuid="u5", timestamp=made or ago(0)),
+        ]
     if works_on:
         records.append(said(7, "assistant", [{"type": "text", "text": "On with the next task."}]))
     path.write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
@@ -108,9 +118,11 @@ def test_the_command_refuses_what_it_cannot_read(tmp_path: Path, capsys: pytest.
     assert "none.jsonl" in capsys.readouterr().err
 
 
-def hooked(given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run the hook as Claude Code does."""
-    command = [sys.executable, "-m", "ctxsift", "lost", "--hook"]
+def hooked(given: bytes, most_waited: float = 20) -> subprocess.CompletedProcess[bytes]:
+    """Run the hook as Claude Code does; it waits so many seconds at most."""
+    code = "import sys, benchmark.probes.lost_command as command; from ctxsift.cli.main import main"
+    code += f"; command.MOST_WAITED = {most_waited}; sys.exit(main(['lost', '--hook']))"
+    command = [sys.executable, "-c", code]
     return subprocess.run(command, input=given, capture_output=True, env=os.environ, timeout=60, check=False)
 
 
@@ -118,21 +130,47 @@ def event(path: Path, source: str = "compact") -> bytes:
     return json.dumps({"hook_event_name": "SessionStart", "source": source, "transcript_path": str(path)}).encode()
 
 
-def test_an_agent_is_told_after_a_compaction(tmp_path: Path) -> None:
-    path = write_session(tmp_path / "s.jsonl", "The user wants a tax rate.")
-    answer = hooked(event(path))
+def told(answer: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """Return the lines that Claude Code shows the agent."""
     assert (answer.returncode, answer.stderr) == (0, b"")
-    assert ORDER.encode() in answer.stdout.splitlines()[1]
-    assert len(answer.stdout.splitlines()) <= MOST_LINES
+    reply = json.loads(answer.stdout)["hookSpecificOutput"]
+    assert reply["hookEventName"] == "SessionStart"
+    found: str = reply["additionalContext"]
+    return found.splitlines()
+
+
+@pytest.mark.parametrize("works_on", [False, True])
+def test_an_agent_is_told_after_a_compaction(tmp_path: Path, *, works_on: bool) -> None:
+    path = write_session(tmp_path / "s.jsonl", "The user wants a tax rate.", works_on=works_on)
+    shown = told(hooked(event(path)))
+    assert ORDER in shown[1]
+    assert len(shown) <= MOST_LINES
+
+
+def test_a_summary_may_be_recorded_after_the_hook_is_called(tmp_path: Path) -> None:
+    # So does Claude Code 2.1.332 (28 November 2026).
+    path = write_session(tmp_path / "s.jsonl", None)
+    later = write_session(tmp_path / "later.jsonl", "The user wants a tax rate.").read_bytes()
+
+    def record() -> None:
+        time.sleep(2)
+        path.write_bytes(later)
+
+    writing = threading.Thread(target=record)
+    writing.start()
+    answer = hooked(event(path))
+    writing.join()
+    assert ORDER in told(answer)[1]
 
 
 def test_an_agent_is_told_nothing_else(tmp_path: Path) -> None:
     just = write_session(tmp_path / "just.jsonl", "The user wants a tax rate.")
-    later = write_session(tmp_path / "later.jsonl", "The user wants a tax rate.", works_on=True)
-    # The summary is not written yet, or there is nothing that could be read.
+    # Of a compaction before this one, whose summary is not recorded; or there is nothing that could be read.
+    later = write_session(tmp_path / "later.jsonl", "The user wants a tax rate.", works_on=True, made=ago(300))
     quiet = [
         event(just, "startup"),
         event(later),
+        event(write_session(tmp_path / "never.jsonl", None)),
         event(tmp_path / "none.jsonl"),
         b"{",
         b"[]",
@@ -141,7 +179,7 @@ def test_an_agent_is_told_nothing_else(tmp_path: Path) -> None:
         b"\xff",
     ]
     for given in quiet:
-        answer = hooked(given)
+        answer = hooked(given, most_waited=0.3)
         assert (answer.returncode, answer.stdout) == (0, b""), given
 
 
