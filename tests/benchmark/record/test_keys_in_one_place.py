@@ -33,6 +33,7 @@ PLAIN = frozenset(
 # Words that are values there, not keys: (file, word) -> what it is.
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
+    ("benchmark/corpus/__main__.py", "capture"): "a word that is counted",
     ("benchmark/corpus/quotas.py", "python"): "the name of a tool",
     ("ctxsift/__init__.py", "settings"): "the name of a module",
     ("benchmark/validity/measures.py", "outcome"): "a kind of falsehood",
