@@ -73,7 +73,7 @@ def build_parser() -> Parser:
         "--skip-changed", action="store_true", help="skip cases whose question has changed since the run"
     )
     judges = parser.add_argument_group("a second opinion on prose, in addition to the score, which does not use it")
-    add_who_judges(judges, "default: none; verdicts stay as long as the answer is the same", required=False)
+    add_who_judges(judges, "default: none; its scores stay as long as answer and gold are the same", required=False)
     return parser
 
 

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from benchmark.run.run_group import Planned, RunGroup
     from benchmark.run.stop import Stop
 
-_EXAMPLES = """\
+# Of matrix.json.
+PHASES = ("control", "cpu-screen", "cpu-hub", "gpu-screen", "remote-screen", "compressors", "before")
+_EXAMPLES = f"""\
   python -m benchmark.runner --list-scenarios
   python -m benchmark.runner --phase cpu-screen --max-cases 8
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
@@ -45,6 +47,9 @@ _EXAMPLES = """\
   python -m benchmark.runner --phase cpu-screen --race 3 --tolerance 1
   python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
+
+Without --scenario and --phase, all enabled scenarios run. The phases in matrix.json are
+  {", ".join(PHASES)}
 """
 _LISTED = "scenario track phase model quantization"
 _EXIT_CODES = "0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or input, 130 interrupted"

@@ -31,9 +31,8 @@ def add_who_judges(parser: argparse._ActionsContainer, judge: str, *, required: 
     told = f"{RULES}, recorded:FILE, or a row of the matrix; {judge}"
     parser.add_argument("--judge", action="append", required=required, metavar="NAME", help=told)
     parser.add_argument("--repeats", type=positive, default=1, metavar="N", help="judge each answer N times")
-    parser.add_argument(
-        "--with-context", action="store_true", help="also show the judge the context that the answerer saw"
-    )
+    context = "also show the judge what the answerer saw: the command output, or the compacted session of a probe"
+    parser.add_argument("--with-context", action="store_true", help=context)
     add_rows(parser, "allow rows that send answers to a service (or set CTXSIFT_REMOTE=1)")
 
 

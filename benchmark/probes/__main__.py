@@ -83,6 +83,7 @@ from benchmark.probes.side_by_side import usable_cores
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.render.figures import counted
 from benchmark.run.sharding import ShardName, read_shard, shard_index, shard_of
+from benchmark.sessions.loader import DEFAULT_SESSIONS, PROVENANCE
 from ctxsift.errors import InputError
 from ctxsift.files import read_text, refuse_input, write_atomically
 from ctxsift.rich_text import plain_text
@@ -106,6 +107,21 @@ _EXAMPLES = """\
   python -m benchmark.probes check                                the probes of all recorded sessions
   python -m benchmark.probes check ledgerline --probes mine.yaml  your own file
 """
+_RUN_EXAMPLES = """\
+examples:
+  python -m benchmark.probes run
+  python -m benchmark.probes run ledgerline tidecast
+  python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
+  python -m benchmark.probes run tidecast --methods anchored --model cpu-qwen2.5-coder-0.5b-q4_k_m
+  python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m
+
+sessions: {sessions}
+
+Without a model, a run takes one to two minutes. It sends nothing without --remote or CTXSIFT_REMOTE=1.
+
+exit codes: {exit_codes}
+"""
+_EXIT_CODES = "0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input, 130 interrupted"
 _RESULT = Path("results/probes.json")
 # Where rows keep what they answered about one's own sessions.
 _OWN_ANSWERS = Path("results/own.answers")
@@ -132,10 +148,17 @@ def build_parser() -> Parser:
         "probes",
         "Measure what an agent can still answer after its session is compacted.",
         examples=_EXAMPLES,
-        exit_codes="0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input, 130 interrupted",
+        exit_codes=_EXIT_CODES,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_run(commands.add_parser("run", help="compact recorded sessions and measure what is left", description=_RUN))
+    run = commands.add_parser(
+        "run",
+        help="compact recorded sessions and measure what is left",
+        description=_RUN,
+        epilog=_run_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_run(run)
     _add_own(commands.add_parser("own", help="show what your own sessions would lose", description=_OWN))
     _add_export(
         commands.add_parser(
@@ -167,6 +190,13 @@ def build_parser() -> Parser:
     )
     check.set_defaults(run=_check)
     return parser
+
+
+def _run_epilog() -> str:
+    # By their folders: to open them is for who needs them.
+    names = ", ".join(sorted(path.parent.name for path in DEFAULT_SESSIONS.glob(f"*/{PROVENANCE}")))
+    codes = _EXIT_CODES.replace("problems (check) or ", "")
+    return _RUN_EXAMPLES.format(sessions=names, exit_codes=codes)
 
 
 def _add_run(run: Parser) -> None:

@@ -103,7 +103,9 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         default=FORMATS[0],
         help="output format: Markdown, messages in a service's format, or ATIF (default: %(default)s)",
     )
-    model = one.add_argument_group("asking a model (default: the summary is made by rules)")
+    model = one.add_argument_group(
+        "asking a model", "only with --model, --backend or --remote; otherwise rules make the summary"
+    )
     add_model_options(model)
     model.add_argument(
         "--journal",

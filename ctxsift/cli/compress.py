@@ -68,6 +68,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     one = commands.add_parser(
         "compress",
         help="answer a question about the output of a command, or about standard input",
+        usage="%(prog)s [OPTION ...] INSTRUCTION [-- COMMAND [ARGUMENT ...]]",
         epilog=_EXAMPLES,
     )
     one.set_defaults(handler=run)
@@ -78,7 +79,11 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         default=str(Intent.SUMMARY),
         help="kind of answer (default: %(default)s)",
     )
-    model = one.add_argument_group(f"asking a model (by default, and with --backend {EXTRACT}, rules select lines)")
+    model = one.add_argument_group(
+        "asking a model",
+        "only with --model, --backend, --device, --remote, CTXSIFT_MODEL or CTXSIFT_REMOTE=1;\n"
+        f"otherwise, and with --backend {EXTRACT}, rules select lines",
+    )
     add_model_options(model)
     one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")
     one.add_argument(
@@ -99,7 +104,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         default=DEFAULT_MIN_BYTES,
         metavar="N",
         help="print output shorter than N bytes unchanged, without asking a model, if the intent is summary or "
-        "recall (default: %(default)s)",
+        "recall (default: %(default)s; 0: no minimum)",
     )
     one.add_argument(
         "--fallback",

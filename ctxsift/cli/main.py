@@ -15,15 +15,32 @@ if TYPE_CHECKING:
     from ctxsift.cli.parser import Parser
 
 
+_DESCRIPTION = """\
+Print only the part of a command's output that matters, and see what a compaction of your session lost.
+
+  output of commands  run, raw, compress
+  agents              init, hook, doctor, stats
+  recorded sessions   session, compact, lost
+  packages            list
+"""
+_EPILOG = """\
+examples:
+  ctxsift run -- pytest -q
+  ctxsift init claude
+  ctxsift compact session.jsonl -o so-far.md
+
+Only compress and compact can send anything to a service, and only with --remote or CTXSIFT_REMOTE=1.
+`ctxsift COMMAND --help` explains each command.
+"""
 # By name; those that print what is piped in where the arguments are wrong are in _READING.
 _SUBCOMMANDS = {
     "run": "run",
     "raw": "raw",
-    "hook": "hook",
+    "compress": "compress",
     "init": "init",
+    "hook": "hook",
     "doctor": "doctor",
     "stats": "stats",
-    "compress": "compress",
     "session": "session",
     "compact": "compact",
     "list": "listing",
@@ -49,9 +66,9 @@ def build_parser(named: str = "") -> Parser:
     from ctxsift import __version__
     from ctxsift.cli.parser import Parser
 
-    parser = Parser(prog="ctxsift", description="Keep the few lines of command output you need.")
+    parser = Parser(prog="ctxsift", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
-    commands = parser.add_subparsers(dest="subcommand", required=True)
+    commands = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
     for name, module in _SUBCOMMANDS.items():
         if named in (name, "") or named not in _SUBCOMMANDS:
             import_module(f"ctxsift.cli.{module}").add_parser(commands)

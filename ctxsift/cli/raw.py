@@ -28,8 +28,9 @@ examples:
   ctxsift raw 3f2a9c81d04e --grep 'test_cart|AssertionError'
   ctxsift raw --list
 
-`ctxsift run` prints the ID in its last line. Outputs are deleted seven days after they were last read; at most 200
-outputs and 200 MB are stored. Only you can read the files. They still contain any secrets that the command printed.
+The last line of `ctxsift run` gives the path of the full output, and this command with its ID. Outputs are deleted
+seven days after they were last read; at most 200 outputs and 200 MB are stored. Only you can read the files. They still
+contain any secrets that the command printed.
 
 exit code: 0 printed; 2 the arguments are wrong, or the pattern took longer than five seconds
   1  there is no output with this ID, or it cannot be read or printed

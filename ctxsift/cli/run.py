@@ -32,8 +32,9 @@ examples:
 
 If the output has {DEFAULT_MIN_BYTES:,} bytes or more, the command prints only the lines that rules select. It keeps
 their order and wording, and counts the lines it leaves out. It uses no model. The last line gives the number of lines,
-the exit code, and the path of the full output. That file keeps the output unchanged, secrets included, for seven days;
-only you can read it. See ctxsift raw --help.
+the exit code, the path of the full output, and the command `ctxsift raw ID`, which prints it. The file contains the
+output unchanged, secrets included, and is deleted seven days after it was last read; at most 200 outputs and 200 MB are
+stored. Only you can read it. See ctxsift raw --help.
 
 The command prints the output unchanged if
   it is shorter, is not text, or is longer than {MOST_MB} MB
@@ -55,7 +56,10 @@ exit code: the command's (128 + N if signal N killed it)
 def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(
-        SUBCOMMAND, help="run a command and print the part of its output that matters", epilog=_EPILOG
+        SUBCOMMAND,
+        help="run a command and print the part of its output that matters",
+        usage="%(prog)s [OPTION ...] -- COMMAND [ARGUMENT ...]\n       %(prog)s [OPTION ...] -c LINE",
+        epilog=_EPILOG,
     )
     one.set_defaults(handler=run)
     one.add_argument(
@@ -70,7 +74,7 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         type=size,
         default=DEFAULT_MIN_BYTES,
         metavar="N",
-        help="print output shorter than N bytes unchanged (default: %(default)s)",
+        help="print output shorter than N bytes unchanged (default: %(default)s; 0: no minimum)",
     )
     one.add_argument(
         "--max-bytes",

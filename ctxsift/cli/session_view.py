@@ -201,9 +201,9 @@ def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]
     yield "steps", f"{figures.steps.total():,}" + (f": {steps}" if steps else "")
     ended = {ending: number for ending, number in figures.endings.items() if ending is not StepEnding.COMPLETE}
     if ended:
-        yield "", "of the agent's, " + ", ".join(f"{number:,} {ending}" for ending, number in ended.items())
+        yield "", "agent steps: " + ", ".join(f"{number:,} {ending}" for ending, number in ended.items())
     if figures.copied:
-        yield "", f"{figures.copied:,} copied from the session it was branched off"
+        yield "", f"{figures.copied:,} copied from the session that this one branched from"
     if figures.taken_back:
         branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
         yield "", f"{figures.taken_back:,} taken back, in {branches} that were left for an earlier step"
@@ -211,7 +211,7 @@ def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]
     yield "results", f"{figures.results:,}"
     if figures.counted:
         counts = f"{usage.prompt_tokens:,} in ({usage.cached_tokens:,} of them cached), {usage.completion_tokens:,} out"
-        yield "tokens", f"{counts}, as the provider counted {figures.counted:,} steps"
+        yield "tokens", f"{counts}, as counted by the provider in {figures.counted:,} steps"
     else:
         yield "tokens", "not counted by the provider"
     rule = f"{figures.characters:,} characters / {CHARACTERS_PER_TOKEN}"

@@ -22,8 +22,9 @@ from benchmark.record.read import read_result
 from benchmark.record.schema import result_schema
 from benchmark.render.terminal import print_board
 from benchmark.run.selection import Order, select_cases, stratified
+from benchmark.runner import PHASES
 from ctxsift.intents import Intent
-from tests.conftest import Run, scripted, write_matrix
+from tests.conftest import ROOT, Run, scripted, write_matrix
 from tests.support.processes import default_signals
 
 pytestmark = pytest.mark.slow
@@ -307,6 +308,12 @@ def test_help_shows_every_option_and_examples(runner: Run) -> None:
         *("--case-id", "--show-output", "--name", "--remote", "--env-file", "exit codes"),
     ):
         assert option in shown
+
+
+def test_help_names_the_phases_of_the_packaged_matrix(runner: Run) -> None:
+    rows = json.loads((ROOT / "matrix.json").read_text(encoding="utf-8"))["scenarios"]
+    assert set(PHASES) == {row["phase"] for row in rows}
+    assert ", ".join(PHASES) in runner("--help").stdout
 
 
 @pytest.mark.parametrize(("width", "shown"), [(180, "recovered ┃"), (80, "recovered 100")])

@@ -331,16 +331,25 @@ def test_packaged_model_killed_in_the_middle_of_an_answer() -> None:
 def test_help_has_examples(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "ctxsift", *arguments], capture_output=True, text=True, check=True)
     assert "compress" in done.stdout
+    assert "examples:" in done.stdout
     if len(arguments) > 1:
         assert "pytest -q 2>&1 | ctxsift compress" in done.stdout
         for option in ("--model", "--gguf-filename", "--device", "--max-output-tokens", "--env-file", "--json"):
             assert option in done.stdout
 
 
+def test_help_has_every_command_in_a_group() -> None:
+    done = subprocess.run([sys.executable, "-m", "ctxsift", "--help"], capture_output=True, text=True, check=True)
+    above, _, listed = done.stdout.partition("positional arguments:")
+    groups = [line for line in above.splitlines() if line.startswith("  ")]
+    commands = {line.split()[0] for line in listed.partition("options:")[0].splitlines()[2:] if line[4:5].strip()}
+    assert commands == {word.strip(",") for line in groups for word in line[20:].split()}
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], b"ctxsift: the following arguments are required: subcommand; see ctxsift --help"),
+        ([], b"ctxsift: the following arguments are required: COMMAND; see ctxsift --help"),
         (["compres", "x"], b"invalid choice: 'compres'"),
         (["compress"], b"are required: INSTRUCTION; see ctxsift compress --help"),
         (

@@ -150,7 +150,7 @@ def test_stats(tmp_path: Path) -> None:
         "steps": "4: 2 user, 2 agent",
         "tool calls": "1: read 1",
         "results": "1",
-        "tokens": "125 in (100 of them cached), 7 out, as the provider counted 1 steps",
+        "tokens": "125 in (100 of them cached), 7 out, as counted by the provider in 1 steps",
         "text": "about 16 tokens (64 characters / 4)",
         "compactions": "after step 2 at 900 tokens, steps from 2 on kept",
         "time": "2026-03-01 10:00:01 to 2026-03-01 10:01:05 UTC (1 min 4 s)",
