@@ -161,7 +161,10 @@ def lines(loss: Loss, most: int = MOST_LINES) -> list[str]:
     """Return the lines that `lost` prints: one that counts, at most so many things, and one for what is left out."""
     reworded = len(loss.dropped) - loss.lost
     beside = f"; {reworded} more may be there in other words" if reworded else ""
-    head = f"The compaction after step {loss.after_step} lost {loss.lost} of {loss.asked} things that rules ask for"
+    head = (
+        f"The compaction after step {loss.after_step} lost {loss.lost} of the {loss.asked} things that the rules look "
+        "for"
+    )
     left = len(loss.dropped) - most
     return [
         f"{head}{beside}.",

@@ -32,6 +32,7 @@ from tests.conftest import ROOT
 _POINTS, _RATIO, _SHARE = Form(2), Form(1, suffix="x"), Form(0, suffix="%")
 _BUDGET = "2k"
 _ROUNDING = 1e-9
+_LEAST_P = 0.001
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def probes_table(result: ProbeResult) -> str:
     if beside:
         told.append(f"{by_rule.probes} {MADE[Maker.RULE]}, asked {by_rule.asked} times")
     header = ["method", "score", "lift", *ProbeType, *(["by rule"] if beside else []), "ratio"]
-    return f"{'; '.join(told)}. 0 to 5.\n\n{markdown_table(header, rows)}"
+    return f"{'; '.join(told)}. Scores: 0 to 5.\n\n{markdown_table(header, rows)}"
 
 
 def costs_table(result: ProbeResult) -> str:
@@ -119,7 +120,8 @@ def answered_table(board: AnsweredBoard) -> str:
     ]
     header = ["method", "answered", "kept", "kept, not said", "lost, said", "abstains", "wrong", "published overall"]
     sessions = len({asked.session for asked in board.answering.methods[0].asked})
-    told = f"{board.said.asked} questions about {sessions} sessions under each method, 0 to 5; brackets: 95 %."
+    told = f"{board.said.asked} questions about {sessions} sessions under each method. "
+    told += "Scores: 0 to 5; brackets: 95 % intervals."
     return f"{told}\n\n{markdown_table(header, rows)}"
 
 
@@ -142,7 +144,8 @@ def _apart(board: Board, better: str, worse: str) -> str:
     found = board.differences.get((worse, better)) or board.differences[better, worse].turned
     ends = (found.interval.low, found.interval.high) if found.interval else None
     form = Form(2, signed=True)
-    return f"{form_text(form, found.value)}{interval_text(form, ends)}, p = {found.p:.3f}"
+    p = f"p = {found.p:.3f}" if found.p >= _LEAST_P else f"p < {_LEAST_P}"
+    return f"{form_text(form, found.value)}{interval_text(form, ends)}, {p}"
 
 
 def bars_table(result: ProbeResult) -> str:
@@ -156,7 +159,7 @@ def bars(result: ProbeResult) -> Iterator[Bar]:
     """Yield them, for the probes written by hand; for those by rule, where there are none by hand."""
     board = next(boards(result))
     score = {row.method: row.score for row in board.rows}
-    yield _ends("everything that is gone, as its own summary: at least 4.8", score["everything"], 4.8)
+    yield _ends("everything that was removed, as the summary: at least 4.8", score["everything"], 4.8)
     yield _ends("right answers as the summary: 5", score[ORACLE], FULL)
     drop = score["drop"]
     yield Bar("nothing as the summary: 0", _with_interval(drop), drop.value == 0)

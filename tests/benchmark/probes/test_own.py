@@ -33,7 +33,7 @@ def test_the_table_and_what_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "What would a compaction have lost?" in shown
     assert "│ drop " in shown
-    assert "lost at the end by anchored+index" in shown
+    assert "lost at the end, with anchored+index" in shown
 
 
 def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +75,7 @@ def test_what_is_told_in_other_words_is_not_lost(tmp_path: Path, capsys: pytest.
     assert rows["drop"]["share_in_other_words"] == 0
     assert main(command) == 0
     shown = capsys.readouterr().out
-    assert "in other words at the end by given: " in shown
+    assert "in other words at the end, with given: " in shown
     assert "there: src/cache.py` reaches Redis" in shown
 
 
@@ -94,11 +94,11 @@ def test_the_rest_of_a_list_is_told_of_and_shown(tmp_path: Path, capsys: pytest.
     count = len(lost)
     assert given["at_the_end"] == {"kept": 0, "in other words": 0, "lost": count}
     assert count > 8
-    assert f"at the end by given: 0 kept, 0 in other words, {count} lost" in some
-    assert f"lost at the end by given: {count}; 8 of them are shown:" in some
+    assert f"at the end, with given: 0 kept, 0 in other words, {count} lost" in some
+    assert f"lost at the end, with given: {count}; the first 8 are shown" in some
     assert f"and {count - 8} more (--all shows them)" in some
     assert "other_7.py, and 2 more (--all shows them)" in " ".join(some.split())
-    assert f"lost at the end by given: {count}:" in every
+    assert f"lost at the end, with given: {count}\n" in every
     assert "more (--all" not in every
     assert all(each["text"] in every for each in lost)
     # It is told in words that share no name; whoever reads it sees that.
