@@ -63,22 +63,22 @@ def instruction(request: Request) -> str:
 
 
 def first_lines(request: Request) -> str:
-    """Do as `head -n 20`."""
+    """Act like `head -n 20`."""
     return "\n".join(request.raw_input.splitlines()[:_LINES])
 
 
 def last_lines(request: Request) -> str:
-    """Do as `tail -n 20`."""
+    """Act like `tail -n 20`."""
     return "\n".join(request.raw_input.splitlines()[-_LINES:])
 
 
 def error_lines(request: Request) -> str:
-    """Do as `grep -iE 'error|fail|...'`."""
+    """Act like `grep -iE 'error|fail|...'`."""
     return "\n".join(line for line in request.raw_input.splitlines() if _ERROR_LINE.search(line))
 
 
 def last_error_line(request: Request) -> str:
-    """Do as `grep -iE 'error|fail|...' | tail -n 1`; give the last line if none mentions an error."""
+    """Act like `grep -iE 'error|fail|...' | tail -n 1`; give the last line if none mentions an error."""
     lines = [line for line in request.raw_input.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if _ERROR_LINE.search(line)), lines[-1] if lines else "")
 
@@ -107,7 +107,7 @@ def by_tf_idf(lines: Sequence[str], instruction: str) -> list[int]:
 
 
 def told_lines(request: Request) -> str:
-    """State the six lines nearest to the instruction, one sentence each; if values are required, do as `extractor`."""
+    """State the six lines nearest to the instruction, one sentence each; for values, act like `extractor`."""
     prose = contract_of(request.intent).kind is Kind.PLAIN or request.intent is Intent.BULLET_LIST
     best = nearest_lines(request.raw_input.splitlines(), request.instruction)[:_TOLD_LINES] if prose else []
     lines = dict.fromkeys(line.text.strip(_EDGES) for line in sorted(best, key=lambda line: line.place) if line.weight)
