@@ -137,7 +137,7 @@ def test_two_judges_and_a_persons_labels(
     labels.unlink()
     assert main([*command, "--label", str(labels)]) == 0
     shown = capsys.readouterr().out
-    assert f"rules beside {mild}" in shown
+    assert f"rules and {mild}" in shown
     assert labels.read_text(encoding="utf-8") == asked
     lines = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 10
