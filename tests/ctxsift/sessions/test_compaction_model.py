@@ -22,7 +22,14 @@ from ctxsift.sessions.compaction.checking import Wanted, check
 from ctxsift.sessions.compaction.endpoint import items_of
 from ctxsift.sessions.compaction.journal import Journal, Scores, key_of
 from ctxsift.sessions.compaction.modelled import Asker, ModelledAnchored, ModelledOpaque, ModelledRegenerative, by_line
-from ctxsift.sessions.compaction.prompts import PROMPT_VERSION, SYSTEM, Piece, anchored_question, pieces
+from ctxsift.sessions.compaction.prompts import (
+    PROMPT_VERSION,
+    SYSTEM,
+    Piece,
+    anchored_question,
+    pieces,
+    section_question,
+)
 from ctxsift.sessions.compaction.records import Cut, Cycle, Summary
 from ctxsift.sessions.compaction.weights import SECTIONS
 from ctxsift.settings import Settings
@@ -107,8 +114,10 @@ def cycle(budget: int = 400) -> Cycle:
 def test_the_prompts_are_those_that_the_page_shows() -> None:
     page = " ".join((ROOT / "docs" / "compaction.md").read_text().split())
     assert f"version {PROMPT_VERSION}" in page
-    task = anchored_question(Piece("TRANSCRIPT", "steps 2 to 28"), 400).task
-    for part in (SYSTEM, *task.split("\n")):
+    piece = Piece("TRANSCRIPT", "steps 2 to 28")
+    task = anchored_question(piece, 400).task
+    by_heading = section_question(piece, SECTIONS[2], 160).task.partition("\n")[2]
+    for part in (SYSTEM, *task.split("\n"), by_heading):
         assert " ".join(part.split()) in page, part
 
 
