@@ -69,7 +69,7 @@ class JudgeError:
 
         Args:
             mean_scores: of the answers in each draw, shape (draws,), or one for all.
-            author: what the answers have in common; two runs of one model are given the same sources.
+            author: the model; two runs of one are given the same sources, wherever its file lies.
 
         """
         return _share(mean_scores, *self._drawn(author))
@@ -96,7 +96,7 @@ class JudgeError:
 
     def _drawn(self, author: str) -> tuple[Floats, Floats]:
         count = len(self.sources)
-        seed = int.from_bytes(hashlib.sha256(author.encode()).digest()[:8])
+        seed = int.from_bytes(hashlib.sha256(author.rpartition("/")[2].encode()).digest()[:8])
         places = np.random.default_rng(seed).integers(0, count, DRAWS)
         # Another source may lie outside all that were measured: a prediction interval, by Student's t.
         normal = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

@@ -26,6 +26,7 @@ def test_draws_are_those_of_the_author_and_lie_around_the_share() -> None:
     assert drawn.shape == (DRAWS,)
     assert np.array_equal(drawn, ERROR.drawn_shares(0.5, "model"))
     assert not np.array_equal(drawn, ERROR.drawn_shares(0.5, "another"))
+    assert np.array_equal(ERROR.drawn_shares(0.5, "/a/model.gguf"), ERROR.drawn_shares(0.5, "/b/c/model.gguf"))
     assert abs(drawn.mean() - ERROR.share_right(0.5)) < 0.02
     assert drawn.min() >= 0
     assert drawn.max() <= 1
