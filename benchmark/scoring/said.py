@@ -35,7 +35,7 @@ _IDLE_BULLET_LEAVES = 0.8
 _LENGTH_FREE, _LENGTH_ZERO = 3.0, 8.0
 # Share of the words that stand within names: from the first it costs, at the second nothing is left. Right answers have
 # .29, 99.5 of 100 of them less than .68; names strung or glued together have .73 to .97.
-_NAMES_FREE, _NAMES_ZERO, _FEWEST_WORDS = 0.72, 0.86, 6
+_NAMES_FREE, _NAMES_ZERO, _FEWEST_WORDS = 0.72, 0.86, 8
 _WORD = re.compile(r"\w+")
 _BULLET = re.compile(r"^[ \t]*[-*•][ \t]+(?=\S)", re.M)
 # In words: a gold of ten words leaves room for two sentences more.
