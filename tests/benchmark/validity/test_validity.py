@@ -74,6 +74,7 @@ def test_what_is_recorded_is_of_this_scorer_and_has_every_figure() -> None:
         Half.HELD_OUT: 15,
         Half.TUNED: 21,
         Half.MODELS: 8,
+        Half.SIMULATED: 3,
         Half.ALL: 4,
     }
 
