@@ -46,7 +46,7 @@ To have Claude Code show the agent what it lost after each compaction, add this 
     {"type": "command", "command": "ctxsift lost --hook", "timeout": 30, "async": true}]}]}}
 
 Claude Code records the summary only after its hooks were called, so this one runs in the background ("async"), and the
-agent is told with its next request.
+agent sees its lines in the next request.
 
 exit code: 0 done, whether or not anything is lost; always 0 with --hook
   2  the arguments are wrong, or SESSION cannot be read or records no compaction with a readable summary

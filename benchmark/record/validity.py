@@ -19,7 +19,7 @@ MEASURED = Path(__file__).parent.parent / "validity" / "measured.json"
 
 
 # Measures that others read.
-# The source that stands for all models whose answers were labelled.
+# Name of the source that pools the labelled answers of all models.
 OF_MODELS = "models"
 RIGHT_MEAN, WRONG_MEAN, AUC = "right answers, mean", "wrong answers, mean", "AUC, right against wrong"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from benchmark.record.validity import (
 )
 from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_view
 from benchmark.scoring.said import is_prose
+from benchmark.statements.text import WORD
 from benchmark.statistics import mean, percentile
 from benchmark.validity.models import Scored, ahead, figures_of, scored_answers
 from benchmark.validity.simulated import Answers, simulated_figures
@@ -41,7 +41,6 @@ _OK = "ok"
 # Statements were written beside the answers of these writers.
 _WITH_STATEMENTS = ("first", "second", "third", "fresh")
 _FEWEST = 20
-_VALUE_TOKEN = re.compile(r"[^\W_]+")
 
 
 # Measure -> the side of the bar that is good, and the bar; None for what is only told.
@@ -282,7 +281,7 @@ def _whole_figures(cases: Sequence[Case], references: ReferenceScores) -> Iterat
 def _other_values(case: Case, embedder: Embedder) -> Iterator[float]:
     """Yield the scores of gold with one character of one of its tokens changed."""
     gold = case.expected_output
-    for token in _VALUE_TOKEN.finditer(gold):
+    for token in WORD.finditer(gold):
         place = token.end() - 1
         letter = gold[place].lower()
         other = {"9": "8", "x": "y"}.get(letter, "9" if letter.isdigit() else "x")

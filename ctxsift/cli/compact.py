@@ -40,7 +40,8 @@ in this folder. It replaces secrets with *** unless you give --keep-secrets. It 
 or CTXSIFT_REMOTE=1, and prints what it will send before sending it.
 
 If you name a model, each of its answers is checked. If an answer is empty, looping, truncated, too long, contains
-reasoning or lacks a section, the model is asked once more; after that, the rule-based method makes that summary.
+reasoning or lacks a section, the model is asked again (for anchored, one heading at a time); after that, the rule-based
+method makes that summary.
 Answers (and with --follow the state after each cut) are saved to a journal as they arrive; to resume after an
 interruption, rerun the same command.
 

@@ -183,13 +183,13 @@ def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
         return True, "our entry is not there", commands
     for entry in host.entries:
         found = settings.commands(entry)
-        mended = f"{init} --lost" if entry == host.lost else init
+        remedy = f"{init} --lost" if entry == host.lost else init
         if len(found) > 1:
-            return False, f"our entry is there {len(found)} times; {mended} makes it one", commands
+            return False, f"our entry is there {len(found)} times; {remedy} makes it one", commands
         if found and program_in(found[0]) is None:
-            return False, f"our entry calls a command that does not exist: {found[0]}; run {mended}", commands
+            return False, f"our entry calls a command that does not exist: {found[0]}; run {remedy}", commands
         if found and not (settings.has(entry, found[0]) and found[0].endswith(entry.otherwise)):
-            return False, f"our entry is not the one that this release adds; run {mended}", commands
+            return False, f"our entry is not the one that this release adds; run {remedy}", commands
     if host.lost is not None and settings.commands(host.lost) and not has_command(host.lost.words[0]):
         return False, "our entry calls ctxsift lost, which is not installed", commands
     if settings.root.get("disableAllHooks") is True:

@@ -1,4 +1,4 @@
-"""Plug-ins for programs whose results no command can replace: one file each, in the program's folder of such files.
+"""Plug-ins for programs whose results no command can replace: one file each, in the program's plug-in folder.
 
 A file begins with a line that says it is ours and holds the hash of the rest, so that what a person has changed since
 is neither written over nor deleted.
@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ctxsift.cli.host_settings import told_program
+from ctxsift.cli.host_settings import placed, told_program
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes, write_atomically
 
@@ -104,20 +104,14 @@ def plugin_path(host: PluginHost, *, project: bool, to_write: bool = True) -> Pa
         InputError: the file is elsewhere; or there is no home folder.
 
     """
-    try:
+
+    def place() -> tuple[Path, Path]:
         if project:
-            within = Path.cwd().resolve()
-            path = within / host.of_project / host.plugins / _FILE
-        else:
-            given = os.environ.get(host.variable)
-            within = (Path(given) / host.within if given else Path.home() / host.folder).resolve()
-            path = within / host.plugins / _FILE
-        found = path.resolve()
-    except (OSError, RuntimeError) as error:
-        raise InputError(host.title, f"its folder cannot be found ({error})", _BY_HAND) from error
-    if to_write and not found.is_relative_to(within):
-        raise InputError(str(path), f"is a link that leads out of {within}, to {found}", _BY_HAND)
-    return found
+            return Path.cwd(), Path(host.of_project, host.plugins, _FILE)
+        given = os.environ.get(host.variable)
+        return Path(given) / host.within if given else Path.home() / host.folder, Path(host.plugins, _FILE)
+
+    return placed(place, host.title, "folder", to_write=to_write)
 
 
 def read_plugin(host: PluginHost, path: Path) -> Installed:

@@ -13,7 +13,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ class Entry:
         timeout: what the program waits for, in its unit.
         says: when that is, for people.
         otherwise: ends the command where the program takes a command that cannot be run for a refusal.
-        background: the program goes on meanwhile, and is told later.
+        background: whether the program runs it without waiting, and reads its answer later.
 
     """
 
@@ -247,18 +247,36 @@ def settings_path(host: Host, *, project: bool, to_write: bool = True) -> Path:
         InputError: the file is elsewhere; or there is no home folder.
 
     """
-    try:
+
+    def place() -> tuple[Path, Path]:
         if project:
-            within = Path.cwd().resolve()
-            path = within / host.folder / host.file
-        else:
-            within = Path(os.environ.get(host.variable) or Path.home() / host.folder).resolve()
-            path = within / host.file
-        found = path.resolve()
+            return Path.cwd(), Path(host.folder, host.file)
+        return Path(os.environ.get(host.variable) or Path.home() / host.folder), Path(host.file)
+
+    return placed(place, host.title, "settings", to_write=to_write)
+
+
+def placed(place: Callable[[], tuple[Path, Path]], title: str, what: str, *, to_write: bool) -> Path:
+    """Return where a file of a program is, without links.
+
+    Args:
+        place: returns the folder that the file has to stay in, and its path below that.
+        title: of the program.
+        what: is looked for, for people.
+        to_write: so that a link may not lead elsewhere.
+
+    Raises:
+        InputError: the file is elsewhere; or there is no home folder.
+
+    """
+    try:
+        folder, below = place()
+        within = folder.resolve()
+        found = (within / below).resolve()
     except (OSError, RuntimeError) as error:
-        raise InputError(host.title, f"its settings cannot be found ({error})", _BY_HAND) from error
+        raise InputError(title, f"its {what} cannot be found ({error})", _BY_HAND) from error
     if to_write and not found.is_relative_to(within):
-        raise InputError(str(path), f"is a link that leads out of {within}, to {found}", _BY_HAND)
+        raise InputError(str(within / below), f"is a link that leads out of {within}, to {found}", _BY_HAND)
     return found
 
 

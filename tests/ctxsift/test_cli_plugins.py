@@ -1,4 +1,4 @@
-"""Plug-ins for Pi and OpenCode: one file of ours; whatever goes wrong with it, the program goes on as without it."""
+"""Plug-ins for Pi and OpenCode: one file each; if anything in it fails, the program continues without it."""
 
 from __future__ import annotations
 

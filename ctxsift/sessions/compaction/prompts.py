@@ -66,7 +66,7 @@ class Piece:
 
 
 def most_tokens(budget: int, piece: Piece, previous: str = "") -> int:
-    """Return how many tokens an answer about a piece may have: a share of the piece, and what came before it.
+    """Return the most tokens that an answer about a piece may have: a share of the piece, plus the summary before it.
 
     Args:
         budget: tokens of the whole summary, which no answer may exceed.
