@@ -17,7 +17,7 @@ from benchmark.scoring.prose_facts import wording
 from benchmark.scoring.remarks import Remark, reasons_of
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from benchmark.statements.judging import Verdict, judge
-from benchmark.statements.text import WORD, read, share_of_names
+from benchmark.statements.text import WORD, read
 from benchmark.whole_tokens import token_spans
 from ctxsift.contracts import Kind as ContractKind
 from ctxsift.contracts import contract_of
@@ -99,10 +99,10 @@ def own_words(text: str, reference: str, case: Case) -> ComponentScore:
     if is_shuffled(text, reference):
         factor *= SALAD_LEAVES
         reasons.append(SALAD)
-    names = share_of_names(read(text)) if len(WORD.findall(text)) >= _FEWEST_WORDS else 0.0
+    names = read(text).share_of_names if len(WORD.findall(text)) >= _FEWEST_WORDS else 0.0
     # Gold may have to name much, and an answer may have fewer words beside the names than gold.
     room = _NAMES_ZERO - _NAMES_FREE
-    free = max(_NAMES_FREE, share_of_names(read(reference)) + room)
+    free = max(_NAMES_FREE, read(reference).share_of_names + room)
     if names > free:
         factor *= clamp((free + room - names) / room)
         reasons.append(f"{names:.0%} of its words are names: says little of them")

@@ -16,6 +16,7 @@ from benchmark.whole_tokens import token_spans
 _MOST_GAP = 2
 # How far before a word its negator may stand, in words.
 _NEGATED_WITHIN = 4
+_DENY_OR_BEGIN = NEGATORS | BARRIERS
 
 
 @dataclass(frozen=True, order=True)
@@ -151,7 +152,7 @@ def _go_on(text: Text, last: int, rest: list[tuple[str, bool]]) -> int | None:
 
 def _may_stand_between(token: Token) -> bool:
     """Return True for a word that may stand inside of a phrase: it neither denies nor begins something else."""
-    if token.kind not in (Kind.WORD, Kind.PART) or token.norm in NEGATORS | BARRIERS:
+    if token.kind not in (Kind.WORD, Kind.PART) or token.norm in _DENY_OR_BEGIN:
         return False
     return token.norm in AUXILIARIES or not token.is_verb
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from benchmark.statements.vocabulary import (
     AUXILIARIES,
@@ -137,6 +137,16 @@ class Text:
         """Ranges of tokens."""
         return list(itertools.pairwise(self.bounds))
 
+    @cached_property
+    def share_of_names(self) -> float:
+        """Share of the words that stand within names and numbers, in [0, 1]; 0 for a text without words.
+
+        `src/plan.rb` has three words, and so have names that are glued together: `a|b|c`.
+        """
+        words = [(token.kind, len(WORD.findall(token.text))) for token in self.tokens]
+        named = sum(count for kind, count in words if kind in (Kind.NAME, Kind.NUMBER))
+        return named / max(1, sum(count for kind, count in words if kind is not Kind.STOP))
+
     def sentence_of(self, token: int) -> int:
         """Return the index of the sentence that holds a token."""
         return bisect_right(self.bounds, token) - 1
@@ -189,7 +199,12 @@ def read(text: str, *, is_terse: bool = False) -> Text:
         is_terse: it is written in brief; see Text.
 
     """
-    text = text[:MAX_CHARS]
+    return _read(text[:MAX_CHARS], is_terse=is_terse)
+
+
+# The scorer reads an answer, and gold, more than once.
+@lru_cache(maxsize=256)
+def _read(text: str, *, is_terse: bool) -> Text:
     tokens: list[Token] = []
     bounds = [0]
     for start, end in _sentence_spans(text):
@@ -265,16 +280,6 @@ def _plain(word: str, place: int, kind: Kind, found: list[Token]) -> None:
         found.append(Token(word[-3:], "not", Kind.WORD, past - 3, past))
     else:
         found.append(Token(word, norm_of(re.sub(r"'(?:s|re|ve|ll|d|m)?$", "", low)), kind, place, past))
-
-
-def share_of_names(text: Text) -> float:
-    """Return the share of a text's words that stand within names and numbers, in [0, 1]; 0 for one without words.
-
-    `src/plan.rb` has three words, and so have names that are glued together: `a|b|c`.
-    """
-    words = [(token.kind, len(WORD.findall(token.text))) for token in text.tokens]
-    named = sum(count for kind, count in words if kind in (Kind.NAME, Kind.NUMBER))
-    return named / max(1, sum(count for kind, count in words if kind is not Kind.STOP))
 
 
 def is_list(tokens: Sequence[Token]) -> bool:

@@ -13,7 +13,7 @@ from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.case import Scores
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.known_answers import FEWEST_KNOWN, by_known_answers
-from benchmark.statements.text import read, share_of_names
+from benchmark.statements.text import read
 from benchmark.statistics import mean
 from ctxsift.compression import examine
 from ctxsift.intents import Intent
@@ -86,7 +86,7 @@ def test_right_answers_full_of_names_keep_their_score(corpus: Corpus, embedder: 
     full = [
         answer
         for answer in read_answers().answers
-        if answer.is_right and share_of_names(read(answer.text)) > 0.66 and len(answer.text.split()) > 5
+        if answer.is_right and read(answer.text).share_of_names > 0.66 and len(answer.text.split()) > 5
     ]
     assert len(full) > 8
     lost = [
