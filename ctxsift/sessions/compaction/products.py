@@ -5,6 +5,7 @@ Facts of their public sources; where those are and what differs here is told in 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from ctxsift.prompts import cut_middle
@@ -55,16 +56,22 @@ class PiRules:
         kept = _newest(steps, room)
         room -= sum(len(step.text) + len(_BETWEEN) for step in kept)
         reached = steps[: len(steps) - len(kept)][-1:]
-        results = {step.step_id: sum(len(result.text) for result in step.results) for step in cycle.span}
-        begun = (_cut(step, room) for step in reached if results.get(step.step_id, room) < room)
+        begun = (_cut(step, room) for step in reached if room + step.weight > 0)
         return _summary([*files, *(step for step in begun if step.text), *kept])
 
 
 def _steps(cycle: Cycle) -> list[Entry]:
-    """Return the steps that are there as they were, the oldest first: those that stayed before, then the span."""
+    """Return the steps that are there as they were, the oldest first: those that stayed before, then the span.
+
+    The characters of its results weigh against a step: a later cycle has to know them, and has no more than its text.
+    """
     before = (entry for entry in cycle.previous.entries if entry.section == _STEP)
-    new = (Entry(_STEP, text_of_step(step), 0, step.step_id) for step in cycle.span)
+    new = (Entry(_STEP, text_of_step(step), -_characters_of_results(step), step.step_id) for step in cycle.span)
     return [*before, *(entry for entry in new if entry.text)]
+
+
+def _characters_of_results(step: Step) -> int:
+    return sum(len(result.text) for result in step.results)
 
 
 def _newest(steps: Sequence[Entry], room: int) -> list[Entry]:
@@ -79,9 +86,12 @@ def _newest(steps: Sequence[Entry], room: int) -> list[Entry]:
 
 
 def _cut(step: Entry, room: int) -> Entry:
-    """Return a step without its middle, so that it fits; without text where there is no room for it."""
+    """Return a step without its middle, so that it fits; without text where there is no room for it.
+
+    All of it weighs against it, so that it goes when it does not fit again: a second cut could not tell what is gone.
+    """
     text = cut_middle(step.text, room - _MARKER, what="of the step") if room >= _LEAST_KEPT + _MARKER else ""
-    return Entry(_STEP, text, 0, step.step_id)
+    return dataclasses.replace(step, text=text, weight=-len(step.text))
 
 
 def _files(cycle: Cycle) -> list[Entry]:

@@ -106,6 +106,18 @@ def test_pi_keeps_the_step_that_reaches_the_limit_unless_its_results_do(output: 
     assert kept("pi-rules", span, 1000).text == text_of(span)
 
 
+@pytest.mark.parametrize("words", [900, 100])
+def test_pi_keeps_the_same_whether_an_earlier_cut_kept_the_step_or_not(words: int) -> None:
+    message, output, stays = "m" * words, "r" * (1000 - words), words == 900
+    span = (says(1, "old"), calls(2, "bash", output, message, command="make"), says(3, "Done."), says(4, "x" * 300))
+    budget = tokens_in(text_of(span[1:3]))
+    before = kept("pi-rules", span[:3], budget)
+    assert before.text == text_of(span[1:3])
+    later = kept("pi-rules", span[3:], budget, before).text
+    assert later == kept("pi-rules", span, budget).text
+    assert ("step 2]" in later) is stays
+
+
 def test_the_rule_of_codex_comes_to_all_that_the_user_said() -> None:
     """Otherwise a control of its own would be due: one that cuts at its limit."""
     for recorded in recorded_named(()):
