@@ -362,6 +362,7 @@ def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | Non
         # Answers of the journal took as long as they did when they came.
         seconds=max(compacted.seconds, spent.seconds) if spent else compacted.seconds,
         refused=bool(compacted.refused),
+        refusal=compacted.refused,
         absent=parted(compacted.method)[0] == RECORDED and not compacted.summary.text,
         sha256=text_sha256(compacted.text),
         names=found.among if found else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from benchmark.run.named import Role, chosen, opened_row
 from benchmark.run.row_asking import asking_run
 from ctxsift.backends.base import Ability, Generation, Limits, LogProbability
 from ctxsift.errors import BackendError, InputError
+from ctxsift.files import write_atomically
 from ctxsift.models.opened import Opened
 from ctxsift.prompts import FixedPrompt, Message
 from ctxsift.sessions.compaction.journal import Journal
@@ -27,6 +29,8 @@ from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 
 # Of prompt and answer; longer spans come in pieces.
 CONTEXT_TOKENS = 12_288
+# Answers of packaged models to what recorded sessions make a method ask: hours of a small machine.
+PACKAGED = Path(__file__).parent / "summaries"
 _ROLE = Role("--model", {}, "")
 
 
@@ -53,6 +57,14 @@ class RowModel:
     def log_probabilities(self, text: str) -> Sequence[LogProbability]:
         """Return how likely each token of a text is. Raises BackendError."""
         return self._opened.log_probabilities(text)
+
+
+def _with_packaged(journal: Path) -> Path:
+    """Return a journal; one that is not there yet begins with the packaged answers of its row, if there are any."""
+    packaged = PACKAGED / f"{journal.name}.gz"
+    if packaged.exists() and not journal.exists():
+        write_atomically(journal, gzip.decompress(packaged.read_bytes()))
+    return journal
 
 
 def taken(asker: Asker) -> Spent:
@@ -107,7 +119,7 @@ class Models:
         asker = self._askers.get(row)
         if asker is None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            journal = Journal(self.folder / f"{row}.journal")
+            journal = Journal(_with_packaged(self.folder / f"{row}.journal"))
             asker = Asker(RowModel(self._open(row)), journal, lambda part: self.told(f"asking {row} about {part}"))
             self._askers[row] = asker
         return create_method(name, asker=asker), asker

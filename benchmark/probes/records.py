@@ -244,7 +244,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
         prompt_tokens, completion_tokens: that it read and wrote; None where nobody tells, too.
         fallback: why rules made the summary in place of the model; empty where they did not.
         seconds: that the cycle took.
-        refused: the summary was not used.
+        refused: the summary was not used; `refusal`: why, empty in files that do not tell.
         absent: the method has no summary there, and nothing is asked.
         sha256: of its text, which the result has; None in files of version 1.
         names: names and values that its summary has; None in files that do not tell, and where it was made elsewhere.
@@ -265,6 +265,7 @@ class LeftContext(Record, frozen=True, kw_only=True):
     fallback: str = ""
     seconds: Seconds
     refused: bool = False
+    refusal: str = ""
     absent: bool = False
     sha256: Sha256 | None = None
     names: _Whole | None = None

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from benchmark.probes.__main__ import main
+from benchmark.probes.modelling import Models
 from benchmark.probes.records import ProbeResult, read_result
 from tests.conftest import ROOT, scenario, scripted, write_matrix
 from tests.support.depth import depth
@@ -146,3 +147,15 @@ def test_who_makes_no_summaries(
     assert why in capsys.readouterr().err
     assert main(["run", SESSION, "--model", "scripted", "-o", str(tmp_path / "r.json")]) == 2
     assert "--model: needs --methods" in capsys.readouterr().err
+
+
+def test_a_journal_begins_with_the_packaged_answers(tmp_path: Path) -> None:
+    row = "cpu-qwen2.5-coder-1.5b-q4_k_m"
+    models = Models(tmp_path / "summaries")
+    models.method("anchored", row)
+    kept = (tmp_path / "summaries" / f"{row}.journal").read_text(encoding="utf-8").splitlines()
+    assert len(kept) > 30
+    # A journal that is there stays as it is.
+    (tmp_path / "summaries" / f"{row}.journal").write_text(kept[0] + "\n", encoding="utf-8")
+    Models(tmp_path / "summaries").method("anchored", row)
+    assert (tmp_path / "summaries" / f"{row}.journal").read_text(encoding="utf-8").splitlines() == kept[:1]

@@ -61,6 +61,14 @@ def board_of(result: ProbeResult) -> Board:
     return list(boards(result))[-1]
 
 
+def test_a_summary_that_does_not_shrink_is_refused_with_its_reason(subject: Subject) -> None:
+    (method,) = run_scenarios([subject], [ProbeScenario(method="last", budget=16_000)]).methods
+    first = method.contexts[0]
+    assert first.refused
+    assert re.fullmatch(r"steps \d+ to \d+ stay unchanged: [\d,]+ tokens would replace [\d,]+", first.refusal)
+    assert all(bool(each.refusal) is each.refused for each in method.contexts)
+
+
 def test_the_ends_of_the_scale(result: ProbeResult) -> None:
     rows = {row.method: row for row in board_of(result).rows}
     assert rows[ORACLE].score.value == rows[ORACLE].overall.value == 5
