@@ -15,6 +15,22 @@ from tests.conftest import ROOT
 PAGE = ROOT / "docs" / "architecture.md"
 
 
+def pages() -> str:
+    """Return the page and the maps of packages, whose files are named from the folder of the map."""
+    maps = [path for package in ("ctxsift", "benchmark") for path in (ROOT / package).rglob("README.md")]
+    texts = [
+        re.sub(
+            r"`((?!ctxsift|benchmark|docs|tests|tools)[\w/]+\.(?:py|js))`",
+            rf"`{path.parent.relative_to(ROOT)}/\1`",
+            text,
+        )
+        for path in maps
+        if "**Read in this order:**" in (text := path.read_text(encoding="utf-8"))
+    ]
+    assert len(texts) == 4
+    return "\n".join([PAGE.read_text(encoding="utf-8").partition("## The life of one case")[0], *texts])
+
+
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
     """Every import of both packages, those inside functions and for types alone included."""
@@ -128,7 +144,7 @@ def test_commands_need_no_extra() -> None:
 
 
 def test_every_file_the_page_names_exists() -> None:
-    text = PAGE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8") + pages()
     named = set(re.findall(r"`((?:ctxsift|benchmark|docs|tests|tools)/[\w./-]+|[\w-]+\.(?:md|json|toml))`", text))
     assert len(named) > 60
     # NAME stands for what somebody adds.
@@ -136,7 +152,7 @@ def test_every_file_the_page_names_exists() -> None:
 
 
 def test_the_map_holds_every_module(graph: grimp.ImportGraph) -> None:
-    text = PAGE.read_text(encoding="utf-8").partition("## The life of one case")[0]
+    text = pages()
     modules = [module for module in graph.modules if "." in module and not graph.find_children(module)]
     missing = [m for m in modules if not m.endswith("__main__") and f"`{m.replace('.', '/')}.py`" not in text]
     # One more of a kind that the page explains (a backend, a component, a command) need not be named.
