@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmark.analysis.leaderboard import build_leaderboards
-from benchmark.cases import Split, split_of
+from benchmark.analysis.items import SHOWN_CASES, Order
+from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
+from benchmark.analysis.slices import UNTOLD_HINT, Facet, Slice, parts_of, read_slice
+from benchmark.cases import Corpus, Split, split_of
 from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
@@ -25,6 +27,8 @@ from benchmark.cli.console import terminal
 from benchmark.grading.result import part_of
 from benchmark.record.read import ForeignFileError, StoredResult, iterate_results, labels, stored
 from benchmark.record.result import Question
+from benchmark.render.figures import counted
+from benchmark.scoring import SCORER_VERSION
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
@@ -36,6 +40,11 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --retention        what filters, models and baselines keep of the command output
   python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
   python -m benchmark.report results/ --tag easy-tier    short outputs with a simple question
+  python -m benchmark.report results/ --slice python     ranks and scores on the cases about Python alone
+  python -m benchmark.report results/ --slice tool=pytest,difficulty=hard
+  python -m benchmark.report results/ --slice intent     scores, intervals and ranks on each kind of question
+  python -m benchmark.report results/ --cases failed     which cases all models fail, with the score of each model
+  python -m benchmark.report published                   the 28 published results (docs/published-models.md)
 """
 
 
@@ -61,11 +70,28 @@ def build_parser() -> Parser:
         help="show each case instead: how difficult it is, and how well it separates models",
     )
     parser.add_argument(
-        "--top", type=positive, metavar="N", help="with --items: show only the N least discriminating cases"
+        "--cases",
+        type=Order,
+        choices=list(Order),
+        metavar="ORDER",
+        help=f"show cases and the score of each model on them instead: {', '.join(map(str, Order))}",
+    )
+    parser.add_argument(
+        "--top",
+        type=positive,
+        metavar="N",
+        help="with --items: show only the N least discriminating cases; with --cases: the first N (default: "
+        f"{SHOWN_CASES})",
     )
     parser.add_argument("--split", choices=[str(split) for split in Split], help="use only this part of the corpus")
     parser.add_argument(
         "--tag", metavar="TAG", help="use only cases with this tag, e.g. easy-tier, negative or hostile"
+    )
+    parser.add_argument(
+        "--slice",
+        metavar="SLICE",
+        help="use only the cases with these values, e.g. tool=pytest,difficulty=hard, or python; a facet alone "
+        f"({', '.join(Facet)}) shows a table of all its values",
     )
     add_json(parser)
     return parser
@@ -78,49 +104,86 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from benchmark.render.csv import case_csv
-    from benchmark.render.documents import boards_document
     from benchmark.render.markdown import leaderboards_markdown
-    from benchmark.render.terminal import print_leaderboards
     from ctxsift.files import refuse_input, write_atomically
 
     refuse_input(options.markdown, options.paths, option="--markdown")
     refuse_input(options.csv, options.paths, option="--csv")
-    if options.top is not None and not options.items:
-        raise InputError("--top", "has no effect without --items", "add --items")
+    if options.top is not None and not options.items and options.cases is None:
+        raise InputError("--top", "has no effect without --items or --cases", "add one of them")
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))
-    if options.split or options.tag is not None:
-        results = _parts(results, options)
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:
         raise left_out[0]
+    wanted = _wanted(results, options)
     for error in left_out:
         tell(f"left out: {error}")
     if options.retention:
-        _show_retention(results, options)
+        _show_retention(wanted, options)
         return EXIT_USAGE if left_out else EXIT_OK
-    boards = build_leaderboards(results)
+    boards = build_leaderboards(wanted)
     if options.markdown:
         write_atomically(options.markdown, leaderboards_markdown(boards))
     if options.csv:
-        write_atomically(options.csv, case_csv(results))
-    if options.items:
+        write_atomically(options.csv, case_csv(wanted))
+    _print(wanted, boards, options)
+    return EXIT_USAGE if left_out else EXIT_OK
+
+
+def _print(results: Sequence[StoredResult], boards: Sequence[Leaderboard], options: argparse.Namespace) -> None:
+    from benchmark.render.documents import boards_document
+    from benchmark.render.terminal import print_leaderboards
+
+    if facet := _facet(options.slice):
+        _show_facet(boards, facet, as_json=options.json)
+    elif options.cases is not None:
+        _show_cases(boards, options.cases, options.top or SHOWN_CASES, as_json=options.json)
+    elif options.items:
         _show_items(results, top=options.top, as_json=options.json)
     elif options.json:
         print_json(boards_document(boards))
     else:
         print_leaderboards(terminal(), boards)
-    return EXIT_USAGE if left_out else EXIT_OK
 
 
-def _parts(results: Sequence[StoredResult], options: argparse.Namespace) -> list[StoredResult]:
+def _wanted(results: Sequence[StoredResult], options: argparse.Namespace) -> Sequence[StoredResult]:
+    """Return the results with the cases that --slice, --split and --tag leave."""
+    part = None
+    if options.slice is not None and _facet(options.slice) is None:
+        part = read_slice(options.slice, _questions(results).values())
+    if part is None and options.tag is None and not options.split:
+        return results
+    results = _parts(results, options, part)
+    if part is not None:
+        # A word may stand for a tool or for its whole domain.
+        questions = _questions(results).values()
+        outputs = len({question.cluster for question in questions})
+        tell(f"only {part}: {counted(len(questions), 'case')} on {counted(outputs, 'raw output')}")
+    return results
+
+
+def _facet(text: str | None) -> Facet | None:
+    """Return the facet that --slice names alone; None for a slice."""
+    name = (text or "").strip().casefold()
+    return Facet(name) if name in set(Facet) else None
+
+
+def _questions(results: Iterable[StoredResult]) -> dict[str, Question]:
+    """Return the questions of some results, by their ids."""
+    return {case.question.case_id: case.question for result in results for case in result.record.cases}
+
+
+def _parts(results: Sequence[StoredResult], options: argparse.Namespace, part: Slice | None) -> list[StoredResult]:
     """Return the cases asked for, with reference rows where the results are of the packaged corpus as it is."""
     from benchmark.corpus import load_corpus
     from benchmark.grading.baselines import ReferenceScores
-    from benchmark.scoring import SCORER_VERSION, Embedder
+    from benchmark.scoring import Embedder
 
     def keeps(question: Question) -> bool:
+        if part is not None and not part.holds(question):
+            return False
         if options.tag is not None and options.tag not in (question.tags or ()):
             return False
         return not options.split or (question.capture is not None and split_of(question.capture) == options.split)
@@ -128,17 +191,78 @@ def _parts(results: Sequence[StoredResult], options: argparse.Namespace) -> list
     corpus, references = load_corpus(), ReferenceScores(Embedder())
     parts = []
     for result in results:
-        run = result.record.run
-        known = run is not None and (run.corpus_sha256, run.scorer_version) == (corpus.sha256, SCORER_VERSION)
-        part = part_of(result.record, keeps, corpus if known else None, references)
-        parts.append(stored(result.path, part))
-    parts = [part for part in parts if part.cases]
+        known = _is_of(result, corpus)
+        parts.append(stored(result.path, part_of(result.record, keeps, corpus if known else None, references)))
+    parts = [result for result in parts if result.cases]
     if not parts:
-        asked = {"--split": options.split, "--tag": options.tag}
+        asked = {"--split": options.split, "--tag": options.tag, "--slice": options.slice}
         where = " ".join(f"{option} {value}" for option, value in asked.items() if value is not None)
         hint = "older files do not record captures and tags; run benchmark.rescore on them"
         raise InputError(where, "no answer in these results belongs to it", hint)
     return parts
+
+
+def _is_of(result: StoredResult, corpus: Corpus) -> bool:
+    """Say whether a result is of the corpus as it is, by the scorer as it is."""
+    run = result.record.run
+    return run is not None and (run.corpus_sha256, run.scorer_version) == (corpus.sha256, SCORER_VERSION)
+
+
+def _show_facet(boards: Sequence[Leaderboard], facet: Facet, *, as_json: bool) -> None:
+    from benchmark.render.slices import parts_document, print_parts
+
+    shown = []
+    for board in boards:
+        results = [row.result for row in board.rows if not row.result.is_reference]
+        if not results:
+            continue
+        questions = _questions(results)
+        if parts := parts_of(board, questions, facet, _baselines(results)):
+            shown.append((board, parts))
+    if not shown:
+        raise InputError(f"--slice {facet}", f"these results do not tell the {facet} of a case", UNTOLD_HINT)
+    if as_json:
+        print_json(parts_document(shown))
+        return
+    for board, parts in shown:
+        print_parts(terminal(), board, facet, parts)
+
+
+def _baselines(results: Sequence[StoredResult]) -> dict[str, dict[str, float]] | None:
+    """Return what baselines score on the cases of some results of one board; None where they are of another corpus."""
+    from benchmark.corpus import load_corpus
+    from benchmark.grading.baselines import GOLD, ReferenceScores
+    from benchmark.scoring import Embedder
+
+    corpus = load_corpus()
+    if not _is_of(results[0], corpus):
+        return None
+    asked = {case_id for result in results for case_id in result.cases}
+    cases = [case for case in corpus.cases if case.case_id in asked]
+    scores = ReferenceScores(Embedder()).scores(cases)
+    return {
+        case.case_id: {name: values[number] for name, values in scores.items() if name != GOLD}
+        for number, case in enumerate(cases)
+    }
+
+
+def _show_cases(boards: Sequence[Leaderboard], order: Order, top: int, *, as_json: bool) -> None:
+    from benchmark.analysis.items import analyse, in_order
+    from benchmark.render.items import answered_document, print_answered
+
+    shown = []
+    for board in boards:
+        rows = [row for row in board.rows if not row.result.is_reference]
+        items = in_order(order, analyse([row.result for row in rows], [row.label for row in rows]))
+        if items:
+            shown.append((board, items))
+    if not shown:
+        raise InputError(f"--cases {order}", "there is no such case in these results", "try --cases hardest")
+    if as_json:
+        print_json([answered_document(board, items[:top]) for board, items in shown])
+        return
+    for board, items in shown:
+        print_answered(terminal(), board, items, order, top)
 
 
 def _show_retention(results: Sequence[StoredResult], options: argparse.Namespace) -> None:

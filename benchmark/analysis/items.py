@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
 
 import numpy as np
 
@@ -19,6 +19,32 @@ from benchmark.statistics import mean
 # With fewer models a correlation says nothing: that of five is significant from .88 on.
 FEWEST_RESULTS = 5
 _EASY, _HARD = 0.75, 0.4
+
+
+# Of --cases, unless told otherwise: hundreds of rows answer no question.
+SHOWN_CASES = 20
+
+
+class Order(StrEnum):
+    """Which cases to look at, and which of them first."""
+
+    HARDEST = auto()
+    FAILED = auto()
+    DIVIDED = auto()
+    WEAK_WIN = "weak-win"
+
+    @property
+    def words(self) -> str:
+        """The order as people read it."""
+        return _ORDERS[self]
+
+
+_ORDERS = {
+    Order.HARDEST: "the hardest first",
+    Order.FAILED: "that no model passes, the hardest first",
+    Order.DIVIDED: "that divide the models most",
+    Order.WEAK_WIN: "that weak models win, the most so first",
+}
 
 
 class Remark(StrEnum):
@@ -74,6 +100,18 @@ def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item
     questions = {c.question.case_id: c.question for result, _ in models for c in result.record.cases}
     items = [_item(question, models) for question in questions.values()]
     return sorted(filter(None, items), key=_least_telling)
+
+
+def in_order(order: Order, items: Sequence[Item]) -> list[Item]:
+    """Return the items that an order is about, in that order."""
+    if order is Order.FAILED:
+        items = [item for item in items if item.passed == 0]
+    if order is Order.WEAK_WIN:
+        items = [item for item in items if item.discrimination is not None and item.discrimination < 0]
+        return sorted(items, key=lambda item: (item.discrimination or 0.0, item.case_id))
+    if order is Order.DIVIDED:
+        return sorted(items, key=lambda item: (-item.spread, item.case_id))
+    return sorted(items, key=lambda item: (item.mean, item.passed, item.case_id))
 
 
 def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Item | None:

@@ -13,6 +13,7 @@ from benchmark.cases import EASY_TIER
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
 from benchmark.record.following import beats, figures_of, halves_of, latency_of
+from benchmark.record.intervals import ends, pair, with_intervals
 from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import ScoredBy
 from benchmark.record.result import Answered, MachineFigures, Outcome, Question
@@ -24,16 +25,14 @@ from benchmark.record.summary import (
     Standing,
     Summary,
 )
-from benchmark.record.views import Intervals, ScoredView, ViewSummary
-from benchmark.scoring import bootstrap_cores, bootstrap_final_scores, scenario_score
+from benchmark.record.views import ScoredView, ViewSummary
+from benchmark.scoring import bootstrap_cores, scenario_score
 from benchmark.scoring.judge_error import JudgeError
 from benchmark.statistics import (
     Clusters,
     Floats,
-    Interval,
     bootstrap_means,
     difference_of,
-    interval_of,
     mean,
 )
 
@@ -86,9 +85,9 @@ def summarise(
     times_ms = [0.0 if latency_ignored else a.generation.total_ms for a in answered]
     clusters = _clusters(answered)
     scores = [a.recovered.case_score for a in answered], [a.raw.case_score for a in answered]
-    recovered, recovered_draws = _with_intervals(figures.recovered, scores[0], times_ms, clusters)
-    raw, raw_draws = _with_intervals(figures.raw, scores[1], times_ms, clusters)
-    lift = _pair(recovered_draws - raw_draws, clusters)
+    recovered, recovered_draws = with_intervals(figures.recovered, scores[0], times_ms, clusters)
+    raw, raw_draws = with_intervals(figures.raw, scores[1], times_ms, clusters)
+    lift = pair(recovered_draws - raw_draws, clusters)
     errors = _Errors(judge_error, tuple(a.question.is_prose is True for a in answered))
     off = errors.shift(scores[0], author)
     drawn = _Drawn(recovered_draws + recovered.latency_factor * off, 100 * bootstrap_cores(scores[0], clusters) + off)
@@ -116,14 +115,14 @@ def _halves(
     scores, clusters = [a.recovered.case_score for a in halves[1]], _clusters(halves[1])
     drawn = judge_error.drawn_shares(bootstrap_means(scores, clusters), author)
     share = judge_error.share_right(mean(scores))
-    return replace(figures, right_share=share, right_share_interval=_pair(drawn, clusters))
+    return replace(figures, right_share=share, right_share_interval=pair(drawn, clusters))
 
 
 def _score_interval(answered: Sequence[Answered]) -> Ends | None:
     if not answered:
         return None
     scores, clusters = [a.recovered.case_score for a in answered], _clusters(answered)
-    return _pair(bootstrap_means(scores, clusters), clusters)
+    return pair(bootstrap_means(scores, clusters), clusters)
 
 
 def machine_figures(kinds: Sequence[Hardware], outcomes: Sequence[Outcome]) -> list[MachineFigures]:
@@ -147,7 +146,7 @@ def _prose(answered: Sequence[Answered]) -> ScoredBy | UnsetType:
     clusters = _clusters([a for a, _ in scored])
     return ScoredBy(
         judged_quality=mean(judged) if judged else None,
-        judged_quality_interval=_pair(bootstrap_means(judged, clusters), clusters) if judged else None,
+        judged_quality_interval=pair(bootstrap_means(judged, clusters), clusters) if judged else None,
         scorer_quality=100 * mean([a.recovered.quality for a, _ in scored]) if judged else None,
         judged_count=len(scored),
         unscored_count=len(asked) - len(scored),
@@ -191,36 +190,16 @@ def _group(name: str, members: Sequence[Outcome]) -> Group:
     return replace(
         counts,
         avg_case_score=mean(recovered),
-        avg_case_score_interval=_pair(bootstrap_means(recovered, clusters), clusters),
+        avg_case_score_interval=pair(bootstrap_means(recovered, clusters), clusters),
         raw_avg_case_score=mean(raw),
-        raw_avg_case_score_interval=_pair(bootstrap_means(raw, clusters), clusters),
+        raw_avg_case_score_interval=pair(bootstrap_means(raw, clusters), clusters),
         avg_lift=mean(lift),
-        avg_lift_interval=_pair(bootstrap_means(lift, clusters), clusters),
+        avg_lift_interval=pair(bootstrap_means(lift, clusters), clusters),
     )
 
 
 def _clusters(answered: Sequence[Answered]) -> Clusters:
     return Clusters.of(a.question.cluster for a in answered)
-
-
-def _with_intervals(
-    figures: ViewSummary, case_scores: Sequence[float], times_ms: Sequence[float], clusters: Clusters
-) -> tuple[ViewSummary, Floats]:
-    """Return the figures of one view with their intervals, and the bootstrap distribution of its final score."""
-    draws = bootstrap_final_scores(case_scores, times_ms, clusters)
-    intervals = Intervals(
-        final_score=_pair(draws, clusters),
-        avg_case_score=_pair(bootstrap_means(case_scores, clusters), clusters),
-    )
-    return replace(figures, intervals=intervals), draws
-
-
-def _pair(draws: Floats, clusters: Clusters) -> Ends | None:
-    return _ends(interval_of(draws, clusters))
-
-
-def _ends(interval: Interval | None) -> Ends | None:
-    return (interval.low, interval.high) if interval else None
 
 
 @dataclass(frozen=True)
@@ -271,9 +250,9 @@ def _standing(
         ceiling_score=ceiling,
         baselines=finals,
         difference=gap.value,
-        difference_interval=_ends(gap.interval),
+        difference_interval=ends(gap.interval),
         core_difference=core_gap.value,
-        core_difference_interval=_ends(core_gap.interval),
-        beats_floor=beats(core_gap.value, _ends(core_gap.interval)),
+        core_difference_interval=ends(core_gap.interval),
+        beats_floor=beats(core_gap.value, ends(core_gap.interval)),
     )
     return Standing(normalised_score=100 * (gap.value / span) if span > 0 else None, reference=reference)

@@ -166,11 +166,13 @@ def _told(value: _Number, most: float) -> _Number | None:
     return value if value <= most else None
 
 
-def _compression(answered: Sequence[Answered]) -> Compression:
-    """Return what an agent is spared, in tokens of one tokenizer for all models.
+def _compression(answered: Sequence[Answered]) -> Compression | None:
+    """Return what an agent is spared, in tokens of one tokenizer for all models; None where no file tells them.
 
     A rejected answer spares nothing (the agent gets the original), and one that lost an anchor saves nothing.
     """
+    if all(a.input_tokens is None for a in answered):
+        return None
     usable = [a for a in answered if a.recovered.usable]
     said = sum(a.recovered.output_tokens or 0 for a in usable)
     kept = [a for a in usable if a.recovered.preserve == 1.0]

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from benchmark.matrix import Track
 from benchmark.record.earlier import upgraded
 from benchmark.record.following import contradiction_in
+from benchmark.record.intervals import pair, with_intervals
 from benchmark.record.paths import RESULT_SUFFIXES
 from benchmark.record.record_file import RecordFile
 from benchmark.record.result import SCHEMA_VERSION, Answered, Result
 from benchmark.record.summary import Dimension
+from benchmark.statistics import Clusters, mean
 from ctxsift.errors import InputError
 from ctxsift.files import exists, files_below
 from ctxsift.terminal import one_line
@@ -124,7 +127,30 @@ def stored(path: Path, record: Result) -> StoredResult:
         seen.add(case_id)
         if isinstance(case, Answered):
             cases[case_id] = _figures(case)
-    return StoredResult(path, record, cases)
+    return StoredResult(path, _with_own_intervals(record, list(cases.values())), cases)
+
+
+def _with_own_intervals(record: Result, cases: Sequence[CaseFigures]) -> Result:
+    """Return a published result, whose file has no intervals, with those that follow from its cases.
+
+    A file that holds a part of its cases has none: they would be of other figures than the file tells.
+    """
+    summary = record.summary
+    recovered, raw, latency = summary.recovered, summary.raw, summary.latency
+    if record.run is not None or recovered is None or raw is UNSET or recovered.intervals.final_score is not None:
+        return record
+    if len(cases) != recovered.case_count or not latency:
+        return record
+    clusters = Clusters.of(case.cluster for case in cases)
+    # Their mean leaves the times of failed cases out.
+    observed_ms = mean([case.time_ms for case in cases])
+    scale = latency.avg_inference_ms / observed_ms if observed_ms else 0.0
+    times_ms = [scale * case.time_ms for case in cases]
+    recovered, recovered_draws = with_intervals(recovered, [case.score for case in cases], times_ms, clusters)
+    raw, raw_draws = with_intervals(raw, [case.raw_score for case in cases], times_ms, clusters)
+    lift = pair(recovered_draws - raw_draws, clusters)
+    recovered = replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift))
+    return replace(record, summary=replace(summary, recovered=recovered, raw=raw))
 
 
 def _figures(case: Answered) -> CaseFigures:

@@ -94,7 +94,7 @@ def test_only_the_least_telling_cases_are_shown(capfd: pytest.CaptureFixture[str
     assert main([str(V2), "--items", "--top", "3", "--json"]) == 0
     assert len(json.loads(capfd.readouterr().out)) == 3
     assert main([str(V2), "--top", "3"]) == 2
-    assert "add --items" in capfd.readouterr().err
+    assert "without --items or --cases" in capfd.readouterr().err
 
 
 def test_reference_rows_are_no_models() -> None:

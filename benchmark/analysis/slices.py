@@ -1,0 +1,251 @@
+"""Slices of results: the cases that have something in common, and what each result scores on them alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from enum import StrEnum, auto
+
+from benchmark.analysis.comparison import Comparisons, beyond_chance
+from benchmark.analysis.leaderboard import BoardRow, Leaderboard
+from benchmark.analysis.ranking import Rank, rank_results
+from benchmark.cases import EASY_TIER
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Question
+from benchmark.scoring import bootstrap_cores, scenario_score
+from benchmark.statistics import Clusters, Interval, interval_of
+from ctxsift.errors import InputError
+
+# From fewer captures an interval says little of other outputs.
+FEW_CAPTURES = 10
+UNTOLD_HINT = "benchmark.rescore adds what older results of this runner lack; published files never tell it"
+
+
+class Facet(StrEnum):
+    """What cases may have in common."""
+
+    INTENT = auto()
+    FAMILY = auto()
+    DOMAIN = auto()
+    TOOL = auto()
+    DIFFICULTY = auto()
+    TIER = auto()
+
+
+def _tier(question: Question) -> str | None:
+    if question.tags is None:
+        return None
+    return "easy tier" if EASY_TIER in question.tags else "other cases"
+
+
+FACETS: Mapping[Facet, Callable[[Question], str | None]] = {
+    Facet.INTENT: lambda question: question.intent,
+    Facet.FAMILY: lambda question: question.family,
+    Facet.DOMAIN: lambda question: question.domain,
+    Facet.TOOL: lambda question: question.tool,
+    Facet.DIFFICULTY: lambda question: question.difficulty,
+    Facet.TIER: _tier,
+}
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The cases that meet every condition.
+
+    Attributes:
+        conditions: facet -> values, of which a case must have one.
+
+    """
+
+    conditions: Mapping[Facet, frozenset[str]]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{facet} {' or '.join(sorted(values))}" for facet, values in self.conditions.items())
+
+    def holds(self, question: Question) -> bool:
+        """Say whether a case belongs to it."""
+        return all(FACETS[facet](question) in values for facet, values in self.conditions.items())
+
+
+def read_slice(text: str, questions: Iterable[Question]) -> Slice:
+    """Return the slice that a text names: `tool=pytest,difficulty=hard`, or `python` for the first facet that knows it.
+
+    Values of one facet are alternatives, facets are conditions, capital letters make no difference.
+
+    Args:
+        text: conditions, with commas between them.
+        questions: of which some are meant.
+
+    Raises:
+        InputError: no question has such a value, or all of them at once; it tells which values there are.
+
+    """
+    asked = list(questions)
+    known = {facet: list(values_of(facet, asked)) for facet in Facet}
+    conditions: dict[Facet, frozenset[str]] = {}
+    for condition in text.split(","):
+        facet, value = _condition(condition, known, text)
+        conditions[facet] = conditions.get(facet, frozenset()) | {value}
+    found = Slice(conditions)
+    if not any(map(found.holds, asked)):
+        raise InputError(f"--slice {text}", "no case meets all of these conditions", "leave one out")
+    return found
+
+
+def _condition(condition: str, known: Mapping[Facet, Sequence[str]], text: str) -> tuple[Facet, str]:
+    """Return facet and value of one condition, as the questions write them."""
+    name, equals, wanted = (part.strip().casefold() for part in condition.partition("="))
+    if equals and name not in set(Facet):
+        raise InputError(f"--slice {text}", f"there is no facet {name!r}", f"known: {', '.join(Facet)}")
+    facets, wanted = ([Facet(name)], wanted) if equals else (list(Facet), name)
+    for facet in facets:
+        for value in known[facet]:
+            if value.casefold() == wanted:
+                return facet, value
+    told = [f"{facet}: {', '.join(_nearest(wanted, known[facet]))}" for facet in facets if known[facet]]
+    if not told:
+        raise InputError(f"--slice {text}", f"these results do not tell the {facets[0]} of a case", UNTOLD_HINT)
+    what = f"no case of these results has {f'the {facets[0]}' if equals else 'a value'} {wanted!r}"
+    raise InputError(f"--slice {text}", what, f"known, the nearest first: {'; '.join(told)}")
+
+
+def _nearest(wanted: str, values: Sequence[str]) -> list[str]:
+    """Return the values, that which is most like the one that was asked for first."""
+    return sorted(values, key=lambda value: (-SequenceMatcher(None, wanted, value.casefold()).ratio(), value))
+
+
+def values_of(facet: Facet, questions: Iterable[Question]) -> Counter[str]:
+    """Return the values of a facet, most frequent first, and how many questions have each."""
+    found = Counter(value for question in questions if (value := FACETS[facet](question)))
+    return Counter(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One result on the cases of a slice.
+
+    Attributes:
+        case_count: answers in it.
+        core: quality core, 0 to 100; None without an answer.
+        interval: of the core; None below five captures.
+        rank: among the complete runs that beat the best baseline on these cases; where that is not known, among those
+            that have a rank on the board.
+
+    """
+
+    label: str
+    case_count: int
+    core: float | None
+    interval: Interval | None
+    rank: Rank | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cases of a board with one value of a facet.
+
+    Attributes:
+        value: that they have in common.
+        case_count: of them.
+        captures: how many raw outputs these are about.
+        floor: name and quality core, 0 to 100, of the best baseline on them; None where that is not known.
+        placed: in the order of the board, reference rows left out.
+
+    """
+
+    value: str
+    case_count: int
+    captures: int
+    floor: tuple[str, float] | None
+    placed: tuple[Placed, ...]
+
+
+# Case id -> name of a baseline -> its case score, in [0, 1].
+BaselineScores = Mapping[str, Mapping[str, float]]
+
+
+def parts_of(
+    board: Leaderboard,
+    questions: Mapping[str, Question],
+    facet: Facet | None,
+    baselines: BaselineScores | None = None,
+) -> tuple[Part, ...]:
+    """Return what the results of a board score on each part of its cases, the largest part first.
+
+    Args:
+        board: of results over the same cases.
+        questions: of these cases, by id.
+        facet: what the cases of a part have in common; None for one part with all of them.
+        baselines: what baselines score on these cases; without it nothing is held against them.
+
+    """
+    members: dict[str, list[str]] = {}
+    if facet is None:
+        members["all"] = sorted(questions)
+    else:
+        for value in values_of(facet, questions.values()):
+            members[value] = sorted(i for i, question in questions.items() if FACETS[facet](question) == value)
+    # What is drawn of a part is of use to that part alone.
+    return tuple(_part(board, value, ids, baselines) for value, ids in members.items())
+
+
+def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> Part:
+    comparisons = Comparisons()
+    rows = [row for row in board.rows if not row.result.is_reference]
+    cut = [replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases}) for row in rows]
+    fullest = max(cut, key=lambda result: len(result.cases), default=None)
+    floor = _floor(fullest, baselines) if fullest is not None and fullest.cases and baselines else None
+    ranked = [
+        result
+        for row, result in zip(rows, cut, strict=True)
+        if result.cases and row.result.record.complete and _may_lead(row, result, floor, comparisons)
+    ]
+    ranks = dict(zip(ranked, rank_results(ranked, comparisons=comparisons).ranks, strict=True))
+    clusters = {case.cluster for result in cut for case in result.cases.values()}
+    return Part(
+        value=value,
+        case_count=len(ids),
+        captures=len(clusters),
+        floor=None if floor is None else (floor[0], _core(floor[1])),
+        placed=tuple(_placed(row.label, result, ranks.get(result)) for row, result in zip(rows, cut, strict=True)),
+    )
+
+
+def _placed(label: str, result: StoredResult, rank: Rank | None) -> Placed:
+    if not result.cases:
+        return Placed(label, 0, None, None, None)
+    clusters = Clusters.of(case.cluster for case in result.cases.values())
+    draws = 100 * bootstrap_cores([case.score for case in result.cases.values()], clusters)
+    return Placed(label, len(result.cases), _core(result), interval_of(draws, clusters), rank)
+
+
+def _core(result: StoredResult) -> float:
+    return 100 * scenario_score([case.score for case in result.cases.values()], 0.0).quality_core
+
+
+def _floor(result: StoredResult, baselines: BaselineScores) -> tuple[str, StoredResult] | None:
+    """Return the best baseline on the cases of a result, as a result of the same run; None where one is unknown."""
+    if not all(case in baselines for case in result.cases):
+        return None
+    names = set.intersection(*(set(baselines[case]) for case in result.cases))
+    standing_in = {
+        name: replace(
+            result,
+            cases={i: replace(figures, score=baselines[i][name]) for i, figures in result.cases.items()},
+        )
+        for name in names
+    }
+    name = max(sorted(standing_in), key=lambda each: _core(standing_in[each]))
+    return name, standing_in[name]
+
+
+def _may_lead(
+    row: BoardRow, result: StoredResult, floor: tuple[str, StoredResult] | None, comparisons: Comparisons
+) -> bool:
+    """Say whether a result may have a rank: one that does not beat the best baseline is first of nothing."""
+    if floor is None:
+        return row.rank is not None
+    gap = comparisons.difference(floor[1], result, timed=False)
+    return gap is not None and gap.value > 0 and beyond_chance(gap)
