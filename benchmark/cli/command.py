@@ -17,6 +17,9 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 # Where runs go, unless told otherwise; and real runs of the packaged models.
 DEFAULT_RESULTS = Path("results")
 PACKAGED_RESULTS = Path(__file__).parents[1] / "packaged_results"
+# The results that the authors of CtxSift published, and what stands for them where results are named.
+PUBLISHED_RESULTS = Path(__file__).parents[1] / "published_results"
+PUBLISHED = "published"
 Handler = Callable[[argparse.Namespace], int]
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
@@ -57,11 +60,17 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 def add_shown_results(parser: argparse.ArgumentParser) -> None:
     """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
     what = (
-        "results tree, run folder or result file; default: results/ if it exists, otherwise the runs that ship "
-        "with the benchmark"
+        f"results tree, run folder or result file, or `{PUBLISHED}`: the 28 published results "
+        "(docs/published-models.md); default: results/ if it exists, otherwise the runs that ship with the benchmark"
     )
     default = [DEFAULT_RESULTS if DEFAULT_RESULTS.is_dir() else PACKAGED_RESULTS]
-    parser.add_argument("paths", nargs="*", type=Path, default=default, metavar="PATH", help=what)
+    parser.add_argument("paths", nargs="*", type=shown_results, default=default, metavar="PATH", help=what)
+
+
+def shown_results(text: str) -> Path:
+    """Return where the results are that an argument names; a file or folder of that name comes first."""
+    path = Path(text)
+    return PUBLISHED_RESULTS if text == PUBLISHED and not path.exists() else path
 
 
 def tell_of_packaged(paths: Sequence[Path]) -> None:

@@ -14,6 +14,7 @@ from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
     PACKAGED_RESULTS,
+    PUBLISHED_RESULTS,
     Parser,
     add_shown_results,
     command_parser,
@@ -36,6 +37,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer --open results/
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
+  python -m benchmark.viewer --open published              (the 28 published results)
 
 The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.
 """
@@ -57,7 +59,7 @@ def build_parser() -> Parser:
         type=Path,
         metavar="FILE",
         help="write the page to FILE; default: viewer.html in the first PATH, or next to it if it is a file (for "
-        "packaged runs: in the current folder)",
+        "results that ship with the benchmark: in the current folder)",
     )
     pictures = parser.add_mutually_exclusive_group()
     pictures.add_argument(
@@ -156,7 +158,7 @@ def _draw(gathered: Gathered, options: argparse.Namespace) -> None:
 
 def _target(options: argparse.Namespace) -> Path:
     first: Path = options.paths[0]
-    if first == PACKAGED_RESULTS:
+    if first in (PACKAGED_RESULTS, PUBLISHED_RESULTS):
         return options.output or Path("viewer.html")
     return options.output or (first if first.is_dir() else first.parent) / "viewer.html"
 

@@ -1,7 +1,6 @@
 """Every figure that documents tell of the packaged corpus: `make tables` measures them anew and writes them.
 
-A document holds a table between `<!-- NAME: make tables -->` and `<!-- end of NAME -->`, and a figure within a sentence
-between `<!--NAME-->` and `<!--/-->`. The figures of `benchmark.validity` are written for the viewer, too.
+The figures of `benchmark.validity` are written for the viewer, too.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ from tests.conftest import ROOT
 from tests.support.control_table import board_table, control_scores, control_table
 from tests.support.corpus_tables import blind_table, card, clusters_text
 from tests.support.judges_table import judges_table, types_table
+from tests.support.marks import BLOCK, INLINE, renewed
 from tests.support.models_table import models_texts
 from tests.support.probes_table import (
     answered_table,
@@ -49,6 +49,7 @@ from tests.support.probes_table import (
     probes_table,
     published_answers,
 )
+from tests.support.published_table import PUBLISHED_PAGE, published_texts
 from tests.support.results import blind_answers
 from tests.support.validity_table import validity_table
 
@@ -57,14 +58,11 @@ DOCUMENTS = (
     ROOT / "docs" / "judging.md",
     ROOT / "docs" / "models.md",
     ROOT / "docs" / "probes.md",
+    PUBLISHED_PAGE,
     ROOT / "docs" / "runner.md",
     ROOT / "docs" / "scoring.md",
     ROOT / "benchmark" / "corpus" / "README.md",
 )
-_BLOCK = re.compile(
-    r"(?P<begin><!-- (?P<name>[\w ]+): make tables -->\n).*?(?P<end><!-- end of (?P=name) -->\n)", re.DOTALL
-)
-_INLINE = re.compile(r"(?P<begin><!--(?P<name>[\w ]+)-->)[^<]*(?P<end><!--/-->)")
 _FIGURE = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 # By decimals: scores in [0, 1] have three, final scores one. Counts, bars and shares in per cent are met exactly.
 _TOLERANCES = {1: 0.1, 3: 0.002}
@@ -136,6 +134,7 @@ def texts(figures: Figures) -> dict[str, str]:
         "judges table": judges_table(),
         "judges by type": types_table(),
         **models_texts(),
+        **published_texts(),
         "corpus card": card(cases, figures.embedder.count_tokens),
         "blind table": blind_table(cases, figures.blind),
         "captures": clusters_text(cases),
@@ -152,12 +151,6 @@ def texts(figures: Figures) -> dict[str, str]:
 def _unseen_auc(validity: Validity) -> float:
     """Return how well the score tells right from wrong on answers of writers whom nobody tuned on."""
     return next(each.value for each in validity.figures if each.half == "held out" and each.measure.startswith("AUC"))
-
-
-def renewed(document: str, found: dict[str, str]) -> str:
-    """Return a document with these texts between its marks. Raises KeyError for a mark without one."""
-    document = _BLOCK.sub(lambda mark: f"{mark['begin']}{found[mark['name']].strip()}\n{mark['end']}", document)
-    return _INLINE.sub(lambda mark: f"{mark['begin']}{found[mark['name']]}{mark['end']}", document)
 
 
 def stale(figures: Figures) -> Iterator[str]:
@@ -184,8 +177,8 @@ def _other(file: Path, told: Sequence[str], known: Sequence[str]) -> Iterator[st
 
 def _lines(document: str) -> list[str]:
     """Return the lines; rows that tell of the same things in another order are brought into one."""
-    blocks = [mark.group().splitlines() for mark in _BLOCK.finditer(document)]
-    inline = [line for line in document.splitlines() if _INLINE.search(line)]
+    blocks = [mark.group().splitlines() for mark in BLOCK.finditer(document)]
+    inline = [line for line in document.splitlines() if INLINE.search(line)]
     return [*inline, *(line for block in blocks for line in sorted(block, key=lambda row: row.split("|")[:3]))]
 
 

@@ -11,6 +11,7 @@ from benchmark.record.validity import Half, read_validity, validity_text
 from benchmark.statistics import mean, percentile
 from ctxsift.backends.baselines import BASELINES
 from tests.support import tables
+from tests.support.marks import renewed
 
 # It is all measured once, in the first test; the time is for a busy machine.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tables"), pytest.mark.timeout(600)]
@@ -61,7 +62,7 @@ def test_blind_readers_come_to_the_gold() -> None:
 
 def test_marks_are_where_the_texts_belong() -> None:
     texts = dict.fromkeys(tables.texts(tables.measured()), "7")
-    told = "\n".join(tables.renewed(file.read_text(encoding="utf-8"), texts) for file in tables.DOCUMENTS)
+    told = "\n".join(renewed(file.read_text(encoding="utf-8"), texts) for file in tables.DOCUMENTS)
     for name in texts:
         assert f"<!--{name}-->7<!--/-->" in told or f"<!-- {name}: make tables -->\n7\n<!-- end" in told, name
 
