@@ -186,8 +186,20 @@ def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
         return None
     count = clusters.effective_count
     tail = 100 * _NORMAL.cdf(-student_quantile(count - 1) * math.sqrt(count / (count - 1)))
-    low, high = np.percentile(drawn, [tail, 100 - tail])
-    return Interval(float(low), float(high))
+    return Interval(*_percentiles(drawn, (tail, 100 - tail)))
+
+
+def _percentiles(values: Floats, percents: Sequence[float]) -> list[float]:
+    """Return what `percentile` says of each: a tenth of the work, which every pair of a leaderboard needs."""
+    places = [(len(values) - 1) * (percent / 100) for percent in percents]
+    below = [min(math.floor(place), len(values) - 2) for place in places]
+    ranked = np.partition(values, sorted({rank for low in below for rank in (low, low + 1)}))
+    return [_between(*ranked[low : low + 2].tolist(), place - low) for low, place in zip(below, places, strict=True)]
+
+
+def _between(low: float, high: float, share: float) -> float:
+    # As numpy does it, to the last digit.
+    return low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
 
 
 @functools.lru_cache(maxsize=1024)

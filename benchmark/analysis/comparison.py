@@ -14,7 +14,17 @@ from benchmark.record.summary import Dimension
 from benchmark.record.validity import measured_error
 from benchmark.scoring import bootstrap_cores, bootstrap_factors, latency_factor, scenario_score
 from benchmark.scoring.judge_error import OF_MEAN
-from benchmark.statistics import Clusters, Difference, Floats, bootstrap_means, corrected, difference_of, mean
+from benchmark.statistics import (
+    Clusters,
+    Difference,
+    Floats,
+    Interval,
+    bootstrap_means,
+    corrected,
+    difference_of,
+    interval_of,
+    mean,
+)
 from ctxsift.errors import InputError
 
 # One point of a hundred: closer scores of a case are a tie.
@@ -224,6 +234,12 @@ class Comparisons:
         if not shared.cases or not alike(a, b):
             return None
         return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference
+
+    def core(self, result: StoredResult) -> tuple[float, Interval | None]:
+        """Return the quality core of a result over all its cases, 0 to 100, with its interval."""
+        shared = self._shared(result, result)
+        core, draws = self._drawn(result, shared, Measure.CORE)
+        return core, interval_of(draws, shared.clusters)
 
     def _shared(self, a: StoredResult, b: StoredResult) -> _Shared:
         cases = tuple(sorted(a.cases.keys() & b.cases.keys()))

@@ -14,8 +14,8 @@ from benchmark.analysis.ranking import Rank, rank_results
 from benchmark.cases import EASY_TIER
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
-from benchmark.scoring import bootstrap_cores, scenario_score
-from benchmark.statistics import Clusters, Interval, interval_of
+from benchmark.scoring import scenario_score
+from benchmark.statistics import Interval
 from ctxsift.errors import InputError
 
 # From fewer captures an interval says little of other outputs.
@@ -209,16 +209,17 @@ def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: Baselin
         case_count=len(ids),
         captures=len(clusters),
         floor=None if floor is None else (floor[0], _core(floor[1])),
-        placed=tuple(_placed(row.label, result, ranks.get(result)) for row, result in zip(rows, cut, strict=True)),
+        placed=tuple(
+            _placed(row.label, result, ranks.get(result), comparisons) for row, result in zip(rows, cut, strict=True)
+        ),
     )
 
 
-def _placed(label: str, result: StoredResult, rank: Rank | None) -> Placed:
+def _placed(label: str, result: StoredResult, rank: Rank | None, comparisons: Comparisons) -> Placed:
     if not result.cases:
         return Placed(label, 0, None, None, None)
-    clusters = Clusters.of(case.cluster for case in result.cases.values())
-    draws = 100 * bootstrap_cores([case.score for case in result.cases.values()], clusters)
-    return Placed(label, len(result.cases), _core(result), interval_of(draws, clusters), rank)
+    core, interval = comparisons.core(result)
+    return Placed(label, len(result.cases), core, interval, rank)
 
 
 def _core(result: StoredResult) -> float:
