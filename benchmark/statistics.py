@@ -184,22 +184,36 @@ def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
     """
     if clusters.count < MIN_CLUSTERS:
         return None
+    low, high = _percentiles(drawn[np.newaxis], _tails(clusters))
+    return Interval(float(low[0]), float(high[0]))
+
+
+def _tails(clusters: Clusters) -> tuple[float, float]:
+    """Return which percentiles of a bootstrap distribution over these clusters end its 95 % interval."""
     count = clusters.effective_count
     tail = 100 * _NORMAL.cdf(-student_quantile(count - 1) * math.sqrt(count / (count - 1)))
-    return Interval(*_percentiles(drawn, (tail, 100 - tail)))
+    return tail, 100 - tail
 
 
-def _percentiles(values: Floats, percents: Sequence[float]) -> list[float]:
-    """Return what `percentile` says of each: a tenth of the work, which every pair of a leaderboard needs."""
-    places = [(len(values) - 1) * (percent / 100) for percent in percents]
-    below = [min(math.floor(place), len(values) - 2) for place in places]
-    ranked = np.partition(values, sorted({rank for low in below for rank in (low, low + 1)}))
-    return [_between(*ranked[low : low + 2].tolist(), place - low) for low, place in zip(below, places, strict=True)]
+def _percentiles(values: Floats, percents: Sequence[float]) -> list[Floats]:
+    """Return what `percentile` says of each row: a tenth of the work, which every pair of a leaderboard needs.
+
+    Args:
+        values: shape (rows, values of each).
+        percents: of these values.
+
+    """
+    last = values.shape[1] - 1
+    places = [last * (percent / 100) for percent in percents]
+    below = [min(math.floor(place), last - 1) for place in places]
+    ranked = np.partition(values, sorted({rank for low in below for rank in (low, low + 1)}), axis=1)
+    return [_between(ranked[:, low], ranked[:, low + 1], place - low) for low, place in zip(below, places, strict=True)]
 
 
-def _between(low: float, high: float, share: float) -> float:
+def _between(low: Floats, high: Floats, share: float) -> Floats:
     # As numpy does it, to the last digit.
-    return low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
+    found: Floats = low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
+    return found
 
 
 @functools.lru_cache(maxsize=1024)
@@ -221,16 +235,33 @@ def difference_of(observed: float, drawn: Floats, clusters: Clusters) -> Differe
     The p value takes the bootstrap's standard error and Student's t (Wallace's approximation of its tail): counting
     draws could not tell 0.0001 from 0.00001, which correcting a whole leaderboard needs.
     """
-    interval = interval_of(drawn, clusters)
-    if interval is None:
-        return Difference(observed, None, 1.0)
+    return differences_of([observed], drawn[np.newaxis], clusters)[0]
+
+
+def differences_of(observed: Sequence[float], drawn: Floats, clusters: Clusters) -> list[Difference]:
+    """Return several differences over the same `clusters`, each as `difference_of` does.
+
+    Args:
+        observed: each of them.
+        drawn: their bootstrap distributions, shape (differences, draws).
+        clusters: that were drawn.
+
+    """
+    if clusters.count < MIN_CLUSTERS:
+        return [Difference(value, None, 1.0) for value in observed]
     freedom = clusters.effective_count - 1
-    error = float(np.std(drawn, ddof=1)) * math.sqrt((freedom + 1) / freedom)
+    errors = np.std(drawn, axis=1, ddof=1) * math.sqrt((freedom + 1) / freedom)
+    lows, highs = _percentiles(drawn, _tails(clusters))
+    told = zip(observed, lows.tolist(), highs.tolist(), errors.tolist(), strict=True)
+    return [Difference(value, Interval(low, high), _p_value(value, error, freedom)) for value, low, high, error in told]
+
+
+def _p_value(observed: float, error: float, freedom: float) -> float:
     if error <= 1e-12:
-        return Difference(observed, interval, float(abs(observed) <= 1e-12))
+        return float(abs(observed) <= 1e-12)
     t = abs(observed) / error
     z = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(t * t / freedom))
-    return Difference(observed, interval, math.erfc(z / math.sqrt(2)))
+    return math.erfc(z / math.sqrt(2))
 
 
 def paired_difference(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
+
+import numpy as np
 
 from benchmark.analysis.caveats import Mismatch, alike, refusals
 from benchmark.analysis.speed import Speed, speed
@@ -22,6 +25,7 @@ from benchmark.statistics import (
     bootstrap_means,
     corrected,
     difference_of,
+    differences_of,
     interval_of,
     mean,
 )
@@ -234,6 +238,37 @@ class Comparisons:
         if not shared.cases or not alike(a, b):
             return None
         return self._figure(Measure.FINAL if timed else Measure.CORE, a, b, shared).difference
+
+    def differences(self, results: Sequence[StoredResult], *, timed: bool) -> dict[tuple[int, int], Difference]:
+        """Return (i, j), i < j -> score of j minus that of i, as far as there is a `difference`."""
+        shared = self._all_shared(results)
+        if shared is None:
+            pairs = itertools.combinations(range(len(results)), 2)
+            told = {(i, j): self.difference(results[i], results[j], timed=timed) for i, j in pairs}
+            return {pair: difference for pair, difference in told.items() if difference is not None}
+        # Of the same cases, each result is held against all others at once.
+        name = Measure.FINAL if timed else Measure.CORE
+        cores = [self._drawn(result, shared, name) for result in results]
+        drawn = [draws + self._error(result, shared) for result, (_, draws) in zip(results, cores, strict=True)]
+        found: dict[tuple[int, int], Difference] = {}
+        for i, (ours, _) in enumerate(cores[:-1]):
+            gaps = [theirs - ours for theirs, _ in cores[i + 1 :]]
+            differences = differences_of(gaps, np.stack(drawn[i + 1 :]) - drawn[i], shared.clusters)
+            found |= {(i, j): corrected([each])[0] for j, each in enumerate(differences, i + 1)}
+        return found
+
+    def _all_shared(self, results: Sequence[StoredResult]) -> _Shared | None:
+        """Return the cases of all results if they are the same, in the same clusters, and may be compared."""
+        if len(results) < 2 or not results[0].cases:
+            return None
+        first, cases = results[0], tuple(sorted(results[0].cases))
+        clusters = self._clusters_of(first, cases)
+        for other in results[1:]:
+            if other.cases.keys() != first.cases.keys() or not alike(first, other):
+                return None
+            if self._clusters_of(other, cases).labels != clusters.labels:
+                return None
+        return _Shared(cases, clusters)
 
     def core(self, result: StoredResult) -> tuple[float, Interval | None]:
         """Return the quality core of a result over all its cases, 0 to 100, with its interval."""

@@ -59,12 +59,7 @@ def rank_results(
     know some of them already.
     """
     comparisons = comparisons or Comparisons()
-    pairs = list(itertools.combinations(range(len(results)), 2))
-    alone = {
-        (i, j): found
-        for i, j in pairs
-        if (found := comparisons.difference(results[i], results[j], timed=timed)) is not None
-    }
+    alone = comparisons.differences(results, timed=timed)
     differences = dict(zip(alone, corrected(list(alone.values()), most=MOST), strict=True))
     ranks = ranks_of(len(results), differences)
     scores = tuple(_observed(result, timed) if result.cases else 0.0 for result in results)

@@ -171,6 +171,8 @@ def parts_of(
     questions: Mapping[str, Question],
     facet: Facet | None,
     baselines: BaselineScores | None = None,
+    *,
+    fewest: int = 1,
 ) -> tuple[Part, ...]:
     """Return what the results of a board score on each part of its cases, the largest part first.
 
@@ -179,6 +181,7 @@ def parts_of(
         questions: of these cases, by id.
         facet: what the cases of a part have in common; None for one part with all of them.
         baselines: what baselines score on these cases; without it nothing is held against them.
+        fewest: parts of fewer captures are left out.
 
     """
     members: dict[str, list[str]] = {}
@@ -187,11 +190,12 @@ def parts_of(
     else:
         for value in values_of(facet, questions.values()):
             members[value] = sorted(i for i, question in questions.items() if FACETS[facet](question) == value)
-    # What is drawn of a part is of use to that part alone.
-    return tuple(_part(board, value, ids, baselines) for value, ids in members.items())
+    large = {value: ids for value, ids in members.items() if len({questions[i].cluster for i in ids}) >= fewest}
+    return tuple(_part(board, value, ids, baselines) for value, ids in large.items())
 
 
 def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> Part:
+    # What is drawn of a part is of use to that part alone.
     comparisons = Comparisons()
     rows = [row for row in board.rows if not row.result.is_reference]
     cut = [replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases}) for row in rows]

@@ -26,6 +26,7 @@ from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.charts import chart_pack
 from benchmark.viewer.page_data import Gathered, pairs, shelve
 from benchmark.viewer.page_records import Pairs
+from benchmark.viewer.slice_data import slice_pack
 from ctxsift.errors import InputError
 
 FOLDER = Path(__file__).parent / "static"
@@ -80,6 +81,7 @@ def _packs(gathered: Gathered) -> dict[str, str]:
         "catalog": catalog,
         "pairs": Pairs(found=pairs(gathered)),
         "charts": chart_pack(gathered),
+        "slices": slice_pack(gathered),
     }
     packs |= {f"result-{shown.key}": detail(shown) for shown in gathered.shown}
     packs |= {f"shelf-{number}": shelf for number, shelf in enumerate(shelves)}

@@ -246,6 +246,58 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     retention: list[RetentionInfo] = field(default_factory=list)
 
 
+# Slices, which are unpacked on demand ------------------------------------------------------------------------------
+
+
+class SliceRow(PageRecord, frozen=True, kw_only=True):
+    """One result on the cases of a slice.
+
+    Attributes:
+        key: of the result.
+        cases: answers in it.
+        core: quality core, 0 to 100.
+
+    """
+
+    key: int
+    cases: int
+    core: float | None = None
+    interval: Interval | None = None
+    rank: RankInfo | None = None
+
+
+class SliceInfo(PageRecord, frozen=True, kw_only=True):
+    """The cases of a board that have one value of a facet.
+
+    Attributes:
+        facet: e.g. `tool`.
+        name: the value, e.g. `pytest`.
+        captures: how many raw outputs its cases are about.
+        rows: the results of the board, best first, as far as they are no reference rows.
+
+    """
+
+    facet: str
+    name: str
+    cases: int
+    captures: int
+    rows: list[SliceRow]
+
+
+class BoardSlices(PageRecord, frozen=True, kw_only=True):
+    """The slices of one board, by facet, the largest first; none where it has very many results."""
+
+    about: str
+    slices: list[SliceInfo]
+
+
+class SlicePack(PageRecord, frozen=True, kw_only=True):
+    """All slices; those of fewer than `fewest` captures are left out."""
+
+    boards: list[BoardSlices]
+    fewest: int
+
+
 # One result --------------------------------------------------------------------------------------------------------
 
 

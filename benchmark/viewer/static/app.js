@@ -8,6 +8,7 @@ import { Pictures } from "./pictures.js";
 import { Retention } from "./retention.js";
 import { address, go, scrollBack, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
+import { Slices } from "./slices.js";
 import { overview, resultOf } from "./store.js";
 import { toggleTheme, useTheme } from "./theme.js";
 import { Validity } from "./validity.js";
@@ -21,6 +22,7 @@ const VIEWS = [
   ["compare", "Head to head"],
   ...(overview.retention?.length ? [["retention", "What is kept"]] : []),
   ...(overview.validity ? [["validity", "Validity"]] : []),
+  ["slices", "Slices"],
 ];
 const KEYS = [
   [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
@@ -65,6 +67,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
+  if (view === "slices") return html`<${Slices} query=${query} />`;
   if (view === "retention" && overview.retention?.length) return html`<${Retention} query=${query} />`;
   if (view === "validity" && overview.validity) return html`<${Validity} validity=${overview.validity} />`;
   if (view === "scenario") return html`<${Scenario} key=${parts[0]} id=${parts[0]} query=${query} />`;

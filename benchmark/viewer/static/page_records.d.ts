@@ -150,6 +150,36 @@ export interface Overview {
   retention?: RetentionInfo[];
 }
 
+/** One result on the cases of a slice. */
+export interface SliceRow {
+  key: number;
+  cases: number;
+  core?: number;
+  interval?: Interval;
+  rank?: RankInfo;
+}
+
+/** The cases of a board that have one value of a facet. */
+export interface SliceInfo {
+  facet: string;
+  name: string;
+  cases: number;
+  captures: number;
+  rows: SliceRow[];
+}
+
+/** The slices of one board, by facet, the largest first; none where it has very many results. */
+export interface BoardSlices {
+  about: string;
+  slices: SliceInfo[];
+}
+
+/** All slices; those of fewer than `fewest` captures are left out. */
+export interface SlicePack {
+  boards: BoardSlices[];
+  fewest: number;
+}
+
 /** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */
 export interface Tile {
   figure: string;

@@ -4,7 +4,7 @@ import { elementOf, useEffect, useState } from "./dom.js";
 /**
  * @import {
  *   Answer, BoardRow, CaseRow, CatalogEntry, ChartPack, Detail, FigureInfo, Overview, Pair, Pairs, Question,
- *   Shelf, ViewTexts,
+ *   Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */
@@ -41,6 +41,9 @@ function pack(name) {
 
 /** @type {() => Promise<ChartPack>} */
 const chartPack = () => pack("charts");
+
+/** @type {() => Promise<SlicePack>} */
+const slicePack = () => pack("slices");
 
 /** @returns {Promise<Pair[] | null>} */
 const allPairs = async () => /** @type {Pairs} */ (await pack("pairs")).found;
@@ -147,5 +150,6 @@ export {
   questionOf,
   resultOf,
   results,
+  slicePack,
   useLoaded,
 };

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -25,7 +26,7 @@ from tests.support.agreeing import summed
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.depth import FUZZ
 from tests.support.frozen import page_cases
-from tests.support.pages import compared, documents, page_of, run_viewer
+from tests.support.pages import compared, documents, pack, page_of, run_viewer
 from tests.support.statements import NO_PROSE, STATEMENTS, WITH, WITHOUT, measurement, result_of, worded_cases
 
 COUNT = len(page_cases().cases)
@@ -39,6 +40,7 @@ VIEWS = {
     "scenario": "#/scenario/model-05",
     "case": f"#/case/model-05/{CASE}",
     "incomplete": "#/scenario/model-03",
+    "slices": "#/slices",
     "unknown": "#/scenario/nobody",
 }
 COLOURS = """() => {
@@ -280,6 +282,24 @@ def shown(value: float, form: str) -> str:
     text = format(value, form)
     zero = not text.strip("+-0.")
     return text.replace("-", "+" if zero and "+" in form else "" if zero else "−")
+
+
+# Slices -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_slice_is_chosen_and_stands_in_the_address(show: Open, page_file: Path) -> None:
+    (board, *_) = pack(page_file.read_text(encoding="utf-8"), "slices")["boards"]
+    page = show("#/slices")
+    # The last facet differs from the first one, which is shown unasked.
+    for each in (board["slices"][0], board["slices"][-1]):
+        name = f"{each['facet']}={each['name']}"
+        page.locator("main select").select_option(name)
+        expect(page.locator(".lead").first).to_have_text(f"{each['cases']} cases on {each['captures']} raw outputs")
+        rows = page.locator("main .scroll").first.locator("tbody tr")
+        expect(rows).to_have_count(len(each["rows"]))
+        best = max(row["core"] for row in each["rows"])
+        expect(rows.first).to_contain_text(f"{best:.1f}")
+    assert page.url.endswith(urlencode({"slice": name}))
 
 
 # Head to head -----------------------------------------------------------------------------------------------------

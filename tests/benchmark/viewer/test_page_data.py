@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from benchmark.analysis.figures import FIGURES
+from benchmark.analysis.slices import FEW_CAPTURES
 from benchmark.cases import Corpus
 from benchmark.record.read import as_result, iterate_results, labels, read_result
-from benchmark.scoring import COMPONENTS
+from benchmark.record.summary import Dimension
+from benchmark.scoring import COMPONENTS, scenario_score
 from benchmark.scoring.anchors import missing_anchors
 from benchmark.viewer.__main__ import main
 from benchmark.viewer.board_data import overview
@@ -22,6 +24,7 @@ from benchmark.viewer.charts import chart_rows, data_sets, reference_lines, spec
 from benchmark.viewer.page import FOLDER as STATIC
 from benchmark.viewer.page_data import MOST_COMPARED, gather, pairs, shelve
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan, ReferenceLine
+from benchmark.viewer.slice_data import slice_pack
 from benchmark.viewer.spans import UNNAMED_STEP, Span, anchor_spans, answer_spans, removed_spans
 from ctxsift.errors import InputError
 from ctxsift.recovery import Step, recover
@@ -70,6 +73,24 @@ def test_no_line_of_the_scripts_is_longer_than_any_other_line_may_be() -> None:
     for file in STATIC.glob("*.*"):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             assert len(line) <= 120, f"{file.name}:{number}"
+
+
+def test_slices_of_the_page_are_those_of_the_report(results_tree: Path) -> None:
+    gathered = gather(iterate_results([results_tree]))
+    board, told = gathered.boards[0], slice_pack(gathered).boards[0]
+    results = {shown.key: shown.result for shown in gathered.shown}
+    assert told.slices
+    for each in told.slices:
+        assert each.captures >= FEW_CAPTURES
+        assert [results[row.key] for row in each.rows] == [
+            row.result for row in board.rows if not row.result.is_reference
+        ]
+        for row in each.rows:
+            cases = results[row.key].cases.values()
+            if each.facet in Dimension.__members__.values():
+                scores = [case.score for case in cases if case.group.get(Dimension(each.facet)) == each.name]
+                assert row.cases == len(scores)
+                assert row.core == pytest.approx(100 * scenario_score(scores, 0.0).quality_core, abs=1e-3)
 
 
 def test_every_component_and_every_figure_is_told_to_the_page(results_tree: Path) -> None:

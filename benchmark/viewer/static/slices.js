@@ -1,0 +1,119 @@
+// What each result scores on the cases that have something in common: one intent, one tool, one domain.
+import { Heading, html, inputOf } from "./dom.js";
+import { fixed, interval, plural, UNKNOWN, whole } from "./format.js";
+import { address, changeQuery } from "./route.js";
+import { results, slicePack, useLoaded } from "./store.js";
+import { sortRows, Table } from "./table.js";
+
+/** @import { BoardRow, BoardSlices, SliceInfo, SlicePack, SliceRow } from "./page_records.d.ts" */
+/** @import { Query } from "./route.js" */
+/** @import { Column } from "./table.js" */
+
+const byKey = new Map(results.map((row) => [row.key, row]));
+
+/** @param {SliceRow} row */
+const resultOf = (row) => /** @type {BoardRow} */ (byKey.get(row.key));
+
+/** @param {SliceRow} row */
+const rankOf = ({ rank }) => (rank ? `${rank.place}${rank.tied ? "=" : ""}` : UNKNOWN);
+
+/** @type {Column<SliceRow>[]} */
+const COLUMNS = [
+  {
+    key: "rank",
+    title: "rank",
+    hint: "on these cases alone, of the results that have a rank on the leaderboard",
+    kind: "",
+    value: (row) => row.rank?.place,
+    cell: rankOf,
+  },
+  {
+    key: "result",
+    title: "result",
+    hint: "model, device and settings",
+    kind: "name",
+    value: (row) => resultOf(row).label,
+    cell: (row) => html`<a href=${address("scenario", [resultOf(row).id])}>${resultOf(row).label}</a>`,
+  },
+  {
+    key: "core",
+    title: "quality core",
+    hint: "80 % mean and 20 % worst tenth of the case scores, on these cases alone",
+    kind: "number",
+    value: (row) => row.core,
+    cell: (row) => html`<b>${fixed(row.core)}</b> <small>${interval(row.interval, (end) => fixed(end))}</small>`,
+  },
+  {
+    key: "cases",
+    title: "cases",
+    hint: "answers of this result among these cases",
+    kind: "number",
+    value: (row) => row.cases,
+    cell: (row) => whole(row.cases),
+  },
+];
+
+/** @param {SliceInfo} slice */
+const nameOf = ({ facet, name }) => `${facet}=${name}`;
+
+/** @param {{ all: SliceInfo[], chosen: string }} props */
+function SliceChoice({ all, chosen }) {
+  const facets = [...new Set(all.map(({ facet }) => facet))];
+  // Boards of the same corpus have the same slices; each stands here once.
+  const named = new Map(all.map((slice) => [nameOf(slice), slice]));
+  const change = (/** @type {Event} */ event) => changeQuery({ slice: inputOf(event) });
+  return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <label class="field"><span>Slice</span>
+      <select value=${chosen} onChange=${change}>
+        ${facets.map(
+          (facet) => html`<optgroup label=${facet}>
+            ${[...named]
+              .filter(([, slice]) => slice.facet === facet)
+              .map(([name, slice]) => html`<option value=${name}>${slice.name} (${slice.cases})</option>`)}
+          </optgroup>`,
+        )}
+      </select>
+    </label>
+  </form>`;
+}
+
+/** @param {{ board: BoardSlices, chosen: string, sort: string }} props */
+function Sliced({ board, chosen, sort }) {
+  const slice = board.slices.find((each) => nameOf(each) === chosen);
+  if (!slice) return html`<p>No result of this board was asked enough of these cases.</p>`;
+  return html`<p class="lead">${plural(slice.cases, "case")} on ${plural(slice.captures, "raw output")}</p>
+    <${Table}
+      label=${`${slice.facet} ${slice.name}: ${board.about}`}
+      columns=${COLUMNS}
+      rows=${sortRows(slice.rows, COLUMNS, sort)}
+      sort=${sort}
+      keyOf=${(/** @type {SliceRow} */ row) => String(row.key)}
+    />`;
+}
+
+/** @param {{ pack: SlicePack, query: Query }} props */
+function Loaded({ pack, query }) {
+  const all = pack.boards.flatMap(({ slices }) => slices);
+  const few = html`<p class="legend">Parts of fewer than ${pack.fewest} raw outputs are left out, since they tell too
+    little; <code>python -m benchmark.report RESULTS --slice tool</code> shows them.</p>`;
+  if (!all.length) return html`<p>These results have no part that is large enough.</p>${few}`;
+  const chosen = query.slice || nameOf(all[0]);
+  return html`<${SliceChoice} all=${all} chosen=${chosen} />
+    ${pack.boards.map(
+      (board) => html`${pack.boards.length > 1 && html`<h2>${board.about}</h2>`}
+        <${Sliced} board=${board} chosen=${chosen} sort=${query.sort ?? "-core"} />`,
+    )}
+    <p class="legend">Scores, intervals and ranks are computed from these cases alone. A rank with = is shared: the
+      difference from at least one other result may be chance. Only results with a rank on the leaderboard have one
+      here.</p>
+    ${few}`;
+}
+
+/** @param {{ query: Query }} props */
+function Slices({ query }) {
+  const pack = useLoaded(slicePack, []);
+  return html`<${Heading} title="Slices" />
+    ${pack ? html`<${Loaded} pack=${pack} query=${query} />` : html`<p>Unpacking…</p>`}`;
+}
+
+export { Slices };
