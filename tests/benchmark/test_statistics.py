@@ -15,9 +15,11 @@ from benchmark.statistics import (
     Difference,
     Floats,
     Interval,
+    _tails,
     bootstrap_means,
     bootstrap_percentiles,
     difference_of,
+    differences_of,
     holm,
     interval_of,
     mean,
@@ -381,3 +383,15 @@ def test_scores_of_two_runs_are_paired_by_unit_and_drawn_by_cluster() -> None:
     assert joined is not None
     assert joined.interval is None
     assert paired_difference(a, {"other": (1.0, "a")}) is None
+
+
+def test_ends_of_intervals_are_the_percentiles_of_numpy_to_the_last_digit() -> None:
+    rng, clusters = np.random.default_rng(5), alone(40)
+    for drawn in (rng.normal(size=DRAWS), rng.integers(0, 4, DRAWS).astype(float), np.zeros(DRAWS)):
+        interval = interval_of(drawn, clusters)
+        assert interval is not None
+        tails = _tails(clusters)
+        assert (interval.low, interval.high) == tuple(np.percentile(drawn, tails).tolist())
+        (together,) = differences_of([0.0], drawn[np.newaxis], clusters)
+        assert together == difference_of(0.0, drawn, clusters)
+        assert together.interval == interval

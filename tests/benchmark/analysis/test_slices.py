@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.analysis.comparison import Comparisons
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.slices import Facet, parts_of, read_slice, values_of
 from benchmark.cases import Corpus
@@ -172,3 +173,22 @@ def test_the_report_of_some_cases(capsys: pytest.CaptureFixture[str], tmp_path: 
     # Three models are too few to tell weak ones from strong ones.
     assert main([str(MIXED), "--cases", "weak-win"]) == 2
     assert "there is no such case in these results" in capsys.readouterr().err
+
+
+def test_all_at_once_is_what_each_pair_says(results: list[StoredResult]) -> None:
+    for timed in (False, True):
+        together = Comparisons().differences(results, timed=timed)
+        assert set(together) == {(0, 1), (0, 2), (1, 2)}
+        for (i, j), found in together.items():
+            alone = Comparisons().difference(results[i], results[j], timed=timed)
+            assert alone is not None
+            assert found.value == alone.value
+            assert found.p == pytest.approx(alone.p, rel=1e-9)
+            assert found.interval is not None
+            assert alone.interval is not None
+            assert found.interval.low == pytest.approx(alone.interval.low, abs=1e-9)
+    # Where two did not answer the same cases, each pair has its own.
+    first, *others = results
+    cut = replace(first, cases=dict(list(first.cases.items())[:20]))
+    told = Comparisons().differences([cut, *others], timed=False)
+    assert told[0, 1] == Comparisons().difference(cut, others[0], timed=False)
