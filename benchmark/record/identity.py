@@ -19,7 +19,7 @@ _OF_RUN = frozenset(
     {"timestamp", "complete", "error", "wall_s", "statistics", "case_ids", "environment", "disturbance"}
     | {"latency_ignored", "backend"}
 )
-_OF_BACKEND = frozenset({"environment", "settings"})
+_OF_BACKEND = frozenset({"environment", "settings", "model_file"})
 
 
 def identity_differences(then: tuple[Scenario, Run], now: tuple[Scenario, Run]) -> list[str]:

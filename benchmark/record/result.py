@@ -17,7 +17,7 @@ from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import JudgedQuality, ProseJudge
 from benchmark.record.summary import Dimension, Group, Latency, Summary
 from benchmark.record.views import ScoredView
-from ctxsift.backends.base import Count, Generation, Milliseconds
+from ctxsift.backends.base import Count, Generation, Milliseconds, ModelFile
 from ctxsift.contracts import CONTRACTS, Kind
 from ctxsift.recovery import Step
 from ctxsift.strict_json import learn
@@ -257,7 +257,12 @@ class Disturbance(Record, frozen=True, kw_only=True):
 
 
 class Backend(Record, frozen=True, kw_only=True):
-    """The engine, and the model as it was loaded; see `ctxsift.backends.base.LoadInfo`."""
+    """The engine, and the model as it was loaded; see `ctxsift.backends.base.LoadInfo`.
+
+    Attributes:
+        model_file: what the header of the weights says; only where they are a file that has one; not in older files.
+
+    """
 
     name: str
     engine: str
@@ -270,6 +275,7 @@ class Backend(Record, frozen=True, kw_only=True):
     threads: Count
     settings: dict[str, Any] = {}
     environment: dict[str, str] = {}
+    model_file: ModelFile | UnsetType = UNSET
 
 
 class MachineFigures(Record, frozen=True, kw_only=True):

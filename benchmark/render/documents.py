@@ -12,6 +12,7 @@ from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Ve
 from benchmark.analysis.figures import FIGURES
 from benchmark.analysis.gate import Gate
 from benchmark.analysis.leaderboard import Flag, Leaderboard
+from benchmark.analysis.model_facts import ModelFacts, facts_of
 from benchmark.analysis.ranking import Rank, Ranking
 from benchmark.analysis.speed import Speed
 from benchmark.record.base import Interval as Ends
@@ -93,6 +94,7 @@ class _RowDocument:
     judge: Any
     prose: Any
     notes: list[str]
+    model: ModelFacts
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ def _board(board: Leaderboard) -> _BoardDocument:
                 judge=to_json(known(row.result.record.judge)),
                 prose=to_json(known(row.summary.prose)),
                 notes=notes(row.result),
+                model=facts_of(row.result),
             )
             for row in board.rows
         ],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from benchmark.analysis.figures import AXES, COLUMNS, Form
 from benchmark.analysis.leaderboard import NAME_TITLE, RANK_TITLE, Leaderboard, build_leaderboards
+from benchmark.analysis.model_facts import facts_of
 from benchmark.record.base import Interval, known
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, InstrumentFailure, Outcome, Run
@@ -26,6 +27,7 @@ from benchmark.render.figures import (
     marked,
     rank_text,
 )
+from benchmark.render.models import TITLES, identity_rows, model_rows
 from benchmark.render.notes import BY_WORDING, notes, notes_of_rows, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import faults
@@ -107,6 +109,8 @@ def _board_parts(board: Leaderboard) -> list[str]:
     if remarks := notes_of_rows(board) + notes_together(board) + reference_notes(board):
         parts.append(markdown_list(remarks))
     parts.append(markdown_table(["column or mark", "meaning"], board.legend))
+    if models := model_rows(board):
+        parts.append(f"## What the models are\n\n{markdown_table([NAME_TITLE, *TITLES], models)}")
     results = [row.result for row in board.rows]
     return parts + [
         f"## By {dimension.words}\n\nMean case score, 0 to 100.\n\n{table}"
@@ -162,7 +166,8 @@ def scenario_markdown(result: StoredResult) -> str:
         parts.append("## Removed by recovery\n\n" + removed)
     parts.append("## Cases\n\n" + _case_table(record.cases))
     if record.run:
-        parts.append("## Identity\n\n" + _identity(record.run))
+        facts = () if result.is_reference else identity_rows(facts_of(result))
+        parts.append("## Identity\n\n" + _identity(record.run, facts))
     return "\n\n".join(parts) + "\n"
 
 
@@ -255,7 +260,7 @@ def _step_words(name: str) -> str:
     return plain_cell(name.replace("_", " "))
 
 
-def _identity(run: Run) -> str:
+def _identity(run: Run, facts: Iterable[list[str]]) -> str:
     rows = [
         ["corpus", f"{run.corpus_cases} cases, {_hash(run.corpus_sha256)}"],
         ["weights", _hash(run.weights_sha256) if run.weights_sha256 else MISSING],
@@ -270,6 +275,7 @@ def _identity(run: Run) -> str:
     machine = run.environment
     cores = machine.cpu_cores_physical or machine.cpu_cores_logical or "unknown"
     rows.append(["machine", f"{machine.cpu}, {cores} cores, {machine.platform}"])
+    rows += facts
     rows.append(["commit", (machine.git_commit or "unknown") + (" (with local changes)" if machine.git_dirty else "")])
     return markdown_table(["what", "value"], rows)
 

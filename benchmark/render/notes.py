@@ -9,6 +9,7 @@ from benchmark.analysis.caveats import Identity, Mismatch, mismatches, refusals
 from benchmark.analysis.figures import ANSWERED, PLANNED, Column, Form
 from benchmark.analysis.judged import judged, opposed
 from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard, flags_of
+from benchmark.analysis.model_facts import facts_of
 from benchmark.analysis.references import ALWAYS_SHOWN
 from benchmark.matrix import Track
 from benchmark.record.base import Interval, known
@@ -62,6 +63,8 @@ def notes(result: StoredResult) -> list[str]:
     found += [_machine(machine) for machine in known(run.machines) or ()]
     if run.backend:
         found += _about_backend(run.backend)
+    if label := (facts := facts_of(result)).label:
+        found.append(f"its row says {label}, but the header of its file says {facts.file.quantization}")
     if summary.latency and (cached := known(summary.latency.cached_cases)):
         found.append(_cached(summary.latency, cached))
     reference = summary.reference

@@ -20,6 +20,7 @@ from benchmark.render.figures import (
     marked,
     rank_text,
 )
+from benchmark.render.models import TITLES, model_rows
 from benchmark.render.notes import notes_of_rows, notes_together, reference_notes
 from ctxsift.rich_text import plain_text
 
@@ -53,6 +54,8 @@ def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None
     console.print(plain_text(headline_text(board)), soft_wrap=True)
     for note in [*notes_of_rows(board), *notes_together(board), *reference_notes(board)]:
         console.print(plain_text(f"* {note}"), soft_wrap=True)
+    if models := model_rows(board):
+        print_table(console, (NAME_TITLE, *TITLES), models, title="What the models are")
     for mark, meaning in board.marks:
         for line in wrap(f"{mark}: {meaning}", console.width, subsequent_indent="   "):
             console.print(plain_text(line, style="dim"))

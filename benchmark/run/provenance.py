@@ -123,6 +123,7 @@ def backend_of(load: LoadInfo) -> Backend:
         threads=load.threads,
         settings=load.settings,
         environment=load.environment,
+        model_file=load.model_file or UNSET,
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import psutil
 
+from benchmark.analysis.model_facts import label_against
 from benchmark.matrix import Scenario
 from benchmark.record.journal import AnswerLine, Hardware, LoadedLine, ScenarioFailedLine
 from benchmark.run.asking import Ended, OpenModel, Pace, Unit
@@ -273,6 +274,9 @@ class _Run(Generic[OutcomeT]):
             raise LoadError(f"{type(error).__name__}: {error}") from error
         if self._past is not None:
             check_load(self._past, load)
+        if load.model_file and (label := label_against(self._plan.scenario, load.model_file)):
+            header = load.model_file.quantization
+            tell(f"{self._plan.scenario.name}: warning: its row says {label}, the header of its file says {header}")
         # What a service runs on, it does not tell.
         self._hardware = None if model.opened.is_service else hardware(load)
         self._journal.append(LoadedLine(load=load, hardware=self._hardware))

@@ -153,6 +153,30 @@ class LogProbability:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelFile:
+    """What a local file of weights says of the model in it; a text is empty and a number None where it does not tell.
+
+    Attributes:
+        size_bytes: of the file; None where the weights are in several.
+        parameters: values in all tensors; None where they are in several files.
+        quantization: as llama.cpp names it, e.g. `Q4_K_M`.
+        name: of the model.
+        base_model: that it was made from.
+        context_tokens: that it was trained for.
+        licence: e.g. `apache-2.0`.
+
+    """
+
+    size_bytes: Count | None = None
+    parameters: Count | None = None
+    quantization: str = ""
+    name: str = ""
+    base_model: str = ""
+    context_tokens: Count | None = None
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LoadInfo:
     """What a backend says of itself once the model is loaded; goes into results and the resume key.
 
@@ -161,6 +185,7 @@ class LoadInfo:
         chat_template_note: why the model's own template is not used; empty when it is.
         load_ms: milliseconds from the call to readiness.
         environment: variables set for the model's process; they change its speed, never an answer.
+        model_file: what the file that was loaded says of itself; None where there is none, or it tells nothing.
 
     """
 
@@ -176,6 +201,7 @@ class LoadInfo:
     load_ms: Milliseconds
     settings: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    model_file: ModelFile | None = None
 
 
 # Slots, since msgspec writes the defaults of a dataclass that it read only where they are slots.

@@ -1,4 +1,6 @@
-"""Reads just enough of a GGUF header to refuse a file before a model is loaded: llama.cpp may die of a damaged one.
+"""Reads a GGUF header: enough to refuse a file before a model is loaded, and what it says of the model.
+
+llama.cpp may die of a damaged file.
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (versions 2 and 3, little endian).
 """
@@ -7,19 +9,21 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from ctxsift.backends.base import ModelFile
 from ctxsift.errors import WeightsError
 from ctxsift.files import open_regular
 
 MAGIC = b"GGUF"
-_U32, _U64 = struct.Struct("<I"), struct.Struct("<Q")
+_U16, _U32, _U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 _STRING, _ARRAY = 8, 9
 # Bytes of each scalar value type, by its number in the format.
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-_INTEGERS = {4: _U32, 10: _U64}
+_INTEGERS = {2: _U16, 4: _U32, 10: _U64}
 # Values of a block, and its bytes by tensor type; types that are newer than this table are left to the engine.
 _LAYOUTS = {
     1: {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2},
@@ -31,12 +35,29 @@ _LAYOUTS = {
 }
 _BLOCKS = {kind: (values, size) for values, sizes in _LAYOUTS.items() for kind, size in sizes.items()}
 _LAST_TENSOR_TYPE = 255
+# What llama.cpp calls a file (`general.file_type`), and one tensor, by their numbers in the format.
+_FILE_TYPES = {0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K"}
+_FILE_TYPES |= {11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M"}
+_FILE_TYPES |= {18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S"}
+_FILE_TYPES |= {25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M"}
+_FILE_TYPES |= {32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4"}
+_TENSOR_TYPES = {0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 10: "Q2_K", 11: "Q3_K"}
+_TENSOR_TYPES |= {12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S"}
+_TENSOR_TYPES |= {20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 29: "IQ1_M", 30: "BF16", 34: "TQ1_0"}
+_TENSOR_TYPES |= {35: "TQ2_0", 39: "MXFP4"}
 # Far above what any model has (about 50 keys, 1,000 tensors, a million texts in arrays, 20 MB), and read in seconds.
 _MOST_KEYS, _MOST_KEY_BYTES = 10_000, 1_000
 _MOST_TENSORS, _MOST_NAME_BYTES, _MOST_DIMENSIONS = 100_000, 64, 4
 _MOST_TEXTS = 4_000_000
 _MOST_HEADER_BYTES = 1_000_000_000
 _MOST_NUMBER = 2**31 - 1
+# Of a name or licence; a whole text of a licence is not one.
+_MOST_WORD_BYTES = 200
+_FILE_TYPE, _PARTS = "general.file_type", "split.count"
+_NAME, _BASE_NAME, _SIZE_LABEL = "general.name", "general.basename", "general.size_label"
+_MADE_FROM, _LICENCE, _LICENCE_NAME = "general.base_model.0.name", "general.license", "general.license.name"
+_WORDS = frozenset({_NAME, _BASE_NAME, _SIZE_LABEL, _MADE_FROM, _LICENCE, _LICENCE_NAME})
+_NUMBERS = frozenset({_FILE_TYPE, _PARTS})
 
 
 @dataclass(frozen=True)
@@ -47,7 +68,8 @@ class GgufHeader:
     architecture: str
     context_length: int
     tensor_count: int
-    pre_tokenizer: str = ""
+    pre_tokenizer: str
+    model_file: ModelFile
 
 
 class _DamagedError(Exception):
@@ -96,6 +118,14 @@ class _Reader:
             return self._bytes(length).decode()
         except UnicodeDecodeError:
             raise _DamagedError(f"{what} is no UTF-8") from None
+
+    def words(self) -> str:
+        """Return a text that only informs, on one line; an empty one for a long one."""
+        length = self.number(_U64)
+        if length > _MOST_WORD_BYTES:
+            self._skip(length)
+            return ""
+        return " ".join(self._bytes(length).decode(errors="replace").split())
 
     def skip_value(self, kind: int) -> None:
         """Pass over a value."""
@@ -170,6 +200,8 @@ def _read(reader: _Reader, path: Path) -> GgufHeader:
     context_length = 0
     alignment = 32
     keys: set[str] = set()
+    words: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     for _ in range(_bounded("keys", reader.number(_U64), _MOST_KEYS)):
         key = reader.text("a key", _MOST_KEY_BYTES)
         if key in keys:
@@ -184,16 +216,40 @@ def _read(reader: _Reader, path: Path) -> GgufHeader:
             alignment = reader.number(_INTEGERS[kind])
         elif key == f"{architecture}.context_length" and kind in _INTEGERS:
             context_length = _bounded("tokens of context", reader.number(_INTEGERS[kind]), _MOST_NUMBER)
+        elif key in _WORDS and kind == _STRING:
+            words[key] = reader.words()
+        elif key in _NUMBERS and kind in _INTEGERS:
+            numbers[key] = reader.number(_INTEGERS[kind])
         else:
             reader.skip_value(kind)
     if not 0 < alignment <= _MOST_NUMBER or alignment & (alignment - 1):
         raise _DamagedError(f"an alignment of {alignment:,}")
-    _check_tensors(reader, tensor_count, alignment, path)
-    return GgufHeader(version, architecture, context_length, tensor_count, pre_tokenizer)
+    values = _checked_tensors(reader, tensor_count, alignment, path)
+    in_parts = numbers.get(_PARTS, 1) > 1
+    licence = words.get(_LICENCE, "")
+    model_file = ModelFile(
+        size_bytes=None if in_parts else reader.size,
+        parameters=None if in_parts else sum(values.values()),
+        quantization=_quantization(numbers.get(_FILE_TYPE), values),
+        name=words.get(_NAME, ""),
+        base_model=words.get(_MADE_FROM) or " ".join(filter(None, map(words.get, (_BASE_NAME, _SIZE_LABEL)))),
+        context_tokens=context_length or None,
+        licence=words.get(_LICENCE_NAME) or licence if licence in ("", "other") else licence,
+    )
+    return GgufHeader(version, architecture, context_length, tensor_count, pre_tokenizer, model_file)
 
 
-def _check_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> None:
+def _quantization(file_type: int | None, values: Counter[int]) -> str:
+    """Return what the header calls the file, or else the type of most of its values; empty where no name is known."""
+    if file_type in _FILE_TYPES:
+        return _FILE_TYPES[file_type]
+    return _TENSOR_TYPES.get(max(values, key=lambda kind: values[kind]), "") if values else ""
+
+
+def _checked_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> Counter[int]:
+    """Return how many values there are of each type."""
     names: set[str] = set()
+    values: Counter[int] = Counter()
     begins = ends = 0
     for _ in range(count):
         name = reader.text("the name of a tensor", _MOST_NAME_BYTES)
@@ -205,6 +261,7 @@ def _check_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> N
         if offset % alignment:
             raise _DamagedError(f"the tensor {name} begins at {offset:,}, between two multiples of {alignment}")
         begins, ends = max(begins, offset), max(ends, offset + _bytes_of(name, shape, kind))
+        values[kind] += math.prod(shape)
     start = -(-reader.position // alignment) * alignment
     if count and (start + begins >= reader.size or start + ends > reader.size):
         how, place = ("begins", begins) if start + begins >= reader.size else ("ends", ends)
@@ -212,6 +269,7 @@ def _check_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> N
             f"{path}: the file is incomplete ({reader.size:,} bytes, its last tensor {how} at {start + place:,}); "
             "download it again"
         )
+    return values
 
 
 def _bytes_of(name: str, shape: list[int], kind: int) -> int:

@@ -24,7 +24,7 @@ from ctxsift.backends.base import (
     ModelSpec,
     Traits,
 )
-from ctxsift.backends.gguf import read_header
+from ctxsift.backends.gguf import GgufHeader, read_header
 from ctxsift.backends.likelihood import by_llama_cpp, measured, require_room, spans_of
 from ctxsift.backends.llama_worker import LlamaWorkerBackend, short_spins
 from ctxsift.backends.loops import LOOP_RULE_VERSION, LoopDetector
@@ -80,7 +80,8 @@ class LlamaCppBackend:
         extra_buffers = spec.options.use_extra_bufts
         threads = spec.options.threads or physical_cores()
         self._most_threads, self._room = threads, Room(threads) if spec.options.yields else None
-        self._llm = _open(llama_cpp, spec, threads=threads, extra_buffers=extra_buffers)
+        header = _header(spec)
+        self._llm = _open(llama_cpp, spec, header.context_length, threads=threads, extra_buffers=extra_buffers)
         self._prefix = ReadPrefix(PHYSICAL_BATCH, enabled=spec.options.prefix_caching and self._can_be_cut(llama_cpp))
         metadata = self._llm.metadata
         architecture = metadata.get("general.architecture", "")
@@ -110,6 +111,7 @@ class LlamaCppBackend:
                 thinking_switches=thinking_switches(self._template.template),
                 **({"yields": True} if spec.options.yields else {}),
             ),
+            model_file=header.model_file,
         )
 
     def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:
@@ -274,7 +276,13 @@ def _sampling(llama_cpp: Any, llm: Any, decoding: Decoding) -> dict[str, Any]:
     return told
 
 
-def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool) -> Any:
+def _header(spec: ModelSpec) -> GgufHeader:
+    if spec.path is None:
+        raise LoadError(f"{spec.model}: spec.path names no file; find_weights(model, filename).path is one")
+    return read_header(Path(spec.path))
+
+
+def _open(llama_cpp: Any, spec: ModelSpec, trained: int, *, threads: int, extra_buffers: bool) -> Any:
     default_params = llama_cpp.llama_cpp.llama_model_default_params
 
     def params() -> Any:
@@ -282,9 +290,6 @@ def _open(llama_cpp: Any, spec: ModelSpec, *, threads: int, extra_buffers: bool)
         made.use_extra_bufts = extra_buffers
         return made
 
-    if spec.path is None:
-        raise LoadError(f"{spec.model}: spec.path names no file; find_weights(model, filename).path is one")
-    trained = read_header(Path(spec.path)).context_length
     wanted = spec.context_tokens or trained
     with _own_manners(llama_cpp, params), _errors(llama_cpp) as said:
         try:

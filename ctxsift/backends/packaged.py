@@ -77,6 +77,11 @@ def known_model(model: str) -> PackagedModel | None:
     return packaged_models().get(model.removeprefix(PACKAGE_PREFIX)) if model.startswith(PACKAGE_PREFIX) else None
 
 
+def known_weights(sha256: str) -> PackagedModel | None:
+    """Return the known packaged model whose file has this hash, if there is one."""
+    return next((model for model in packaged_models().values() if model.sha256 == sha256), None)
+
+
 def packaged_file(model: PackagedModel, *, damaged: bool = False) -> Path:
     """Return the GGUF file of a model: the one in its package, or the one its parts were joined into.
 

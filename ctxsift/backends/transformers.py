@@ -152,6 +152,7 @@ class TransformersBackend:
                 block_tokens=BLOCK_TOKENS,
                 thinking_switches=thinking_switches(self._template.template),
             ),
+            model_file=read_header(Path(spec.path)).model_file if spec.path else None,
         )
 
     def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding = GREEDY) -> Generation:

