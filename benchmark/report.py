@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from benchmark.analysis.choosing import USES, Needs, needs_of
 from benchmark.analysis.items import SHOWN_CASES, Order
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.slices import UNTOLD_HINT, Facet, Slice, parts_of, read_slice
@@ -37,6 +38,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
   python -m benchmark.report results/ --items --top 20   the least discriminating cases first
+  python -m benchmark.report results/ --choose "json, 2 GB, 5 s, local"    which model to choose for JSON
   python -m benchmark.report results/ --retention        what filters, models and baselines keep of the command output
   python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
   python -m benchmark.report results/ --tag easy-tier    short outputs with a simple question
@@ -63,6 +65,13 @@ def build_parser() -> Parser:
         "--retention",
         action="store_true",
         help="show (or write) what each result keeps of the command output instead of scores",
+    )
+    parser.add_argument(
+        "--choose",
+        metavar="NEEDS",
+        help="show instead which result to choose: the best, and the smallest and fastest that cannot be told from it. "
+        'NEEDS is a list with commas, e.g. "json, 2 GB, 5 s, local": a use (default: all), the most memory, the most '
+        f"time per case, and local for no services. Uses: {', '.join(USES)}",
     )
     parser.add_argument(
         "--items",
@@ -111,6 +120,7 @@ def _show(options: argparse.Namespace) -> int:
     refuse_input(options.csv, options.paths, option="--csv")
     if options.top is not None and not options.items and options.cases is None:
         raise InputError("--top", "has no effect without --items or --cases", "add one of them")
+    needs = None if options.choose is None else needs_of(options.choose)
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
     results = list(iterate_results(options.paths, skip=left_out.append))
@@ -128,15 +138,22 @@ def _show(options: argparse.Namespace) -> int:
         write_atomically(options.markdown, leaderboards_markdown(boards))
     if options.csv:
         write_atomically(options.csv, case_csv(wanted))
-    _print(wanted, boards, options)
+    _print(wanted, boards, needs, options)
     return EXIT_USAGE if left_out else EXIT_OK
 
 
-def _print(results: Sequence[StoredResult], boards: Sequence[Leaderboard], options: argparse.Namespace) -> None:
+def _print(
+    results: Sequence[StoredResult],
+    boards: Sequence[Leaderboard],
+    needs: Needs | None,
+    options: argparse.Namespace,
+) -> None:
     from benchmark.render.documents import boards_document
     from benchmark.render.terminal import print_leaderboards
 
-    if facet := _facet(options.slice):
+    if needs is not None:
+        _show_choice(boards, needs, as_json=options.json)
+    elif facet := _facet(options.slice):
         _show_facet(boards, facet, as_json=options.json)
     elif options.cases is not None:
         _show_cases(boards, options.cases, options.top or SHOWN_CASES, as_json=options.json)
@@ -280,6 +297,15 @@ def _show_retention(results: Sequence[StoredResult], options: argparse.Namespace
         print_json(retention_document(boards))
     else:
         print_retention(terminal(), boards)
+
+
+def _show_choice(boards: Sequence[Leaderboard], needs: Needs, *, as_json: bool) -> None:
+    from benchmark.render.choosing import choices_document, print_choices
+
+    if as_json:
+        print_json(choices_document(boards, needs))
+    else:
+        print_choices(terminal(), boards, needs)
 
 
 def _show_items(results: Sequence[StoredResult], *, top: int | None, as_json: bool) -> None:

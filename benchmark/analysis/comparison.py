@@ -203,6 +203,7 @@ class Comparisons:
         self._passing: dict[_Key, _Drawn] = {}
         self._passing_cases: _Shared | None = None
         self._clusters: dict[StoredResult, Clusters] = {}
+        self._errors: dict[StoredResult, Floats | float] = {}
 
     def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
         """Return `b` against `a`; None when they share no case."""
@@ -271,10 +272,11 @@ class Comparisons:
         return _Shared(cases, clusters)
 
     def core(self, result: StoredResult) -> tuple[float, Interval | None]:
-        """Return the quality core of a result over all its cases, 0 to 100, with its interval."""
+        """Return the quality core of a result, 0 to 100, with its interval, which contains the error of the scorer."""
         shared = self._shared(result, result)
-        core, draws = self._drawn(result, shared, Measure.CORE)
-        return core, interval_of(draws, shared.clusters)
+        value, draws = self._drawn(result, shared, Measure.CORE)
+        ends = interval_of(draws + self._error(result, shared), shared.clusters)
+        return value, ends and Interval(max(ends.low, 0.0), min(ends.high, MOST))
 
     def _shared(self, a: StoredResult, b: StoredResult) -> _Shared:
         cases = tuple(sorted(a.cases.keys() & b.cases.keys()))
@@ -299,6 +301,13 @@ class Comparisons:
 
     def _error(self, result: StoredResult, shared: _Shared) -> Floats | float:
         """Return draws by which the quality core of a result, 0 to 100, may be off, since its prose was judged."""
+        if len(shared.cases) < len(result.cases):
+            return self._drawn_error(result, shared)
+        if result not in self._errors:
+            self._errors[result] = self._drawn_error(result, shared)
+        return self._errors[result]
+
+    def _drawn_error(self, result: StoredResult, shared: _Shared) -> Floats | float:
         run = result.record.run
         error = None if run is None else measured_error(run.scorer_version, questions_of(run).corpus_sha256)
         if error is None:

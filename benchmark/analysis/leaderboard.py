@@ -272,6 +272,14 @@ def flags_of(result: StoredResult) -> tuple[Flag, ...]:
     return tuple(found)
 
 
+def may_be_best(row: BoardRow) -> bool:
+    """Say whether a ranked row may be named best: its interval lies above the best baseline.
+
+    Published files do not tell what baselines score on their cases.
+    """
+    return row.rank is not None and (bool(row.summary.beats_floor) or row.result.record.run is None)
+
+
 def _headline(rows: Sequence[BoardRow]) -> Headline:
     rivals = [row for row in rows if not row.result.is_reference]
     if not rivals:
@@ -285,8 +293,7 @@ def _headline(rows: Sequence[BoardRow]) -> Headline:
         return Headline((), Conclusion.BELOW_FLOOR)
     first = min(rank.place for _, rank in ranked)
     leaders = [row for row, rank in ranked if rank.place == first]
-    # Published files do not tell what baselines score on their cases.
-    best = tuple(row for row in leaders if row.summary.beats_floor or row.result.record.run is None)
+    best = tuple(row for row in leaders if may_be_best(row))
     if best:
         return Headline(best, Conclusion.BEST)
     return Headline((), Conclusion.TOO_FEW_CASES)

@@ -16,6 +16,7 @@ from benchmark.record.following import beats, figures_of, halves_of, latency_of
 from benchmark.record.intervals import ends, pair, with_intervals
 from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import ScoredBy
+from benchmark.record.read import CaseFigures
 from benchmark.record.result import Answered, MachineFigures, Outcome, Question
 from benchmark.record.summary import (
     Dimension,
@@ -94,7 +95,7 @@ def summarise(
     return replace(
         figures,
         recovered=replace(recovered, intervals=replace(recovered.intervals, recovery_lift=lift)),
-        standing=_standing(references, recovered, drawn, errors, clusters) if references else None,
+        standing=_standing(references, _Reached.of(recovered), drawn, errors, clusters) if references else None,
         halves=_halves(figures.halves, answered, judge_error, author),
         prose=_prose(answered),
         raw=raw,
@@ -230,8 +231,40 @@ class _Drawn:
     core: Floats
 
 
+@dataclass(frozen=True)
+class _Reached:
+    """Final score and quality core, 0 to 100."""
+
+    final: float
+    core: float
+
+    @classmethod
+    def of(cls, view: ViewSummary) -> _Reached:
+        """Return those of a view."""
+        return cls(view.final_score, 100 * view.quality_core)
+
+
+def standing_of(
+    cases: Sequence[CaseFigures], references: dict[str, list[float]], judge_error: JudgeError | None, author: str
+) -> Standing:
+    """Return where the quality core over some cases lies between the best baseline and gold; latency is left out.
+
+    Args:
+        cases: at least one.
+        references: what gold and each baseline score on them, in their order.
+        judge_error: of the scorer; None where it was not measured.
+        author: the model that answered.
+
+    """
+    scores, clusters = [case.score for case in cases], Clusters.of(case.cluster for case in cases)
+    errors = _Errors(judge_error, tuple(case.is_prose is True for case in cases))
+    core = 100 * scenario_score(scores, 0.0).quality_core
+    draws = 100 * bootstrap_cores(scores, clusters) + errors.shift(scores, author)
+    return _standing(references, _Reached(core, core), _Drawn(draws, draws), errors, clusters)
+
+
 def _standing(
-    scores: dict[str, list[float]], recovered: ViewSummary, draws: _Drawn, errors: _Errors, clusters: Clusters
+    scores: dict[str, list[float]], reached: _Reached, draws: _Drawn, errors: _Errors, clusters: Clusters
 ) -> Standing:
     """Return where a score lies between the best baseline and gold, given their scores of the same cases.
 
@@ -241,8 +274,8 @@ def _standing(
     ceiling = finals.pop(GOLD)
     floor = max(finals, key=lambda name: finals[name])
     floor_draws = 100 * bootstrap_cores(scores[floor], clusters) + errors.shift(scores[floor], floor)
-    gap = difference_of(recovered.final_score - finals[floor], draws.final - floor_draws, clusters)
-    core_gap = difference_of(100 * recovered.quality_core - finals[floor], draws.core - floor_draws, clusters)
+    gap = difference_of(reached.final - finals[floor], draws.final - floor_draws, clusters)
+    core_gap = difference_of(reached.core - finals[floor], draws.core - floor_draws, clusters)
     span = ceiling - finals[floor]
     reference = Reference(
         floor=floor,

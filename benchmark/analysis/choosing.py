@@ -1,0 +1,304 @@
+"""Which result to take: the best for one use that stays within limits, the smallest and the fastest as good as it.
+
+There is no second rule: the cases of a use are ranked as a board of their own, by `build_leaderboard`. What is best,
+and what cannot be told from it, does not depend on the limits, which only leave results out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from msgspec.structs import replace as with_fields
+
+from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
+from benchmark.analysis.leaderboard import BoardRow, Leaderboard, build_leaderboard, may_be_best
+from benchmark.analysis.model_facts import ModelFacts, facts_of
+from benchmark.cases import Case
+from benchmark.corpus import load_corpus
+from benchmark.grading.baselines import shipped_case_scores
+from benchmark.grading.summary import standing_of
+from benchmark.record.base import known
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Run
+from benchmark.record.summary import Dimension
+from benchmark.record.validity import measured_error
+from benchmark.scoring import SCORER_VERSION
+from benchmark.statistics import Interval, mean
+from ctxsift.errors import InputError, did_you_mean
+from ctxsift.intents import Intent
+
+ALL = "all"
+USES = (ALL, *(str(intent) for intent in Intent))
+LOCAL = "local"
+_SHORT = {"lines": Intent.EXACT_LINES, "value": Intent.EXACT_FORMAT, "list": Intent.BULLET_LIST}
+_UNITS = {"gb": 1e9, "mb": 1e6, "s": 1.0, "ms": 1e-3}
+_BYTES = frozenset({"gb", "mb"})
+_LIMIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([a-z]{1,3})")
+_HINT = (
+    f"write e.g. 'json, 2 GB, 5 s, local'; uses are {', '.join(USES)} (short: {', '.join(_SHORT)}); limits are in "
+    f"GB or MB of memory, and in s or ms a case; {LOCAL} leaves services out"
+)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What somebody needs.
+
+    Attributes:
+        use: one of USES.
+        memory_bytes: that an answer may take; None for any.
+        seconds: that an answer may take on average; None for any.
+        local: nothing leaves the machine.
+
+    """
+
+    use: str = ALL
+    memory_bytes: float | None = None
+    seconds: float | None = None
+    local: bool = False
+
+
+def needs_of(text: str) -> Needs:
+    """Return what words ask for, e.g. `json, 2 GB, 5 s, local`. Raises InputError, which lists the known words."""
+    found = none = Needs(use="")
+    for part in text.split(","):
+        word = " ".join(part.lower().split())
+        said = _said(word)
+        # Each word sets one field.
+        (name,) = (field.name for field in fields(Needs) if getattr(said, field.name) != getattr(none, field.name))
+        if getattr(found, name) != getattr(none, name):
+            raise InputError(f"--choose {word!r}", "says again what another word has said", "leave one of them out")
+        found = replace(found, **{name: getattr(said, name)})
+    return replace(found, use=found.use or ALL)
+
+
+def _said(word: str) -> Needs:
+    """Return needs of which this word sets one."""
+    if word == LOCAL:
+        return Needs("", local=True)
+    if use := _SHORT.get(word, word if word in USES else ""):
+        return Needs(str(use))
+    limit = _LIMIT.fullmatch(word)
+    if limit and limit[2] in _UNITS:
+        most = float(limit[1]) * _UNITS[limit[2]]
+        return Needs("", memory_bytes=most) if limit[2] in _BYTES else Needs("", seconds=most)
+    near = did_you_mean(word, [*USES, *_SHORT, LOCAL])
+    raise InputError(f"--choose {word!r}", "is not known", f"{near} {_HINT}" if near.endswith("?") else _HINT)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A complete result of a model or program on the cases of a use.
+
+    Attributes:
+        score: quality core, 0 to 100, which ranks compare.
+        interval: of it; None for too few captures.
+        gain: how far it lies above the best baseline, and the interval of that; None where baselines are not known.
+        case_count: answers.
+        seconds: mean time of an answer; None where it is not known or is of several kinds of machine.
+        is_local: nothing leaves the machine.
+
+    """
+
+    row: BoardRow
+    facts: ModelFacts
+    score: float
+    interval: Interval | None
+    gain: tuple[float, tuple[float, float] | None] | None
+    case_count: int
+    seconds: float | None
+    is_local: bool
+
+    def fits(self, needs: Needs) -> bool:
+        """Say whether it is within limits; what is not known is not. A service takes no memory of this machine."""
+        memory = self.facts.memory_bytes if self.is_local else 0
+        return (
+            (self.is_local or not needs.local)
+            and (needs.memory_bytes is None or (memory is not None and memory <= needs.memory_bytes))
+            and (needs.seconds is None or (self.seconds is not None and self.seconds <= needs.seconds))
+        )
+
+
+@dataclass(frozen=True)
+class Option:
+    """A candidate that may be named best, and those that cannot be told from it, itself included.
+
+    Attributes:
+        candidate: its place.
+        smallest: places, least memory first; services and what does not tell its memory are left out.
+        fastest: places, least time first; what does not tell its time is left out.
+
+    """
+
+    candidate: int
+    smallest: tuple[int, ...]
+    fastest: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The candidates of a board for one use.
+
+    Attributes:
+        use: one of USES.
+        candidates: best score first.
+        options: those of them whose interval lies above the best baseline, best score first.
+        floor: name and quality core of the best baseline on these cases; None where it is not known.
+
+    """
+
+    use: str
+    candidates: tuple[Candidate, ...]
+    options: tuple[Option, ...]
+    floor: tuple[str, float] | None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What to take.
+
+    Attributes:
+        best, smallest, fastest: None where nothing can be recommended, or nothing that fits tells memory or time.
+        fitting: candidates within the limits.
+        above: those of them whose interval lies above the best baseline.
+
+    """
+
+    shelf: Shelf
+    best: Candidate | None
+    smallest: Candidate | None
+    fastest: Candidate | None
+    fitting: int
+    above: int
+
+
+def choose(shelf: Shelf, needs: Needs) -> Chosen:
+    """Return the first that fits in each order; the page does the same."""
+    fitting = {place for place, candidate in enumerate(shelf.candidates) if candidate.fits(needs)}
+    options = [option for option in shelf.options if option.candidate in fitting]
+
+    def first(places: Iterable[int]) -> Candidate | None:
+        return next((shelf.candidates[place] for place in places if place in fitting), None)
+
+    best = options[0] if options else None
+    return Chosen(
+        shelf=shelf,
+        best=first([best.candidate]) if best else None,
+        smallest=first(best.smallest) if best else None,
+        fastest=first(best.fastest) if best else None,
+        fitting=len(fitting),
+        above=len(options),
+    )
+
+
+def shelves(board: Leaderboard, uses: Sequence[str] = USES) -> tuple[Shelf, ...]:
+    """Return the candidates of a board for each use that it has cases of."""
+    comparisons = Comparisons()
+    return tuple(found for use in uses if (found := _shelf(board, use, comparisons)) is not None)
+
+
+def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shelf | None:
+    whole = {row.result: row for row in board.rows}
+    parts = {part: row for result, row in whole.items() if (part := _part(result, use)) is not None}
+    ranked = board if use == ALL else build_leaderboard(list(parts), comparisons)
+    rows = [row for row in ranked.rows if _is_rival(row.result)]
+    if not rows:
+        return None
+    named = {row: whole[row.result] if use == ALL else parts[row.result] for row in rows}
+    told = [(_candidate(row, named[row], comparisons), may_be_best(row), row.result) for row in rows]
+    told.sort(key=lambda each: (-each[0].score, each[0].row.label))
+    places = {result: place for place, (_, _, result) in enumerate(told)}
+    above = [place for place, (_, may_lead, _) in enumerate(told) if may_lead]
+    apart = {
+        frozenset((places[results[i]], places[results[j]]))
+        for results in (ranked.ranking.results,)
+        for (i, j), difference in ranked.ranking.differences.items()
+        if beyond_chance(difference)
+    }
+    candidates = tuple(candidate for candidate, _, _ in told)
+    options = (_option(place, [o for o in above if frozenset((place, o)) not in apart], candidates) for place in above)
+    reference = next((found for row in rows if (found := row.summary.reference)), None)
+    return Shelf(use, candidates, tuple(options), (reference.floor, reference.floor_score) if reference else None)
+
+
+def _option(place: int, alike: Sequence[int], candidates: Sequence[Candidate]) -> Option:
+    def memory(other: int) -> int | None:
+        return candidates[other].facts.memory_bytes if candidates[other].is_local else None
+
+    def seconds(other: int) -> float | None:
+        return candidates[other].seconds
+
+    sizes = {other: size for other in alike if (size := memory(other)) is not None}
+    times = {other: time for other in alike if (time := seconds(other)) is not None}
+    return Option(place, tuple(sorted(sizes, key=sizes.__getitem__)), tuple(sorted(times, key=times.__getitem__)))
+
+
+def _is_rival(result: StoredResult) -> bool:
+    return bool(result.cases) and result.record.complete and not result.is_reference
+
+
+def _candidate(row: BoardRow, named: BoardRow, comparisons: Comparisons) -> Candidate:
+    """Return a row over the cases of a use, by the name that it has on the whole board."""
+    result, reference = row.result, row.summary.reference
+    score, interval = comparisons.core(result)
+    return Candidate(
+        row=named,
+        facts=facts_of(named.result),
+        score=score,
+        interval=interval,
+        gain=reference.compared if reference else None,
+        case_count=len(result.cases),
+        seconds=_seconds(result),
+        is_local=not result.record.scenario.sends_away,
+    )
+
+
+def _seconds(result: StoredResult) -> float | None:
+    run = result.record.run
+    if run is not None and known(run.machines):
+        return None
+    scale = 1.0 if run is not None else time_scale(result)
+    return scale * mean([case.time_ms for case in result.cases.values()]) / 1000 or None
+
+
+# The cases of one use -----------------------------------------------------------------------------------------------
+
+
+def _part(result: StoredResult, use: str) -> StoredResult | None:
+    """Return a result with the cases of a use alone, and where it stands to the best baseline on these."""
+    if use == ALL:
+        return result if result.cases else None
+    cases = {name: case for name, case in result.cases.items() if case.group.get(Dimension.INTENT) == use}
+    if not cases:
+        return None
+    run, record = result.record.run, result.record
+    scores = _baselines(run, tuple(cases)) if run else {}
+    standing = None
+    if run is not None and scores:
+        error = measured_error(run.scorer_version, run.corpus_sha256)
+        standing = standing_of(list(cases.values()), scores, error, record.scenario.model)
+    summary = with_fields(record.summary, standing=standing)
+    return replace(result, cases=cases, record=with_fields(record, summary=summary))
+
+
+def _baselines(run: Run, names: tuple[str, ...]) -> dict[str, list[float]]:
+    """Return what gold and baselines score on cases; empty where that is not known without scoring them."""
+    if run.scorer_version != SCORER_VERSION or not run.recovery_enabled:
+        return {}
+    sha256, cases = _packaged_cases()
+    return _shipped(names) if sha256 == run.corpus_sha256 and cases.keys() >= set(names) else {}
+
+
+@functools.lru_cache(maxsize=64)
+def _shipped(names: tuple[str, ...]) -> dict[str, list[float]]:
+    _, cases = _packaged_cases()
+    return shipped_case_scores([cases[name] for name in names])
+
+
+@functools.cache
+def _packaged_cases() -> tuple[str, Mapping[str, Case]]:
+    corpus = load_corpus()
+    return corpus.sha256, {case.case_id: case for case in corpus.cases}

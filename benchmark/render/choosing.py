@@ -1,0 +1,122 @@
+"""Which result to take, in words: the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from benchmark.analysis.choosing import ALL, Candidate, Chosen, Needs, Shelf, choose, shelves
+from benchmark.analysis.figures import Form
+from benchmark.analysis.leaderboard import Flag, Leaderboard
+from benchmark.render.figures import board_title, counted, form_text, interval_text
+from benchmark.render.models import NOT_KNOWN, bytes_text
+from benchmark.render.terminal import print_table
+from ctxsift.errors import InputError
+from ctxsift.rich_text import plain_text
+from ctxsift.terminal import one_line
+
+CARDS = ("best", "smallest", "fastest")
+FACTS = ("score", "above baseline", "answers", "file", "memory", "s a case")
+_SCORE, _GAIN, _SECONDS = Form(), Form(signed=True), Form(digits=2)
+# From fewer cases an interval says little of other cases.
+_FEW = 10
+# What a choice fills in: how many results are within the limits, and how many of these lie above the best baseline.
+_FITTING, _ABOVE = "{fitting}", "{above}"
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What there is to say of a shelf, with places for two numbers: what is chosen, or why nothing is."""
+
+    chosen: str
+    none_above: str
+    none_fits: str
+
+
+def sentences_of(shelf: Shelf) -> Sentences:
+    """Return the sentences of a shelf."""
+    fit = f"the results that fit ({_FITTING} of {len(shelf.candidates)})"
+    floor, above = "the best baseline", "that have a rank (what baselines score here is not known)"
+    if shelf.floor:
+        name, score = shelf.floor
+        floor += f" ({one_line(name)}, {form_text(_SCORE, score)})"
+        above = f"whose interval lies above {floor}"
+    if shelf.floor is None:
+        why = "what the best baseline scores on these cases is not known (run benchmark.rescore on the results)"
+    elif all(candidate.gain is None or candidate.gain[1] is None for candidate in shelf.candidates):
+        why = f"there are too few captures to tell whether any lies above {floor}"
+    else:
+        why = f"the interval of none lies above {floor}, which needs no model"
+    return Sentences(
+        chosen=f"Of {fit}, those {above} come into question ({_ABOVE}): best has the highest score of them; smallest "
+        "and fastest need the least memory and time of those that the test of the ranks cannot tell from the best.",
+        none_above=f"Nothing is recommended: of {fit}, {why}.",
+        none_fits=f"Nothing is recommended: none of {counted(len(shelf.candidates), 'result')} fits.",
+    )
+
+
+def sentence(found: Chosen) -> str:
+    """Return in one sentence what was chosen and why, or why nothing was."""
+    told = sentences_of(found.shelf)
+    template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
+    return template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))
+
+
+def facts_text(candidate: Candidate) -> tuple[str, ...]:
+    """Return what a card says of a candidate, in the order of FACTS."""
+    ends, gain = candidate.interval, candidate.gain
+    disturbed = " (disturbed)" if Flag.DISTURBED in candidate.row.flags else ""
+    memory = bytes_text(candidate.facts.memory_bytes) if candidate.is_local else "a service"
+    return (
+        form_text(_SCORE, candidate.score) + interval_text(_SCORE, (ends.low, ends.high) if ends else None),
+        form_text(_GAIN, gain[0]) + interval_text(_GAIN, gain[1]) if gain else NOT_KNOWN,
+        f"{candidate.case_count} (few)" if candidate.case_count < _FEW else str(candidate.case_count),
+        bytes_text(candidate.facts.file.size_bytes) or NOT_KNOWN,
+        memory or NOT_KNOWN,
+        NOT_KNOWN if candidate.seconds is None else form_text(_SECONDS, candidate.seconds) + disturbed,
+    )
+
+
+def print_choices(console: Console, boards: Sequence[Leaderboard], needs: Needs) -> None:
+    """Print what to take from each board that has cases of the use. Raises InputError when none has."""
+    for number, (board, found) in enumerate(_choices(boards, needs)):
+        if number:
+            console.print()
+        use = "all cases" if needs.use == ALL else needs.use
+        console.print(plain_text(f"{use}: {board_title(board)}", style="italic"))
+        if found.best:
+            told = zip(CARDS, (found.best, found.smallest, found.fastest), strict=True)
+            rows = [
+                (card, *((one_line(each.row.label), *facts_text(each)) if each else [NOT_KNOWN] * (1 + len(FACTS))))
+                for card, each in told
+            ]
+            print_table(console, ("", "result", *FACTS), rows)
+        console.print(plain_text(sentence(found)), soft_wrap=True)
+
+
+def choices_document(boards: Sequence[Leaderboard], needs: Needs) -> Any:
+    """Return the same as JSON values. Raises InputError when no board has cases of the use."""
+    return [
+        {
+            "about": board_title(board),
+            "needs": msgspec.to_builtins(needs),
+            "cards": {
+                card: each and {"label": each.row.label, **dict(zip(FACTS, facts_text(each), strict=True))}
+                for card, each in zip(CARDS, (found.best, found.smallest, found.fastest), strict=True)
+            },
+            "sentence": sentence(found),
+        }
+        for board, found in _choices(boards, needs)
+    ]
+
+
+def _choices(boards: Sequence[Leaderboard], needs: Needs) -> list[tuple[Leaderboard, Chosen]]:
+    found = [(board, choose(shelf, needs)) for board in boards for shelf in shelves(board, (needs.use,))]
+    if not found:
+        problem = "no complete result of a model or program has cases of it"
+        raise InputError(f"--choose {needs.use}", problem, "name other results, or choose by all")
+    return found
