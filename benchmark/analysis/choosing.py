@@ -20,7 +20,6 @@ from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.grading.baselines import shipped_case_scores
 from benchmark.grading.summary import standing_of
-from benchmark.record.base import known
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Run
 from benchmark.record.summary import Dimension
@@ -112,9 +111,14 @@ class Candidate:
     seconds: float | None
     is_local: bool
 
+    @property
+    def memory_bytes(self) -> int | None:
+        """Most that an answer took of this machine: nothing for a service; None where it is not known."""
+        return self.facts.memory_bytes if self.is_local else 0
+
     def fits(self, needs: Needs) -> bool:
-        """Say whether it is within limits; what is not known is not. A service takes no memory of this machine."""
-        memory = self.facts.memory_bytes if self.is_local else 0
+        """Say whether it is within limits; what is not known is not."""
+        memory = self.memory_bytes
         return (
             (self.is_local or not needs.local)
             and (needs.memory_bytes is None or (memory is not None and memory <= needs.memory_bytes))
@@ -225,14 +229,13 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shelf | No
 
 
 def _option(place: int, alike: Sequence[int], candidates: Sequence[Candidate]) -> Option:
-    def memory(other: int) -> int | None:
-        return candidates[other].facts.memory_bytes if candidates[other].is_local else None
-
-    def seconds(other: int) -> float | None:
-        return candidates[other].seconds
-
-    sizes = {other: size for other in alike if (size := memory(other)) is not None}
-    times = {other: time for other in alike if (time := seconds(other)) is not None}
+    # A service has no size that anybody knows.
+    sizes = {
+        other: size
+        for other in alike
+        if candidates[other].is_local and (size := candidates[other].memory_bytes) is not None
+    }
+    times = {other: time for other in alike if (time := candidates[other].seconds) is not None}
     return Option(place, tuple(sorted(sizes, key=sizes.__getitem__)), tuple(sorted(times, key=times.__getitem__)))
 
 
@@ -258,7 +261,7 @@ def _candidate(row: BoardRow, named: BoardRow, comparisons: Comparisons) -> Cand
 
 def _seconds(result: StoredResult) -> float | None:
     run = result.record.run
-    if run is not None and known(run.machines):
+    if run is not None and isinstance(run.machines, list):
         return None
     scale = 1.0 if run is not None else time_scale(result)
     return scale * mean([case.time_ms for case in result.cases.values()]) / 1000 or None

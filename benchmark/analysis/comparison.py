@@ -188,7 +188,7 @@ class _Shared:
 
 _Key = tuple[StoredResult, _Shared, str]
 # Parts of measures that are drawn once for all of them.
-_CORE, _RAW_CORE, _FACTOR = "core", "raw core", "factor"
+_CORE, _RAW_CORE, _FACTOR, _ERROR = "core", "raw core", "factor", "error"
 
 
 class Comparisons:
@@ -203,7 +203,6 @@ class Comparisons:
         self._passing: dict[_Key, _Drawn] = {}
         self._passing_cases: _Shared | None = None
         self._clusters: dict[StoredResult, Clusters] = {}
-        self._errors: dict[StoredResult, Floats | float] = {}
 
     def of(self, a: StoredResult, b: StoredResult) -> Comparison | None:
         """Return `b` against `a`; None when they share no case."""
@@ -299,13 +298,20 @@ class Comparisons:
         # One question needs no correction, but its interval and its p value say the same.
         return Figure(name, ours, theirs, corrected([found])[0])
 
-    def _error(self, result: StoredResult, shared: _Shared) -> Floats | float:
-        """Return draws by which the quality core of a result, 0 to 100, may be off, since its prose was judged."""
-        if len(shared.cases) < len(result.cases):
-            return self._drawn_error(result, shared)
-        if result not in self._errors:
-            self._errors[result] = self._drawn_error(result, shared)
-        return self._errors[result]
+    def _error(self, result: StoredResult, part: _Shared, shared: _Shared | None = None) -> Floats | float:
+        """Return draws by which the quality core of a result, 0 to 100, may be off, since its prose was judged.
+
+        Args:
+            result: of which.
+            part: the cases.
+            shared: those that they are a part of; None for all of them.
+
+        """
+        kept = self._kept_for(result, shared or part)
+        key = result, part, _ERROR
+        if key not in kept:
+            kept[key] = 0.0, np.asarray(self._drawn_error(result, part))
+        return kept[key][1]
 
     def _drawn_error(self, result: StoredResult, shared: _Shared) -> Floats | float:
         run = result.record.run
@@ -362,7 +368,7 @@ class Comparisons:
             draws = their_draws - our_draws
             if alike(a, b):
                 # The mean of the case scores, which is 0.8 of a core.
-                draws = draws + (self._error(b, part) - self._error(a, part)) / OF_MEAN
+                draws = draws + (self._error(b, part, shared) - self._error(a, part, shared)) / OF_MEAN
             difference = difference_of(theirs - ours, draws, part.clusters)
             found.append(Group(name, len(places), ours, theirs, difference))
             freedom.append(part.clusters.effective_count - 1)

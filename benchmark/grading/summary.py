@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -231,6 +232,13 @@ class _Drawn:
     core: Floats
 
 
+@functools.lru_cache(maxsize=64)
+def _floor_draws(name: str, scores: tuple[float, ...], errors: _Errors, clusters: Clusters) -> Floats:
+    """Return the quality core of a baseline, 0 to 100, in each draw: the same for all results over the same cases."""
+    draws: Floats = 100 * bootstrap_cores(scores, clusters) + errors.shift(scores, name)
+    return draws
+
+
 @dataclass(frozen=True)
 class _Reached:
     """Final score and quality core, 0 to 100."""
@@ -273,9 +281,13 @@ def _standing(
     finals = {name: scenario_score(values, 0.0).final_score for name, values in scores.items()}
     ceiling = finals.pop(GOLD)
     floor = max(finals, key=lambda name: finals[name])
-    floor_draws = 100 * bootstrap_cores(scores[floor], clusters) + errors.shift(scores[floor], floor)
+    floor_draws = _floor_draws(floor, tuple(scores[floor]), errors, clusters)
     gap = difference_of(reached.final - finals[floor], draws.final - floor_draws, clusters)
-    core_gap = difference_of(reached.core - finals[floor], draws.core - floor_draws, clusters)
+    core_gap = (
+        gap
+        if draws.final is draws.core
+        else difference_of(reached.core - finals[floor], draws.core - floor_draws, clusters)
+    )
     span = ceiling - finals[floor]
     reference = Reference(
         floor=floor,

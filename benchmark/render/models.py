@@ -9,7 +9,9 @@ from benchmark.analysis.model_facts import ModelFacts, facts_of
 from ctxsift.terminal import one_line
 
 NOT_KNOWN = "not known"
-TITLES = ("quantization", "parameters", "file", "peak memory", "context", "base model", "licence", "engine")
+# What a wide table has room for, and the rest.
+COLUMNS = ("quantization", "parameters", "file", "peak memory")
+TITLES = (*COLUMNS, "context", "base model", "licence", "engine")
 _GB, _MILLION, _BILLION = 1e9, 1e6, 1e9
 
 

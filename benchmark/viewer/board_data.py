@@ -14,6 +14,7 @@ import msgspec
 
 from benchmark.analysis import figures
 from benchmark.analysis import leaderboard as board
+from benchmark.analysis.model_facts import facts_of
 from benchmark.analysis.references import ReferenceRow, References
 from benchmark.analysis.retention import RetentionBoard
 from benchmark.cases import Difficulty
@@ -22,6 +23,7 @@ from benchmark.record.base import Interval as Ends
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
+from benchmark.render import models
 from benchmark.render.figures import board_title, headline_text
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.render.retention import filled_columns, retention_notes
@@ -39,6 +41,7 @@ from benchmark.viewer.page_records import (
     IdentityGroup,
     IdentityLine,
     Interval,
+    ModelInfo,
     Overview,
     OwnLines,
     ProfileRow,
@@ -93,6 +96,34 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         skipped=[_without_places(one_line(str(error))) for error in skipped],
         validity=validity_info(gathered),
         retention=[_retention(each, ids) for each in gathered.retention],
+        model_columns=[title for title in models.COLUMNS if any(title in _told(row.result) for row, _ in rows)],
+        has_choosers=any(row.result.cases and not row.result.is_reference for row, _ in rows),
+    )
+
+
+def _told(result: StoredResult) -> dict[str, str]:
+    """Return what is known of a model, by title."""
+    if result.is_reference:
+        return {}
+    texts = zip(models.TITLES, models.fact_texts(facts_of(result)), strict=True)
+    return {title: text for title, text in texts if text != models.NOT_KNOWN}
+
+
+def _model_info(result: StoredResult) -> ModelInfo | None:
+    if result.is_reference:
+        return None
+    facts = facts_of(result)
+    sizes = dict(
+        zip(
+            models.COLUMNS[1:],
+            (facts.file.parameters, facts.file.size_bytes, facts.memory_bytes),
+            strict=True,
+        )
+    )
+    return ModelInfo(
+        quantization=one_line(facts.file.quantization),
+        figures={title: size for title, size in sizes.items() if size is not None},
+        texts={title: text for title, text in _told(result).items() if title in models.COLUMNS},
     )
 
 
@@ -196,6 +227,7 @@ def _board_row(key: int, run_id: str, row: board.BoardRow, references: Reference
         intervals={name: ends for name, ends in intervals.items() if ends},
         lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
         wording_note="; ".join(wording_notes(result)),
+        about_model=_model_info(result),
     )
 
 
@@ -297,7 +329,15 @@ def _identity(result: StoredResult) -> list[IdentityGroup]:
     record = result.record
     # The cases of the run stand in a table of their own.
     run = record.run and msgspec.structs.replace(record.run, case_ids=[])
-    groups = {"Scenario": record.scenario, "Run": run, "Loading": record.warmup, "File": {"path": str(result.path)}}
+    told = _told(result)
+    groups = {
+        # Where anything is known, it says what is not.
+        "Model": {title: told.get(title, models.NOT_KNOWN) for title in models.TITLES} if told else {},
+        "Scenario": record.scenario,
+        "Run": run,
+        "Loading": record.warmup,
+        "File": {"path": str(result.path)},
+    }
     facts = {heading: list(_facts(msgspec.to_builtins(about))) for heading, about in groups.items()}
     return [IdentityGroup(heading=heading, lines=lines) for heading, lines in facts.items() if lines]
 

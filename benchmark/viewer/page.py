@@ -24,6 +24,7 @@ import msgspec
 
 from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.charts import chart_pack
+from benchmark.viewer.choosing_data import choosers
 from benchmark.viewer.page_data import Gathered, pairs, shelve
 from benchmark.viewer.page_records import Pairs
 from benchmark.viewer.slice_data import slice_pack
@@ -80,6 +81,7 @@ def _packs(gathered: Gathered) -> dict[str, str]:
     packs: dict[str, Any] = {
         "catalog": catalog,
         "pairs": Pairs(found=pairs(gathered)),
+        "choosing": choosers(gathered),
         "charts": chart_pack(gathered),
         "slices": slice_pack(gathered),
     }

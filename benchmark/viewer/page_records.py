@@ -85,6 +85,14 @@ class OwnLines(PageRecord, frozen=True, kw_only=True):
     ceiling: float
 
 
+class ModelInfo(PageRecord, frozen=True, kw_only=True):
+    """What the model of a result is: figures to sort by and texts to show, by the titles of the overview."""
+
+    quantization: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
 class BoardRow(PageRecord, frozen=True, kw_only=True):
     """One result on the leaderboard.
 
@@ -98,6 +106,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
         rank: None for reference rows and for results without an answer.
         figures, intervals: by the figure's key.
         wording_note: how many of its cases have no statements; empty where it has none of them.
+        about_model: None for what is no result, and for references.
 
     """
 
@@ -119,6 +128,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     intervals: dict[str, Interval]
     lines: OwnLines | None
     wording_note: str = ""
+    about_model: ModelInfo | None = None
 
 
 class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
@@ -227,6 +237,8 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         by_wording: what the mark of a case in prose without statements means.
         validity: None where nothing was measured.
         retention: what is kept of the output, by board; empty where no program is among the results.
+        model_columns: what the board shows of models, as far as any file tells it.
+        has_choosers: there is a result to choose.
 
     """
 
@@ -244,6 +256,63 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     skipped: list[str]
     validity: ValidityInfo | None = None
     retention: list[RetentionInfo] = field(default_factory=list)
+    model_columns: list[str] = field(default_factory=list)
+    has_choosers: bool = False
+
+
+# Choosing ----------------------------------------------------------------------------------------------------------
+
+
+class ChoiceCandidate(PageRecord, frozen=True, kw_only=True):
+    """A result that may be chosen for a use; see `benchmark.analysis.choosing.Candidate`.
+
+    Attributes:
+        key: of the result.
+        facts: what its card says, in the order of the titles.
+        memory_bytes: that an answer takes on this machine: 0 for a service, None where it is not known.
+        seconds: a case; None where it is not known.
+
+    """
+
+    key: int
+    facts: list[str]
+    memory_bytes: int | None
+    seconds: float | None
+    is_local: bool
+
+
+class ChoiceOption(PageRecord, frozen=True, kw_only=True):
+    """A candidate that may be named best, and places of those as good as it, least memory or time first."""
+
+    candidate: int
+    smallest: list[int]
+    fastest: list[int]
+
+
+class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
+    """All that is needed to choose for one use; limits leave candidates out, and nothing else is decided by scripts.
+
+    Attributes:
+        options: best first.
+        chosen, none_above, none_fits: sentences, with {fitting} and {above} for two numbers.
+
+    """
+
+    use: str
+    candidates: list[ChoiceCandidate]
+    options: list[ChoiceOption]
+    chosen: str
+    none_above: str
+    none_fits: str
+
+
+class ChooserInfo(PageRecord, frozen=True, kw_only=True):
+    """The shelves of one board; `cards` and `titles` say what cards and their facts are called."""
+
+    about: str
+    cards: list[str]
+    titles: list[str]
+    shelves: list[ChoiceShelf]
 
 
 # Slices, which are unpacked on demand ------------------------------------------------------------------------------

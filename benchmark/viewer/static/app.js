@@ -35,7 +35,7 @@ const KEYS = [
 const FILTERED = ["board", "pictures"];
 
 /** @param {Query} query */
-const filtersOf = ({ q, track, phase, all }) => ({ q, track, phase, all });
+const filtersOf = ({ q, track, phase, quant, all }) => ({ q, track, phase, quant, all });
 
 // A fault takes its view down, not the page, and says what it was.
 class Boundary extends Component {

@@ -1,4 +1,5 @@
 // The leaderboard: who is best, how sure that is, and what else is to be known of each.
+import { Chooser } from "./chooser.js";
 import { Heading, html, isChecked } from "./dom.js";
 import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
 import { address, changeQuery } from "./route.js";
@@ -159,6 +160,16 @@ function boardColumns(ranks, chosen, toggle) {
         cell: (row) => html`<${Figures} row=${row} column=${column} />`,
       }),
     ),
+    ...(overview.model_columns ?? []).map(
+      /** @returns {Column<BoardRow>} */ (title) => ({
+        key: title,
+        title,
+        hint: "what the file of the model says, or what it took to run it",
+        kind: "number",
+        value: ({ about_model }) => about_model?.figures?.[title] ?? about_model?.texts?.[title],
+        cell: ({ about_model }) => about_model?.texts?.[title] ?? UNKNOWN,
+      }),
+    ),
   ];
 }
 
@@ -173,6 +184,7 @@ const chosenResults = (query) =>
       ((isRival(row) || query.all === "1") &&
         (!query.track || row.track === query.track) &&
         (!query.phase || row.phase === query.phase) &&
+        (!query.quant || row.about_model?.quantization === query.quant) &&
         holds(query.q, row.label, row.model, row.phase, ...row.notes)),
   );
 
@@ -180,11 +192,16 @@ const chosenResults = (query) =>
 function ResultFilters({ query }) {
   /** @param {(row: BoardRow) => string} value */
   const distinct = (value) => [...new Set(results.filter(isRival).map(value).filter(Boolean))].sort();
+  const quantizations = distinct((row) => row.about_model?.quantization ?? "");
   const change = (/** @type {Event} */ event) => changeQuery({ all: isChecked(event) ? "1" : "" });
   return html`<form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <${Filter} label="Find" value=${query.q} />
     <${Choice} label="Track" name="track" value=${query.track} options=${distinct((row) => row.track)} />
     <${Choice} label="Phase" name="phase" value=${query.phase} options=${distinct((row) => row.phase)} />
+    ${
+      quantizations.length > 1 &&
+      html`<${Choice} label="Quantization" name="quant" value=${query.quant} options=${quantizations} />`
+    }
     ${
       results.some((row) => !isRival(row) && !row.is_yardstick) &&
       html`<label class="check"><input type="checkbox" checked=${query.all === "1"} onChange=${change} />
@@ -303,6 +320,7 @@ function Board({ query }) {
     return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle) };
   });
   return html`<${Heading} title="Leaderboard" />
+    <${Chooser} query=${query} />
     <${ResultFilters} query=${query} />
     <${Chosen} shown=${shown} chosen=${chosen} />
     ${shownBoards.map(

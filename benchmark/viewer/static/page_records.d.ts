@@ -50,6 +50,13 @@ export interface OwnLines {
   ceiling: number;
 }
 
+/** What the model of a result is: figures to sort by and texts to show, by the titles of the overview. */
+export interface ModelInfo {
+  quantization?: string;
+  figures?: Record<string, number>;
+  texts?: Record<string, string>;
+}
+
 /** One result on the leaderboard. */
 export interface BoardRow {
   key: number;
@@ -70,6 +77,7 @@ export interface BoardRow {
   intervals: Record<string, Interval>;
   lines: OwnLines | null;
   wording_note?: string;
+  about_model?: ModelInfo;
 }
 
 /** Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard. */
@@ -148,6 +156,42 @@ export interface Overview {
   skipped: string[];
   validity?: ValidityInfo;
   retention?: RetentionInfo[];
+  model_columns?: string[];
+  has_choosers?: boolean;
+}
+
+/** A result that may be chosen for a use; see `benchmark.analysis.choosing.Candidate`. */
+export interface ChoiceCandidate {
+  key: number;
+  facts: string[];
+  memory_bytes: number | null;
+  seconds: number | null;
+  is_local: boolean;
+}
+
+/** A candidate that may be named best, and places of those as good as it, least memory or time first. */
+export interface ChoiceOption {
+  candidate: number;
+  smallest: number[];
+  fastest: number[];
+}
+
+/** All that is needed to choose for one use; limits leave candidates out, and nothing else is decided by scripts. */
+export interface ChoiceShelf {
+  use: string;
+  candidates: ChoiceCandidate[];
+  options: ChoiceOption[];
+  chosen: string;
+  none_above: string;
+  none_fits: string;
+}
+
+/** The shelves of one board; `cards` and `titles` say what cards and their facts are called. */
+export interface ChooserInfo {
+  about: string;
+  cards: string[];
+  titles: string[];
+  shelves: ChoiceShelf[];
 }
 
 /** One result on the cases of a slice. */

@@ -3,8 +3,8 @@ import { elementOf, useEffect, useState } from "./dom.js";
 
 /**
  * @import {
- *   Answer, BoardRow, CaseRow, CatalogEntry, ChartPack, Detail, FigureInfo, Overview, Pair, Pairs, Question,
- *   Shelf, SlicePack, ViewTexts,
+ *   Answer, BoardRow, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
+ *   Question, Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */
@@ -47,6 +47,9 @@ const slicePack = () => pack("slices");
 
 /** @returns {Promise<Pair[] | null>} */
 const allPairs = async () => /** @type {Pairs} */ (await pack("pairs")).found;
+
+/** @type {() => Promise<ChooserInfo[]>} */
+const choosers = () => pack("choosing");
 
 // The packs stand behind the scripts, so that the first view need not wait for them.
 /** @type {Promise<void>} */
@@ -143,6 +146,7 @@ export {
   allPairs,
   answerOf,
   chartPack,
+  choosers,
   detailOf,
   figureOf,
   overview,

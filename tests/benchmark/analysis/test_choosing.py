@@ -42,7 +42,7 @@ def by_use(board: Leaderboard) -> dict[str, Shelf]:
 
 def cards(shelf: Shelf, needs: Needs) -> list[str | None]:
     found = choose(shelf, needs)
-    return [each and each.row.label for each in (found.best, found.smallest, found.fastest)]
+    return [each.row.label if each else None for each in (found.best, found.smallest, found.fastest)]
 
 
 @pytest.mark.parametrize(

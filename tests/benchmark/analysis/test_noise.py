@@ -42,7 +42,7 @@ BACKEND = Backend(
 # What differs from run to run, is a name for people, or is told by something else: the hash of the weights.
 NEED_NOT = {
     Scenario: {"name", "phase", "enabled", "gguf_filename", "install"},
-    Backend: {"environment"},
+    Backend: {"environment", "model_file"},
     Run: {
         "timestamp",
         "complete",

@@ -76,11 +76,29 @@ def test_another_scorer_has_no_verdict(show: Open) -> None:
     expect(card.get_by_text("not comparable").first).to_be_visible()
 
 
-def test_the_headline_follows_the_filter(show: Open) -> None:
+def test_headline_and_chooser_follow_what_is_asked(show: Open) -> None:
     page = show("#/")
     page.get_by_label("Find").fill("zzzz")
     expect(page.get_by_text("No result is left by the filters.").first).to_be_visible()
     expect(page.locator("p.lead", has_text=re.compile("^ *Best"))).to_have_count(0)
+    chooser = page.get_by_role("region", name="Which result to choose")
+    chooser.get_by_label("at most GB").fill("0.000001")
+    chooser.get_by_label("I need").select_option("json")
+    chooser.get_by_label("without services").check()
+    expect(chooser.get_by_text("Nothing is recommended: none of")).to_be_visible()
+    # What was asked is in the address.
+    page.reload()
+    expect(chooser.get_by_text("Nothing is recommended: none of")).to_be_visible()
+    expect(chooser.get_by_label("without services")).to_be_checked()
+    chooser.get_by_label("at most GB").fill("much")
+    expect(chooser.get_by_role("alert")).to_have_text("not a number")
+    chooser.get_by_label("I need").select_option("all")
+    page.get_by_label("Find").fill("")
+    chooser.get_by_label("without services").uncheck()
+    chooser.get_by_label("over").select_option("Published layout, 20 cases")
+    expect(chooser.get_by_role("region")).to_have_count(3)
+    chooser.get_by_role("region", name="best").get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
 def test_going_back_keeps_the_place(show: Open) -> None:

@@ -1,0 +1,96 @@
+// The chooser above the leaderboard: a use and limits in the address, three cards and a sentence.
+import { choiceOf, limitsOf, typedNumber } from "./choose.js";
+import { html, inputOf, isChecked } from "./dom.js";
+import { address, changeQuery } from "./route.js";
+import { choosers, overview, results, useLoaded } from "./store.js";
+import { Choice } from "./table.js";
+
+/** @import { ChoiceCandidate, ChooserInfo } from "./page_records.d.ts" */
+/** @import { Query } from "./route.js" */
+
+/** @param {{ label: string, name: string, value: string | undefined }} props */
+function Limit({ label, name, value }) {
+  const wrong = Boolean(value) && typedNumber(value) === undefined;
+  return html`<label class="field limit"
+    ><span>${label}</span>
+    <input
+      type="text"
+      inputmode="decimal"
+      placeholder="any"
+      autocomplete="off"
+      value=${value ?? ""}
+      aria-invalid=${wrong}
+      onInput=${(/** @type {Event} */ event) => changeQuery({ [name]: inputOf(event) })}
+    />
+    ${wrong && html`<small role="alert">not a number</small>`}
+  </label>`;
+}
+
+/** @param {{ title: string, titles: string[], candidate: ChoiceCandidate | undefined }} props */
+function Card({ title, titles, candidate }) {
+  const row = candidate && results.find(({ key }) => key === candidate.key);
+  return html`<section class="card" aria-label=${title}>
+    <h2>${title}</h2>
+    ${row ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : html`<p>not known</p>`}
+    ${
+      candidate &&
+      html`<dl>
+        ${titles.map((name, place) => html`<div><dt>${name}</dt><dd>${candidate.facts[place]}</dd></div>`)}
+      </dl>`
+    }
+  </section>`;
+}
+
+/** @param {{ found: ChooserInfo[], query: Query }} props */
+function Chosen({ found, query }) {
+  const chooser = found.find(({ about }) => about === query.board) ?? found[0];
+  if (!chooser) return null;
+  const shelf = chooser.shelves.find(({ use }) => use === query.use) ?? chooser.shelves[0];
+  const { cards, words } = choiceOf(shelf, limitsOf(query));
+  const change = (/** @type {Event} */ event) => changeQuery({ local: isChecked(event) ? "1" : "" });
+  return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <${Choice}
+        label="I need"
+        name="use"
+        value=${shelf.use}
+        options=${chooser.shelves.map(({ use }) => use)}
+        all=${false}
+      />
+      <${Limit} label="at most GB" name="gb" value=${query.gb} />
+      <${Limit} label="at most seconds a case" name="s" value=${query.s} />
+      <label class="check"><input type="checkbox" checked=${query.local === "1"} onChange=${change} />
+        without services</label>
+      ${
+        found.length > 1 &&
+        html`<${Choice}
+          label="over"
+          name="board"
+          value=${chooser.about}
+          options=${found.map(({ about }) => about)}
+          all=${false}
+        />`
+      }
+    </form>
+    ${
+      cards.length > 0 &&
+      html`<div class="cards">
+        ${cards.map(
+          (candidate, place) =>
+            html`<${Card} title=${chooser.cards[place]} titles=${chooser.titles} candidate=${candidate} />`,
+        )}
+      </div>`
+    }
+    <p class="legend">${words}</p>`;
+}
+
+/** @param {{ query: Query }} props */
+function Chooser({ query }) {
+  const found = useLoaded(choosers, []);
+  if (!overview.has_choosers) return null;
+  // The leaderboard below stays where it is while this is being unpacked.
+  return html`<section class="chooser" aria-label="Which result to choose">
+    ${found && html`<${Chosen} found=${found} query=${query} />`}
+  </section>`;
+}
+
+export { Chooser };
