@@ -188,7 +188,7 @@ class _Shared:
 
 _Key = tuple[StoredResult, _Shared, str]
 # Parts of measures that are drawn once for all of them.
-_CORE, _RAW_CORE, _FACTOR, _ERROR = "core", "raw core", "factor", "error"
+_CORE, _RAW_CORE, _FACTOR, _ERROR = "core", "raw core", "factor", "judge error"
 
 
 class Comparisons:
