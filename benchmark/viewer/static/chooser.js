@@ -29,7 +29,7 @@ function Limit({ label, name, value }) {
 /** @param {{ title: string, titles: string[], candidate: ChoiceCandidate | undefined }} props */
 function Card({ title, titles, candidate }) {
   const row = candidate && results.find(({ key }) => key === candidate.key);
-  return html`<section class="card" aria-label=${title}>
+  return html`<section aria-label=${title}>
     <h2>${title}</h2>
     ${row ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : html`<p>not known</p>`}
     ${
