@@ -22,6 +22,8 @@ from ctxsift.backends.registry import BASELINES, COMMAND, GGUF, SERVICE, TRANSFO
 from ctxsift.devices import Device
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import read_text
+from ctxsift.preselect import DEFAULT_PRESELECT_TOKENS, LEAST_PRESELECT_TOKENS, Preselect
+from ctxsift.preselection import Preselection
 from ctxsift.programs import (
     DEFAULT_TIMEOUT_S,
     LEAST_TIMEOUT_S,
@@ -41,6 +43,8 @@ MOST_CONCURRENCY = 1_000
 MOST_WARMUP = 100
 _ROWS = "scenarios"
 _GGUF_SUFFIX = ".gguf"
+# The backend that answers by heart.
+_GOLD = "gold"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\Z")
 # Problem and hint.
 _Fault = tuple[str, str] | None
@@ -83,6 +87,10 @@ TRACKS: dict[Track, TrackInfo] = {
     Track.CONTROL: TrackInfo(Device.CPU, BASELINES, "baselines, and gold"),
     Track.COMMAND: TrackInfo(Device.CPU, COMMAND, "any compressor, as a program"),
 }
+
+
+# Tracks whose rows are told what to answer: models, and what stands in for one.
+_MODELS = (Track.CPU, Track.GPU, Track.REMOTE, Track.CONTROL)
 
 
 @dataclass(frozen=True)
@@ -142,6 +150,16 @@ def _before_fault(row: Scenario) -> _Fault:
     return None
 
 
+def _preselect_fault(row: Scenario) -> _Fault:
+    if row.preselect is Preselect.NONE:
+        return None
+    if row.before is not None:
+        return "does not go with before", "the program decides what the model reads: remove one of them"
+    if row.backend == _GOLD:
+        return "does not go with gold", "remove it: gold knows whole outputs"
+    return None
+
+
 def _command_fault(row: Scenario) -> _Fault:
     if row.track is not Track.COMMAND:
         return None
@@ -188,6 +206,8 @@ class Scenario:
             file itself and no known packaged model.
         extra_body: what else a request says to a service, e.g. {"repeat_penalty": 1.0}; remote only.
         before: name of a row of track `command`, whose output the model reads in place of the raw output.
+        preselect: how lines of a long output are chosen before the model reads it.
+        preselect_tokens: about how many tokens of an output are read then; shorter ones are read whole.
         command: and all that follows is of track `command` alone; see `ctxsift.programs.Program`.
         leaves_machine: the program sends what it reads elsewhere, which a person has to allow.
         question: the program is told the question; False marks it as blind.
@@ -204,15 +224,17 @@ class Scenario:
     gguf_filename: str | None = field(default=None, metadata=_only(Track.CPU, fault=_gguf_fault))
     dtype: str = "auto"
     attn_implementation: str = "auto"
-    max_output_tokens: Annotated[int, Meta(ge=1)] = field(
-        default=DEFAULT_MAX_OUTPUT_TOKENS, metadata=_only(Track.CPU, Track.GPU, Track.REMOTE, Track.CONTROL)
-    )
+    max_output_tokens: Annotated[int, Meta(ge=1)] = field(default=DEFAULT_MAX_OUTPUT_TOKENS, metadata=_only(*_MODELS))
     concurrency: Annotated[int, Meta(ge=1)] = 1
     enabled: bool = True
     backend: str | None = None
     trust_remote_code: bool = field(default=False, metadata=_only(Track.GPU))
     extra_body: dict[str, Any] = field(default_factory=dict, metadata=_only(Track.REMOTE))
     before: str | None = field(default=None, metadata=_checked(_before_fault))
+    preselect: Preselect = field(default=Preselect.NONE, metadata=_only(*_MODELS, fault=_preselect_fault))
+    preselect_tokens: Annotated[int, Meta(ge=LEAST_PRESELECT_TOKENS, le=MOST_TOKENS)] = field(
+        default=DEFAULT_PRESELECT_TOKENS, metadata=_only(*_MODELS)
+    )
     command: tuple[NonEmpty, ...] = field(default=(), metadata=_only(Track.COMMAND, fault=_command_fault))
     stdin: Stdin = field(default=Stdin.OUTPUT, metadata=_only(Track.COMMAND))
     output_pointer: str | None = field(default=None, metadata=_only(Track.COMMAND, fault=_pointer_fault))
@@ -227,6 +249,11 @@ class Scenario:
     leaves_machine: bool = field(default=False, metadata=_only(Track.COMMAND))
     question: bool = field(default=True, metadata=_only(Track.COMMAND))
     marker: str | None = field(default=None, metadata=_only(Track.COMMAND, fault=_marker_fault))
+
+    @property
+    def preselection(self) -> Preselection:
+        """What its model reads of a long output."""
+        return Preselection(self.preselect, self.preselect_tokens)
 
     @property
     def sends_away(self) -> bool:

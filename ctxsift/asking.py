@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from ctxsift.backends.base import (
@@ -100,6 +100,8 @@ async def ask_batch(
 
 
 def _answer(prompt: Prompt, generation: Generation, limits: Limits) -> Answer:
+    if prompt.read is not None and generation.read is None:
+        generation = replace(generation, read=prompt.read)
     return Answer(kept(checked(generation), limits), prompt.chars_cut)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -36,6 +36,9 @@ _RARITY_WEIGHT = 0.5
 _FAILURE_WEIGHT = 2.0
 # A shape that one line in twenty has is worth the room.
 _LEAST_WEIGHT = 1.5
+# Where each line has to be worth its length: lines below so many characters count as that long, and so much of the room
+# is for lines of weight before what they hang on.
+_SHORT, _DENSE_SHARE = 20, 0.9
 # Of the lines: words that fewer of them have are names and values.
 _COMMON_SHARE, _COMMON_LINES = 0.02, 3
 _COLOUR = re.compile(r"\x1b\[[0-9;:]{0,40}[A-Za-z]")
@@ -105,11 +108,30 @@ def extract(output: str, question: str, *, most_chars: int = MOST_CHARS) -> Extr
         most_chars: that the lines may take, marks of gaps not counted; the first and the last lines are always there.
 
     """
-    lines = [_line(text, len(list(same))) for text, same in groupby(output.rstrip("\n").split("\n"))]
-    weights = _Weights(lines, question)
-    selected = _Selection(lines, weights, most_chars).places()
-    selected |= _not_worth_a_mark(lines, selected)
-    return Extract("\n".join(_parts(lines, selected, weights)), len(selected))
+    return Weighed(output, question).within(most_chars)
+
+
+class Weighed:
+    """The lines of an output, weighed for a question; any number of extracts may be made of them. See `extract`."""
+
+    def __init__(self, output: str, question: str) -> None:
+        self._lines = [_line(text, len(list(same))) for text, same in groupby(output.rstrip("\n").split("\n"))]
+        self._weights = _Weights(self._lines, question)
+
+    def within(self, most_chars: int) -> Extract:
+        """Return the lines that matter most and fit into so many characters, marks of gaps not counted."""
+        return self._extract(_Selection(self._lines, self._weights, most_chars).places())
+
+    def densely_within(self, most_chars: int) -> Extract:
+        """Return as many lines of weight as fit, and what they hang on where there is room for that; marks are brief.
+
+        For a reader who has little room, and asks nobody for what is left out.
+        """
+        return self._extract(_Selection(self._lines, self._weights, most_chars).dense_places(), brief=True)
+
+    def _extract(self, selected: set[int], *, brief: bool = False) -> Extract:
+        selected |= _not_worth_a_mark(self._lines, selected)
+        return Extract("\n".join(_parts(self._lines, selected, self._weights, brief=brief)), len(selected))
 
 
 def shows_failure(line: str) -> bool:
@@ -227,12 +249,12 @@ class _Selection:
         self._room = most_chars - sum(map(self._cost, self._selected))
         self._said = {lines[place].text for place in self._selected}
         self._headings = _headings(lines)
+        self._heavy = [place for place in self._filled if weights.all[place] >= _LEAST_WEIGHT]
 
     def places(self) -> set[int]:
         """Return the places of all that are selected."""
         weights = self._weights.all
-        heavy = [place for place in self._filled if weights[place] >= _LEAST_WEIGHT]
-        for place in sorted(heavy, key=lambda place: (-weights[place], place)):
+        for place in sorted(self._heavy, key=lambda place: (-weights[place], place)):
             if self._room <= 0:
                 break
             if self._lines[place].text in self._said:
@@ -243,7 +265,22 @@ class _Selection:
                 self._take_each(self._below(place))
         return self._selected
 
-    def _take_each(self, places: Iterator[int]) -> None:
+    def dense_places(self) -> set[int]:
+        """Return the places of all that are selected where each line has to be worth its length."""
+        worth = {place: self._weights.all[place] / math.sqrt(max(_SHORT, self._cost(place))) for place in self._heavy}
+        order = sorted(worth, key=lambda place: (-worth[place], place))
+        for_context = self._room - int(_DENSE_SHARE * self._room)
+        self._room -= for_context
+        self._take_each(order)
+        self._room += for_context
+        for place in [place for place in order if place in self._selected]:
+            self._take(self._above(place))
+            if place in self._weights.failing:
+                self._take_each(self._below(place))
+        self._take_each(order)
+        return self._selected
+
+    def _take_each(self, places: Iterable[int]) -> None:
         for place in places:
             if self._lines[place].text not in self._said:
                 self._take([place])
@@ -292,7 +329,7 @@ def _repeated(count: int) -> str:
     return f"... the same line {count - 1:,} more time{'s' if count > 2 else ''} ..."
 
 
-def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights) -> Iterator[str]:
+def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights, *, brief: bool) -> Iterator[str]:
     total, shown = Counter[str](), Counter(lines[place].text for place in selected)
     for line in lines:
         total[line.text] += line.count
@@ -303,12 +340,12 @@ def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights) -> Ite
             failing += line.count * (place in weights.failing)
             continue
         if gap:
-            yield _gap(gap, failing)
+            yield _gap(gap, 0 if brief else failing)
         gap = failing = 0
         yield _shown(line.text)
         if line.count > 1:
             yield _repeated(line.count)
-        elif line.seen and total[line.text] > 1 == shown[line.text]:
+        elif not brief and line.seen and total[line.text] > 1 == shown[line.text]:
             yield f"... this line occurs {total[line.text]:,} times ..."
 
 

@@ -93,6 +93,11 @@ class Prompt(Protocol):
         """How many characters have been left out of it."""
         ...
 
+    @property
+    def read(self) -> str | None:
+        """What it shows in place of the raw output that was asked about; None where that is shown itself."""
+        ...
+
     def shortened(self, share: float) -> Prompt | None:
         """Return the prompt with about this share, in [0, 1], of what may be cut; None if it would be of no use."""
         ...
@@ -105,6 +110,7 @@ class FixedPrompt:
     messages: tuple[Message, ...]
     request: Request | None = None
     chars_cut: int = 0
+    read: str | None = None
 
     def shortened(self, share: float) -> None:
         """Return None."""
@@ -115,13 +121,15 @@ class RequestPrompt:
     """What a model is told of a request, whose raw input may be cut in the middle; see Prompt.
 
     Attributes:
-        whole: the request as it was made.
+        whole: the request as it is to be told.
         cut: what is left of it; None for all.
+        chosen: `whole` has lines of the raw output that was asked about in place of all of it.
 
     """
 
     whole: Request
     cut: Request | None = None
+    chosen: bool = False
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -138,12 +146,17 @@ class RequestPrompt:
         """Characters of the raw input that are left out."""
         return len(self.whole.raw_input) - len(self.request.raw_input)
 
+    @property
+    def read(self) -> str | None:
+        """The lines that are told, where they were chosen."""
+        return self.request.raw_input if self.chosen else None
+
     def shortened(self, share: float) -> RequestPrompt | None:
         """Return it with a shorter raw input, cut from the whole one; see Prompt."""
         keep = int(len(self.request.raw_input) * share * _AIM) - _LONGEST_MARKER
         if keep < _MIN_KEEP:
             return None
-        return RequestPrompt(self.whole, replace(self.whole, raw_input=cut_middle(self.whole.raw_input, keep)))
+        return replace(self, cut=replace(self.whole, raw_input=cut_middle(self.whole.raw_input, keep)))
 
 
 class Told(NamedTuple):

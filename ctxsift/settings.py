@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from ctxsift.errors import InputError
 from ctxsift.files import read_text
+from ctxsift.preselect import DEFAULT_PRESELECT_TOKENS, LEAST_PRESELECT_TOKENS, Preselect
 from ctxsift.redaction import Secrets, parts_of_address
 
 PREFIX = "CTXSIFT_"
@@ -35,6 +36,8 @@ class Settings:
         timeout_ms: milliseconds one remote attempt may take.
         retries: remote attempts after the first.
         allow_provider: of LiteLLM, that may call other hosts than `llm_base_url`.
+        preselect: how lines of a long output are chosen before the model of `ctxsift compress` reads it.
+        preselect_tokens: about how many tokens of an output it reads then.
 
     """
 
@@ -50,6 +53,8 @@ class Settings:
     max_output_tokens: int | None = None
     recovery_enabled: bool = True
     allow_provider: tuple[str, ...] = ()
+    preselect: Preselect = Preselect.NONE
+    preselect_tokens: int = DEFAULT_PRESELECT_TOKENS
 
     @property
     def service(self) -> str | None:
@@ -112,6 +117,9 @@ def load_settings(env_file: Path | None = None, environ: Mapping[str, str] | Non
         max_output_tokens=_whole(read, "MAX_OUTPUT_TOKENS", 1, MOST_TOKENS),
         recovery_enabled=_flag(read, "RECOVERY_ENABLED", default=True),
         allow_provider=tuple(filter(None, (_text(read, "ALLOW_PROVIDER") or "").replace(",", " ").split())),
+        preselect=Preselect(_choice(read, "PRESELECT", tuple(Preselect), Settings.preselect)),
+        preselect_tokens=_whole(read, "PRESELECT_TOKENS", LEAST_PRESELECT_TOKENS, MOST_TOKENS)
+        or Settings.preselect_tokens,
     )
 
 

@@ -103,6 +103,10 @@ class AnswerPrompt:
         """Characters of the context that are left out."""
         return len(self.whole.context) - len(self._context)
 
+    @property
+    def read(self) -> None:
+        """None: nothing stands in place of the context."""
+
     def shortened(self, share: float) -> AnswerPrompt | None:
         """Return it with the middle of the context cut out; see Prompt."""
         keep = int(len(self._context) * share * _AIM) - _MARKER

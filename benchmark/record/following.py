@@ -178,12 +178,14 @@ def _compression(answered: Sequence[Answered]) -> Compression | None:
     kept = [a for a in usable if a.recovered.preserve == 1.0]
     spared = sum((a.input_tokens or 0) - (a.recovered.output_tokens or 0) for a in kept)
     given = sum(a.input_tokens or 0 for a in answered)
-    read = [a.read_tokens for a in answered if a.read_tokens is not None]
+    # Beside inputs that lines were chosen of, short ones were read whole.
+    read = [a.input_tokens if a.read_tokens is None else a.read_tokens for a in answered]
+    less = any(a.read_tokens is not None for a in answered)
     return Compression(
         ratio=sum(a.input_tokens or 0 for a in usable) / said if said else None,
         tokens_saved=spared,
         tokens_saved_share=spared / given if given else 0.0,
-        read_share=sum(read) / given if given and read else UNSET,
+        read_share=sum(tokens or 0 for tokens in read) / given if given and less else UNSET,
     )
 
 

@@ -21,6 +21,7 @@ from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Hal
 from benchmark.render.figures import column_text, counted, interval_text, signed
 from ctxsift.backends.base import CANARY
 from ctxsift.files import exists
+from ctxsift.preselect import Preselect
 from ctxsift.terminal import one_line
 
 BY_WORDING = "their quality is only similarity to the wording of gold"
@@ -55,6 +56,8 @@ def notes(result: StoredResult) -> list[str]:
     found = _about_answers(run, summary) + _silence(result)
     if before := result.record.scenario.before:
         found.append(f"this model reads the output of {before} instead of the raw output")
+    if (lines := result.record.scenario.preselection).how is Preselect.LINES:
+        found.append(f"of outputs longer than about {lines.tokens:,} tokens, this model reads lines that rules choose")
     found += prose_notes(result.record)
     if result.is_reference:
         return found

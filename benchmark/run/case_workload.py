@@ -21,7 +21,7 @@ from benchmark.run.stop import Stop
 from benchmark.run.workload import Given, ScenarioRun
 from benchmark.scoring import SCORER_VERSION, Embedder
 from ctxsift.asking import Answer
-from ctxsift.prompts import PROMPT_VERSION, RequestPrompt
+from ctxsift.prompts import PROMPT_VERSION
 
 # What gold and the baselines score is worked out once for all scenarios that run at the same time.
 _REFERENCES = threading.Lock()
@@ -69,8 +69,8 @@ class CaseWorkload:
 
     def source(self) -> Source:
         """Return the cases in the order of the plan, but those on the same input together, so that it is read once."""
-        cases = beside_each_other(self._plan.asked_cases)
-        return Listed(Unit(case.case_id, RequestPrompt(case.request)) for case in cases)
+        cases, lines = beside_each_other(self._plan.asked_cases), self._plan.scenario.preselection
+        return Listed(Unit(case.case_id, lines.prompt(case.request)) for case in cases)
 
     def write(self, ran: ScenarioRun[Outcome]) -> Path:
         """Write the result file, with the cases in the order of the plan, whatever order they were asked in."""

@@ -19,6 +19,7 @@ from benchmark.record.questions import Questions, questions_of
 from benchmark.run.asking import Unit
 from ctxsift.backends.base import CANARY, Limits, LoadInfo
 from ctxsift.intents import Intent
+from ctxsift.preselect import Preselect
 from ctxsift.prompts import PROMPT_VERSION, Request, build_messages
 
 ANSWER_KEY_VERSION = 2
@@ -63,7 +64,12 @@ class LoadedModel:
 
 @dataclass(frozen=True)
 class ResumableRun:
-    """What may not change between the parts of one run: its answers, and how they are scored."""
+    """What may not change between the parts of one run: its answers, and how they are scored.
+
+    Attributes:
+        preselect_tokens: about how many tokens of chosen lines the model reads of an output; None where it reads all.
+
+    """
 
     workload: str
     options: dict[str, Any]
@@ -71,6 +77,7 @@ class ResumableRun:
     scenario: AskedModel
     scenario_name: str
     backend_name: str
+    preselect_tokens: int | None
     max_output_tokens: int
     weights_sha256: str | None
     seed: int
@@ -154,6 +161,7 @@ def load_differences(before: LoadInfo, after: LoadInfo) -> list[str]:
 
 
 def _resumable(run: RunIdentity) -> ResumableRun:
+    lines = run.scenario.preselection
     return ResumableRun(
         workload=run.workload,
         options=run.options,
@@ -161,6 +169,7 @@ def _resumable(run: RunIdentity) -> ResumableRun:
         scenario=asked_model(run.scenario),
         scenario_name=run.scenario.name,
         backend_name=run.scenario.backend_name,
+        preselect_tokens=None if lines.how is Preselect.NONE else lines.tokens,
         max_output_tokens=run.max_output_tokens,
         weights_sha256=run.weights_sha256,
         seed=run.seed,

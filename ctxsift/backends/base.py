@@ -232,7 +232,7 @@ class Generation:
         chars_cut: characters of text and reasoning that were not kept; see `kept`.
         fault: of a program, why there is no answer, e.g. `exited with 1`; empty where there is one.
         remarks: of a program, what it did beside answering, e.g. `left processes behind`.
-        read: what the model was given in place of the raw output; None where a program stood before none.
+        read: what the model was given in place of the raw output; None where it was given that itself.
         ending: the service's word for the end, where it is none that we know, e.g. `tool_calls`; else empty.
 
     """

@@ -24,6 +24,7 @@ from ctxsift.cli.source import Source, standard_input
 from ctxsift.cli.starting import started, tell_left_open
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
+from ctxsift.preselect import DEFAULT_PRESELECT_TOKENS, Preselect
 
 # All that is needed to read and pass on. What judges an answer takes long to import: cli/answer.py.
 TYPE_CHECKING = False
@@ -85,6 +86,19 @@ def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
         f"otherwise, and with --backend {EXTRACT}, rules select lines",
     )
     add_model_options(model)
+    model.add_argument(
+        "--preselect",
+        choices=[str(how) for how in Preselect],
+        help="lines: if the output is long, the model reads only lines that rules choose; none: it reads all of it "
+        f"(default: CTXSIFT_PRESELECT, or {Preselect.NONE})",
+    )
+    model.add_argument(
+        "--preselect-tokens",
+        type=tokens,
+        metavar="N",
+        help="with --preselect lines: about how many tokens of the output the model reads (default: "
+        f"CTXSIFT_PRESELECT_TOKENS, or {DEFAULT_PRESELECT_TOKENS})",
+    )
     one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")
     one.add_argument(
         "--exit-code",

@@ -9,6 +9,8 @@ from ctxsift.backends.registry import SERVICE
 from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_TIMEOUT_S, EXTRACT, PACKAGED_MODEL
 from ctxsift.errors import InputError
 from ctxsift.models.choice import CONSENT, Named, Place, place_of
+from ctxsift.preselect import LEAST_PRESELECT_TOKENS, Preselect
+from ctxsift.preselection import Preselection
 
 # Which model it is must be known before a command is run; what asks it is imported when it is asked.
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Model:
         self._env_file = str(options.env_file.resolve()) if options.env_file else None
         self._max_tokens = options.max_output_tokens or settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
         self._timeout_s: float | None = options.timeout
+        self._preselection = preselection_of(options, settings)
         self._opened: Opened | None = None
 
     @property
@@ -69,7 +72,6 @@ class Model:
         from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
         from ctxsift.compression import compression
         from ctxsift.models.opened import Opened, Patience
-        from ctxsift.prompts import RequestPrompt
 
         place, settings = self._place, self._settings
         context = REMOTE_CONTEXT_TOKENS if place.asks_service else CONTEXT_TOKENS
@@ -79,9 +81,10 @@ class Model:
         self._opened = opened = Opened(place.backend, spec, patience, gguf_filename=self._gguf_filename)
         try:
             load = opened.load()
-            asked, cut = _cut(request, load)
+            prompt = self._preselection.prompt(request)
+            asked, cut = _cut(prompt.whole, load)
             # Somebody waits for the output: a model that died over it is not asked once more.
-            answer = opened.ask(RequestPrompt(asked), Limits(self._max_tokens), again=False)
+            answer = opened.ask(replace(prompt, whole=asked), Limits(self._max_tokens), again=False)
         finally:
             opened.close()
         result = compression(asked, answer, recovery_enabled=settings.recovery_enabled)
@@ -91,6 +94,16 @@ class Model:
         """End the model's process, from another thread; its answer is no longer wanted."""
         if self._opened is not None:
             self._opened.kill()
+
+
+def preselection_of(options: argparse.Namespace, settings: Settings) -> Preselection:
+    """Return what of a long output the model reads. Raises InputError where too little would be left of it."""
+    tokens: int = options.preselect_tokens or settings.preselect_tokens
+    if tokens < LEAST_PRESELECT_TOKENS:
+        raise InputError(
+            f"--preselect-tokens {tokens}", "is too few to tell anything", f"give {LEAST_PRESELECT_TOKENS} or more"
+        )
+    return Preselection(Preselect(options.preselect or settings.preselect), tokens)
 
 
 def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
@@ -105,8 +118,10 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
         if more:
             hint = "leave out --model, --device, --gguf-filename and --remote"
             raise InputError("--backend", "extract selects lines by rules and uses no model", hint)
+        _refuse_preselection(options)
         return None
     if not (more or options.backend or settings.model or (settings.remote and settings.llm_base_url)):
+        _refuse_preselection(options)
         return None
     model = Model(options, settings)
     if options.remote and settings.llm_base_url is None:
@@ -117,6 +132,12 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
         hint = f"{CONSENT}; or use --device cpu to run a model on this machine"
         raise InputError("CTXSIFT_LLM_BASE_URL", "is set, but you have not allowed sending output there", hint)
     return model
+
+
+def _refuse_preselection(options: argparse.Namespace) -> None:
+    if options.preselect or options.preselect_tokens:
+        hint = f"name a model, e.g. --model {PACKAGED_MODEL}, or leave it out: rules select lines in any case"
+        raise InputError("--preselect", "chooses what a model reads, and no model is named", hint)
 
 
 def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[Place, str]:

@@ -60,6 +60,7 @@ NEED_NOT: dict[type, dict[str, str]] = {
         "max_output_tokens": "Limits tell; settings may win over the row",
         **dict.fromkeys(("command", "stdin", "output_pointer", "env", "timeout_s", "ok_exit_codes"), BY_PROGRAM),
         "before": "what stands before a model tells in the settings of LoadInfo",
+        **dict.fromkeys(("preselect", "preselect_tokens"), "the messages tell what of an output is read"),
         "version_command": "its output tells in LoadInfo",
         "warmup": "runs before the first question",
         "install": FOR_PEOPLE,
