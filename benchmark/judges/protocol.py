@@ -98,6 +98,7 @@ class JudgePrompt:
 
     judged: JudgeInput
     chars_cut: int = 0
+    read: str | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:

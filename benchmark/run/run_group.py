@@ -187,9 +187,9 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
     plans = tuple(entry for entry in checked if isinstance(entry, ScenarioPlan))
     answered: tuple[Path, ...] = ()
     if shard:
-        plans, answered = _continued(plans, shard_folders(common.output_dir, shard))
+        plans, answered = continued(plans, shard_folders(common.output_dir, shard))
     elif options.race is not None:
-        plans, answered = _continued(plans, [common.output_dir], finished_too=True)
+        plans, answered = continued(plans, [common.output_dir], finished_too=True)
     return RunGroup(
         plans=plans,
         not_ready=tuple(entry for entry in checked if isinstance(entry, NotReady)),
@@ -203,7 +203,7 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
     )
 
 
-def _continued(
+def continued(
     plans: Sequence[ScenarioPlan], folders: Sequence[Path], *, finished_too: bool = False
 ) -> tuple[tuple[ScenarioPlan, ...], tuple[Path, ...]]:
     """Return what is left of runs that were begun before, and the journals of those that have all answers already.

@@ -1,0 +1,1 @@
+"""What moves the score of a model: the same cases, asked in another way."""

@@ -1,0 +1,228 @@
+"""`python -m benchmark.stress`: what moves the score of a model, one experiment a subcommand."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.command import (
+    EXIT_OK,
+    Parser,
+    add_dataset,
+    add_results,
+    command_parser,
+    positive,
+    run_command,
+)
+from benchmark.cli.console import terminal
+from benchmark.corpus import DEFAULT_CORPUS, load_corpus
+from benchmark.matrix import DEFAULT_MATRIX, load_matrix, select_scenarios
+from benchmark.record.read import find_results
+from benchmark.render.terminal import print_table
+from benchmark.run.row_asking import asking_run
+from benchmark.scoring import Embedder
+from benchmark.stress import breaking_even, preselecting
+from benchmark.stress.arms import Arm, run_arms
+from ctxsift.errors import InputError
+from ctxsift.files import write_atomically
+from ctxsift.preselect import LEAST_PRESELECT_TOKENS
+from ctxsift.terminal import show
+
+_OUTPUT = Path("results/stress")
+_EXAMPLES = """\
+  python -m benchmark.stress preselect                                   what survives; no model is asked
+  python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
+  python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
+
+Every subcommand prints one table and writes one JSON file. Models run as in benchmark.runner; rerun the same command
+to continue after Ctrl-C. docs/stress.md explains the figures.
+"""
+_PRESELECT_EXAMPLES = """\
+examples:
+  python -m benchmark.stress preselect
+  python -m benchmark.stress preselect --longest 8 --budget 800 --scenario control-extractor
+  python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --scenario cpu-qwen2.5-coder-1.5b-q4_k_m
+"""
+_BREAK_EVEN_EXAMPLES = """\
+examples:
+  python -m benchmark.stress break-even results/X/X.json
+  python -m benchmark.stress break-even results/ --price 3 --cached-price 0.3 --turns 10 --speed 2000
+
+Prices are dollars for a million input tokens of the agent's own model. Without the compressor, the agent reads an
+output once at --price, and again in each later turn at --cached-price.
+"""
+
+
+def build_parser() -> Parser:
+    """Return the parser of this command."""
+    parser = command_parser(
+        "stress",
+        "Measure what moves the score of a model, and whether the model pays off.",
+        examples=_EXAMPLES,
+        exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, 130 interrupted",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_preselect(commands)
+    _add_break_even(commands)
+    return parser
+
+
+def _add(commands: argparse._SubParsersAction[Parser], name: str, about: str, examples: str) -> Parser:
+    return commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_preselect(commands: argparse._SubParsersAction[Parser]) -> None:
+    about = "compare a model that reads whole outputs with the same model reading selected lines"
+    one = _add(commands, "preselect", about, _PRESELECT_EXAMPLES)
+    one.set_defaults(handler=_preselect)
+    one.add_argument(
+        "--budget",
+        nargs="+",
+        type=_budget,
+        default=[800, 1600],
+        metavar="N",
+        help="budgets of the selection, in estimated tokens; default: 800 1600",
+    )
+    one.add_argument(
+        "--longest",
+        type=positive,
+        default=40,
+        metavar="N",
+        help="use the N longest outputs; default: 40",
+    )
+    _add_asking(one)
+
+
+def _add_asking(one: Parser) -> None:
+    one.add_argument(
+        "--scenario", action="append", default=[], metavar="NAME", help="row of the matrix to ask (repeatable)"
+    )
+    one.add_argument("--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="default: %(default)s")
+    add_dataset(one)
+    one.add_argument(
+        "--output-dir",
+        type=Path,
+        default=_OUTPUT,
+        metavar="DIR",
+        help="for runs and JSON; default: %(default)s",
+    )
+    one.add_argument("--remote", action="store_true", help="allow rows that ask a service (or set CTXSIFT_REMOTE=1)")
+    one.add_argument("--env-file", type=Path, metavar="FILE", help="file with CTXSIFT_* settings")
+
+
+def _add_break_even(commands: argparse._SubParsersAction[Parser]) -> None:
+    about = "compute what an agent saves or loses with the answers of stored results, by input length"
+    one = _add(commands, "break-even", about, _BREAK_EVEN_EXAMPLES)
+    one.set_defaults(handler=_break_even)
+    add_results(one)
+    usual = breaking_even.Agent()
+    for option, value, what in (
+        ("--price", usual.price, "dollars per million tokens that the agent's model reads"),
+        ("--cached-price", usual.cached_price, "the same for tokens that it has read before"),
+        ("--turns", usual.turns, "later turns in which the output is still in its context"),
+        ("--speed", usual.speed, "tokens that it reads in a second"),
+        ("--machine-price", usual.machine_price, "dollars per hour of the machine that runs the compressor"),
+    ):
+        one.add_argument(option, type=_amount, default=value, metavar="X", help=f"{what}; default: %(default)s")
+    one.add_argument(
+        "--output-dir", type=Path, default=_OUTPUT, metavar="DIR", help="for the JSON; default: %(default)s"
+    )
+
+
+def _budget(text: str) -> int:
+    """Return a budget as an option gives it. Raises ArgumentTypeError."""
+    if (value := positive(text)) < LEAST_PRESELECT_TOKENS:
+        raise argparse.ArgumentTypeError(f"expected {LEAST_PRESELECT_TOKENS} tokens or more, got {text}")
+    return value
+
+
+def _amount(text: str) -> float:
+    """Return a price, speed or count as an option gives it. Raises ArgumentTypeError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 on, got {text!r}")
+    return value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    return run_command(build_parser(), lambda options: int(options.handler(options)), argv)
+
+
+def _preselect(options: argparse.Namespace) -> int:
+    corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
+    cases = preselecting.longest(corpus.cases, options.longest)
+    budgets = [None, *sorted(set(options.budget))]
+    readings = [preselecting.reading(cases, budget, embedder) for budget in budgets]
+    rows = load_matrix(options.matrix) if options.scenario else ()
+    scenarios = select_scenarios(rows, names=options.scenario) if options.scenario else ()
+    for scenario in scenarios:
+        if scenario.program is not None or scenario.before is not None:
+            raise InputError(f"--scenario {scenario.name}", "reads what a program prints", "name a row of a model")
+    run = dataclasses.replace(asking_run(options.output_dir, options.env_file, remote=options.remote), programs={})
+    found = []
+    for scenario in scenarios:
+        arms = [Arm(preselecting.at_budget(scenario, budget), corpus, cases) for budget in budgets]
+        results = run_arms(arms, run, embedder)
+        found += [
+            preselecting.asked(scenario.name, read, result, results[0] if number else None)
+            for number, (read, result) in enumerate(zip(readings, results, strict=True))
+        ]
+    table = [preselecting.asked_row(each) for each in found] or [preselecting.reading_row(each) for each in readings]
+    heading = f"{len(cases)} cases with the longest outputs of {corpus.path}; scores 0 to 100, 95 % intervals"
+    document = {
+        "about": heading,
+        "case_ids": [case.case_id for case in cases],
+        "readings": readings,
+        "scenarios": found,
+    }
+    _finish(options, "preselect", heading, preselecting.TITLES, table, document)
+    return EXIT_OK
+
+
+def _break_even(options: argparse.Namespace) -> int:
+    agent = breaking_even.Agent(
+        options.price, options.cached_price, options.turns, options.speed, options.machine_price
+    )
+    found = [breaking_even.break_even(result, agent) for result in find_results(options.paths)]
+    table = [row for each in found for row in breaking_even.rows(each)]
+    heading = breaking_even.about(agent)
+    document = {"about": heading, "agent": agent, "results": found}
+    _finish(options, "break-even", heading, breaking_even.TITLES, table, document)
+    for each in found:
+        show(breaking_even.crossing_text(each))
+    return EXIT_OK
+
+
+def _finish(
+    options: argparse.Namespace,
+    name: str,
+    heading: str,
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    document: dict[str, Any],
+) -> None:
+    show(heading)
+    print_table(terminal(), titles, rows)
+    path = options.output_dir / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(document, indent=1, default=dataclasses.asdict) + "\n")
+    show(str(path))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

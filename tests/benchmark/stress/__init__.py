@@ -1,0 +1,1 @@
+"""Stress of models."""
