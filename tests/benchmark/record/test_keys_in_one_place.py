@@ -21,7 +21,7 @@ OTHER_FILES = (
         "ctxsift/cli/stats",
     ),
     *("ctxsift/sessions/", "ctxsift/cli/session", "ctxsift/cli/compact_output"),
-    *("benchmark/utilization/", "benchmark/probes/", "benchmark/judges/"),
+    *("benchmark/utilization/", "benchmark/probes/", "benchmark/judges/", "benchmark/stress/"),
 )
 # Plain words that are keys in what a judge says of prose alone (benchmark/record/judged_quality.py).
 PLAIN = frozenset(
