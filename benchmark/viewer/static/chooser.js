@@ -83,9 +83,12 @@ function Chosen({ found, query }) {
     <p class="legend">${words}</p>`;
 }
 
+// The leaderboard is shown where a browser cannot unpack them, too.
+const choosersOrNone = () => choosers().catch(() => undefined);
+
 /** @param {{ query: Query }} props */
 function Chooser({ query }) {
-  const found = useLoaded(choosers, []);
+  const found = useLoaded(choosersOrNone, []);
   if (!overview.has_choosers) return null;
   // The leaderboard below stays where it is while this is being unpacked.
   return html`<section class="chooser" aria-label="Which result to choose">

@@ -803,9 +803,9 @@ def test_without_a_measurement_there_is_no_such_view(show: Open, worded_pages: d
     page = show(file=worded_pages["none"])
     expect(page.get_by_role("link", name="Validity")).to_have_count(0)
     page.keyboard.press("4")
-    expect(page.locator("h1")).to_have_text("Leaderboard")
+    expect(page.locator("h1")).to_have_text("Slices")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("1 2 3leaderboard, charts, head to head")
+    expect(page.get_by_role("dialog")).to_contain_text("1 2 3 4leaderboard, charts, head to head, slices")
 
 
 # What is kept of the output ---------------------------------------------------------------------------------------
