@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,15 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """Piped tables are as wide as they need, whatever another test or the shell has set."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def signals_pass() -> Iterator[None]:
+    """Fail a test that leaves signals blocked: every program that a later test starts would inherit that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    yield
+    left = signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert left == before, "the test left signals blocked; run what blocks them in a process of its own"
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -18,7 +17,6 @@ import pytest
 from benchmark.probes.lost import loss_of
 from benchmark.probes.lost_command import MOST_LINES, lines
 from benchmark.probes.model import ProbeType
-from ctxsift.cli.main import main
 from ctxsift.errors import InputError
 
 ORDER = "Never write to the migrations folder without asking me first."
@@ -98,24 +96,29 @@ def test_a_session_without_a_summary_is_refused(tmp_path: Path, summary: str | N
         loss_of(write_session(tmp_path / "s.jsonl", summary))
 
 
-def test_the_command_counts_lists_and_says_what_it_leaves_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def ctxsift(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the console script; what it does to the signals of a process is for a process of its own."""
+    whole = [sys.executable, "-m", "ctxsift", *arguments]
+    return subprocess.run(whole, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_command_counts_lists_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     path = write_session(tmp_path / "s.jsonl", "The user wants a tax rate.", works_on=True)
-    assert main(["lost", str(path)]) == 0
-    shown = capsys.readouterr().out.splitlines()
+    listed = ctxsift("lost", str(path))
+    assert listed.returncode == 0
+    shown = listed.stdout.splitlines()
     assert shown[0].startswith("The compaction after step ")
     assert shown[1] == f"- step 1, user's order: {ORDER}"
     loss = loss_of(path)
     assert lines(loss, most=1)[-1] == f"... and {len(loss.dropped) - 1} more: ctxsift lost --all"
-    assert main(["lost", "--json", str(path)]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(ctxsift("lost", "--json", str(path)).stdout)
     assert (told["lost"], told["dropped"][0]["text"]) == (loss.lost, ORDER)
 
 
-def test_the_command_refuses_what_it_cannot_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lost", str(tmp_path / "none.jsonl")]) == 2
-    assert "none.jsonl" in capsys.readouterr().err
+def test_the_command_refuses_what_it_cannot_read(tmp_path: Path) -> None:
+    refused = ctxsift("lost", str(tmp_path / "none.jsonl"))
+    assert refused.returncode == 2
+    assert "none.jsonl" in refused.stderr
 
 
 def hooked(given: bytes, most_waited: float = 20) -> subprocess.CompletedProcess[bytes]:
@@ -183,9 +186,5 @@ def test_an_agent_is_told_nothing_else(tmp_path: Path) -> None:
         assert (answer.returncode, answer.stdout) == (0, b""), given
 
 
-def test_it_is_a_subcommand_like_the_others(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    assert main(["--help"]) == 0
-    assert "show what the last compaction of a session dropped" in capsys.readouterr().out
+def test_it_is_a_subcommand_like_the_others() -> None:
+    assert "show what the last compaction of a session dropped" in ctxsift("--help").stdout

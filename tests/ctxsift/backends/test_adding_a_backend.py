@@ -24,7 +24,7 @@ ROWS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re
 
 def test_the_page_has_a_row_for_every_track() -> None:
     rows = [row["scenarios"][0] if "scenarios" in row else row for row in ROWS]
-    assert [row["track"] for row in rows] == ["cpu", "gpu", "remote", "control"]
+    assert list(dict.fromkeys(row["track"] for row in rows)) == ["cpu", "gpu", "remote", "control"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row.get("name", "whole file")))
