@@ -17,7 +17,7 @@ from benchmark.analysis.speed import same_machine
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
-    Parser,
+    BenchmarkParser,
     add_json,
     add_shown_results,
     command_parser,
@@ -48,7 +48,7 @@ machine. A case is passed when its answer is usable and has every anchor.
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "compare",

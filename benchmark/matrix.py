@@ -279,7 +279,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class _Row(Scenario):
+class _MatrixRow(Scenario):
     """A row as it is written; a concurrency of 0 stands for the track's own."""
 
     max_output_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_OUTPUT_TOKENS
@@ -369,7 +369,7 @@ def _parse(path: Path) -> object:
 
 
 def _scenario(row: object, where: str) -> Scenario:
-    written = read_object(_Row, row, where)
+    written = read_object(_MatrixRow, row, where)
     values = {each.name: getattr(written, each.name) for each in dataclasses.fields(Scenario)}
     scenario = Scenario(**values)
     assert isinstance(row, dict)

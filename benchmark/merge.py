@@ -12,7 +12,7 @@ from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     command_parser,
     run_command,
 )
@@ -32,7 +32,7 @@ as that of one run.
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "merge",

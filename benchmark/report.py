@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmark.analysis.choosing import USES, Needs, needs_of
-from benchmark.analysis.items import SHOWN_CASES, Order
+from benchmark.analysis.items import SHOWN_CASES, ItemOrder
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.slices import UNTOLD_HINT, Facet, Slice, parts_of, read_slice
 from benchmark.cases import Corpus, Split, split_of
 from benchmark.cli.command import (
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     add_json,
     add_shown_results,
     command_parser,
@@ -50,7 +50,7 @@ _EXAMPLES = """\
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "report",
@@ -80,10 +80,10 @@ def build_parser() -> Parser:
     )
     parser.add_argument(
         "--cases",
-        type=Order,
-        choices=list(Order),
+        type=ItemOrder,
+        choices=list(ItemOrder),
         metavar="ORDER",
-        help=f"show cases and the score of each model on them instead: {', '.join(map(str, Order))}",
+        help=f"show cases and the score of each model on them instead: {', '.join(map(str, ItemOrder))}",
     )
     parser.add_argument(
         "--top",
@@ -263,7 +263,7 @@ def _baselines(results: Sequence[StoredResult]) -> dict[str, dict[str, float]] |
     }
 
 
-def _show_cases(boards: Sequence[Leaderboard], order: Order, top: int, *, as_json: bool) -> None:
+def _show_cases(boards: Sequence[Leaderboard], order: ItemOrder, top: int, *, as_json: bool) -> None:
     from benchmark.analysis.items import analyse, in_order
     from benchmark.render.items import answered_document, print_answered
 

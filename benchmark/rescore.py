@@ -15,7 +15,7 @@ from benchmark.cli.command import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     add_dataset,
     add_results,
     command_parser,
@@ -29,7 +29,7 @@ from benchmark.judges.calibrations import CALIBRATIONS, known_calibration
 from benchmark.judges.commands import INTERRUPTED, add_who_judges, judge_options
 from benchmark.judges.judges import judges_of
 from benchmark.judges.prose import ProseAnswers, judge_prose, scorer_of
-from benchmark.judges.records import Asked
+from benchmark.judges.records import JudgedTask
 from benchmark.record.base import known
 from benchmark.record.paths import RUN_REPORTS, report_names, scenario_report_beside
 from benchmark.record.read import StoredResult, agreeing, find_results, stored
@@ -54,7 +54,7 @@ files of earlier versions are updated.
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
@@ -127,7 +127,7 @@ def _judged(
     answers = [ProseAnswers(each.record, cases, with_context=options.with_context) for each in done.values()]
     asked = judge_options(options, DEFAULT_RESULTS / "judges")
     (judge,) = judges_of(options.judge, asked, lambda: scorer_of(answers))
-    calibration = known_calibration(judge.identity, [CALIBRATIONS], Asked.CASES)
+    calibration = known_calibration(judge.identity, [CALIBRATIONS], JudgedTask.CASES)
     judged = judge_prose(answers, judge, calibration)
     return {
         target: dataclasses.replace(each, record=record)

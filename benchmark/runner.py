@@ -17,7 +17,7 @@ from benchmark.cli.command import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     command_parser,
     delivered,
     run_command,
@@ -55,7 +55,7 @@ _LISTED = "scenario track phase model quantization"
 _EXIT_CODES = "0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or input, 130 interrupted"
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser; its options are those of `RunnerOptions`."""
     description = "Run scenarios of the matrix over the corpus and score every answer."
     parser = command_parser("runner", description, examples=_EXAMPLES, exit_codes=_EXIT_CODES)
@@ -134,17 +134,19 @@ def _race(
 ) -> int:
     from rich.console import Console
 
-    from benchmark.analysis.race import Rules
+    from benchmark.analysis.race import RaceRules
     from benchmark.render.progress import RunProgress
-    from benchmark.run.racing import Races, check_race, raced_rows, raced_sentence
+    from benchmark.run.racing import RacingScenarios, check_race, raced_rows, raced_sentence
     from benchmark.run.run_group import alone, write_reports
     from benchmark.run.signals import stopping_by_signals
 
-    rules, plans = Rules(top, options.tolerance / 100), group.plans
+    rules, plans = RaceRules(top, options.tolerance / 100), group.plans
     check_race(plans, rules)
     shown = RunProgress(Console(stderr=True), len(plans), len(plans[0].cases), show_output=options.show_output)
     with stopping_by_signals(stop), shown as progress:
-        raced = Races(plans, rules, references, stop, progress.scenario, faults.tell).run(options.budget, tell)
+        raced = RacingScenarios(plans, rules, references, stop, progress.scenario, faults.tell).run(
+            options.budget, tell
+        )
     with alone("reports", faults.tell, plans[0].journal):
         results = [racer.result for racer in raced.racers if racer.result is not None]
         for path in write_reports(group, results, _left_out):

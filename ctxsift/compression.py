@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from ctxsift.asking import Answer, ask
 from ctxsift.backends.base import Backend, Generation, Limits
-from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
+from ctxsift.marks import MODEL_TOKENS, MarkFinder, MarkKind
 from ctxsift.prompts import Request, RequestPrompt
 from ctxsift.recovery import Recovery, recover
 from ctxsift.validation import EMPTY_OUTPUT, Validation, validate
@@ -61,7 +61,7 @@ def generate(request: Request, backend: Backend, limits: Limits) -> Answer:
 
 
 def examine(
-    text: str, request: Request, *, recovery_enabled: bool = True, tokens: Tokens = MODEL_TOKENS
+    text: str, request: Request, *, recovery_enabled: bool = True, tokens: MarkFinder = MODEL_TOKENS
 ) -> tuple[View, View, Recovery]:
     """Return the raw view, the recovered view and the recovery of a model's words; `tokens` are its marks."""
     recovery = recover(text, request, tokens) if recovery_enabled else Recovery(text, ())
@@ -70,7 +70,7 @@ def examine(
     return raw, recovered, recovery
 
 
-def tokens_of(generation: Generation) -> Tokens:
+def tokens_of(generation: Generation) -> MarkFinder:
     """Return the marks that an answer may hold: all known ones, and what its model has beside them."""
     return MODEL_TOKENS.extended(generation.control_tokens, generation.reasoning_tags)
 

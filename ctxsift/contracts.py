@@ -21,7 +21,7 @@ class OutputMode(StrEnum):
     EXACT_LINES = "exact_lines"
 
 
-class Kind(StrEnum):
+class ContractKind(StrEnum):
     """How strict a contract is: prose, text to the letter, or a parseable shape."""
 
     PLAIN = "plain"
@@ -39,7 +39,7 @@ class Contract(NamedTuple):
     """
 
     intent: Intent
-    kind: Kind
+    kind: ContractKind
     modes: tuple[OutputMode, ...]
     words: str
 
@@ -52,47 +52,47 @@ _PLAIN = (
 CONTRACTS: dict[Intent, Contract] = {
     contract.intent: contract
     for contract in (
-        Contract(Intent.SUMMARY, Kind.PLAIN, (OutputMode.PLAIN_TEXT,), _PLAIN),
+        Contract(Intent.SUMMARY, ContractKind.PLAIN, (OutputMode.PLAIN_TEXT,), _PLAIN),
         Contract(
             Intent.RECALL,
-            Kind.PLAIN,
+            ContractKind.PLAIN,
             (OutputMode.PLAIN_TEXT,),
             _PLAIN + " Keep every path, line number, identifier, code, version and command that is asked "
             "for exactly as it is printed.",
         ),
         Contract(
             Intent.EXACT_LINES,
-            Kind.STRICT,
+            ContractKind.STRICT,
             (OutputMode.EXACT_LINES,),
             "Only the requested lines, each copied from the output unchanged, one per line.",
         ),
         Contract(
             Intent.EXACT_FORMAT,
-            Kind.STRICT,
+            ContractKind.STRICT,
             (OutputMode.SINGLE_LINE, OutputMode.REGEX_CONSTRAINED),
             "Only the requested value on a single line: no label, no quotes, no explanation.",
         ),
         Contract(
             Intent.JSON,
-            Kind.STRUCTURED,
+            ContractKind.STRUCTURED,
             (OutputMode.JSON,),
             "One valid JSON value and nothing else: no code fence, no comments, no prose.",
         ),
         Contract(
             Intent.YAML,
-            Kind.STRUCTURED,
+            ContractKind.STRUCTURED,
             (OutputMode.YAML,),
             "One valid YAML document in block style and nothing else: no code fence, no prose.",
         ),
         Contract(
             Intent.TABLE,
-            Kind.STRUCTURED,
+            ContractKind.STRUCTURED,
             (OutputMode.TABLE,),
             "One markdown table and nothing else: a header row, a separator row, one row per item.",
         ),
         Contract(
             Intent.BULLET_LIST,
-            Kind.STRUCTURED,
+            ContractKind.STRUCTURED,
             (OutputMode.BULLET_LIST,),
             "Only bullets: each item on one line that begins with '- '. No heading, no prose.",
         ),

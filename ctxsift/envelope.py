@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ctxsift.grounding import Ground, fold
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, Mark, MarkKind, Tokens
+from ctxsift.marks import MODEL_TOKENS, Mark, MarkFinder, MarkKind
 from ctxsift.meta_language import POLITE_WORDS
 from ctxsift.payloads import outer_fence, parse_payload
 
@@ -46,7 +46,7 @@ _TAG = re.compile(r"</?\w+>")
 _CLAUSE_END = re.compile(r"[,;.)]")
 
 
-class Piece(NamedTuple):
+class EnvelopePiece(NamedTuple):
     """text[start:end] is this part of an answer."""
 
     start: int
@@ -64,17 +64,19 @@ class Envelope:
 
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EnvelopePiece, ...]
     unterminated: bool
     boxes: tuple[tuple[int, int], ...] = ()
 
-    def of(self, part: Part) -> list[Piece]:
+    def of(self, part: Part) -> list[EnvelopePiece]:
         """Return the pieces that are this part."""
         return [piece for piece in self.pieces if piece.part == part]
 
 
 @functools.lru_cache(maxsize=64)
-def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS, intent: Intent | None = None) -> Envelope:
+def read_envelope(
+    text: str, ground: Ground, tokens: MarkFinder = MODEL_TOKENS, intent: Intent | None = None
+) -> Envelope:
     """Divide an answer by its marks; those that it quotes of the input are text. Never raises.
 
     Args:
@@ -84,7 +86,7 @@ def read_envelope(text: str, ground: Ground, tokens: Tokens = MODEL_TOKENS, inte
         intent: under a structured contract, marks within a document that parses are words of it.
 
     """
-    return _Reader(text, ground, tokens, intent).read()
+    return _EnvelopeReader(text, ground, tokens, intent).read()
 
 
 def turn_start(text: str, ground: Ground) -> int | None:
@@ -154,8 +156,8 @@ def is_spoken_of(text: str, mark: Mark) -> bool:
     return mark.in_plain_letters and bool(_SPEAKS.search(before) and goes_on.match(behind))
 
 
-class _Reader:
-    def __init__(self, text: str, ground: Ground, tokens: Tokens, intent: Intent | None) -> None:
+class _EnvelopeReader:
+    def __init__(self, text: str, ground: Ground, tokens: MarkFinder, intent: Intent | None) -> None:
         self._text, self._tokens = text, tokens
         self._length = len(text.rstrip())
         self._marks = self._own(tokens.marks(text), ground)
@@ -163,7 +165,7 @@ class _Reader:
             self._marks = self._around_payload(intent)
         self._last = {mark.name: number for number, mark in enumerate(self._marks)}
         self._last_final = max((n for n, mark in enumerate(self._marks) if mark.kind is MarkKind.FINAL), default=-1)
-        self._pieces: list[Piece] = []
+        self._pieces: list[EnvelopePiece] = []
         self._boxes: list[tuple[int, int]] = []
         self._position = 0
         self._answered, self._reasoned = False, False
@@ -310,7 +312,7 @@ class _Reader:
             if part == "answer" and len(self._pieces) > self._settled and self._pieces[-1].part == part:
                 self._pieces[-1] = self._pieces[-1]._replace(end=end)
             else:
-                self._pieces.append(Piece(self._position, end, part))
+                self._pieces.append(EnvelopePiece(self._position, end, part))
             self._position = end
 
     def _before_is_thought(self) -> None:

@@ -75,7 +75,7 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _RepeatedLine:
     """A line, as often as it stands there in a row.
 
     Attributes:
@@ -144,14 +144,14 @@ def shows_failure(line: str) -> bool:
     return _FAILURE.search(DENIED.sub(" ", line)) is not None
 
 
-def _line(text: str, count: int) -> _Line:
+def _line(text: str, count: int) -> _RepeatedLine:
     seen = text
     if "\r" in seen:
         seen = seen.rstrip("\r").rpartition("\r")[2]
     if "\x1b" in seen:
         seen = _COLOUR.sub("", seen[: 4 * _MOST_LINE_CHARS])
     seen = seen[:_MOST_LINE_CHARS].rstrip()
-    return _Line(text, count, seen, _NUMBER.sub("7", seen))
+    return _RepeatedLine(text, count, seen, _NUMBER.sub("7", seen))
 
 
 class _Weights:
@@ -163,7 +163,7 @@ class _Weights:
 
     """
 
-    def __init__(self, lines: Sequence[_Line], question: str) -> None:
+    def __init__(self, lines: Sequence[_RepeatedLine], question: str) -> None:
         normal = Counter(line.normal for line in lines if line.seen)
         self._total = normal.total()
         shapes = _shapes(normal)
@@ -186,7 +186,7 @@ class _Weights:
     def _rarity(self, count: int) -> float:
         return math.log((1 + self._total) / (1 + count)) if count else 0.0
 
-    def _nearness(self, lines: Sequence[_Line], question: str) -> dict[int, float]:
+    def _nearness(self, lines: Sequence[_RepeatedLine], question: str) -> dict[int, float]:
         found = enumerate(shared_words((line.seen for line in lines), question))
         shared = {place: words for place, words in found if words}
         counts = Counter(word for words in shared.values() for word in words)
@@ -213,7 +213,7 @@ def _shapes(normal: Counter[str]) -> dict[str, tuple[str, ...]]:
     return shapes
 
 
-def _headings(lines: Sequence[_Line]) -> list[int | None]:
+def _headings(lines: Sequence[_RepeatedLine]) -> list[int | None]:
     """Return the place of the line above that each line hangs on, if there is one.
 
     That is the nearest one with less indentation; for others, the title or the first line of their paragraph.
@@ -242,7 +242,7 @@ def _headings(lines: Sequence[_Line]) -> list[int | None]:
 class _Selection:
     """Lines that are selected until they have no more room."""
 
-    def __init__(self, lines: Sequence[_Line], weights: _Weights, most_chars: int) -> None:
+    def __init__(self, lines: Sequence[_RepeatedLine], weights: _Weights, most_chars: int) -> None:
         self._lines, self._weights = lines, weights
         self._filled = [place for place, line in enumerate(lines) if line.seen]
         self._selected = {*self._filled[:_FIRST], *self._filled[-_LAST:]}
@@ -313,7 +313,7 @@ class _Selection:
         return len(_shown(self._lines[place].text)) + 1
 
 
-def _not_worth_a_mark(lines: Sequence[_Line], selected: set[int]) -> set[int]:
+def _not_worth_a_mark(lines: Sequence[_RepeatedLine], selected: set[int]) -> set[int]:
     """Return lines, often blank, that stand between selected ones and are no longer than the mark of their gap."""
     found: set[int] = set()
     for left, right in pairwise((-1, *sorted(selected))):
@@ -329,7 +329,7 @@ def _repeated(count: int) -> str:
     return f"... the same line {count - 1:,} more time{'s' if count > 2 else ''} ..."
 
 
-def _parts(lines: Sequence[_Line], selected: set[int], weights: _Weights, *, brief: bool) -> Iterator[str]:
+def _parts(lines: Sequence[_RepeatedLine], selected: set[int], weights: _Weights, *, brief: bool) -> Iterator[str]:
     total, shown = Counter[str](), Counter(lines[place].text for place in selected)
     for line in lines:
         total[line.text] += line.count

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.grounding import Ground, ground
 from ctxsift.meta_language import REFUSAL, SERVICE_FAULT
 from ctxsift.prompts import Request
@@ -118,7 +118,7 @@ def objections(text: str, request: Request, validation: Validation) -> Objection
 
 
 def _sure(text: str, request: Request) -> Iterator[str]:
-    plain = contract_of(request.intent).kind is Kind.PLAIN
+    plain = contract_of(request.intent).kind is ContractKind.PLAIN
     # Shapes add to what they hold.
     if plain and len(text.strip()) >= len(request.raw_input.strip()):
         yield NOT_SHORTER
@@ -148,7 +148,7 @@ def _speaks_against_failure(text: str | None, shape: Shape, request: Request, na
     if text is not None:
         return _claims_success(text, output, named) or _calls_a_failure_well(text, request.raw_input)
     # What the output says itself is quoted; what names something may be of that alone.
-    alone = contract_of(request.intent).kind is Kind.STRICT
+    alone = contract_of(request.intent).kind is ContractKind.STRICT
     own = [row for row in shape.rows if row not in output or not (alone or len(row.split()) > 1)]
     claims = bool(own) and not any(named) and _claims_success("\n".join(own), output, [])
     return claims or any(_calls_a_failure_well(row, request.raw_input) for row in own)

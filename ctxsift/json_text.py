@@ -16,7 +16,7 @@ _DEFAULT_INDENT = "  "
 _DECODER = json.JSONDecoder()
 
 
-class _Item(NamedTuple):
+class _JsonItem(NamedTuple):
     """What is in a container: its key or index, and where it and its value begin and end."""
 
     key: str | int
@@ -100,19 +100,19 @@ def _unit(text: str) -> str:
     return found[1] if found else _DEFAULT_INDENT
 
 
-def _at(text: str, at: int, key: str | int) -> _Item:
+def _at(text: str, at: int, key: str | int) -> _JsonItem:
     found = _named(text, at, key)
     if found is None:
         raise KeyError(key)
     return found
 
 
-def _named(text: str, at: int, key: str | int) -> _Item | None:
+def _named(text: str, at: int, key: str | int) -> _JsonItem | None:
     return next((item for item in _items(text, at) if item.key == key), None)
 
 
-def _items(text: str, at: int) -> list[_Item]:
-    found: list[_Item] = []
+def _items(text: str, at: int) -> list[_JsonItem]:
+    found: list[_JsonItem] = []
     is_object = text[at] == "{"
     while True:
         start = _past_blanks(text, at + 1)
@@ -125,7 +125,7 @@ def _items(text: str, at: int) -> list[_Item]:
             colon = _past_blanks(text, value)
             value = _past_blanks(text, colon + 1)
         end = _DECODER.raw_decode(text, value)[1]
-        found.append(_Item(key, start, value, end))
+        found.append(_JsonItem(key, start, value, end))
         at = _past_blanks(text, end)
         if text[at] != ",":
             return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from ctxsift.model_tokens import FAMILIES, Family, Pair
+from ctxsift.model_tokens import FAMILIES, Pair, TokenFamily
 
 
 class MarkKind(StrEnum):
@@ -95,7 +95,7 @@ def _one_of(characters: set[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class MarkFinder:
     """The marks of some families, ready to be found.
 
     Attributes:
@@ -103,7 +103,7 @@ class Tokens:
 
     """
 
-    families: tuple[Family, ...]
+    families: tuple[TokenFamily, ...]
 
     @functools.cached_property
     def kinds(self) -> dict[str, MarkKind]:
@@ -195,9 +195,9 @@ class Tokens:
         """Return those of some tokens that none of these families has."""
         return tuple(sorted({token for token in tokens if token.strip() and _name(token) not in self.kinds}))
 
-    def extended(self, control: Iterable[str], thought: Iterable[Pair] = ()) -> Tokens:
+    def extended(self, control: Iterable[str], thought: Iterable[Pair] = ()) -> MarkFinder:
         """Return these marks, and those that one model has beside them: control tokens, and pairs around reasoning."""
-        own = Family("the model's own", thought=tuple(thought), control=self.unlisted(control))
+        own = TokenFamily("the model's own", thought=tuple(thought), control=self.unlisted(control))
         return _extended(self, own) if own.thought or own.control else self
 
 
@@ -212,8 +212,8 @@ def _words(announcement: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _extended(tokens: Tokens, own: Family) -> Tokens:
-    return Tokens((*tokens.families, own))
+def _extended(tokens: MarkFinder, own: TokenFamily) -> MarkFinder:
+    return MarkFinder((*tokens.families, own))
 
 
-MODEL_TOKENS = Tokens(FAMILIES)
+MODEL_TOKENS = MarkFinder(FAMILIES)

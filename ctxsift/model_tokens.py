@@ -11,7 +11,7 @@ from typing import NamedTuple
 Pair = tuple[str, str]
 
 
-class Family(NamedTuple):
+class TokenFamily(NamedTuple):
     """The marks of one family, letter for letter; white space and case may differ in an answer.
 
     Attributes:
@@ -53,7 +53,7 @@ def _tags(names: str) -> tuple[Pair, ...]:
 
 
 FAMILIES = (
-    Family(
+    TokenFamily(
         "ChatML (Qwen, Yi, SmolLM, LFM, MiMo)",
         headers=("<|im_start|>assistant\n",),
         others=("<|im_start|>user\n", "<|im_start|>system\n", "<|im_start|>tool\n"),
@@ -61,7 +61,7 @@ FAMILIES = (
         ends=("<|im_end|>", "<|endoftext|>"),
         control=("<|im_sep|>", "<|vision_start|>", "<|vision_end|>"),
     ),
-    Family(
+    TokenFamily(
         "DeepSeek",
         headers=("<｜Assistant｜>",),
         others=("<｜User｜>",),
@@ -70,7 +70,7 @@ FAMILIES = (
         calls=(("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),),
         control=("<｜begin▁of▁sentence｜>",),
     ),
-    Family(
+    TokenFamily(
         "GLM",
         headers=("<|assistant|>\n",),
         others=("<|user|>\n", "<|system|>\n", "<|observation|>\n"),
@@ -79,7 +79,7 @@ FAMILIES = (
         ends=("<|endoftext|>",),
         control=("[gMASK]", "[sMASK]", "<sop>", "<eop>"),
     ),
-    Family(
+    TokenFamily(
         "Kimi K2, Kimi-VL",
         headers=("<|im_assistant|>assistant<|im_middle|>",),
         others=("<|im_user|>user<|im_middle|>", "<|im_system|>system<|im_middle|>"),
@@ -88,7 +88,7 @@ FAMILIES = (
         calls=(("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),),
         control=("<|media_start|>", "<|media_end|>"),
     ),
-    Family(
+    TokenFamily(
         "gpt-oss (harmony)",
         headers=("<|start|>assistant<|message|>",),
         others=("<|start|>user<|message|>", "<|start|>system<|message|>", "<|start|>developer<|message|>"),
@@ -100,14 +100,14 @@ FAMILIES = (
         ends=("<|return|>", "<|end|>", "<|call|>"),
         control=("<|constrain|>json", "<|start|>", "<|message|>", "<|channel|>"),
     ),
-    Family(
+    TokenFamily(
         "Gemma",
         headers=("<start_of_turn>model\n",),
         others=("<start_of_turn>user\n",),
         ends=("<end_of_turn>", "<eos>"),
         control=("<bos>", "<pad>", "<unk>", "<unused0>", "<start_of_image>", "<end_of_image>"),
     ),
-    Family(
+    TokenFamily(
         "Gemma 4",
         headers=("<|turn>model\n",),
         others=("<|turn>user\n", "<|turn>system\n"),
@@ -116,7 +116,7 @@ FAMILIES = (
         calls=(("<|tool_call>", "<tool_call|>"),),
         control=("<|think|>",),
     ),
-    Family(
+    TokenFamily(
         "Granite",
         headers=("<|start_of_role|>assistant<|end_of_role|>",),
         others=("<|start_of_role|>user<|end_of_role|>", "<|start_of_role|>system<|end_of_role|>"),
@@ -126,14 +126,14 @@ FAMILIES = (
         calls=(("<|tool_call|>", "<|end_of_text|>"),),
         ends=("<|end_of_text|>",),
     ),
-    Family(
+    TokenFamily(
         "Phi",
         headers=("<|assistant|>\n", "<|im_start|>assistant<|im_sep|>"),
         others=("<|user|>\n", "<|system|>\n", "<|im_start|>user<|im_sep|>"),
         thought=(_THINK,),
         ends=("<|end|>", "<|im_end|>", "<|endoftext|>"),
     ),
-    Family(
+    TokenFamily(
         "Mistral",
         others=("[INST]",),
         thought=(("[THINK]", "[/THINK]"), _THINK),
@@ -141,14 +141,14 @@ FAMILIES = (
         ends=("</s>",),
         control=("<s>", "[/INST]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     ),
-    Family(
+    TokenFamily(
         "Llama",
         headers=("<|start_header_id|>assistant<|end_header_id|>\n\n", "<|header_start|>assistant<|header_end|>\n\n"),
         others=("<|start_header_id|>user<|end_header_id|>\n\n", "<|header_start|>user<|header_end|>\n\n"),
         ends=("<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>", "<|end_of_text|>"),
         control=("<|begin_of_text|>", "<|python_tag|>", "<<SYS>>", "<</SYS>>", "<s>", "</s>"),
     ),
-    Family(
+    TokenFamily(
         "Nemotron",
         headers=("<SPECIAL_11>Assistant\n", "<extra_id_1>Assistant\n"),
         others=("<SPECIAL_11>User\n", "<SPECIAL_10>System\n", "<extra_id_1>User\n"),
@@ -157,7 +157,7 @@ FAMILIES = (
         calls=(("<TOOLCALL>", "</TOOLCALL>"),),
         control=("<SPECIAL_10>", "<SPECIAL_11>", "<extra_id_1>"),
     ),
-    Family(
+    TokenFamily(
         "EXAONE",
         headers=("[|assistant|]",),
         others=("[|user|]", "[|system|]", "[|tool|]"),
@@ -165,7 +165,7 @@ FAMILIES = (
         ends=("[|endofturn|]",),
         control=("[BOS]",),
     ),
-    Family(
+    TokenFamily(
         "MiniMax",
         headers=("]~b]ai\n",),
         others=("]~b]user\n", "]~b]system\n", "]~b]tool\n"),
@@ -174,7 +174,7 @@ FAMILIES = (
         calls=(("<minimax:tool_call>", "</minimax:tool_call>"),),
         control=("]~!b[",),
     ),
-    Family(
+    TokenFamily(
         "Seed-OSS",
         headers=("<seed:bos>assistant\n",),
         others=("<seed:bos>user\n", "<seed:bos>system\n"),
@@ -186,7 +186,7 @@ FAMILIES = (
         calls=(("<seed:tool_call>", "</seed:tool_call>"),),
         control=("<seed:bos>", "<seed:pad>"),
     ),
-    Family(
+    TokenFamily(
         "Apertus",
         headers=("<|assistant_start|>",),
         others=("<|user_start|>", "<|system_start|>", "<|developer_start|>"),
@@ -194,7 +194,7 @@ FAMILIES = (
         ends=("<|assistant_end|>", "</s>"),
         control=("<|user_end|>", "<|system_end|>", "<|tools_prefix|>", "<|tools_suffix|>"),
     ),
-    Family(
+    TokenFamily(
         "Ling, Ring",
         headers=("<role>ASSISTANT</role>",),
         others=("<role>HUMAN</role>", "<role>SYSTEM</role>", "<role>OBSERVATION</role>"),
@@ -202,7 +202,7 @@ FAMILIES = (
         ends=("<|role_end|>", "<|endoftext|>"),
         control=("<|startoftext|>",),
     ),
-    Family(
+    TokenFamily(
         "Solar",
         headers=("<|begin|>assistant<|content|>", "### Assistant:\n"),
         others=("<|begin|>user<|content|>", "<|begin|>system<|content|>", "### User:\n"),
@@ -211,7 +211,7 @@ FAMILIES = (
         ends=("<|end|>", "<|flush|>", "<|calls|>"),
         control=("<|begin|>", "<|tool_calls|>"),
     ),
-    Family(
+    TokenFamily(
         "Hunyuan",
         headers=("<｜hy_Assistant｜>", "<|extra_0|>"),
         others=("<｜hy_User｜>", "<｜hy_begin▁of▁sentence｜>"),
@@ -220,7 +220,7 @@ FAMILIES = (
         ends=("<｜hy_place▁holder▁no▁2｜>", "<｜hy_eos｜>", "<|eos|>"),
         control=("<|startoftext|>", "<|extra_4|>", "<｜hy_place▁holder▁no▁8｜>"),
     ),
-    Family(
+    TokenFamily(
         "Command R, Command A",
         headers=("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",),
         others=("<|START_OF_TURN_TOKEN|><|USER_TOKEN|>", "<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>"),
@@ -229,47 +229,47 @@ FAMILIES = (
         ends=("<|END_OF_TURN_TOKEN|>",),
         control=("<|START_ACTION|>", "<|END_ACTION|>"),
     ),
-    Family(
+    TokenFamily(
         "Kimi K3",
         thought=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
         boxes=(("<|open|>response<|sep|>", "<|close|>response<|sep|>"),),
         ends=("<|close|>message<|sep|>", "<|end_of_msg|>"),
     ),
-    Family(
+    TokenFamily(
         "MiniMax M1, M3",
         headers=("<beginning_of_sentence>ai name=assistant\n", "]~b]ai\n"),
         others=("<beginning_of_sentence>user name=user\n",),
         thought=(_THINK, ("<mm:think>", "</mm:think>")),
         ends=("<end_of_sentence>", "[e~["),
     ),
-    Family(
+    TokenFamily(
         "Seed-Coder",
         headers=("<[begin▁of▁sentence]>assistant\n",),
         others=("<[begin▁of▁sentence]>user\n",),
         ends=("<[end▁of▁sentence]>",),
     ),
-    Family(
+    TokenFamily(
         "ERNIE",
         thought=(_THINK,),
         boxes=(("<response>", "</response>"),),
         ends=("<|end_of_sentence|>", "<|im_end|>", "</s>"),
         control=("<|begin_of_sentence|>",),
     ),
-    Family(
+    TokenFamily(
         "Step",
         headers=("<|BOT|>assistant\n",),
         others=("<|BOT|>user\n", "<|BOT|>human\n", "<|BOT|>system\n"),
         thought=(_THINK,),
         ends=("<|EOT|>",),
     ),
-    Family(
+    TokenFamily(
         "LongCat",
         headers=("<longcat_assistant>",),
         others=("<longcat_user>", "<longcat_system>"),
         thought=(("<longcat_think>", "</longcat_think>"),),
         ends=("</longcat_s>",),
     ),
-    Family(
+    TokenFamily(
         "Apriel",
         headers=("<|begin_assistant|>\n",),
         others=("<|begin_user|>\n", "<|begin_system|>\n"),
@@ -277,7 +277,7 @@ FAMILIES = (
         boxes=(("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"),),
         ends=("<|end|>",),
     ),
-    Family(
+    TokenFamily(
         "Inkling",
         headers=("<|message_model|>",),
         others=("<|message_user|>", "<|message_system|>"),
@@ -285,7 +285,7 @@ FAMILIES = (
         final=("<|content_text|>",),
         ends=("<|end_message|>", "<|content_model_end_sampling|>"),
     ),
-    Family(
+    TokenFamily(
         "Pleias, Steiner, ether0",
         thought=(
             ("<|query_analysis_start|>", "<|query_analysis_end|>"),
@@ -295,15 +295,15 @@ FAMILIES = (
         ),
         boxes=(("<|answer_start|>", "<|answer_end|>"),),
     ),
-    Family(
+    TokenFamily(
         "s1",
         thought=(("<|im_start|>think\n", "<|im_start|>answer\n"),),
         ends=("<|im_end|>",),
     ),
-    Family("Marco-o1", thought=(("<Thought>", "</Thought>"),), boxes=(("<Output>", "</Output>"),)),
-    Family("HuatuoGPT-o1", announced=(("## Thinking", "## Final Response"),)),
-    Family("openPangu", thought=(("[unused16]", "[unused17]"), _THINK)),
-    Family(
+    TokenFamily("Marco-o1", thought=(("<Thought>", "</Thought>"),), boxes=(("<Output>", "</Output>"),)),
+    TokenFamily("HuatuoGPT-o1", announced=(("## Thinking", "## Final Response"),)),
+    TokenFamily("openPangu", thought=(("[unused16]", "[unused17]"), _THINK)),
+    TokenFamily(
         "dots, Jamba, Megrez, GigaChat",
         headers=(
             "<|response|>",
@@ -315,13 +315,13 @@ FAMILIES = (
         thought=(_THINK,),
         ends=("<|endofresponse|>", "<|turn_end|>", "<|message_sep|>", "<|endofassistant|>", "<|eom|>"),
     ),
-    Family("HyperCLOVA, StarCoder", ends=("<|endofturn|>", "<|stop|>", "<|eos|>", "<EOT>")),
-    Family(
+    TokenFamily("HyperCLOVA, StarCoder", ends=("<|endofturn|>", "<|stop|>", "<|eos|>", "<EOT>")),
+    TokenFamily(
         "OpenThinker",
         thought=(("<|begin_of_thought|>", "<|end_of_thought|>"),),
         boxes=(("<|begin_of_solution|>", "<|end_of_solution|>"),),
     ),
-    Family(
+    TokenFamily(
         "tags in plain letters (many)",
         thought=(
             *_tags("thinking thoughts analysis reasoning planning scratchpad reflection inner_monologue"),

@@ -39,7 +39,7 @@ _OF_OTHERS, _WRITABLE = 0o077, 0o022
 
 
 @dataclass(frozen=True)
-class Entry:
+class RawEntry:
     """What a listing tells of a file.
 
     Attributes:
@@ -112,7 +112,7 @@ def is_expired(identity: str) -> bool:
         return identity in _expired(store)
 
 
-def entries() -> list[Entry]:
+def entries() -> list[RawEntry]:
     """Return what is there, used last first. Raises OSError."""
     with _opened() as store:
         return _entries(store)
@@ -252,8 +252,8 @@ def _write(store: int, name: str, data: bytes) -> None:
     os.fsync(store)
 
 
-def _entries(store: int) -> list[Entry]:
-    found: list[Entry] = []
+def _entries(store: int) -> list[RawEntry]:
+    found: list[RawEntry] = []
     for name in os.listdir(store):
         identity = name.removesuffix(_SUFFIX)
         if name == identity or not IDENTITY.fullmatch(identity):
@@ -263,14 +263,14 @@ def _entries(store: int) -> list[Entry]:
             if stat.S_ISDIR(file.st_mode):
                 continue  # of somebody else: it cannot be removed like a file
             # Whoever reads it without us may leave a time of access.
-            found.append(Entry(identity, file.st_size, max(file.st_mtime, file.st_atime)))
+            found.append(RawEntry(identity, file.st_size, max(file.st_mtime, file.st_atime)))
     return sorted(found, key=lambda each: (-each.used, each.identity))
 
 
 def _prune(store: int, just_written: str) -> None:
     """Remove what is too old, and what is too much, used longest ago."""
     now, files, size = time.time(), 0, 0
-    gone: list[Entry] = []
+    gone: list[RawEntry] = []
     for each in sorted(_entries(store), key=lambda each: each.identity != just_written):
         files, size = files + 1, size + each.size
         too_much = files > MOST_FILES or size > _MOST_BYTES or now - each.used > _KEPT_S
@@ -284,7 +284,7 @@ def _prune(store: int, just_written: str) -> None:
                 os.unlink(name, dir_fd=store)
 
 
-def _remove(store: int, files: list[Entry]) -> None:
+def _remove(store: int, files: list[RawEntry]) -> None:
     """Remove files, and write down first that they were there."""
     gone = [each.identity for each in files]
     known = [*(each for each in _expired(store) if each not in gone), *gone]

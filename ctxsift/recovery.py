@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxsift.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
-from ctxsift.contracts import Kind, contract_of
-from ctxsift.envelope import Envelope, Part, Piece, read_envelope, turn_start
+from ctxsift.contracts import ContractKind, contract_of
+from ctxsift.envelope import Envelope, EnvelopePiece, Part, read_envelope, turn_start
 from ctxsift.grounding import Ground, content_words, fold, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, Tokens
+from ctxsift.marks import MODEL_TOKENS, MarkFinder
 from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.prompts import Request
@@ -59,7 +59,7 @@ THOUGHT_STEPS = frozenset({"reasoning_block", "thought_prose", "around_payload"}
 
 
 @dataclass(frozen=True)
-class Step:
+class RecoveryStep:
     """One deletion: the step's stable name and the text it took away."""
 
     name: str
@@ -71,10 +71,10 @@ class Recovery:
     """The recovered text and how it came about; no steps when nothing was done."""
 
     text: str
-    steps: tuple[Step, ...]
+    steps: tuple[RecoveryStep, ...]
 
 
-def recover(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Recovery:
+def recover(text: str, request: Request, tokens: MarkFinder = MODEL_TOKENS) -> Recovery:
     """Remove wrappers from `text` where that is safe under the contract. Idempotent; never raises.
 
     Args:
@@ -102,12 +102,12 @@ def recover(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Recov
 class _Recoverer:
     """One answer on its way; collects the steps."""
 
-    def __init__(self, request: Request, tokens: Tokens) -> None:
-        self.steps: list[Step] = []
+    def __init__(self, request: Request, tokens: MarkFinder) -> None:
+        self.steps: list[RecoveryStep] = []
         self.quotable: Ground = ground(request.quotable)
         self._request, self._tokens = request, tokens
         self._kind = contract_of(request.intent).kind
-        self.structured = request.intent if self._kind is Kind.STRUCTURED else None
+        self.structured = request.intent if self._kind is ContractKind.STRUCTURED else None
 
     def round(self, text: str) -> str:
         text = self._envelope(text)
@@ -132,7 +132,7 @@ class _Recoverer:
         cut = step(text)
         if cut == text or not cut.strip():
             return text
-        self.steps.append(Step(name, _removed(text, cut)))
+        self.steps.append(RecoveryStep(name, _removed(text, cut)))
         return cut
 
     def _envelope(self, text: str) -> str:
@@ -145,11 +145,11 @@ class _Recoverer:
             left = [piece for piece in kept if piece.part != part or (box is None and _is_markup(text, piece))]
             if len(left) < len(kept):
                 before, after = ("".join(text[p.start : p.end] for p in each) for each in (kept, left))
-                self.steps.append(Step(part, _removed(before, after)))
+                self.steps.append(RecoveryStep(part, _removed(before, after)))
                 kept = left
         bare = "".join(text[p.start : p.end] for p in kept)
         if box is not None and box != bare.strip() and box in bare:
-            self.steps.append(Step("answer_box", _removed(bare, box)))
+            self.steps.append(RecoveryStep("answer_box", _removed(bare, box)))
             return box
         return bare
 
@@ -160,7 +160,7 @@ class _Recoverer:
             return None
         if not self._is_payload(contents[-1]):
             return None
-        if self._kind is not Kind.PLAIN:
+        if self._kind is not ContractKind.PLAIN:
             return contents[-1]
         inside = envelope.boxes[-1]
         around = [p for p in envelope.of("answer") if not inside[0] <= p.start < inside[1]]
@@ -174,7 +174,7 @@ class _Recoverer:
         return text[match.end() :]
 
     def _invented_turn(self, text: str) -> str:
-        if self._kind is not Kind.PLAIN and self._is_payload(text):
+        if self._kind is not ContractKind.PLAIN and self._is_payload(text):
             return text
         return text[: turn_start(text, self.quotable)]
 
@@ -190,7 +190,7 @@ class _Recoverer:
     def _intro(self, text: str) -> str:
         end = intro_end(text, self._request.quotable)
         rest = text[end:]
-        if self._kind is Kind.PLAIN and self.quotable.lost(text[:end], rest) - POLITE_WORDS:
+        if self._kind is ContractKind.PLAIN and self.quotable.lost(text[:end], rest) - POLITE_WORDS:
             return text
         return rest if self._is_payload(rest) or candidates(rest, self._request, self.quotable) else text
 
@@ -226,7 +226,7 @@ class _Recoverer:
 
     def _may_go(self, before: str, rest: str) -> bool:
         """Say whether what stands above a label is no part of the answer."""
-        if self._kind is Kind.PLAIN:
+        if self._kind is ContractKind.PLAIN:
             return all(
                 p.is_thought or self._says_again(before[p.start : p.end], rest) for p in self._paragraphs(before)
             )
@@ -254,7 +254,7 @@ class _Recoverer:
     def _fence(self, text: str) -> str:
         inner = outer_fence(text)
         if inner is not None:
-            return text if text in self.quotable and self._kind is not Kind.STRUCTURED else inner
+            return text if text in self.quotable and self._kind is not ContractKind.STRUCTURED else inner
         if self._is_document(text):
             return text
         opening = _OPEN_FENCE.match(text)
@@ -268,9 +268,9 @@ class _Recoverer:
     def _thought(self, text: str) -> str:
         """Plain text and values: cut paragraphs of thought above and below the answer."""
         if (
-            self._kind is Kind.STRUCTURED
+            self._kind is ContractKind.STRUCTURED
             or self._request.intent is Intent.EXACT_LINES
-            or (self._kind is not Kind.PLAIN and self._is_payload(text))
+            or (self._kind is not ContractKind.PLAIN and self._is_payload(text))
         ):
             return text
         read = self._paragraphs(text)
@@ -291,7 +291,7 @@ class _Recoverer:
     def _chatter(self, text: str, read: Sequence[Paragraph]) -> str:
         """Cut whole sentences of chatter around those of the one answer, if no word of the input goes with them."""
         said = [p for p in read if any(not self._is_chatter(text, s) for s in p.sentences)]
-        if len(said) != 1 or self._kind is not Kind.PLAIN:
+        if len(said) != 1 or self._kind is not ContractKind.PLAIN:
             return text
         sentences = list(said[0].sentences)
         while self._is_chatter(text, sentences[0]):
@@ -313,7 +313,7 @@ class _Recoverer:
 
     def _around_payload(self, text: str) -> str:
         """Exact and structured forms: cut to the payload, if something shows that it is the answer."""
-        if self._kind is Kind.PLAIN or self._is_payload(text):
+        if self._kind is ContractKind.PLAIN or self._is_payload(text):
             return text
         found = candidates(text, self._request, self.quotable)
         if not 0 < len(found) <= _MOST_CANDIDATES or echoed_lines(text, self._request):
@@ -332,7 +332,7 @@ class _Recoverer:
         if lost or not (chosen.marked or thought):
             return text
         # A fence alone does not say that facts beside it are no answer.
-        if self._kind is Kind.STRUCTURED and not thought and self.quotable.lost(" ".join(outside), payload):
+        if self._kind is ContractKind.STRUCTURED and not thought and self.quotable.lost(" ".join(outside), payload):
             return text
         if self._items_lost(outside, payload):
             return text
@@ -364,12 +364,12 @@ class _Recoverer:
         return all(p.is_thought for part in parts for p in self._paragraphs(part))
 
     def _paragraphs(self, text: str) -> Sequence[Paragraph]:
-        threshold = ALONE if self._kind is Kind.PLAIN else BESIDE
+        threshold = ALONE if self._kind is ContractKind.PLAIN else BESIDE
         return paragraphs(text, 0, len(text), self.quotable, self._request.instruction, threshold)
 
     def _is_payload(self, text: str) -> bool:
         """Say whether a text, without a fence around it, fulfils the contract; any plain text does."""
-        if self._kind is Kind.PLAIN:
+        if self._kind is ContractKind.PLAIN:
             return True
         inner = outer_fence(text)
         return fulfils(inner if inner is not None else text, self._request, self.quotable)
@@ -385,7 +385,7 @@ class _Recoverer:
         return rest if indented else rest.lstrip(" \t")
 
 
-def _is_markup(text: str, piece: Piece) -> bool:
+def _is_markup(text: str, piece: EnvelopePiece) -> bool:
     """Say whether a piece is a box in plain letters: markup, unless the whole answer is in it."""
     return piece.part == "answer_box" and text[piece.start : piece.end].strip().strip("</>").isidentifier()
 

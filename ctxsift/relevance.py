@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}|\d+")
 
 
 @dataclass(frozen=True)
-class Line:
+class OutputLine:
     """A line of output.
 
     Attributes:
@@ -44,7 +44,7 @@ def _has_fault(text: str) -> bool:
     return found is not None
 
 
-def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
+def nearest_lines(lines: Sequence[str], question: str) -> list[OutputLine]:
     """Return the hundred lines nearest to a question, nearest first; blank ones are none."""
     filled = [(place, line) for place, line in enumerate(lines) if line.strip()]
     shared = shared_words((line[:_MOST_LINE_CHARS] for _, line in filled), question)
@@ -55,7 +55,7 @@ def nearest_lines(lines: Sequence[str], question: str) -> list[Line]:
         for (place, line), found in zip(filled, shared, strict=True)
     )
     nearest = heapq.nsmallest(_MOST_LINES, weighed, key=itemgetter(0, 1))
-    return [Line(place, lines[place][:_MOST_LINE_CHARS], found, -weight) for weight, place, found in nearest]
+    return [OutputLine(place, lines[place][:_MOST_LINE_CHARS], found, -weight) for weight, place, found in nearest]
 
 
 def shared_words(lines: Iterable[str], question: str) -> list[frozenset[str]]:

@@ -29,7 +29,7 @@ _INVISIBLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSecret:
     """A secret in a text, from `start` up to `end`."""
 
     kind: str
@@ -56,7 +56,7 @@ def _always(match: re.Match[str], where: Where) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SecretKind:
     """A kind of secret.
 
     Attributes:
@@ -272,7 +272,7 @@ def _is_announced(name: str, value: str, *, quoted: bool) -> bool:
     return _is_random(value) or bool((is_password or has_form) and _is_password(value))
 
 
-def _assigned(text: str, lowered: str, where: Where) -> Iterator[Found]:
+def _assigned(text: str, lowered: str, where: Where) -> Iterator[FoundSecret]:
     start = 0
     while name := _BEFORE_VALUE.search(lowered, start):
         start = name.end()
@@ -291,7 +291,7 @@ def _assigned(text: str, lowered: str, where: Where) -> Iterator[Found]:
                 following = _NEXT.search(text, begin, end)
                 end = following.start() if following else end
                 end = begin + len(text[begin:end].rstrip(".:"))
-            yield Found(ASSIGNED, begin, end)
+            yield FoundSecret(ASSIGNED, begin, end)
             start = max(start, end)
 
 
@@ -437,7 +437,7 @@ _READER = (
     r"|sudo\s{1,4}(?:-[\w-]{1,20}\s{1,4}){0,4}?-\w{0,4}S\b|secrets?\s{1,4}(?:create|set|put|versions\s{1,4}add)\b)"
 )
 KINDS = (
-    Kind(
+    SecretKind(
         "private key",
         ("private key",),
         re.compile(
@@ -447,39 +447,39 @@ KINDS = (
             r"(?P<end>-----END [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?"
         ),
     ),
-    Kind(_SERVICE, ("akia",), re.compile(r"AKIA[A-Z0-9]{16}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("akia",), re.compile(r"AKIA[A-Z0-9]{16}(?!\w)"), _begins),
     # It may have next to no digits.
-    Kind(_SERVICE, ("age-secret-key-1",), re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}(?!\w)"), _begins),
-    Kind(_SERVICE, ("asia",), re.compile(r"ASIA[A-Z0-9]{16}(?!\w)"), _begins),
-    Kind(_SERVICE, ("aiza",), re.compile(r"AIza[\w-]{35}(?![\w-])"), _begins),
-    Kind(_SERVICE, ("ltai",), re.compile(r"LTAI[A-Za-z0-9]{16,26}(?!\w)"), _begins),
-    Kind(_SERVICE, ("dapi",), re.compile(r"dapi[0-9a-f]{32}(?!\w)"), _begins),
-    Kind(_SERVICE, ("key-",), re.compile(r"key-[0-9a-f]{32}(?!\w)"), _begins),
-    Kind(_SERVICE, ("sk",), re.compile(r"SK[0-9a-f]{32}(?!\w)"), _begins),
-    Kind(_SERVICE, (":aa",), re.compile(r":AA(?<=[0-9]{8}:AA)[\w-]{33}(?![\w-])")),
-    Kind(
+    SecretKind(_SERVICE, ("age-secret-key-1",), re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("asia",), re.compile(r"ASIA[A-Z0-9]{16}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("aiza",), re.compile(r"AIza[\w-]{35}(?![\w-])"), _begins),
+    SecretKind(_SERVICE, ("ltai",), re.compile(r"LTAI[A-Za-z0-9]{16,26}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("dapi",), re.compile(r"dapi[0-9a-f]{32}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("key-",), re.compile(r"key-[0-9a-f]{32}(?!\w)"), _begins),
+    SecretKind(_SERVICE, ("sk",), re.compile(r"SK[0-9a-f]{32}(?!\w)"), _begins),
+    SecretKind(_SERVICE, (":aa",), re.compile(r":AA(?<=[0-9]{8}:AA)[\w-]{33}(?![\w-])")),
+    SecretKind(
         _SERVICE,
         ("hooks.slack.com/", "/webhooks/"),
         re.compile(r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/)(?P<value>[\w/-]{16,200})"),
         _looks_random,
     ),
-    Kind(_SERVICE, ("q~",), re.compile(r"[0-9]Q~(?<=[\w.~-]{3}[0-9]Q~)(?P<value>[\w.~-]{31,34})(?![\w~-])")),
-    Kind(
+    SecretKind(_SERVICE, ("q~",), re.compile(r"[0-9]Q~(?<=[\w.~-]{3}[0-9]Q~)(?P<value>[\w.~-]{31,34})(?![\w~-])")),
+    SecretKind(
         "JWT",
         ("eyj",),
         re.compile(
             r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ))[\w-]{8,}\.(?:eyJ[\w-]{4,}\.[\w-]*|[\w-]*\.[\w-]+\.[\w-]+\.[\w-]+)"
         ),
     ),
-    Kind(
+    SecretKind(
         "password in an address",
         ("://",),
         # What follows the last `@` is the host.
         re.compile(r"://[^\s/:@'\"`<>]{0,100}:(?P<value>[^\s/@'\"`<>]{1,200}(?:@[^\s/@'\"`<>?#&,;]{1,100}){0,3})(?=@)"),
         _is_login,
     ),
-    Kind("password in an address", ("://",), re.compile(r"://(?P<value>[\w.~-]{16,200})(?=@)"), _looks_random),
-    Kind(
+    SecretKind("password in an address", ("://",), re.compile(r"://(?P<value>[\w.~-]{16,200})(?=@)"), _looks_random),
+    SecretKind(
         _CREDENTIALS,
         ("authorization",),
         re.compile(
@@ -489,7 +489,7 @@ KINDS = (
         ),
         _is_given,
     ),
-    Kind(
+    SecretKind(
         _CREDENTIALS,
         ("bearer", "basic"),
         re.compile(r"(?:bearer|basic)\s{1,4}(?P<value>[\w.~+/-]{3,}+={0,2})(?!\*)", re.IGNORECASE),
@@ -501,7 +501,7 @@ KINDS = (
             )
         ),
     ),
-    Kind(
+    SecretKind(
         _CREDENTIALS,
         ("cookie", "-b "),
         re.compile(
@@ -509,7 +509,7 @@ KINDS = (
             re.IGNORECASE,
         ),
     ),
-    Kind(
+    SecretKind(
         "signature of an address",
         ("sig", "key=", "code="),
         re.compile(
@@ -517,13 +517,13 @@ KINDS = (
         ),
         _looks_random,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         (" -u", "--user"),
         re.compile(r"\s(?:-u\s?|--user[ =])[\"']?[^\s:/@'\"]{0,100}:(?P<value>[^\s/@'\"`]{1,200})"),
         _is_given,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         ("curl ",),
         re.compile(
@@ -531,7 +531,7 @@ KINDS = (
         ),
         _is_option,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         (" -p", " -a ", " -w "),
         re.compile(
@@ -542,7 +542,7 @@ KINDS = (
         _is_option,
     ),
     # ---- whatever stands in these places is one
-    Kind(
+    SecretKind(
         _COMMAND,
         ("echo ", "printf "),
         re.compile(
@@ -552,8 +552,8 @@ KINDS = (
         ),
         _stands_there,
     ),
-    Kind(_COMMAND, ("<<<",), re.compile(rf"{_READER}[^\n|;&<]{{0,200}}<<<\s{{0,4}}{_ARGUMENT}"), _stands_there),
-    Kind(
+    SecretKind(_COMMAND, ("<<<",), re.compile(rf"{_READER}[^\n|;&<]{{0,200}}<<<\s{{0,4}}{_ARGUMENT}"), _stands_there),
+    SecretKind(
         _COMMAND,
         ("htpasswd ",),
         re.compile(
@@ -562,8 +562,8 @@ KINDS = (
         ),
         _stands_there,
     ),
-    Kind(_COMMAND, ("zip ",), re.compile(rf"zip(?=\s)[^\n|;&]{{0,200}}?\s-P\s{{1,4}}{_ARGUMENT}"), _stands_there),
-    Kind(
+    SecretKind(_COMMAND, ("zip ",), re.compile(rf"zip(?=\s)[^\n|;&]{{0,200}}?\s-P\s{{1,4}}{_ARGUMENT}"), _stands_there),
+    SecretKind(
         _COMMAND,
         ("securestring ",),
         re.compile(
@@ -572,13 +572,13 @@ KINDS = (
         ),
         _stands_there,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         ("pass:",),
         re.compile(r"-pass(?:in|out)?\s{1,4}[\"']?pass:(?P<value>[^\s\"'`|;&<>()]{3,200})"),
         _stands_there,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         ("create ", "alter ", "set password"),
         re.compile(
@@ -589,7 +589,7 @@ KINDS = (
         _stands_there,
     ),
     # `.netrc`, `.pgpass`, and the list of keys that AWS gives its users.
-    Kind(
+    SecretKind(
         ASSIGNED,
         ("machine ",),
         re.compile(
@@ -597,25 +597,25 @@ KINDS = (
         ),
         _stands_there,
     ),
-    Kind(
+    SecretKind(
         ASSIGNED,
         (":54", ":6432:", ":*:"),
         re.compile(r":(?:54\d\d|6432|\*):[^\s:\"']{1,64}:[^\s:\"']{1,64}:(?P<value>[^\s\"'`<>|;:]{3,200})"),
         _stands_there,
     ),
-    Kind(
+    SecretKind(
         ASSIGNED,
         ("akia",),
         re.compile(r"AKIA[A-Z0-9]{16}[,\s\"':]{1,4}(?P<value>[A-Za-z0-9/+]{38,44})(?![\w/+])"),
         _stands_there,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         ("login ",),
         re.compile(r"login\s(?P<value>[\w.~-]{16,200})(?![\w./:~-])"),
         _looks_random,
     ),
-    Kind(
+    SecretKind(
         _COMMAND,
         (" -p",),
         re.compile(
@@ -628,18 +628,18 @@ _LITERALS = frozenset(literal for kind in KINDS for literal in kind.literals)
 _PAIR = re.compile(r"(?<![^\s;:\"'])[^\s=;:\"']{1,100}=(?P<value>[^\s;\"'`]{8,})")
 
 
-def _matches(kind: Kind, text: str, where: Where) -> Iterator[Found]:
+def _matches(kind: SecretKind, text: str, where: Where) -> Iterator[FoundSecret]:
     for match in kind.pattern.finditer(text):
         whole = match.span("value" if "value" in kind.pattern.groupindex else 0)
         if "cookie" in kind.literals:
             for pair in _PAIR.finditer(text, *whole):
                 if _looks_random(pair, where):
-                    yield Found(kind.name, *pair.span("value"))
+                    yield FoundSecret(kind.name, *pair.span("value"))
         elif kind.is_secret(match, where):
-            yield Found(kind.name, whole[0], match.end("end") if match.groupdict().get("end") else whole[1])
+            yield FoundSecret(kind.name, whole[0], match.end("end") if match.groupdict().get("end") else whole[1])
 
 
-def _prefixed(text: str) -> Iterator[Found]:
+def _prefixed(text: str) -> Iterator[FoundSecret]:
     end = 0
     for last in _AFTER_PREFIX.finditer(text):
         after = last.end()
@@ -651,10 +651,10 @@ def _prefixed(text: str) -> Iterator[Found]:
         if _is_free(text, start) and _is_random(text[after : after + _LOOKED_AT].strip(".-")):
             rest = _REST_OF_KEY.match(text, after)
             end = after + len(rest[0].rstrip(".-")) if rest else after
-            yield Found(_SERVICE, start, end)
+            yield FoundSecret(_SERVICE, start, end)
 
 
-def found_in(text: str, *, where: Where = Where.TEXT) -> list[Found]:
+def found_in(text: str, *, where: Where = Where.TEXT) -> list[FoundSecret]:
     """Return the secrets in a text, in their order, none overlapping another."""
     clean, kept = _visible(text)
     # As wide as a letter of Chinese, they separate all the same.
@@ -688,7 +688,7 @@ _PRINTS = re.compile(
 _ONE_WORD = re.compile(r"\s{0,8}(?:\d{1,6}\u2192)?(?P<value>\S{6,2000})\s{0,8}")
 
 
-def printed_by(command: Callable[[], str], output: str) -> list[Found]:
+def printed_by(command: Callable[[], str], output: str) -> list[FoundSecret]:
     """Return what a command that speaks of a secret (`gh auth token`) printed on a line of its own.
 
     Args:
@@ -700,14 +700,14 @@ def printed_by(command: Callable[[], str], output: str) -> list[Found]:
         return []
     word = _ONE_WORD.fullmatch(output)
     if word and _is_meant(word["value"]) and _PRINTS.search(command()[:_LONGEST_COMMAND].strip()):
-        return [Found(PRINTED, *word.span("value"))]
+        return [FoundSecret(PRINTED, *word.span("value"))]
     lone = [found for found in _LONE.finditer(output) if _is_bare(found["value"])]
     if not lone or not _ASKS.search(command()[:_LONGEST_COMMAND]):
         return []
-    return [Found(PRINTED, *found.span("value")) for found in lone]
+    return [FoundSecret(PRINTED, *found.span("value")) for found in lone]
 
 
-def hide(text: str, found: Iterable[Found]) -> str:
+def hide(text: str, found: Iterable[FoundSecret]) -> str:
     """Return a text with `***` in the places found."""
     parts, end = [], 0
     for each in found:
@@ -716,10 +716,10 @@ def hide(text: str, found: Iterable[Found]) -> str:
     return "".join((*parts, text[end:])) if parts else text
 
 
-def _merged(found: list[Found]) -> Iterator[Found]:
+def _merged(found: list[FoundSecret]) -> Iterator[FoundSecret]:
     """Yield places in their order; of two that overlap, the kind that stands first in the table counts."""
     rank = {id(each): number for number, each in enumerate(found)}
-    current: list[Found] = []
+    current: list[FoundSecret] = []
     for each in sorted(found, key=lambda place: place.start):
         if current and each.start >= max(place.end for place in current):
             yield _joined(current, rank)
@@ -729,9 +729,9 @@ def _merged(found: list[Found]) -> Iterator[Found]:
         yield _joined(current, rank)
 
 
-def _joined(places: list[Found], rank: dict[int, int]) -> Found:
+def _joined(places: list[FoundSecret], rank: dict[int, int]) -> FoundSecret:
     first = min(places, key=lambda place: rank[id(place)])
-    return Found(first.kind, places[0].start, max(place.end for place in places))
+    return FoundSecret(first.kind, places[0].start, max(place.end for place in places))
 
 
 # ---- what is invisible
@@ -749,7 +749,7 @@ def _visible(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join((*parts, text[end:])) if parts else text, kept
 
 
-def _in_original(found: Iterable[Found], kept: list[tuple[int, int]]) -> Iterator[Found]:
+def _in_original(found: Iterable[FoundSecret], kept: list[tuple[int, int]]) -> Iterator[FoundSecret]:
     starts = [start for start, _ in kept]
 
     def original(place: int) -> int:
@@ -757,4 +757,4 @@ def _in_original(found: Iterable[Found], kept: list[tuple[int, int]]) -> Iterato
         return there + place - start
 
     for each in found:
-        yield Found(each.kind, original(each.start), original(each.end - 1) + 1)
+        yield FoundSecret(each.kind, original(each.start), original(each.end - 1) + 1)

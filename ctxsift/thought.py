@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.envelope import Envelope, read_envelope, turn_start
 from ctxsift.grounding import Ground, fold, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, Tokens
+from ctxsift.marks import MODEL_TOKENS, MarkFinder
 from ctxsift.payloads import parse_payload
 from ctxsift.prose import ALONE, BESIDE, Paragraph, SentenceReader, paragraphs
 
@@ -28,7 +28,7 @@ SpanKind = Literal["block", "prose"]
 
 
 @dataclass(frozen=True)
-class Span:
+class ThoughtSpan:
     """text[start:end] is leaked thought."""
 
     start: int
@@ -46,7 +46,7 @@ class Thought:
 
     """
 
-    spans: tuple[Span, ...]
+    spans: tuple[ThoughtSpan, ...]
     density: float
     unterminated: bool
 
@@ -71,15 +71,15 @@ def find_thought(text: str, *, raw_input: str = "", instruction: str = "", inten
 
 
 def thought_of(
-    text: str, quotable: Ground, instruction: str, intent: Intent | None, tokens: Tokens = MODEL_TOKENS
+    text: str, quotable: Ground, instruction: str, intent: Intent | None, tokens: MarkFinder = MODEL_TOKENS
 ) -> Thought:
     """Find the leaked thought in an answer; like `find_thought`, with the marks of one model."""
-    structured = intent is not None and contract_of(intent).kind is Kind.STRUCTURED
+    structured = intent is not None and contract_of(intent).kind is ContractKind.STRUCTURED
     envelope = read_envelope(text, quotable, tokens, intent if structured else None)
     # Blocks within a document are words of it for recovery, and thought all the same.
     inside = read_envelope(text, quotable, tokens)
     blocks = envelope if inside.unterminated else inside
-    spans = [Span(p.start, p.end, "block") for p in blocks.of("reasoning_block")]
+    spans = [ThoughtSpan(p.start, p.end, "block") for p in blocks.of("reasoning_block")]
     payload = parse_payload(intent, text) if intent is not None else None
     if payload is not None and intent is not None:
         spans += _inside(text, intent, quotable, instruction)
@@ -95,10 +95,12 @@ def _solid(text: str) -> int:
     return len(_SPACE.sub("", text))
 
 
-def _prose(text: str, envelope: Envelope, quotable: Ground, instruction: str, intent: Intent | None) -> Iterator[Span]:
+def _prose(
+    text: str, envelope: Envelope, quotable: Ground, instruction: str, intent: Intent | None
+) -> Iterator[ThoughtSpan]:
     # A value may be any words; other strict forms have no place for such ones.
     is_value = intent is Intent.EXACT_FORMAT and "\n" not in text.strip()
-    threshold = ALONE if intent is None or is_value or contract_of(intent).kind is Kind.PLAIN else BESIDE
+    threshold = ALONE if intent is None or is_value or contract_of(intent).kind is ContractKind.PLAIN else BESIDE
     turn = turn_start(text[:MAX_PROSE_CHARS], quotable)
     last = MAX_PROSE_CHARS if turn is None else turn
     for piece in envelope.of("answer"):
@@ -110,20 +112,20 @@ def _prose(text: str, envelope: Envelope, quotable: Ground, instruction: str, in
                 yield from _unquoted(text, paragraph, quotable)
             else:
                 found = (s for s in paragraph.sentences if s.is_thought(threshold))
-                yield from (Span(s.start, s.end, "prose") for s in found)
+                yield from (ThoughtSpan(s.start, s.end, "prose") for s in found)
 
 
-def _unquoted(text: str, paragraph: Paragraph, quotable: Ground) -> Iterator[Span]:
+def _unquoted(text: str, paragraph: Paragraph, quotable: Ground) -> Iterator[ThoughtSpan]:
     """Yield a paragraph without the lines of the input in it."""
     start = position = paragraph.start
     for line in text[paragraph.start : paragraph.end].splitlines(keepends=True):
         if fold(line) in quotable.lines or (len(line) > _SHORTEST_QUOTE and line in quotable):
             if position > start:
-                yield Span(start, position, "prose")
+                yield ThoughtSpan(start, position, "prose")
             start = position + len(line)
         position += len(line)
     if position > start:
-        yield Span(start, position, "prose")
+        yield ThoughtSpan(start, position, "prose")
 
 
 # A string of JSON and whether it is a key; a cell of a table; a line of anything else, its key apart.
@@ -138,7 +140,7 @@ _THOUGHT_KEY = re.compile(
 _FEWEST_WORDS = 4
 
 
-def _inside(text: str, intent: Intent, quotable: Ground, instruction: str) -> Iterator[Span]:
+def _inside(text: str, intent: Intent, quotable: Ground, instruction: str) -> Iterator[ThoughtSpan]:
     """Yield the thought in the strings, cells, bullets and comments of a payload."""
     reader, asked = SentenceReader(text, quotable, instruction), ground(instruction)
     key = ""
@@ -153,4 +155,4 @@ def _inside(text: str, intent: Intent, quotable: Ground, instruction: str) -> It
         if (unasked and len(piece["words"].split()) >= _FEWEST_WORDS) or any(
             sentence.is_thought(ALONE) for sentence in reader.sentences(start, end)
         ):
-            yield Span(start, end, "prose")
+            yield ThoughtSpan(start, end, "prose")

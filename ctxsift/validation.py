@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.envelope import is_quoted, is_spoken_of, read_envelope
 from ctxsift.grounding import Ground, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkKind, Tokens
+from ctxsift.marks import MODEL_TOKENS, MarkFinder, MarkKind
 from ctxsift.payloads import is_continuation, outer_fence, parse_payload
 from ctxsift.prompts import (
     COMMAND_HEADING,
@@ -123,7 +123,7 @@ class Validation:
     thought: Thought
 
 
-def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Validation:
+def validate(text: str, request: Request, tokens: MarkFinder = MODEL_TOKENS) -> Validation:
     """Judge the first 200,000 characters of `text` as an answer to `request`. Never raises.
 
     Args:
@@ -151,11 +151,11 @@ def validate(text: str, request: Request, tokens: Tokens = MODEL_TOKENS) -> Vali
     if thought.unterminated:
         reasons.append(UNTERMINATED_REASONING)
     if thought.spans:
-        mild = contract.kind is Kind.PLAIN or (
-            contract.kind is Kind.STRUCTURED and not _is_mostly_thought(text, thought)
+        mild = contract.kind is ContractKind.PLAIN or (
+            contract.kind is ContractKind.STRUCTURED and not _is_mostly_thought(text, thought)
         )
         (flags if mild else reasons).append(VISIBLE_THOUGHT)
-    {Kind.PLAIN: _plain, Kind.STRICT: _strict, Kind.STRUCTURED: _structured}[contract.kind](
+    {ContractKind.PLAIN: _plain, ContractKind.STRICT: _strict, ContractKind.STRUCTURED: _structured}[contract.kind](
         text, request, reasons, flags
     )
     ungrounded = ungrounded_facts(text, request)
@@ -170,9 +170,9 @@ def is_blank(text: str) -> bool:
     return not _UNSEEN.sub("", html.unescape(text) if "&" in text else text)
 
 
-def _answers(text: str, request: Request, quotable: Ground, tokens: Tokens) -> bool:
+def _answers(text: str, request: Request, quotable: Ground, tokens: MarkFinder) -> bool:
     """Say whether anything stands beside the marks of a model and what is thought between them."""
-    structured = contract_of(request.intent).kind is Kind.STRUCTURED
+    structured = contract_of(request.intent).kind is ContractKind.STRUCTURED
     envelope = read_envelope(text, quotable, tokens, request.intent if structured else None)
     return any(not is_blank(text[piece.start : piece.end]) for piece in envelope.of("answer"))
 
@@ -240,7 +240,7 @@ def _is_chatter(match: re.Match[str], raw_input: str) -> bool:
     return not has_fact(match.group()) and match.group().strip() not in raw_input
 
 
-def leaked_tokens(text: str, quotable: Ground, tokens: Tokens = MODEL_TOKENS) -> list[str]:
+def leaked_tokens(text: str, quotable: Ground, tokens: MarkFinder = MODEL_TOKENS) -> list[str]:
     """Return the control and role tokens in `text` that are no quotations of the input.
 
     Marks of reasoning are thought, and a box in plain letters (`<result>`) may be markup.

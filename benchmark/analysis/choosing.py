@@ -89,7 +89,7 @@ def _said(word: str) -> Needs:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ModelCandidate:
     """A complete result of a model or program on the cases of a use.
 
     Attributes:
@@ -143,7 +143,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Shortlist:
     """The candidates of a board for one use.
 
     Attributes:
@@ -155,7 +155,7 @@ class Shelf:
     """
 
     use: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ModelCandidate, ...]
     options: tuple[Option, ...]
     floor: tuple[str, float] | None
 
@@ -171,20 +171,20 @@ class Chosen:
 
     """
 
-    shelf: Shelf
-    best: Candidate | None
-    smallest: Candidate | None
-    fastest: Candidate | None
+    shelf: Shortlist
+    best: ModelCandidate | None
+    smallest: ModelCandidate | None
+    fastest: ModelCandidate | None
     fitting: int
     above: int
 
 
-def choose(shelf: Shelf, needs: Needs) -> Chosen:
+def choose(shelf: Shortlist, needs: Needs) -> Chosen:
     """Return the first that fits in each order; the page does the same."""
     fitting = {place for place, candidate in enumerate(shelf.candidates) if candidate.fits(needs)}
     options = [option for option in shelf.options if option.candidate in fitting]
 
-    def first(places: Iterable[int]) -> Candidate | None:
+    def first(places: Iterable[int]) -> ModelCandidate | None:
         return next((shelf.candidates[place] for place in places if place in fitting), None)
 
     best = options[0] if options else None
@@ -198,13 +198,13 @@ def choose(shelf: Shelf, needs: Needs) -> Chosen:
     )
 
 
-def shelves(board: Leaderboard, uses: Sequence[str] = USES) -> tuple[Shelf, ...]:
+def shelves(board: Leaderboard, uses: Sequence[str] = USES) -> tuple[Shortlist, ...]:
     """Return the candidates of a board for each use that it has cases of."""
     comparisons = Comparisons()
     return tuple(found for use in uses if (found := _shelf(board, use, comparisons)) is not None)
 
 
-def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shelf | None:
+def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shortlist | None:
     whole = {row.result: row for row in board.rows}
     parts = {part: row for result, row in whole.items() if (part := _part(result, use)) is not None}
     ranked = board if use == ALL else build_leaderboard(list(parts), comparisons)
@@ -225,10 +225,10 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shelf | No
     candidates = tuple(candidate for candidate, _, _ in told)
     options = (_option(place, [o for o in above if frozenset((place, o)) not in apart], candidates) for place in above)
     reference = next((found for row in rows if (found := row.summary.reference)), None)
-    return Shelf(use, candidates, tuple(options), (reference.floor, reference.floor_score) if reference else None)
+    return Shortlist(use, candidates, tuple(options), (reference.floor, reference.floor_score) if reference else None)
 
 
-def _option(place: int, alike: Sequence[int], candidates: Sequence[Candidate]) -> Option:
+def _option(place: int, alike: Sequence[int], candidates: Sequence[ModelCandidate]) -> Option:
     # A service has no size that anybody knows.
     sizes = {
         other: size
@@ -243,11 +243,11 @@ def _is_rival(result: StoredResult) -> bool:
     return bool(result.cases) and result.record.complete and not result.is_reference
 
 
-def _candidate(row: BoardRow, named: BoardRow, comparisons: Comparisons) -> Candidate:
+def _candidate(row: BoardRow, named: BoardRow, comparisons: Comparisons) -> ModelCandidate:
     """Return a row over the cases of a use, by the name that it has on the whole board."""
     result, reference = row.result, row.summary.reference
     score, interval = comparisons.core(result)
-    return Candidate(
+    return ModelCandidate(
         row=named,
         facts=facts_of(named.result),
         score=score,

@@ -53,7 +53,7 @@ class Measure(StrEnum):
         return "quality core" if self is Measure.CORE else str(self)
 
 
-class Verdict(StrEnum):
+class DifferenceVerdict(StrEnum):
     """What a difference says of B, in words."""
 
     TOO_FEW = "too few captures"
@@ -62,13 +62,13 @@ class Verdict(StrEnum):
     WORSE = "B worse"
 
 
-def verdict_of(difference: Difference) -> Verdict:
+def verdict_of(difference: Difference) -> DifferenceVerdict:
     """Return what a difference says."""
     if difference.interval is None:
-        return Verdict.TOO_FEW
+        return DifferenceVerdict.TOO_FEW
     if not beyond_chance(difference):
-        return Verdict.CANNOT_TELL
-    return Verdict.BETTER if difference.value > 0 else Verdict.WORSE
+        return DifferenceVerdict.CANNOT_TELL
+    return DifferenceVerdict.BETTER if difference.value > 0 else DifferenceVerdict.WORSE
 
 
 def beyond_chance(difference: Difference) -> bool:
@@ -78,7 +78,7 @@ def beyond_chance(difference: Difference) -> bool:
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedFigure:
     """One figure of both results on the shared cases."""
 
     name: Measure
@@ -88,7 +88,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Group:
+class ComparedGroup:
     """The mean case scores of both results, 0 to 100, in one group of cases."""
 
     name: str
@@ -121,17 +121,17 @@ class Comparison:
     captures: int
     only_a: int
     only_b: int
-    figures: tuple[Figure, ...]
+    figures: tuple[ComparedFigure, ...]
     wins: int
     losses: int
     ties: int
     won: tuple[str, ...]
     lost: tuple[str, ...]
-    intents: tuple[Group, ...]
+    intents: tuple[ComparedGroup, ...]
     speed: Speed | None = None
     refusals: tuple[Mismatch, ...] = ()
 
-    def verdict(self, measure: Measure) -> Verdict | None:
+    def verdict(self, measure: Measure) -> DifferenceVerdict | None:
         """Return what the difference in a measure says of B's quality; None where that is not for it to say."""
         if self.refusals or measure is not Measure.CORE:
             return None
@@ -289,14 +289,14 @@ class Comparisons:
             self._clusters[result] = Clusters.of(result.cases[case].cluster for case in cases)
         return self._clusters[result]
 
-    def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> Figure:
+    def _figure(self, name: Measure, a: StoredResult, b: StoredResult, shared: _Shared) -> ComparedFigure:
         (ours, our_draws), (theirs, their_draws) = self._drawn(a, shared, name), self._drawn(b, shared, name)
         draws = their_draws - our_draws
         if name is not Measure.LIFT and alike(a, b):
             draws = draws + self._error(b, shared) - self._error(a, shared)
         found = difference_of(theirs - ours, draws, shared.clusters)
         # One question needs no correction, but its interval and its p value say the same.
-        return Figure(name, ours, theirs, corrected([found])[0])
+        return ComparedFigure(name, ours, theirs, corrected([found])[0])
 
     def _error(self, result: StoredResult, part: _Shared, shared: _Shared | None = None) -> Floats | float:
         """Return draws by which the quality core of a result, 0 to 100, may be off, since its prose was judged.
@@ -354,13 +354,13 @@ class Comparisons:
         factor, factor_draws = (1.0, 1.0) if name == Measure.CORE else self._drawn(result, shared, _FACTOR)
         return 100 * core * factor, 100 * core_draws * factor_draws
 
-    def _intents(self, a: StoredResult, b: StoredResult, shared: _Shared) -> tuple[Group, ...]:
+    def _intents(self, a: StoredResult, b: StoredResult, shared: _Shared) -> tuple[ComparedGroup, ...]:
         members: dict[str, list[int]] = {}
         for place, case in enumerate(shared.cases):
             group = a.cases[case].group
             if Dimension.INTENT in group:
                 members.setdefault(group[Dimension.INTENT], []).append(place)
-        found: list[Group] = []
+        found: list[ComparedGroup] = []
         freedom: list[float] = []
         for name, places in sorted(members.items()):
             part = shared.part(places)
@@ -370,7 +370,7 @@ class Comparisons:
                 # The mean of the case scores, which is 0.8 of a core.
                 draws = draws + (self._error(b, part, shared) - self._error(a, part, shared)) / OF_MEAN
             difference = difference_of(theirs - ours, draws, part.clusters)
-            found.append(Group(name, len(places), ours, theirs, difference))
+            found.append(ComparedGroup(name, len(places), ours, theirs, difference))
             freedom.append(part.clusters.effective_count - 1)
         differences = corrected([group.difference for group in found], freedom, MOST)
         return tuple(replace(group, difference=each) for group, each in zip(found, differences, strict=True))

@@ -9,7 +9,7 @@ from benchmark.analysis.comparison import Comparison, Measure
 from benchmark.statistics import Difference
 
 
-class Finding(Enum):
+class GateFinding(Enum):
     """What the gate found."""
 
     UNANSWERED = auto()  # B has no answer to cases that A answered
@@ -31,7 +31,7 @@ class Gate:
 
     """
 
-    finding: Finding
+    finding: GateFinding
     measure: Measure
     allowed: float
     difference: Difference
@@ -42,7 +42,7 @@ class Gate:
     @property
     def passed(self) -> bool:
         """B may replace A."""
-        return self.finding not in (Finding.UNANSWERED, Finding.DROP)
+        return self.finding not in (GateFinding.UNANSWERED, GateFinding.DROP)
 
 
 def judge_drop(comparison: Comparison, measure: Measure, allowed: float) -> Gate:
@@ -60,11 +60,11 @@ def judge_drop(comparison: Comparison, measure: Measure, allowed: float) -> Gate
     )
 
 
-def _finding(difference: Difference, allowed: float, unanswered: int) -> Finding:
+def _finding(difference: Difference, allowed: float, unanswered: int) -> GateFinding:
     if unanswered:
-        return Finding.UNANSWERED
+        return GateFinding.UNANSWERED
     if difference.interval is None:
-        return Finding.TOO_FEW
+        return GateFinding.TOO_FEW
     if difference.interval.high < -allowed:
-        return Finding.DROP
-    return Finding.POSSIBLE_DROP if difference.interval.low < -allowed else Finding.NO_DROP
+        return GateFinding.DROP
+    return GateFinding.POSSIBLE_DROP if difference.interval.low < -allowed else GateFinding.NO_DROP

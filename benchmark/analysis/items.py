@@ -25,7 +25,7 @@ _EASY, _HARD = 0.75, 0.4
 SHOWN_CASES = 20
 
 
-class Order(StrEnum):
+class ItemOrder(StrEnum):
     """Which cases to look at, and which of them first."""
 
     HARDEST = auto()
@@ -40,14 +40,14 @@ class Order(StrEnum):
 
 
 _ORDERS = {
-    Order.HARDEST: "the hardest first",
-    Order.FAILED: "that no model passes, the hardest first",
-    Order.DIVIDED: "that divide the models most",
-    Order.WEAK_WIN: "that weak models win, the most so first",
+    ItemOrder.HARDEST: "the hardest first",
+    ItemOrder.FAILED: "that no model passes, the hardest first",
+    ItemOrder.DIVIDED: "that divide the models most",
+    ItemOrder.WEAK_WIN: "that weak models win, the most so first",
 }
 
 
-class Remark(StrEnum):
+class ItemRemark(StrEnum):
     """What is odd about a case."""
 
     ALL_PASS = "all pass"
@@ -80,7 +80,7 @@ class Item:
     winners: tuple[str, ...]
     measured: str | None
     labelled: str | None
-    remarks: tuple[Remark, ...]
+    remarks: tuple[ItemRemark, ...]
 
 
 def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item]:
@@ -102,14 +102,14 @@ def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item
     return sorted(filter(None, items), key=_least_telling)
 
 
-def in_order(order: Order, items: Sequence[Item]) -> list[Item]:
+def in_order(order: ItemOrder, items: Sequence[Item]) -> list[Item]:
     """Return the items that an order is about, in that order."""
-    if order is Order.FAILED:
+    if order is ItemOrder.FAILED:
         items = [item for item in items if item.passed == 0]
-    if order is Order.WEAK_WIN:
+    if order is ItemOrder.WEAK_WIN:
         items = [item for item in items if item.discrimination is not None and item.discrimination < 0]
         return sorted(items, key=lambda item: (item.discrimination or 0.0, item.case_id))
-    if order is Order.DIVIDED:
+    if order is ItemOrder.DIVIDED:
         return sorted(items, key=lambda item: (-item.spread, item.case_id))
     return sorted(items, key=lambda item: (item.mean, item.passed, item.case_id))
 
@@ -146,11 +146,11 @@ def _difficulty(score: float) -> str:
     return "easy" if score >= _EASY else "hard" if score < _HARD else "medium"
 
 
-def _remarks(passed: float, discrimination: float | None) -> Iterator[Remark]:
+def _remarks(passed: float, discrimination: float | None) -> Iterator[ItemRemark]:
     if passed in (0, 1):
-        yield Remark.ALL_PASS if passed else Remark.ALL_FAIL
+        yield ItemRemark.ALL_PASS if passed else ItemRemark.ALL_FAIL
     if discrimination is not None and discrimination < 0:
-        yield Remark.WEAK_WIN
+        yield ItemRemark.WEAK_WIN
 
 
 def _correlation(scores: Sequence[float], others: Sequence[float]) -> float | None:

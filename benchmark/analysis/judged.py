@@ -14,7 +14,7 @@ from benchmark.statistics import mean
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultPart:
     """A part of the cases of a result.
 
     Attributes:
@@ -27,7 +27,7 @@ class Part:
     score: float
 
 
-class Judged(NamedTuple):
+class MixedResult(NamedTuple):
     """A result whose cases are not all judged in the same way.
 
     Attributes:
@@ -36,23 +36,23 @@ class Judged(NamedTuple):
 
     """
 
-    by_truth: Part
-    by_wording: Part
+    by_truth: ResultPart
+    by_wording: ResultPart
 
 
-def judged(result: StoredResult) -> Judged | None:
+def judged(result: StoredResult) -> MixedResult | None:
     """Return the two parts of a result; None where one of them is empty, or the file does not tell."""
     worded = {name: case for name, case in result.cases.items() if case.by_wording}
     true = {name: case for name, case in result.cases.items() if name not in worded}
     if not worded or not true:
         return None
-    return Judged(_part(replace(result, cases=true)), _part(replace(result, cases=worded)))
+    return MixedResult(_part(replace(result, cases=true)), _part(replace(result, cases=worded)))
 
 
-def _part(result: StoredResult) -> Part:
+def _part(result: StoredResult) -> ResultPart:
     cases = result.cases.values()
     time_ms = 0.0 if result.latency_ignored else mean([case.time_ms for case in cases])
-    return Part(result, scenario_score([case.score for case in cases], time_ms).final_score)
+    return ResultPart(result, scenario_score([case.score for case in cases], time_ms).final_score)
 
 
 def opposed(results: Sequence[StoredResult]) -> Iterator[tuple[StoredResult, StoredResult]]:

@@ -45,7 +45,7 @@ _SMALLEST = 1e-9
 
 
 @dataclass(frozen=True)
-class Rules:
+class RaceRules:
     """What a race is to find.
 
     Attributes:
@@ -91,8 +91,8 @@ class Sure:
 
 
 @dataclass(frozen=True)
-class Races:
-    """Races, run to their ends or as far as there are answers.
+class RaceResults:
+    """What came of races, run to their ends or as far as there are answers.
 
     Attributes:
         asked: how many cases of the order each scenario was asked, or is to be, shape (races, n).
@@ -106,7 +106,7 @@ class Races:
     waiting: Flags
 
 
-def when_sure(scores: Floats, rules: Rules) -> Sure:
+def when_sure(scores: Floats, rules: RaceRules) -> Sure:
     """Return from when on it is sure of each pair how it stands.
 
     Args:
@@ -142,7 +142,7 @@ def _first_rich(wins: Floats, stake: float) -> Whole:
     return found
 
 
-def run_races(scores: Floats, sure: Sure, rules: Rules) -> Races:
+def run_races(scores: Floats, sure: Sure, rules: RaceRules) -> RaceResults:
     """Run races to their ends.
 
     Args:
@@ -154,7 +154,7 @@ def run_races(scores: Floats, sure: Sure, rules: Rules) -> Races:
     return _run(scores, np.full(scores.shape[:2], scores.shape[2]), sure, rules)
 
 
-def standing(scores: Floats, rules: Rules) -> Races:
+def standing(scores: Floats, rules: RaceRules) -> RaceResults:
     """Return how one race stands, given the answers so far: who is to be asked how many cases, or who has won.
 
     Args:
@@ -167,7 +167,7 @@ def standing(scores: Floats, rules: Rules) -> Races:
     return _run(scores[np.newaxis], known[np.newaxis], Sure.stacked([when_sure(scores, rules)]), rules)
 
 
-def _run(scores: Floats, known: Whole, sure: Sure, rules: Rules) -> Races:
+def _run(scores: Floats, known: Whole, sure: Sure, rules: RaceRules) -> RaceResults:
     cases = scores.shape[2]
     asked = np.zeros(known.shape, dtype=np.int64)
     inside, chosen, running = (np.full(known.shape, value) for value in (False, False, True))
@@ -175,7 +175,7 @@ def _run(scores: Floats, known: Whole, sure: Sure, rules: Rules) -> Races:
         asked = np.where(running, seen, asked)
         waiting = running & (known < seen)
         if waiting.any():
-            return Races(asked, chosen, waiting)
+            return RaceResults(asked, chosen, waiting)
         goes_on = running.any(axis=1, keepdims=True)
         out, taken = _stopping(sure.as_good, asked, rules.top)
         inside = inside | (running & taken)
@@ -185,7 +185,7 @@ def _run(scores: Floats, known: Whole, sure: Sure, rules: Rules) -> Races:
         running = running & _unsettled(sure.tolerable > seen, running & chosen, running & ~chosen)
         if not running.any():
             break
-    return Races(asked, chosen, np.zeros_like(running))
+    return RaceResults(asked, chosen, np.zeros_like(running))
 
 
 def _stopping(as_good: Whole, asked: Whole, top: int) -> tuple[Flags, Flags]:

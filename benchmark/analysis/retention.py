@@ -144,7 +144,7 @@ class ResultKept:
     questions: Mapping[str, Question]
 
 
-class _Lines:
+class _OutputLines:
     """The lines of one raw output: what each costs, and which anchors it holds."""
 
     def __init__(self, raw_input: str, instruction: str, anchors: Sequence[str], embedder: Embedder) -> None:
@@ -210,7 +210,7 @@ class RetentionJudge:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._lines = functools.cache(functools.partial(_Lines, embedder=embedder))
+        self._lines = functools.cache(functools.partial(_OutputLines, embedder=embedder))
         self._verdicts: dict[tuple[str, tuple[str, ...]], LeftOut | None] = {}
         self._questions: dict[tuple[object, ...], Question] = {}
 

@@ -123,7 +123,7 @@ def values_of(facet: Facet, questions: Iterable[Question]) -> Counter[str]:
 
 
 @dataclass(frozen=True)
-class Placed:
+class SliceResult:
     """One result on the cases of a slice.
 
     Attributes:
@@ -143,7 +143,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Part:
+class BoardSlice:
     """The cases of a board with one value of a facet.
 
     Attributes:
@@ -159,7 +159,7 @@ class Part:
     case_count: int
     captures: int
     floor: tuple[str, float] | None
-    placed: tuple[Placed, ...]
+    placed: tuple[SliceResult, ...]
 
 
 # Case id -> name of a baseline -> its case score, in [0, 1].
@@ -173,7 +173,7 @@ def parts_of(
     baselines: BaselineScores | None = None,
     *,
     fewest: int = 1,
-) -> tuple[Part, ...]:
+) -> tuple[BoardSlice, ...]:
     """Return what the results of a board score on each part of its cases, the largest part first.
 
     Args:
@@ -194,7 +194,7 @@ def parts_of(
     return tuple(_part(board, value, ids, baselines) for value, ids in large.items())
 
 
-def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> Part:
+def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> BoardSlice:
     # What is drawn of a part is of use to that part alone.
     comparisons = Comparisons()
     rows = [row for row in board.rows if not row.result.is_reference]
@@ -208,7 +208,7 @@ def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: Baselin
     ]
     ranks = dict(zip(ranked, rank_results(ranked, comparisons=comparisons).ranks, strict=True))
     clusters = {case.cluster for result in cut for case in result.cases.values()}
-    return Part(
+    return BoardSlice(
         value=value,
         case_count=len(ids),
         captures=len(clusters),
@@ -219,11 +219,11 @@ def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: Baselin
     )
 
 
-def _placed(label: str, result: StoredResult, rank: Rank | None, comparisons: Comparisons) -> Placed:
+def _placed(label: str, result: StoredResult, rank: Rank | None, comparisons: Comparisons) -> SliceResult:
     if not result.cases:
-        return Placed(label, 0, None, None, None)
+        return SliceResult(label, 0, None, None, None)
     core, interval = comparisons.core(result)
-    return Placed(label, len(result.cases), core, interval, rank)
+    return SliceResult(label, len(result.cases), core, interval, rank)
 
 
 def _core(result: StoredResult) -> float:

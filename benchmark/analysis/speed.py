@@ -15,7 +15,7 @@ from benchmark.record.result import Run
 from benchmark.statistics import Clusters, Interval, bootstrap_means, interval_of, mean
 
 
-class Pace(StrEnum):
+class SpeedFinding(StrEnum):
     """What a ratio of times says of B, in words."""
 
     TOO_FEW = "too few captures"
@@ -40,13 +40,13 @@ class Speed:
     interval: Interval | None
 
     @property
-    def verdict(self) -> Pace:
+    def verdict(self) -> SpeedFinding:
         """Whether B is faster."""
         if self.interval is None:
-            return Pace.TOO_FEW
+            return SpeedFinding.TOO_FEW
         if self.interval.low <= 1 <= self.interval.high:
-            return Pace.CANNOT_TELL
-        return Pace.FASTER if self.ratio < 1 else Pace.SLOWER
+            return SpeedFinding.CANNOT_TELL
+        return SpeedFinding.FASTER if self.ratio < 1 else SpeedFinding.SLOWER
 
 
 def machine(run: Run) -> tuple[object, ...]:

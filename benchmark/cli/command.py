@@ -24,7 +24,7 @@ Handler = Callable[[argparse.Namespace], int]
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
 
-class Parser(argparse.ArgumentParser):
+class BenchmarkParser(argparse.ArgumentParser):
     """Refuses in one line, like every other bad input."""
 
     def error(self, message: str) -> NoReturn:
@@ -33,7 +33,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE)
 
 
-def command_parser(name: str, description: str, *, examples: str = "", exit_codes: str = _USUAL_EXIT_CODES) -> Parser:
+def command_parser(
+    name: str, description: str, *, examples: str = "", exit_codes: str = _USUAL_EXIT_CODES
+) -> BenchmarkParser:
     """Return the parser of `python -m benchmark.NAME`, without options.
 
     Args:
@@ -44,7 +46,7 @@ def command_parser(name: str, description: str, *, examples: str = "", exit_code
 
     """
     shown = f"examples:\n{examples.rstrip()}\n\n" if examples else ""
-    return Parser(
+    return BenchmarkParser(
         prog=f"python -m benchmark.{name}",
         description=description,
         epilog=f"{shown}exit codes: {exit_codes}",
@@ -102,7 +104,7 @@ def positive(text: str) -> int:
 
 
 def run_command(
-    parser: Parser,
+    parser: BenchmarkParser,
     handler: Handler,
     argv: Sequence[str] | None = None,
     *,
@@ -152,7 +154,7 @@ def delivered(code: int) -> int:
     return code if lost is None else _refuse(f"stdout cannot be written ({lost.strerror or lost})", EXIT_FAILED)
 
 
-def _parsed(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
+def _parsed(parser: BenchmarkParser, argv: Sequence[str] | None) -> argparse.Namespace:
     try:
         return parser.parse_args(argv)
     except SystemExit as left:

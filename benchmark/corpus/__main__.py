@@ -19,7 +19,7 @@ from benchmark.cases import Case, Corpus
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
-    Parser,
+    BenchmarkParser,
     add_dataset,
     add_json,
     command_parser,
@@ -38,7 +38,7 @@ from ctxsift.strict_json import printable_json
 from ctxsift.terminal import one_line, show
 
 if TYPE_CHECKING:
-    from benchmark.corpus.checks import Finding
+    from benchmark.corpus.checks import CorpusFinding
 
 _EXAMPLES = """\
   python -m benchmark.corpus check                          validate the packaged corpus
@@ -53,7 +53,7 @@ _EXAMPLES = """\
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "corpus",
@@ -129,14 +129,16 @@ def _check_cases(corpus: Corpus, only: Set[str]) -> bool:
 def _check_corpus(corpus: Corpus) -> bool:
     """Print the findings and quotas of the corpus itself; say whether it is sound."""
     from benchmark.corpus.canary import CANARY_LINE, unmarked
-    from benchmark.corpus.checks import Finding, check_corpus
+    from benchmark.corpus.checks import CorpusFinding, check_corpus
     from benchmark.scoring import Embedder
 
     embedder = Embedder()
     packaged = corpus.path == DEFAULT_CORPUS
     findings = check_corpus(corpus.cases, embedder, whole=packaged)
     if packaged:
-        findings += [Finding(str(file), f"has to begin with {CANARY_LINE!r}") for file in unmarked(DEFAULT_CORPUS)]
+        findings += [
+            CorpusFinding(str(file), f"has to begin with {CANARY_LINE!r}") for file in unmarked(DEFAULT_CORPUS)
+        ]
     found = list(quotas(corpus.cases, embedder.count_tokens)) if packaged else []
     missed = sum(not quota.met for quota in found)
     captures = len({case.capture.name for case in corpus.cases})
@@ -148,7 +150,7 @@ def _check_corpus(corpus: Corpus) -> bool:
     return not wrong and not missed
 
 
-def _tell_findings(findings: Sequence[Finding], *, packaged: bool) -> tuple[int, str]:
+def _tell_findings(findings: Sequence[CorpusFinding], *, packaged: bool) -> tuple[int, str]:
     """Print findings, and return how many there are, as a number and in words; house rules only warn others."""
     warnings = [finding for finding in findings if finding.house and not packaged]
     wrong = [finding for finding in findings if finding not in warnings]
@@ -157,7 +159,7 @@ def _tell_findings(findings: Sequence[Finding], *, packaged: bool) -> tuple[int,
     return len(wrong), f"{len(wrong)} findings" + (f", {len(warnings)} warnings" if warnings else "")
 
 
-def _print_findings(findings: Iterable[Finding], before: str = "") -> None:
+def _print_findings(findings: Iterable[CorpusFinding], before: str = "") -> None:
     for finding in findings:
         show(one_line(f"{before}{finding.where}: {finding.problem}"))
 

@@ -18,7 +18,7 @@ _HINT = "give --answers a .jsonl file with an answer a line"
 _MOST_MB = 64
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class CorpusAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """One answer, as a line of the file holds it.
 
     Attributes:
@@ -50,13 +50,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class AnswerSet:
     """All answers of a file, in its order, and the hash of every byte of it."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[CorpusAnswer, ...]
     sha256: str
 
 
-def answers_in(path: Path = DEFAULT_ANSWERS) -> tuple[Answer, ...]:
+def answers_in(path: Path = DEFAULT_ANSWERS) -> tuple[CorpusAnswer, ...]:
     """Return the answers in a file of JSON lines. Raises InputError, naming file, line and hint."""
-    answers = tuple(read_object(Answer, value, where) for where, value in json_lines(path, _HINT, _MOST_MB))
+    answers = tuple(read_object(CorpusAnswer, value, where) for where, value in json_lines(path, _HINT, _MOST_MB))
     if not answers:
         raise InputError(str(path), "has no answers", _HINT)
     return answers

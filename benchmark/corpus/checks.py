@@ -24,7 +24,7 @@ from benchmark.statements.vocabulary import is_common
 from benchmark.whole_tokens import has_token
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.validation import Status
 
@@ -40,7 +40,7 @@ _SMALL_NUMBER = re.compile(r"[-+]?\d{1,2}")
 
 
 @dataclass(frozen=True)
-class Finding:
+class CorpusFinding:
     """One defect: where it is and what is wrong.
 
     Attributes:
@@ -53,7 +53,7 @@ class Finding:
     house: bool = False
 
 
-def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = True) -> list[Finding]:
+def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = True) -> list[CorpusFinding]:
     """Return every defect of the corpus; an empty list is a pass.
 
     Args:
@@ -66,7 +66,7 @@ def check_corpus(cases: Sequence[Case], embedder: Embedder, *, whole: bool = Tru
     return [*check_each(cases, embedder), *together]
 
 
-def check_variant(corpus: Corpus, seed: int, only: Set[str] = frozenset()) -> list[Finding]:
+def check_variant(corpus: Corpus, seed: int, only: Set[str] = frozenset()) -> list[CorpusFinding]:
     """Return every defect of the cases of one variant; what holds between cases holds as it does in the corpus.
 
     Args:
@@ -81,13 +81,13 @@ def check_variant(corpus: Corpus, seed: int, only: Set[str] = frozenset()) -> li
     return list(check_each([c for c in variant_of(needed, seed).cases if not only or c.case_id in only], Embedder()))
 
 
-def check_each(cases: Iterable[Case], embedder: Embedder) -> Iterator[Finding]:
+def check_each(cases: Iterable[Case], embedder: Embedder) -> Iterator[CorpusFinding]:
     """Yield every defect that a case has by itself."""
     for case in cases:
         for problem in chain(check_case(case), check_scores(case, embedder)):
-            yield Finding(f"{case.case_id} ({case.where})", problem)
+            yield CorpusFinding(f"{case.case_id} ({case.where})", problem)
         for problem in chain(house_findings(case), _strong_baselines(case, embedder)):
-            yield Finding(f"{case.case_id} ({case.where})", problem, house=True)
+            yield CorpusFinding(f"{case.case_id} ({case.where})", problem, house=True)
 
 
 def check_case(case: Case) -> Iterator[str]:
@@ -122,7 +122,7 @@ def house_findings(case: Case) -> Iterator[str]:
     yield from question_findings(case)
     if is_prose(case):
         yield from weak_anchors(case.anchors)
-    share = _PLAIN_GOLD_SHARE if contract_of(case.intent).kind is Kind.PLAIN else 1.0
+    share = _PLAIN_GOLD_SHARE if contract_of(case.intent).kind is ContractKind.PLAIN else 1.0
     for reference in case.references:
         if len(reference) > share * len(case.raw_input):
             found = len(reference) / len(case.raw_input)
@@ -183,37 +183,39 @@ def _strong_baselines(case: Case, embedder: Embedder) -> Iterator[str]:
             yield f"the baseline {name!r} scores {score:.2f}; it must stay below {BASELINE_CEILING}"
 
 
-def _check_together(cases: Sequence[Case]) -> Iterator[Finding]:
+def _check_together(cases: Sequence[Case]) -> Iterator[CorpusFinding]:
     uses = Counter(case.capture.name for case in cases)
     for name, count in uses.items():
         if count > MAX_USES_OF_A_CAPTURE:
-            yield Finding(name, f"is used by {count} cases, at most {MAX_USES_OF_A_CAPTURE} are allowed", house=True)
+            yield CorpusFinding(
+                name, f"is used by {count} cases, at most {MAX_USES_OF_A_CAPTURE} are allowed", house=True
+            )
     pairs = Counter((case.capture.name, case.intent) for case in cases)
     for (name, intent), count in pairs.items():
         if count > 1:
-            yield Finding(name, f"is used {count} times with the intent {intent}", house=True)
+            yield CorpusFinding(name, f"is used {count} times with the intent {intent}", house=True)
     inputs: dict[str, str] = {}
     for case in cases:
         first = inputs.setdefault(case.raw_input, case.capture.name)
         if first != case.capture.name:
-            yield Finding(case.capture.name, f"has the same text as {first}")
+            yield CorpusFinding(case.capture.name, f"has the same text as {first}")
     questions: dict[tuple[str, str], str] = {}
     for case in cases:
         first = questions.setdefault((case.raw_input, " ".join(case.instruction.split())), case.case_id)
         if first != case.case_id:
-            yield Finding(f"{case.case_id} ({case.where})", f"asks what {first} asks of the same input")
+            yield CorpusFinding(f"{case.case_id} ({case.where})", f"asks what {first} asks of the same input")
     names, texts = list(inputs.values()), list(inputs)
     for index, text in enumerate(texts):
         for _, likeness, other in process.extract(
             text, texts[:index], scorer=fuzz.ratio, score_cutoff=_NEAR_DUPLICATE, limit=1
         ):
-            yield Finding(names[index], f"is {likeness:.0f} % similar to {names[other]}", house=True)
+            yield CorpusFinding(names[index], f"is {likeness:.0f} % similar to {names[other]}", house=True)
 
 
-def _check_presence(cases: Sequence[Case]) -> Iterator[Finding]:
+def _check_presence(cases: Sequence[Case]) -> Iterator[CorpusFinding]:
     for intent in Intent:
         if not any(case.intent is intent for case in cases):
-            yield Finding("corpus", f"has no case of the intent {intent}")
+            yield CorpusFinding("corpus", f"has no case of the intent {intent}")
     for family in Family:
         if not any(case.family is family for case in cases):
-            yield Finding("corpus", f"has no case of the family {family}")
+            yield CorpusFinding("corpus", f"has no case of the family {family}")

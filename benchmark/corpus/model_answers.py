@@ -19,7 +19,7 @@ _HINT = "name a .jsonl file with one labelled answer per line"
 _MOST_MB = 64
 
 
-class Label(StrEnum):
+class AnswerLabel(StrEnum):
     """What a reader says of an answer, given question, command, exit code and output."""
 
     RIGHT = auto()
@@ -42,18 +42,18 @@ class ModelAnswer(msgspec.Struct, frozen=True, kw_only=True):
     case_id: NonBlank
     model: NonBlank
     text: str
-    labels: Annotated[list[Label], msgspec.Meta(min_length=1, max_length=2)]
+    labels: Annotated[list[AnswerLabel], msgspec.Meta(min_length=1, max_length=2)]
 
     @property
-    def label(self) -> Label | None:
+    def label(self) -> AnswerLabel | None:
         """What the readers say; `partly` where one of them says so; None where one says right and the other wrong.
 
         Wrong and no answer are one: neither helps.
         """
-        found = {Label.WRONG if each is Label.NONE else each for each in self.labels}
+        found = {AnswerLabel.WRONG if each is AnswerLabel.NONE else each for each in self.labels}
         if len(found) == 1:
             return found.pop()
-        return Label.PARTLY if Label.PARTLY in found else None
+        return AnswerLabel.PARTLY if AnswerLabel.PARTLY in found else None
 
 
 @dataclass(frozen=True)

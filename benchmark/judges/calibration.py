@@ -15,11 +15,11 @@ from benchmark.judges.agreement import agreement_of, lead_of, stretched
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import (
     Agreement,
-    Asked,
     CalibratedCriterion,
     CalibratedType,
     Calibration,
     JudgedAnswer,
+    JudgedTask,
     Use,
 )
 from benchmark.judges.rubric import FULL, Criterion
@@ -91,7 +91,7 @@ def calibrate(
     judge: str,
     version: str,
     identity: str,
-    asked: Asked = Asked.PROBES,
+    asked: JudgedTask = JudgedTask.PROBES,
     rivals: Mapping[str, Degenerate] = DEGENERATE,
 ) -> Calibration:
     """Return how far a judge may be believed.

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from benchmark.judges.calibration import LabelledAnswer, calibrate
 from benchmark.judges.judges import Judge
-from benchmark.judges.records import Asked, Calibration
+from benchmark.judges.records import Calibration, JudgedTask
 from benchmark.record.record_file import RecordFile
 from ctxsift.files import write_atomically
 
@@ -42,7 +42,7 @@ def drawn(answers: Sequence[L], most: int | None, seed: int = 0) -> list[L]:
     return turns[:most]
 
 
-def calibration_of(answers: Sequence[Labelled], judge: Judge, asked: Asked = Asked.PROBES) -> Calibration:
+def calibration_of(answers: Sequence[Labelled], judge: Judge, asked: JudgedTask = JudgedTask.PROBES) -> Calibration:
     """Return how far a judge agrees with labelled answers. Raises as `Judge.verdicts` and `calibrate` do."""
     verdicts = judge.verdicts([each.answer.judged for each in answers])
     return calibrate(
@@ -55,7 +55,9 @@ def calibration_of(answers: Sequence[Labelled], judge: Judge, asked: Asked = Ask
     )
 
 
-def known_calibration(identity: str, folders: Sequence[Path], asked: Asked = Asked.PROBES) -> Calibration | None:
+def known_calibration(
+    identity: str, folders: Sequence[Path], asked: JudgedTask = JudgedTask.PROBES
+) -> Calibration | None:
     """Return the calibration of a judge over most answers in folders.
 
     Args:
@@ -80,7 +82,7 @@ def written(calibration: Calibration, folder: Path) -> Path:
         OSError: it cannot be written.
 
     """
-    of_probes = calibration.asked is Asked.PROBES
+    of_probes = calibration.asked is JudgedTask.PROBES
     whose = calibration.identity if of_probes else f"{calibration.asked} {calibration.identity}"
     digest = hashlib.sha256(whose.encode()).hexdigest()[:8]
     path = folder / f"{_file_name(calibration.judge)}-{digest}.json"

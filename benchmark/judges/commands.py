@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmark.cli.command import EXIT_INTERRUPTED, EXIT_OK, Parser, add_json, positive, print_json
+from benchmark.cli.command import EXIT_INTERRUPTED, EXIT_OK, BenchmarkParser, add_json, positive, print_json
 from benchmark.judges.calibrations import CALIBRATIONS, L, calibration_of, drawn, written
 from benchmark.judges.judges import RULES, Judge, JudgeOptions, judges_of
 from benchmark.judges.printing import calibration_json, print_calibration
-from benchmark.judges.records import Asked
+from benchmark.judges.records import JudgedTask
 from benchmark.judges.rubric import Criterion
 from benchmark.matrix import DEFAULT_MATRIX
 from ctxsift.terminal import tell
@@ -66,7 +66,9 @@ def criteria_named(names: Sequence[str] | None) -> tuple[Criterion, ...] | None:
     return tuple(each for each in Criterion if each in names) if names else None
 
 
-def add_calibrate(commands: argparse._SubParsersAction[Parser], many: int, *, also_before: bool = False) -> Parser:
+def add_calibrate(
+    commands: argparse._SubParsersAction[BenchmarkParser], many: int, *, also_before: bool = False
+) -> BenchmarkParser:
     """Add `calibrate`, and return it: which answers, its owner says.
 
     Args:
@@ -89,7 +91,7 @@ def run_calibrate(
     options: argparse.Namespace,
     answers: Sequence[L],
     rules: Callable[[Sequence[L]], Judge],
-    asked: Asked = Asked.PROBES,
+    asked: JudgedTask = JudgedTask.PROBES,
 ) -> int:
     """Calibrate judges, write what comes of it, print it, and return the exit code.
 

@@ -26,10 +26,10 @@ from benchmark.judges.rubric import Criterion
 from benchmark.matrix import DEFAULT_MATRIX, Scenario
 from benchmark.run.asking import Unit
 from benchmark.run.identity import asked_model
-from benchmark.run.named import BuiltIn, Recorded, Role, check_consent, chosen
+from benchmark.run.named import BuiltIn, RecordedReplies, Role, check_consent, chosen
 from benchmark.run.plan import RunSettings
-from benchmark.run.row_asking import AskedRow, Purpose, Spent, asking_run
-from benchmark.run.workload import Given
+from benchmark.run.row_asking import AskedRow, Purpose, ReplyCost, asking_run
+from benchmark.run.workload import UnitAnswer
 from benchmark.typed_input import json_lines
 from ctxsift.backends.base import GREEDY, Ability, Decoding
 from ctxsift.backends.registry import traits_of
@@ -67,7 +67,7 @@ class Verdicts:
     judged: Mapping[str, JudgedAnswer]
     foreign: int = 0
     error: str | None = None
-    spent: Mapping[str, Sequence[Spent]] = field(default_factory=dict)
+    spent: Mapping[str, Sequence[ReplyCost]] = field(default_factory=dict)
 
 
 class Judge(Protocol):
@@ -140,7 +140,7 @@ def _judge(name: str, options: JudgeOptions, rules: Callable[[], Judge]) -> Judg
     found = chosen(name, ROLE, options.matrix)
     if isinstance(found, BuiltIn):
         return rules()
-    if isinstance(found, Recorded):
+    if isinstance(found, RecordedReplies):
         return recorded_judge(name, found.path, options.told)
     run = asking_run(options.folder, options.env_file, remote=options.remote)
     check_consent(found, ROLE, remote=run.remote)
@@ -215,7 +215,7 @@ class RowJudge:
             spent += replies.spent.items()
             texts |= {name.removesuffix(_AGAIN): text for name, text in replies.texts.items()}
         judged = _judged(distinct, texts, errors, self._options.repeats)
-        by_input: dict[str, list[Spent]] = {}
+        by_input: dict[str, list[ReplyCost]] = {}
         for unit_id, each in spent:
             by_input.setdefault(_input_id(unit_id), []).append(each)
         return Verdicts(judged, error=replies.error, spent=by_input)
@@ -246,7 +246,7 @@ def _purpose(options: JudgeOptions) -> Purpose:
     )
 
 
-def _reply_in(unit: Unit, given: Given) -> str:
+def _reply_in(unit: Unit, given: UnitAnswer) -> str:
     """Return the whole reply: what of it counts depends on what was judged."""
     del unit
     return given.answer.generation.text

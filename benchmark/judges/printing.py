@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
-from benchmark.judges.records import Agreement, Asked, CalibratedCriterion, Calibration
+from benchmark.judges.records import Agreement, CalibratedCriterion, Calibration, JudgedTask
 from benchmark.judges.rubric import Criterion
 from benchmark.record.base import Interval, to_json
 from benchmark.render.figures import MISSING, form_text
@@ -16,7 +16,7 @@ from benchmark.render.terminal import print_table
 from ctxsift.terminal import one_line, show
 
 SHARE = Form(0, 100, suffix="%")
-_FIRST = {Asked.PROBES: "probes", Asked.CASES: "cases"}
+_FIRST = {JudgedTask.PROBES: "probes", JudgedTask.CASES: "cases"}
 
 
 @dataclass(frozen=True)

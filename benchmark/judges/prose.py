@@ -12,7 +12,7 @@ from benchmark.cases import Case
 from benchmark.grading.summary import with_prose
 from benchmark.judges.judges import Judge, Verdicts
 from benchmark.judges.protocol import JudgeInput
-from benchmark.judges.records import Asked, Calibration
+from benchmark.judges.records import Calibration, JudgedTask
 from benchmark.judges.rubric import FULL, Criterion
 from benchmark.judges.rules import RulesJudge
 from benchmark.record.judged_quality import CriterionUse, JudgedQuality, ProseJudge
@@ -143,7 +143,7 @@ def judge_prose(answers: Sequence[ProseAnswers], judge: Judge, calibration: Cali
 
 
 def _uses(calibration: Calibration | None) -> dict[str, CriterionUse]:
-    if calibration is None or calibration.asked is not Asked.CASES:
+    if calibration is None or calibration.asked is not JudgedTask.CASES:
         return {}
     return {
         str(each.criterion): CriterionUse(

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmark.judges.fencing import fenced
 from benchmark.judges.replies import NoVerdict, verdict_in
-from benchmark.judges.rubric import FULL, GUIDES, Criterion, Dimension
+from benchmark.judges.rubric import FULL, GUIDES, Criterion, RubricDimension
 from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request
 from ctxsift.terminal import in_line
@@ -169,7 +169,7 @@ class Verdict:
 
     scores: Mapping[Criterion, Score]
     aggregate: float | None = None
-    dimensions: Mapping[Dimension, float] | None = None
+    dimensions: Mapping[RubricDimension, float] | None = None
     unread: str | None = None
 
 
@@ -243,11 +243,11 @@ def is_score(value: object) -> bool:
     return value is None or (number is not None and 0 <= number <= FULL)
 
 
-def _dimensions(value: object) -> dict[Dimension, float] | None:
+def _dimensions(value: object) -> dict[RubricDimension, float] | None:
     if not isinstance(value, dict):
         return None
     given = {str(key).lower(): _number(each) for key, each in value.items()}
-    found = {each: given[each.published_name] for each in Dimension if given.get(each.published_name) is not None}
+    found = {each: given[each.published_name] for each in RubricDimension if given.get(each.published_name) is not None}
     return {each: score for each, score in found.items() if score is not None} or None
 
 
@@ -265,7 +265,7 @@ def output_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
     }
     results = {"type": "array", "items": entry, "minItems": len(criteria), "maxItems": len(criteria)}
     score = {"type": "number", "minimum": 0, "maximum": FULL}
-    dimensions = dict.fromkeys((each.published_name for each in Dimension), score)
+    dimensions = dict.fromkeys((each.published_name for each in RubricDimension), score)
     return {
         "type": "object",
         "properties": {

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from benchmark.judges.protocol import Score, Verdict
-from benchmark.judges.rubric import Criterion, Dimension
+from benchmark.judges.rubric import Criterion, RubricDimension
 from benchmark.record.base import Interval, Ratio, Record, Timestamp, WithIntervals
 from benchmark.record.judged_quality import ScoredCriterion
 
@@ -30,7 +30,7 @@ class JudgedAnswer(Record, frozen=True, kw_only=True):
     input_id: str
     scores: dict[Criterion, ScoredCriterion]
     aggregate: float | None = None
-    dimensions: dict[Dimension, float] | None = None
+    dimensions: dict[RubricDimension, float] | None = None
     replies: _Whole = 1
     unread: _Whole = 0
 
@@ -72,7 +72,7 @@ class Use(StrEnum):
     NOT_CALIBRATED = "not calibrated"
 
 
-class Asked(StrEnum):
+class JudgedTask(StrEnum):
     """What labelled answers answer: a judge may be good for one, and not for the other."""
 
     PROBES = "probes of sessions"
@@ -150,7 +150,7 @@ class Calibration(Record, frozen=True, kw_only=True):
     judge: str
     version: str
     identity: str
-    asked: Asked = Asked.PROBES
+    asked: JudgedTask = JudgedTask.PROBES
     answers_sha256: str
     answers: _Whole
     judged: _Whole | None = None

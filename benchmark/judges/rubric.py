@@ -33,12 +33,12 @@ class Criterion(StrEnum):
     INSTRUCTION_CONSTRAINTS = auto()
 
     @property
-    def dimension(self) -> Dimension:
+    def dimension(self) -> RubricDimension:
         """The dimension it belongs to."""
-        return next(each for each in Dimension if self.startswith(each))
+        return next(each for each in RubricDimension if self.startswith(each))
 
 
-class Dimension(StrEnum):
+class RubricDimension(StrEnum):
     """What criteria belong to; its score is the mean of those that are scored."""
 
     ACCURACY = auto()
@@ -60,9 +60,9 @@ class Dimension(StrEnum):
 
 
 _PUBLISHED_NAMES = {
-    Dimension.CONTEXT: "context_awareness",
-    Dimension.ARTIFACT: "artifact_trail",
-    Dimension.INSTRUCTION: "instruction_following",
+    RubricDimension.CONTEXT: "context_awareness",
+    RubricDimension.ARTIFACT: "artifact_trail",
+    RubricDimension.INSTRUCTION: "instruction_following",
 }
 
 
@@ -168,9 +168,11 @@ GUIDES: Mapping[Criterion, Guide] = {
 }
 
 
-def dimension_scores(scores: Mapping[Criterion, float]) -> dict[Dimension, float]:
+def dimension_scores(scores: Mapping[Criterion, float]) -> dict[RubricDimension, float]:
     """Return the mean of the scored criteria of each dimension that has any, 0 to 5."""
-    found = {each: [scores[criterion] for criterion in each.criteria if criterion in scores] for each in Dimension}
+    found = {
+        each: [scores[criterion] for criterion in each.criteria if criterion in scores] for each in RubricDimension
+    }
     return {dimension: fmean(values) for dimension, values in found.items() if values}
 
 

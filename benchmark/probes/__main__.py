@@ -20,7 +20,7 @@ from benchmark.cli.command import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     add_json,
     command_parser,
     positive,
@@ -42,14 +42,14 @@ from benchmark.probes.answered import (
 )
 from benchmark.probes.answerers import EXTRACT, Answerer, AnswererOptions, answerers_of
 from benchmark.probes.charts import check_chart, write_chart
-from benchmark.probes.checking import Checked, check_probes
+from benchmark.probes.checking import ProbeCheck, check_probes
 from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import boards
 from benchmark.probes.joining import joined
 from benchmark.probes.judge_commands import add_for_judging, add_judging, export_for_judging
 from benchmark.probes.judged import judged_boards
 from benchmark.probes.loading import WrittenProbes, written_probes
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker, ProbeFile
 from benchmark.probes.modelling import Models
 from benchmark.probes.own import lost_by_methods, measured_own, own_subjects, shown_examples
@@ -142,7 +142,7 @@ _GENERATE = "Generate probes of a recorded session by rules, and print them as J
 _CHECK = "Check probes for mistakes before you measure anything with them."
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "probes",
@@ -199,7 +199,7 @@ def _run_epilog() -> str:
     return _RUN_EXAMPLES.format(sessions=names, exit_codes=codes)
 
 
-def _add_run(run: Parser) -> None:
+def _add_run(run: BenchmarkParser) -> None:
     _add_what(run)
     told = "row of the matrix: the model that makes the summaries of these methods"
     run.add_argument("--model", metavar="ROW", help=told)
@@ -211,7 +211,7 @@ def _add_run(run: Parser) -> None:
     run.set_defaults(run=_measure)
 
 
-def _add_output(parser: Parser) -> None:
+def _add_output(parser: BenchmarkParser) -> None:
     told = f"write the result to FILE; default: {_RESULT}"
     parser.add_argument("-o", "--output", type=Path, default=_RESULT, metavar="FILE", help=told)
 
@@ -223,7 +223,7 @@ def _shard(text: str) -> ShardName:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _add_export(export: Parser) -> None:
+def _add_export(export: BenchmarkParser) -> None:
     _add_what(export)
     what = export.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -238,7 +238,7 @@ def _add_export(export: Parser) -> None:
     export.set_defaults(run=_export, model=None)
 
 
-def _add_what(run: Parser) -> None:
+def _add_what(run: BenchmarkParser) -> None:
     run.add_argument("--acts", action="store_true", help="also ask answerers to act, with one tool call")
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
     what = f"file that lists methods and budgets; default: {DEFAULT_SCENARIOS}"
@@ -253,7 +253,7 @@ def _add_what(run: Parser) -> None:
     )
 
 
-def _add_answering(parser: Parser, default: Sequence[str]) -> None:
+def _add_answering(parser: BenchmarkParser, default: Sequence[str]) -> None:
     group = parser.add_argument_group("who answers questions from the compacted session")
     who = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE or {RECORDED}:DIR, or a row of the matrix"
     told = f"{who}; default: {' '.join(default) or 'nobody'}"
@@ -268,7 +268,7 @@ def _add_asked(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--every-cut", action="store_true", help="ask at every cut instead of only at the last one")
 
 
-def _add_own(own: Parser) -> None:
+def _add_own(own: BenchmarkParser) -> None:
     own.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help="session files; default: the newest session of this folder"
     )
@@ -299,7 +299,7 @@ def _add_own(own: Parser) -> None:
     own.set_defaults(run=_own, acts=False)
 
 
-def _add_forms(parser: Parser) -> None:
+def _add_forms(parser: BenchmarkParser) -> None:
     prices = parser.add_argument_group("token prices, relative to a new input token")
     told = f"price of a cached input token; default: {Prices.cached:g}"
     prices.add_argument("--cached-price", type=_share, default=Prices.cached, metavar="X", help=told)
@@ -381,7 +381,9 @@ def _measure(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _part(subjects: Sequence[Subject], options: argparse.Namespace) -> tuple[Sequence[Subject], SessionShard | None]:
+def _part(
+    subjects: Sequence[ProbedSubject], options: argparse.Namespace
+) -> tuple[Sequence[ProbedSubject], SessionShard | None]:
     """Return the sessions of this job, which may be none; and which part they are, unless they are all."""
     name = options.shard or shard_of(os.environ)
     if name is None:
@@ -418,7 +420,7 @@ def _answerers(options: argparse.Namespace, folder: Path, progress: _Progress) -
 
 
 def _answered(
-    result: ProbeResult, subjects: Sequence[Subject], answerers: Sequence[Answerer], options: argparse.Namespace
+    result: ProbeResult, subjects: Sequence[ProbedSubject], answerers: Sequence[Answerer], options: argparse.Namespace
 ) -> ProbeResult:
     """Return a result with what answerers say, in the order in which they were named."""
     put = _put(result, subjects, options)
@@ -432,7 +434,7 @@ def _answered(
 
 
 def _put(
-    result: ProbeResult, subjects: Sequence[Subject], options: argparse.Namespace
+    result: ProbeResult, subjects: Sequence[ProbedSubject], options: argparse.Namespace
 ) -> Sequence[Put | PutUnanswerable | PutAct]:
     words, every_cut = options.answer_words, options.every_cut
     return [
@@ -574,7 +576,7 @@ def _check(options: argparse.Namespace) -> int:
     return EXIT_FAILED if any(found.problems for _, found in checked) else EXIT_OK
 
 
-def _tell(written: WrittenProbes, found: Checked) -> None:
+def _tell(written: WrittenProbes, found: ProbeCheck) -> None:
     for problem in found.problems:
         show(one_line(f"{problem.where}: {problem.text}"))
     cuts = ", ".join(f"{cut.after_step} (kept from {cut.first_kept})" for cut in found.cuts)

@@ -43,7 +43,7 @@ class Outcome(StrEnum):
     NO_CALL = "no call"
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class ActCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a tool."""
 
     tool: NonBlank
@@ -71,7 +71,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The names, each with all its spellings."""
         return tuple((name,) if isinstance(name, str) else name for name in self.names)
 
-    def holds(self, call: Call) -> bool:
+    def holds(self, call: ActCall) -> bool:
         """Return True if it holds of a call."""
         if self.tools and call.tool not in self.tools:
             return False
@@ -100,8 +100,8 @@ class Act(msgspec.Struct, frozen=True, kw_only=True, rename={"act_id": "id"}, om
     tools: Annotated[tuple[NonBlank, ...], msgspec.Meta(min_length=1)]
     obeys: Annotated[tuple[Condition, ...], msgspec.Meta(min_length=1)]
     breaks: Annotated[tuple[Condition, ...], msgspec.Meta(min_length=1)]
-    gold: Call
-    naive: Call
+    gold: ActCall
+    naive: ActCall
 
     @property
     def question(self) -> str:
@@ -124,7 +124,7 @@ def graded(act: Act, reply: str) -> Graded:
     return Graded(Outcome.NO_CALL, call.reason) if isinstance(call, NoVerdict) else graded_call(act, call)
 
 
-def graded_call(act: Act, call: Call) -> Graded:
+def graded_call(act: Act, call: ActCall) -> Graded:
     """Return what a call does."""
     if call.tool not in act.tools:
         return Graded(Outcome.NEITHER, f"{call.tool!r} is none of the tools")
@@ -137,7 +137,7 @@ def graded_call(act: Act, call: Call) -> Graded:
     return Graded(Outcome.OBEYED, "; ".join(each.says for each in act.obeys))
 
 
-def call_of(value: Mapping[str, Any]) -> Call | None:
+def call_of(value: Mapping[str, Any]) -> ActCall | None:
     """Return the call that an object is, its arguments perhaps as text; None where it is none."""
     tool, arguments = value.get("tool"), value.get("arguments")
     if isinstance(arguments, str):
@@ -148,4 +148,4 @@ def call_of(value: Mapping[str, Any]) -> Call | None:
     if not isinstance(tool, str) or not isinstance(arguments, dict) or value.keys() - {"tool", "arguments"}:
         return None
     told = {name: each if isinstance(each, str) else json.dumps(each) for name, each in arguments.items()}
-    return Call(tool=tool.strip(), arguments=told)
+    return ActCall(tool=tool.strip(), arguments=told)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from benchmark.statements.model import Alternatives, Statement
 from benchmark.statements.pairs import crossed
-from benchmark.statements.phrases import Place, places_of
-from benchmark.statements.text import Kind, Text, Token, tokens_of
+from benchmark.statements.phrases import PhrasePlace, places_of
+from benchmark.statements.text import Text, Token, TokenKind, tokens_of
 from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, NEGATORS
 
 # How far before and after what is said a negation may stand, in words; and before what is asked for under one.
@@ -43,13 +43,13 @@ _MARGIN = 2
 _FEWEST_WORDS = 2
 
 
-def _sentence(text: Text, place: Place) -> str:
+def _sentence(text: Text, place: PhrasePlace) -> str:
     """Return the sentence in which something stands."""
     first, past = text.sentences[text.sentence_of(place.first)]
     return text.text[text.tokens[first].start : text.tokens[past - 1].end]
 
 
-def in_its_words(text: Text, says: Text, question: Text) -> tuple[float, list[Place]]:
+def in_its_words(text: Text, says: Text, question: Text) -> tuple[float, list[PhrasePlace]]:
     """Return the share of a statement's words that one sentence has, and where; words of the question do not count."""
     own = {token.bare_norm for token in says.tokens if _tells(token)} - {token.bare_norm for token in question.tokens}
     if len(own) < _FEWEST_WORDS:
@@ -57,10 +57,10 @@ def in_its_words(text: Text, says: Text, question: Text) -> tuple[float, list[Pl
     sentences = [{text.tokens[index].bare_norm: index for index in range(*span)} for span in text.sentences]
     best = max((own & there.keys() for there in sentences), key=len, default=set())
     there = next((each for each in sentences if best <= each.keys()), {})
-    return len(best) / len(own), sorted(Place(there[word], there[word], negated=False) for word in best)
+    return len(best) / len(own), sorted(PhrasePlace(there[word], there[word], negated=False) for word in best)
 
 
-def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
+def is_denied(text: Text, places: Sequence[PhrasePlace], says: Text) -> bool:
     """Return True if places that say a statement stand under a negation of one of its words, or are called untrue."""
     if any(_FALSE.search(_sentence(text, place)) for place in places):
         return True
@@ -74,7 +74,7 @@ def is_denied(text: Text, places: Sequence[Place], says: Text) -> bool:
     return any(_denied_word(text, index) in own for _, here in sentences for index in _negations(text, list(here)))
 
 
-def _negations(text: Text, places: Sequence[Place]) -> Iterator[int]:
+def _negations(text: Text, places: Sequence[PhrasePlace]) -> Iterator[int]:
     """Yield the negations around what is said in one sentence, without those that are a part of it."""
     first, last = places[0].first, max(place.last for place in places)
     own = {index for place in places for index in range(_begin(place), place.last + 1)}
@@ -92,7 +92,7 @@ def _around(text: Text, first: int, last: int) -> Iterator[int]:
         yield from itertools.takewhile(lambda index: not _is_barrier(text.tokens[index]), indexes)
 
 
-def _begin(place: Place) -> int:
+def _begin(place: PhrasePlace) -> int:
     return place.first - (_NEGATED_WITHIN if place.negated else 0)
 
 
@@ -106,20 +106,20 @@ def _denied_word(text: Text, negation: int) -> str:
 
 
 def _tells(token: Token) -> bool:
-    return token.says_something or token.kind is Kind.NUMBER or _is_name(token)
+    return token.says_something or token.kind is TokenKind.NUMBER or _is_name(token)
 
 
 def _is_name(token: Token) -> bool:
     # `%` is none.
-    return token.kind is Kind.NAME and any(map(str.isalnum, token.text))
+    return token.kind is TokenKind.NAME and any(map(str.isalnum, token.text))
 
 
 def _is_barrier(token: Token) -> bool:
-    return token.kind is Kind.STOP or token.norm in BARRIERS
+    return token.kind is TokenKind.STOP or token.norm in BARRIERS
 
 
 def _is_negator(token: Token) -> bool:
-    return token.kind is Kind.WORD and token.norm in NEGATORS
+    return token.kind is TokenKind.WORD and token.norm in NEGATORS
 
 
 def asks_for_excluded(question: str) -> bool:
@@ -127,7 +127,7 @@ def asks_for_excluded(question: str) -> bool:
     return _ASKS_EXCLUDED.search(question) is not None
 
 
-def excluded_places(text: Text, group: Alternatives, *, asked: bool) -> list[Place]:
+def excluded_places(text: Text, group: Alternatives, *, asked: bool) -> list[PhrasePlace]:
     """Return where a text excludes what is asked for under a negation, without one before it.
 
     Args:
@@ -139,23 +139,23 @@ def excluded_places(text: Text, group: Alternatives, *, asked: bool) -> list[Pla
     return [place for place in _plain_places(text, group) if _is_excluded(text, place, asked=asked)]
 
 
-def _plain_places(text: Text, group: Alternatives) -> list[Place]:
+def _plain_places(text: Text, group: Alternatives) -> list[PhrasePlace]:
     plain = tuple(term[1:] for term in group if term.startswith("!"))
     return places_of(text, plain) if plain else []
 
 
-def _is_excluded(text: Text, place: Place, *, asked: bool) -> bool:
+def _is_excluded(text: Text, place: PhrasePlace, *, asked: bool) -> bool:
     if _REFUSES.search(_sentence(text, place)) or any(True for _ in _negations(text, [place])):
         return True
     return asked and not _is_claimed(text, place)
 
 
-def _is_claimed(text: Text, place: Place) -> bool:
+def _is_claimed(text: Text, place: PhrasePlace) -> bool:
     """Return True if an auxiliary near a word makes a claim of it: "may be baked", "baking is fine"."""
     return any(text.tokens[index].norm in AUXILIARIES for index in _around(text, place.first, place.last))
 
 
-def is_affirmed(text: Text, group: Alternatives, around: Sequence[Place], *, asked: bool) -> bool:
+def is_affirmed(text: Text, group: Alternatives, around: Sequence[PhrasePlace], *, asked: bool) -> bool:
     """Return True if a text says without a negation what is asked for under one, and nothing else that is asked for.
 
     Args:
@@ -226,7 +226,7 @@ def _are_mixed(text: Text, labels: Sequence[Alternatives], values: Sequence[Alte
     return another + _MARGIN < own
 
 
-def _distance(some: Iterable[Place], others: Sequence[Place]) -> int:
+def _distance(some: Iterable[PhrasePlace], others: Sequence[PhrasePlace]) -> int:
     return min(abs(a.first - b.first) for a in some for b in others)
 
 
@@ -247,7 +247,7 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
     about = [each for each in sentences if own and len(own & {token.bare_norm for token in each}) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
-            if number.kind is Kind.NUMBER and number.norm not in told and (one == before or next_one == after):
+            if number.kind is TokenKind.NUMBER and number.norm not in told and (one == before or next_one == after):
                 return number.text
     return ""
 
@@ -256,7 +256,7 @@ def _without_number(text: Text, says: Text, question: Text) -> Iterator[tuple[st
     """Yield what stands before and after each number of a statement that an answer does not have."""
     there = {token.norm for token in (*text.tokens, *question.tokens)}
     for before, token, after in _triples(says.tokens):
-        if token.kind is Kind.NUMBER and token.norm not in there:
+        if token.kind is TokenKind.NUMBER and token.norm not in there:
             yield before or "?", after or "?"
 
 
@@ -280,7 +280,7 @@ def _words_of_gold(gold: str) -> tuple[str, ...]:
 
 
 def _words(tokens: Iterable[Token]) -> tuple[str, ...]:
-    return tuple(token.text.lower() for token in tokens if token.kind is not Kind.STOP)
+    return tuple(token.text.lower() for token in tokens if token.kind is not TokenKind.STOP)
 
 
 def denies_change(line: str) -> bool:

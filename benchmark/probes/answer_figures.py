@@ -9,7 +9,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from benchmark.probes.figures import Board, board_of
+from benchmark.probes.figures import ProbeBoard, board_of
 from benchmark.probes.model import Maker
 from benchmark.probes.nulls import row_of
 from benchmark.probes.records import Answering, AskedProbe, MeasuredMethod, PosedProbe, ProbeResult
@@ -69,8 +69,8 @@ class AnsweredBoard:
     """
 
     answering: Answering
-    kept: Board
-    said: Board
+    kept: ProbeBoard
+    said: ProbeBoard
     fates: Mapping[str, Fates]
 
 

@@ -10,15 +10,15 @@ from benchmark.probes.answer_rules import (
     FilesAsked,
     StatementVerdict,
 )
-from benchmark.probes.asking import Asking
-from benchmark.probes.measuring import Subject
+from benchmark.probes.asking import ProbeAtCut
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.records import AskedProbe, JudgedStatement, JudgedWrong
 
 JUDGE_TITLE = f"rules on answers, version {ANSWER_RULES_VERSION}"
 _NOT_SAID = StatementVerdict(0.0, "not said")
 
 
-def judged_answer(subject: Subject, asking: Asking, answer: str, judge: AnswerJudge) -> AskedProbe:
+def judged_answer(subject: ProbedSubject, asking: ProbeAtCut, answer: str, judge: AnswerJudge) -> AskedProbe:
     """Return what an answer to a probe at a cut is worth."""
     unit = subject.unit_of(asking, "")
     verdict = judge.judge(asking.probe, answer, _files(subject, asking), asking.counted.statements)
@@ -38,7 +38,7 @@ def judged_answer(subject: Subject, asking: Asking, answer: str, judge: AnswerJu
     )
 
 
-def _files(subject: Subject, asking: Asking) -> FilesAsked | None:
+def _files(subject: ProbedSubject, asking: ProbeAtCut) -> FilesAsked | None:
     if asking.probe.files is None:
         return None
     gold = frozenset(subject.files_at(asking))

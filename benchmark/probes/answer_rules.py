@@ -27,7 +27,7 @@ from benchmark.probes.answer_faults import (
 from benchmark.probes.model import Probe
 from benchmark.statements.judging import violations
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
-from benchmark.statements.phrases import Place, places_of
+from benchmark.statements.phrases import PhrasePlace, places_of
 from benchmark.statements.text import Text, read
 from benchmark.whole_tokens import has_token
 
@@ -239,7 +239,7 @@ class AnswerJudge:
 
     def _words(
         self, text: Text, question: Text, says: Text, groups: Sequence[Alternatives], excludes: bool
-    ) -> tuple[float, list[Place]]:
+    ) -> tuple[float, list[PhrasePlace]]:
         """Return how much of a statement is said in its own words, with all of its names and numbers, and where."""
         share, places = in_its_words(text, says, question)
         hard = all(places_of(text, group) or places_of(question, group) for group in groups if _is_hard(group))
@@ -249,7 +249,7 @@ class AnswerJudge:
 
     def _best(
         self, text: Text, statement: Statement, asked: Sequence[Alternatives], *, excludes: bool
-    ) -> list[list[Place]]:
+    ) -> list[list[PhrasePlace]]:
         """Return where each group stands in the sentence, or the answer, that has most of them."""
         anywhere = statement.within is Within.ANSWER or not statement.groups
         spans = [(0, len(text.tokens))] if anywhere else text.sentences
@@ -259,7 +259,7 @@ class AnswerJudge:
         here = [[[p for p in places if first <= p.first < past] for places in found] for first, past in spans]
         return max(here, key=lambda each: self._share(asked, each), default=[[] for _ in asked])
 
-    def _share(self, asked: Sequence[Alternatives], found: Sequence[Sequence[Place]]) -> float:
+    def _share(self, asked: Sequence[Alternatives], found: Sequence[Sequence[PhrasePlace]]) -> float:
         hard = [bool(places) for group, places in zip(asked, found, strict=True) if _is_hard(group)]
         if Rule.HARD in self._rules and hard and not any(hard):
             return 0.0
@@ -275,7 +275,7 @@ class AnswerJudge:
         return "mixes up who has what" if Rule.MIXED in self._rules and mixed_pairs(text, statement) else ""
 
     def _denied(
-        self, text: Text, says: Text, places: Sequence[Place], groups: Iterable[Alternatives], excludes: bool
+        self, text: Text, says: Text, places: Sequence[PhrasePlace], groups: Iterable[Alternatives], excludes: bool
     ) -> str:
         """Return how what an answer has of a statement is turned into its opposite."""
         if Rule.DENIED in self._rules and is_denied(text, places, says):

@@ -11,8 +11,8 @@ from benchmark.probes.acts import Act, graded
 from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
 from benchmark.probes.answer_rules import AnswerJudge, abstains
 from benchmark.probes.answerers import EXTRACT, Answerer, told_within
-from benchmark.probes.asking import Asking, is_gone
-from benchmark.probes.measuring import Subject, judged
+from benchmark.probes.asking import ProbeAtCut, is_gone
+from benchmark.probes.measuring import ProbedSubject, judged
 from benchmark.probes.model import Maker, Unanswerable
 from benchmark.probes.questions import ACT_WORDS, DEFAULT_WORDS, ActQuestion, AnswerQuestion
 from benchmark.probes.recorded import (
@@ -47,8 +47,8 @@ class Put:
     """
 
     method: int
-    subject: Subject
-    asking: Asking
+    subject: ProbedSubject
+    asking: ProbeAtCut
     asked: AnswerQuestion
 
     @property
@@ -62,7 +62,7 @@ class PutUnanswerable:
     """The same of a question that its session never answers."""
 
     method: int
-    subject: Subject
+    subject: ProbedSubject
     at: int
     unanswerable: Unanswerable
     asked: AnswerQuestion
@@ -73,14 +73,14 @@ class PutAct:
     """The same of something to be done."""
 
     method: int
-    subject: Subject
+    subject: ProbedSubject
     at: int
     act: Act
     asked: ActQuestion
 
 
 def questions_about(
-    result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
+    result: ProbeResult, subjects: Sequence[ProbedSubject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
 ) -> list[Put]:
     """Return the questions about the contexts of a result, those about one context in a row.
 
@@ -101,7 +101,7 @@ def questions_about(
 
 
 def unanswerable_about(
-    result: ProbeResult, subjects: Sequence[Subject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
+    result: ProbeResult, subjects: Sequence[ProbedSubject], words: int = DEFAULT_WORDS, *, every_cut: bool = False
 ) -> list[PutUnanswerable]:
     """Return the questions without an answer about the same contexts, for the same arguments."""
     return [
@@ -112,7 +112,7 @@ def unanswerable_about(
     ]
 
 
-def acts_about(result: ProbeResult, subjects: Sequence[Subject], *, every_cut: bool = False) -> list[PutAct]:
+def acts_about(result: ProbeResult, subjects: Sequence[ProbedSubject], *, every_cut: bool = False) -> list[PutAct]:
     """Return what is to be done from the same contexts, where all that an act hangs on is gone."""
     return [
         PutAct(number, subject, at, act, ActQuestion(context, act.question, ACT_WORDS))
@@ -123,8 +123,8 @@ def acts_about(result: ProbeResult, subjects: Sequence[Subject], *, every_cut: b
 
 
 def _contexts(
-    result: ProbeResult, subjects: Sequence[Subject], *, every_cut: bool
-) -> Iterator[tuple[int, Subject, int, str]]:
+    result: ProbeResult, subjects: Sequence[ProbedSubject], *, every_cut: bool
+) -> Iterator[tuple[int, ProbedSubject, int, str]]:
     """Yield the method by its place, the session, the cut and the text of each context that is asked about."""
     by_name = {subject.name: subject for subject in subjects}
     for number, method in enumerate(result.methods):
@@ -134,7 +134,7 @@ def _contexts(
                 yield number, subject, left.at, result.contexts[left.sha256 or ""]
 
 
-def asked_at(subject: Subject, at: int) -> list[Asking]:
+def asked_at(subject: ProbedSubject, at: int) -> list[ProbeAtCut]:
     """Return the probes that answerers are asked at a cut."""
     by_hand = any(probe.made_by is Maker.HAND for probe in subject.probes)
     maker = Maker.HAND if by_hand else Maker.RULE
@@ -235,7 +235,7 @@ def _method(method: MeasuredMethod, asked: list[AskedProbe], unanswerable: list[
     return replace(method, contexts=contexts, asked=asked, unanswerable=unanswerable)
 
 
-def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, dict[str, str]]:
+def published_answering(subjects: Sequence[ProbedSubject]) -> tuple[Answering | None, dict[str, str]]:
     """Return the answers that ship, beside the contexts that their readers saw; and the texts of these, by SHA-256.
 
     None where no session is one of theirs. An answer to a question that is not asked any more is left out, and counted.
@@ -248,7 +248,7 @@ def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, 
             answers[each.context].append(each)
     if not contexts:
         return None, {}
-    read = [_Read(by_name[each.session], each, answers[each.context]) for each in contexts]
+    read = [_AnsweredContext(by_name[each.session], each, answers[each.context]) for each in contexts]
     return (
         Answering(
             answerer=RECORDED,
@@ -264,15 +264,15 @@ def published_answering(subjects: Sequence[Subject]) -> tuple[Answering | None, 
     )
 
 
-class _Read:
+class _AnsweredContext:
     """A context that was read elsewhere, with the answers to questions about it."""
 
-    def __init__(self, subject: Subject, context: PublishedContext, answers: Sequence[PublishedAnswer]) -> None:
+    def __init__(self, subject: ProbedSubject, context: PublishedContext, answers: Sequence[PublishedAnswer]) -> None:
         self.subject, self.context, self.answers = subject, context, answers
         self._at = len(subject.cuts) - 1
         texts = {(each.probe, each.question): each.answer for each in answers}
         found = [each for each in subject.asked if each.at == self._at]
-        self.askings: Mapping[str, tuple[Asking, str]] = {
+        self.askings: Mapping[str, tuple[ProbeAtCut, str]] = {
             each.probe.probe_id: (each, texts[key])
             for each in found
             if (key := (each.probe.probe_id, each.probe.question)) in texts
@@ -302,7 +302,7 @@ class _Read:
         )
 
 
-def _by_method(read: Sequence[_Read], asked: Mapping[str, list[AskedProbe]]) -> Iterator[MeasuredMethod]:
+def _by_method(read: Sequence[_AnsweredContext], asked: Mapping[str, list[AskedProbe]]) -> Iterator[MeasuredMethod]:
     for method in dict.fromkeys(each.context.method for each in read):
         of_it = [each for each in read if each.context.method == method]
         yield MeasuredMethod(

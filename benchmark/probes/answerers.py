@@ -12,8 +12,8 @@ from benchmark.probes.extracting import EXTRACT_VERSION, extracted
 from benchmark.probes.questions import AnswerQuestion, within
 from benchmark.probes.recorded import RECORDED, FileAnswerer
 from benchmark.probes.row_answerers import RowAnswerer
-from benchmark.probes.said import Answers
-from benchmark.run.named import BuiltIn, Recorded, Role, chosen
+from benchmark.probes.said import ProbeAnswers
+from benchmark.run.named import BuiltIn, RecordedReplies, Role, chosen
 from benchmark.run.row_asking import asking_run
 
 EXTRACT = "extract"
@@ -41,7 +41,7 @@ class Answerer(Protocol):
         """What may change its answers, in words."""
         ...
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Return what it says to each question; those about one context follow each other.
 
         Raises:
@@ -52,15 +52,15 @@ class Answerer(Protocol):
         ...
 
 
-class Extract:
+class ContextExtract:
     """See `extracted`."""
 
     name = EXTRACT
     version = f"version {EXTRACT_VERSION}, no model"
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Answer all of them; see Answerer."""
-        return Answers({each.question_id: extracted(each) for each in questions})
+        return ProbeAnswers({each.question_id: extracted(each) for each in questions})
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def answerers_of(names: Sequence[str], options: AnswererOptions) -> list[Answere
 def _answerer(name: str, options: AnswererOptions) -> Answerer:
     found = chosen(name, ROLE, options.matrix)
     if isinstance(found, BuiltIn):
-        return Extract()
-    if isinstance(found, Recorded):
+        return ContextExtract()
+    if isinstance(found, RecordedReplies):
         return FileAnswerer(name, found.path)
     return RowAnswerer(found, asking_run(options.folder, options.env_file, remote=options.remote), options.told)
 
 
-def told_within(questions: Sequence[AnswerQuestion], answers: Answers) -> dict[str, str]:
+def told_within(questions: Sequence[AnswerQuestion], answers: ProbeAnswers) -> dict[str, str]:
     """Return what counts of answers: what they say within the limit of words."""
     limits = {each.question_id: each.words for each in questions}
     return {name: within(text, limits[name]) for name, text in answers.texts.items() if name in limits}

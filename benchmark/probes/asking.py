@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.probes.acts import Act
-from benchmark.probes.judge import Counted, Judge, Said, Unit
+from benchmark.probes.judge import Counted, ProbeJudge, ProbeUnit, ProbeVerdict
 from benchmark.probes.model import Probe, sentence
 from benchmark.statements.judging import judge
 from benchmark.statements.model import Weight
@@ -15,12 +15,12 @@ from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST, compact_session
 from ctxsift.sessions.records import Session
 
-NOTHING = Said()
+NOTHING = ProbeVerdict()
 UNCOUNTED = Counted(frozenset(), frozenset(), frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ProbeAtCut:
     """A probe at a cut.
 
     Attributes:
@@ -47,7 +47,9 @@ def kept_texts(session: Session, cuts: Sequence[Cut], keep_last: int = DEFAULT_K
     return [each.text for each in compact_session(session, "drop", cuts, keep_last=keep_last)]
 
 
-def kept_says(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], judge: Judge) -> list[dict[str, Said]]:
+def kept_says(
+    probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str], judge: ProbeJudge
+) -> list[dict[str, ProbeVerdict]]:
     """Return for each cut what the kept steps say of each probe, by id, that has statements and could be asked there.
 
     Args:
@@ -59,7 +61,7 @@ def kept_says(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str],
     """
     return [
         {
-            probe.probe_id: judge.judge(Unit(probe, probe.statements, UNCOUNTED, cut.after_step, context=text))
+            probe.probe_id: judge.judge(ProbeUnit(probe, probe.statements, UNCOUNTED, cut.after_step, context=text))
             for probe in probes
             if probe.files is None and is_gone(probe, cut)
         }
@@ -67,7 +69,9 @@ def kept_says(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[str],
     ]
 
 
-def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[Mapping[str, Said]]) -> Iterator[Asking]:
+def askings(
+    probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[Mapping[str, ProbeVerdict]]
+) -> Iterator[ProbeAtCut]:
     """Yield each probe at each cut at which it is asked; those that ask for files are asked where any is gone.
 
     Args:
@@ -84,10 +88,10 @@ def askings(probes: Sequence[Probe], cuts: Sequence[Cut], kept: Sequence[Mapping
             first = at if first is None else first
             counted = counted_of(probe, kept[at].get(probe.probe_id, NOTHING))
             if counted.vital or probe.files is not None:
-                yield Asking(probe, at, at - first, counted)
+                yield ProbeAtCut(probe, at, at - first, counted)
 
 
-def leaked(probes: Sequence[Probe], kept: Sequence[Mapping[str, Said]]) -> Iterator[tuple[str, int, int]]:
+def leaked(probes: Sequence[Probe], kept: Sequence[Mapping[str, ProbeVerdict]]) -> Iterator[tuple[str, int, int]]:
     """Yield probe by id, cut and statement by index where the kept steps say what is asked for; as for `askings`."""
     for at, said in enumerate(kept):
         for probe in probes:
@@ -100,7 +104,7 @@ def is_gone(probe: Probe | Act, cut: Cut) -> bool:
     return max(probe.evidence) < cut.first_kept and (probe.until is None or cut.after_step < probe.until)
 
 
-def counted_of(probe: Probe, leaked: Said) -> Counted:
+def counted_of(probe: Probe, leaked: ProbeVerdict) -> Counted:
     """Return what of a probe counts beside kept steps that say `leaked`."""
     left = [(index, each.weight) for index, each in enumerate(probe.statements) if index not in leaked.statements]
     okay = {index for index, weight in left if weight is Weight.OKAY}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import vl_convert
 
-from benchmark.probes.figures import Board, Row
+from benchmark.probes.figures import ProbeBoard, Row
 from benchmark.probes.nulls import NULLS, ORACLE
 from benchmark.probes.references import PUBLISHED
 from benchmark.record.base import Json
@@ -32,7 +32,7 @@ def check_chart(path: Path) -> Path:
     return path
 
 
-def write_chart(board: Board, path: Path) -> None:
+def write_chart(board: ProbeBoard, path: Path) -> None:
     """Write both pictures of a board, one below the other. Raises OSError, and InputError as `check_chart`."""
     specification = _chart(board)
     if check_chart(path).suffix.lower() == ".png":
@@ -41,7 +41,7 @@ def write_chart(board: Board, path: Path) -> None:
         write_atomically(path, str(vl_convert.vegalite_to_svg(specification)))
 
 
-def _chart(board: Board) -> Json:
+def _chart(board: ProbeBoard) -> Json:
     specification: Json = json.loads(_TEMPLATE.read_text(encoding="utf-8"))
     rows = [row for row in board.rows if row.method != ORACLE]
     sets = {"methods": list(_apart([*map(_point, rows), *_published()])), "dimensions": list(_dimensions(rows))}

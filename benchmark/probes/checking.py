@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmark.probes.acts import TOOLS, Act, Outcome, graded_call
 from benchmark.probes.asking import (
     UNCOUNTED,
-    Asking,
+    ProbeAtCut,
     askings,
     is_gone,
     kept_says,
@@ -17,7 +17,7 @@ from benchmark.probes.asking import (
     probe_cuts,
     told_by_question,
 )
-from benchmark.probes.judge import Counted, Questions, Said, Unit
+from benchmark.probes.judge import Counted, ProbeUnit, ProbeVerdict, SessionProbes
 from benchmark.probes.judging import RuleJudge, unsaid
 from benchmark.probes.model import Maker, Probe, Unanswerable, sentence
 from benchmark.statements.judging import judge, violations
@@ -49,7 +49,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ProbeCheck:
     """What a check of the probes of a session found.
 
     Attributes:
@@ -72,7 +72,7 @@ def check_probes(
     where: str,
     unanswerable: Sequence[Unanswerable] = (),
     acts: Sequence[Act] = (),
-) -> Checked:
+) -> ProbeCheck:
     """Return what is wrong with the probes of a session, and where they are asked.
 
     Args:
@@ -83,10 +83,10 @@ def check_probes(
         acts: what is to be done.
 
     """
-    cuts, rules = probe_cuts(session), RuleJudge(Questions(probes))
+    cuts, rules = probe_cuts(session), RuleJudge(SessionProbes(probes))
     kept = kept_says(probes, cuts, kept_texts(session, cuts), rules)
     whole = [each.text for each in compact_session(session, "everything", cuts)]
-    asked: dict[str, list[Asking]] = {probe.probe_id: [] for probe in probes}
+    asked: dict[str, list[ProbeAtCut]] = {probe.probe_id: [] for probe in probes}
     for asking in askings(probes, cuts, kept):
         asked[asking.probe.probe_id].append(asking)
     steps = [(step.step_id, text_of([step])) for step in session.steps]
@@ -105,7 +105,7 @@ def check_probes(
         problems += [Problem(there, text) for text in _act(act, cuts)]
     where_asked = {name: tuple(asking.at for asking in mine) for name, mine in asked.items()}
     leaks = tuple(leaked(probes, kept))
-    return Checked(tuple(problems), tuple(cuts), where_asked, leaks)
+    return ProbeCheck(tuple(problems), tuple(cuts), where_asked, leaks)
 
 
 def _answered(session: Session, unanswerable: Sequence[Unanswerable], where: str) -> Iterator[Problem]:
@@ -217,7 +217,7 @@ def _before(probe: Probe, steps: Sequence[tuple[int, str]], rules: RuleJudge) ->
             )
 
 
-def _history(mine: Sequence[Asking], rules: RuleJudge, whole: Sequence[str], cuts: Sequence[Cut]) -> Iterator[str]:
+def _history(mine: Sequence[ProbeAtCut], rules: RuleJudge, whole: Sequence[str], cuts: Sequence[Cut]) -> Iterator[str]:
     """Yield where the whole history does not give the answer, although nothing is gone from it."""
     for asking in mine:
         said = _said(rules, asking.probe, whole[asking.at], asking.counted)
@@ -238,7 +238,7 @@ def _nowhere(probe: Probe, rules: RuleJudge, whole: Sequence[str]) -> Iterator[s
             yield f"statements/{index}: the whole history does not say {statement.says!r}"
 
 
-def _said(rules: RuleJudge, probe: Probe, text: str, counted: Counted = UNCOUNTED) -> Said:
+def _said(rules: RuleJudge, probe: Probe, text: str, counted: Counted = UNCOUNTED) -> ProbeVerdict:
     if probe.files is not None:
-        return Said()
-    return rules.judge(Unit(probe, probe.statements, counted, probe.evidence[-1], context=text))
+        return ProbeVerdict()
+    return rules.judge(ProbeUnit(probe, probe.statements, counted, probe.evidence[-1], context=text))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from benchmark.probes.records import Call, LeftContext, MeasuredMethod, ProbedSession, ProbeResult
+from benchmark.probes.records import LeftContext, MeasuredMethod, ModelCall, ProbedSession, ProbeResult
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _sent(session: ProbedSession, cycles: Iterable[LeftContext], prices: Prices)
     tokens = price = 0.0
     # Tokens that cuts took out of what stands before a call.
     gone = 0
-    first = Call(step=0, tokens=0)
+    first = ModelCall(step=0, tokens=0)
     for before, call in pairwise([first, *session.calls]):
         cached = before.tokens - gone
         for cut in (cut for cut in by_cut if before.step <= cut < call.step):

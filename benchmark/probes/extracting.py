@@ -38,7 +38,7 @@ _LEAST_LEFT = 3
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _ContextLines:
     """The lines of a context.
 
     Attributes:
@@ -71,7 +71,7 @@ def extracted(asked: AnswerQuestion) -> str:
     return "\n".join(sorted(picked, key=picked.__getitem__))
 
 
-def _nearness(lines: _Lines, question: str) -> Floats:
+def _nearness(lines: _ContextLines, question: str) -> Floats:
     found = np.zeros(len(lines.texts))
     for word in dict.fromkeys(_words(question)):
         if word in lines.places:
@@ -86,7 +86,7 @@ def _nearness(lines: _Lines, question: str) -> Floats:
 
 # Questions about one context follow each other.
 @functools.lru_cache(maxsize=2)
-def _lines_of(context: str) -> _Lines:
+def _lines_of(context: str) -> _ContextLines:
     texts = [line.strip() for line in context.split("\n")]
     counts = [_counted(text[:_MOST_LINE]) for text in texts]
     sizes = [count.total() for count in counts]
@@ -100,7 +100,7 @@ def _lines_of(context: str) -> _Lines:
         for word, found in places.items()
     }
     kept_from = next((place for place, text in enumerate(texts) if STEP_LINE.fullmatch(text)), len(texts))
-    return _Lines(texts, places, weights, kept_from)
+    return _ContextLines(texts, places, weights, kept_from)
 
 
 # Contexts of one session end with the same steps.

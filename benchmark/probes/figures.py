@@ -12,11 +12,11 @@ from statistics import fmean
 import numpy as np
 
 from benchmark.analysis.ranking import Rank, ranks_of
-from benchmark.judges.rubric import FULL, Criterion, Dimension
+from benchmark.judges.rubric import FULL, Criterion, RubricDimension
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import ENDS, NULLS, draws_joined
 from benchmark.probes.records import AskedProbe, LeftContext, MeasuredMethod, ProbeResult
-from benchmark.probes.states import Posed, State, posed_by_id, state_of
+from benchmark.probes.states import Posed, ProbeState, posed_by_id, state_of
 from benchmark.record.base import Interval
 from benchmark.statistics import Clusters, Difference, Floats, difference_of, holm, interval_of, resamples
 
@@ -26,7 +26,7 @@ _Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ProbeEstimate:
     """A figure with its interval.
 
     Attributes:
@@ -142,12 +142,12 @@ class Row:
     model: str | None
     label: str
     rank: Rank | None
-    score: Estimate
+    score: ProbeEstimate
     other_words: float | None
-    types: Mapping[ProbeType, Estimate]
-    dimensions: Mapping[Dimension, Estimate]
-    criteria: Mapping[Criterion, Estimate]
-    overall: Estimate
+    types: Mapping[ProbeType, ProbeEstimate]
+    dimensions: Mapping[RubricDimension, ProbeEstimate]
+    criteria: Mapping[Criterion, ProbeEstimate]
+    overall: ProbeEstimate
     kept: tuple[float | None, ...]
     kept_of_same: tuple[float | None, ...]
     uptake: float | None
@@ -159,7 +159,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Board:
+class ProbeBoard:
     """Methods on the probes that one kind of maker wrote, best first; draws of random lines are one.
 
     Attributes:
@@ -183,13 +183,13 @@ class Board:
     unasked: tuple[str, ...] = ()
 
 
-def boards(result: ProbeResult) -> Iterator[Board]:
+def boards(result: ProbeResult) -> Iterator[ProbeBoard]:
     """Yield a board for each kind of maker that has probes; those by hand first."""
     posed = posed_by_id(result.probes)
     yield from filter(None, (board_of(result.methods, maker, posed) for maker in Maker))
 
 
-def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | None = None) -> Board | None:
+def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | None = None) -> ProbeBoard | None:
     """Return the board of methods that were asked the same; None where they were asked nothing of that kind.
 
     Args:
@@ -202,7 +202,9 @@ def board_of(methods: Sequence[MeasuredMethod], maker: Maker, posed: Posed | Non
     return _board(maker, figures) if any(each.asked for each in figures) else None
 
 
-def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Dimension | None = None) -> Difference:
+def lift(
+    result: ProbeResult, maker: Maker, label: str, over: str, dimension: RubricDimension | None = None
+) -> Difference:
     """Return how far one method lies above another on the same questions, 0 to 5.
 
     Args:
@@ -219,7 +221,7 @@ def lift(result: ProbeResult, maker: Maker, label: str, over: str, dimension: Di
     return by_label[over].difference_in(dimension, by_label[label])
 
 
-def _board(maker: Maker, methods: Sequence[_Figures]) -> Board:
+def _board(maker: Maker, methods: Sequence[_Figures]) -> ProbeBoard:
     figures = [each for each in methods if each.asked]
     by_key = max((each.ages for each in figures), key=len)
     ages = list(by_key.values())
@@ -229,7 +231,7 @@ def _board(maker: Maker, methods: Sequence[_Figures]) -> Board:
     differences = _differences(ranked)
     ranks, lifts = _ranks(ranked, differences), _lifts(ranked, differences)
     rows = [each.row(ranks.get(each.label), lifts.get(each.label), len(counts), same) for each in figures]
-    return Board(
+    return ProbeBoard(
         maker,
         len({(session, probe) for session, probe, _ in by_key}),
         len(by_key),
@@ -348,7 +350,7 @@ class _Figures:
         assert found is not None
         return self._difference(found)
 
-    def difference_in(self, dimension: Dimension, other: _Figures) -> Difference:
+    def difference_in(self, dimension: RubricDimension, other: _Figures) -> Difference:
         """Return the same in one dimension; it has criteria that are scored."""
         read = [_reader(criterion) for criterion in dimension.criteria]
         gains = (self._gain(self._by_question(value), other._by_question(value)) for value in read)
@@ -389,8 +391,10 @@ class _Figures:
         return {name: aged for name, aged in found if aged is not None}
 
     @cached_property
-    def _dimensions(self) -> dict[Dimension, _Aged]:
-        parts = {name: [self._criteria[each] for each in name.criteria if each in self._criteria] for name in Dimension}
+    def _dimensions(self) -> dict[RubricDimension, _Aged]:
+        parts = {
+            name: [self._criteria[each] for each in name.criteria if each in self._criteria] for name in RubricDimension
+        }
         return {name: _mean_of(found) for name, found in parts.items() if found}
 
     def _of_type(self, kind: ProbeType) -> _Aged | None:
@@ -400,18 +404,18 @@ class _Figures:
         values = [(each.session, each.age, found) for each in self.asked if (found := value(each)) is not None]
         return _Aged.of(values, self._sessions) if values else None
 
-    def _estimates(self, found: Iterable[tuple[ProbeType, _Aged | None]]) -> Iterator[tuple[ProbeType, Estimate]]:
+    def _estimates(self, found: Iterable[tuple[ProbeType, _Aged | None]]) -> Iterator[tuple[ProbeType, ProbeEstimate]]:
         yield from ((name, self._estimate(aged)) for name, aged in found if aged is not None)
 
-    def _estimate(self, aged: _Aged) -> Estimate:
+    def _estimate(self, aged: _Aged) -> ProbeEstimate:
         drawn = aged.drawn[~np.isnan(aged.drawn)]
         ends = interval_of(drawn, self._clusters)
-        return Estimate(aged.mean, aged.count, (ends.low, ends.high) if ends else None)
+        return ProbeEstimate(aged.mean, aged.count, (ends.low, ends.high) if ends else None)
 
     def _other_words(self) -> float | None:
         posed = self._posed
         found = [state_of(each, posed[key]) for each in self.asked if (key := (each.session, each.probe)) in posed]
-        return fmean(state is State.OTHER_WORDS for state in found) if found else None
+        return fmean(state is ProbeState.OTHER_WORDS for state in found) if found else None
 
     @staticmethod
     def _kept(asked: Sequence[AskedProbe], ages: int) -> Iterator[float | None]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from benchmark.probes.judge import Found, Said, Unit
+from benchmark.probes.judge import Mention, ProbeUnit, ProbeVerdict
 from benchmark.probes.model import FileChange
 from benchmark.probes.passages import Passage, read_context
 from benchmark.sessions.agreement import by_git
@@ -52,9 +52,9 @@ class _Told:
     line: int
     quoted: str
 
-    def found(self, passage: Passage) -> Found:
-        """Return it as a Found."""
-        return Found(1.0, passage.place, passage.lines[self.line], self.quoted)
+    def found(self, passage: Passage) -> Mention:
+        """Return it as a Mention."""
+        return Mention(1.0, passage.place, passage.lines[self.line], self.quoted)
 
 
 class FileJudge:
@@ -86,13 +86,13 @@ class FileJudge:
         """Return the files that a text names at all."""
         return frozenset(path for path in self._paths if has_token(text, _name(path)))
 
-    def judge(self, unit: Unit) -> Said:
+    def judge(self, unit: ProbeUnit) -> ProbeVerdict:
         """Return what a context has of the files that a probe asks for: those are its statements, in their order."""
         change, leaked, truth = unit.probe.files, self.named(unit.kept), self._truth[unit.step]
         assert change is not None
         gold = frozenset(by_git(truth)[change]) - leaked
-        said: dict[str, Found] = {}
-        claimed: dict[str, Found] = {}
+        said: dict[str, Mention] = {}
+        claimed: dict[str, Mention] = {}
         for passage in read_context(unit.context):
             for told in self._told(passage.text):
                 if change in told.changed:
@@ -101,7 +101,7 @@ class FileJudge:
                     claimed[told.path] = told.found(passage)
         wrong = sorted(claimed.keys() - leaked - gold - _excused(change, truth))
         named = list(enumerate(sorted(gold)))
-        return Said(
+        return ProbeVerdict(
             {index: said[path] for index, path in named if path in said},
             {index: _UNTOLD for index, path in named if path not in said},
             invented={changed(path, change): claimed[path] for path in wrong},

@@ -13,9 +13,9 @@ from benchmark.probes.passages import passages_of
 from benchmark.statements.judging import finding
 from benchmark.statements.model import Statement
 from benchmark.statements.phrases import places_of
-from benchmark.statements.text import Kind, Token, read, tokens_of
+from benchmark.statements.text import Token, TokenKind, read, tokens_of
 from ctxsift.sessions.compaction.cutting import SHARES
-from ctxsift.sessions.compaction.lines import Line, lines_of
+from ctxsift.sessions.compaction.lines import MessageLine, lines_of
 from ctxsift.sessions.compaction.records import Cut
 from ctxsift.sessions.compaction.running import DEFAULT_KEEP_LAST
 from ctxsift.sessions.compaction.tasks import open_tasks
@@ -83,13 +83,15 @@ class _Maker:
     def __init__(self, rarity: Counter[str]) -> None:
         self._rarity = rarity
 
-    def of_lines(self, kind: ProbeType, lines: Sequence[Line], fits: Callable[[Line], bool]) -> Iterator[Probe]:
+    def of_lines(
+        self, kind: ProbeType, lines: Sequence[MessageLine], fits: Callable[[MessageLine], bool]
+    ) -> Iterator[Probe]:
         """Yield a probe for each line that fits, thinned out."""
         for line in _thinned([line for line in lines if fits(line)]):
             tags = (Tag.TECHNICAL,) if kind is ProbeType.RECALL else ()
             yield from self._of_text(kind, line.text, line.step_id, f"{line.step_id}-{line.place}", tags=tags)
 
-    def of_work(self, steps: Sequence[Step], lines: Sequence[Line], cuts: Sequence[Cut]) -> Iterator[Probe]:
+    def of_work(self, steps: Sequence[Step], lines: Sequence[MessageLine], cuts: Sequence[Cut]) -> Iterator[Probe]:
         """Yield at each cut what the last report or to-do list before it calls open; asked at that cut alone."""
         for cut in cuts:
             until = cut.after_step + 1
@@ -114,7 +116,7 @@ class _Maker:
     ) -> Iterator[Probe]:
         passage = read("\n".join(passages_of(text)))
         names = sorted(hard_names(passage.tokens), key=lambda name: -len(name))[:_ASKED_NAMES]
-        words = self._rarest([each for each in passage.tokens if each.kind is Kind.WORD and each.says_something])
+        words = self._rarest([each for each in passage.tokens if each.kind is TokenKind.WORD and each.says_something])
         terms = [(term,) for word in words for term in (word, f"!{word}") if places_of(passage, (term,))]
         terms = terms[: _ASKED_WORDS - min(len(names), 1)]
         statement = Statement(says=text, names=tuple(names), terms=tuple(terms))
@@ -146,27 +148,27 @@ _QUESTIONS = {
 
 def hard_names(tokens: Iterable[Token]) -> list[str]:
     """Return identifiers, paths and versions among tokens, each once."""
-    return list(dict.fromkeys(each.text for each in tokens if each.kind is Kind.NAME and _NAME.search(each.text)))
+    return list(dict.fromkeys(each.text for each in tokens if each.kind is TokenKind.NAME and _NAME.search(each.text)))
 
 
-def _sentences(line: Line) -> Iterator[Line]:
+def _sentences(line: MessageLine) -> Iterator[MessageLine]:
     """Yield the sentences of a line, each as one of its own; only what ends a turn of the agent, and the user's."""
     if line.by_user or line.is_report:
         for number, text in enumerate(SENTENCE_END.split(line.text)):
             yield dataclasses.replace(line, text=text, place=100 * line.place + number)
 
 
-def _is_order(line: Line) -> bool:
+def _is_order(line: MessageLine) -> bool:
     return line.by_user and (line.is_reply or bool(_ORDER.search(line.text)))
 
 
-def _is_prose(line: Line) -> bool:
+def _is_prose(line: MessageLine) -> bool:
     # A short answer says enough below its question.
     words = len(f"{line.lead if line.is_reply else ''} {line.text}".split())
     return not line.in_code and _FEWEST_WORDS <= words <= _MOST_WORDS and not line.text.endswith("?")
 
 
-def _thinned(lines: Sequence[Line]) -> Iterable[Line]:
+def _thinned(lines: Sequence[MessageLine]) -> Iterable[MessageLine]:
     if len(lines) <= MOST_OF_A_TYPE:
         return lines
     return [lines[number * len(lines) // MOST_OF_A_TYPE] for number in range(MOST_OF_A_TYPE)]

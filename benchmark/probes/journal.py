@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from benchmark.probes.records import AskedProbe, LeftContext
-from ctxsift.models.store import Entry, Store
+from ctxsift.models.store import Store, StoreEntry
 from ctxsift.sessions import records
 
 # Folders of all code that can change a figure.
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 _CODE = (Path(records.__file__).parent, _HERE, _HERE.parent / "statements")
 
 
-class JournalEntry(Entry, frozen=True, kw_only=True):
+class JournalEntry(StoreEntry, frozen=True, kw_only=True):
     """What a method made of one session; its key is of everything that this depends on.
 
     Attributes:

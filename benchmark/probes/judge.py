@@ -45,7 +45,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ProbeUnit:
     """A probe at a cut, with what is left there. Nothing in it tells which method left it.
 
     Attributes:
@@ -68,7 +68,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Mention:
     """Something that is said.
 
     Attributes:
@@ -86,7 +86,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ProbeVerdict:
     """What is said of one probe, by index.
 
     Attributes:
@@ -102,14 +102,14 @@ class Said:
 
     """
 
-    statements: Mapping[int, Found] = field(default_factory=dict)
+    statements: Mapping[int, Mention] = field(default_factory=dict)
     missing: Mapping[int, str] = field(default_factory=dict)
-    must_not: Mapping[int, Found] = field(default_factory=dict)
-    crossed: Mapping[int, Found] = field(default_factory=dict)
-    reworded: Mapping[int, Found] = field(default_factory=dict)
-    invented: Mapping[str, Found] = field(default_factory=dict)
+    must_not: Mapping[int, Mention] = field(default_factory=dict)
+    crossed: Mapping[int, Mention] = field(default_factory=dict)
+    reworded: Mapping[int, Mention] = field(default_factory=dict)
+    invented: Mapping[str, Mention] = field(default_factory=dict)
     names: frozenset[int] = frozenset()
-    contradiction: tuple[str, Found] | None = None
+    contradiction: tuple[str, Mention] | None = None
 
     def share(self, index: int) -> float:
         """Return how much of a statement is said, in [0, 1]."""
@@ -117,7 +117,7 @@ class Said:
         return found.share if found else 0.0
 
 
-class Judge(Protocol):
+class ProbeJudge(Protocol):
     """Says what is said. The same units come to the same verdicts, in whatever order they are judged.
 
     Attributes:
@@ -131,13 +131,13 @@ class Judge(Protocol):
     version: str
     needs: frozenset[Need]
 
-    def judge(self, unit: Unit) -> Said:
+    def judge(self, unit: ProbeUnit) -> ProbeVerdict:
         """Return what is said of a probe."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class SessionProbes:
     """What a judge knows of a session before it judges.
 
     Attributes:
@@ -152,9 +152,9 @@ class Questions:
 
 
 # Makes the judge of one session.
-JudgeFactory = Callable[[Questions], Judge]
+JudgeFactory = Callable[[SessionProbes], ProbeJudge]
 
 
-def title_of(judge: Judge) -> str:
+def title_of(judge: ProbeJudge) -> str:
     """Return what results call a judge."""
     return f"{judge.name}, version {judge.version}"

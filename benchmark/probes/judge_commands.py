@@ -13,7 +13,7 @@ from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_OK,
-    Parser,
+    BenchmarkParser,
     add_json,
     print_json,
 )
@@ -42,7 +42,7 @@ from benchmark.probes.judged import (
     rules_of,
     to_judge,
 )
-from benchmark.probes.labelled import Part, labelled_answers
+from benchmark.probes.labelled import LabelledPart, labelled_answers
 from benchmark.probes.printing import SHARE
 from benchmark.probes.printing_judges import (
     WARN_UNSCORED,
@@ -63,7 +63,7 @@ _RESULT = Path("results/probes.json")
 _MOST_UNSCORED = 0.2
 
 
-def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_judging(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     """Add both commands."""
     judge = commands.add_parser("judge", help="judge stored answers", description=_JUDGE)
     judge.add_argument("result", type=Path, metavar="FILE", help="result file of `run`")
@@ -98,10 +98,10 @@ def add_judging(commands: argparse._SubParsersAction[Parser]) -> None:
     calibrate.add_argument(
         "--set",
         nargs="+",
-        choices=list(Part),
-        default=list(Part),
+        choices=list(LabelledPart),
+        default=list(LabelledPart),
         metavar="NAME",
-        help=f"labelled answers to use: {', '.join(Part)}",
+        help=f"labelled answers to use: {', '.join(LabelledPart)}",
     )
     calibrate.set_defaults(run=_calibrate)
 
@@ -251,12 +251,12 @@ def _why(judged: JudgedAnswers) -> str:
 
 
 def _calibrate(options: argparse.Namespace) -> int:
-    criteria, parts = criteria_named(options.criteria), [Part(name) for name in options.set]
+    criteria, parts = criteria_named(options.criteria), [LabelledPart(name) for name in options.set]
     answers = labelled_answers(parts, criteria=criteria, with_context=options.with_context)
     return run_calibrate(options, answers, rules_on)
 
 
-def add_for_judging(export: Parser) -> None:
+def add_for_judging(export: BenchmarkParser) -> None:
     """Add the options of `export --for-judging`."""
     group = export.add_argument_group("with --for-judging")
     group.add_argument(

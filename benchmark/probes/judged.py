@@ -16,7 +16,7 @@ from benchmark.judges.records import Agreement, JudgedAnswer, Use
 from benchmark.judges.rubric import Criterion, overall_score
 from benchmark.judges.rules import RulesJudge
 from benchmark.probes.answer_rules import ANSWER_RULES_VERSION
-from benchmark.probes.figures import Board, board_of
+from benchmark.probes.figures import ProbeBoard, board_of
 from benchmark.probes.model import Maker
 from benchmark.probes.records import Answering, AskedProbe, JudgedAnswers, MeasuredMethod, ProbeResult, RightAnswer
 from benchmark.probes.rubric import criteria_asked
@@ -139,7 +139,7 @@ class JudgedBoard:
 
     answering: Answering
     judged: JudgedAnswers
-    board: Board
+    board: ProbeBoard
     unscored: float
     labelled: int
     differing: int

@@ -10,14 +10,14 @@ from enum import Enum, auto
 from functools import cached_property
 
 from benchmark.probes.file_sets import FileJudge
-from benchmark.probes.judge import Found, Need, Questions, Said, Unit
+from benchmark.probes.judge import Mention, Need, ProbeUnit, ProbeVerdict, SessionProbes
 from benchmark.probes.model import Probe
 from benchmark.probes.passages import Passage, passages_of, read_context
 from benchmark.statements.judging import finding, violations
 from benchmark.statements.lints import missing_terms
 from benchmark.statements.model import Alternatives, Statement
 from benchmark.statements.phrases import may_be_among, may_be_said
-from benchmark.statements.text import Kind, Text, Token, read, tokens_of
+from benchmark.statements.text import Text, Token, TokenKind, read, tokens_of
 from benchmark.whole_tokens import has_token, token_place
 
 # Raised when the same context may come to another verdict.
@@ -75,7 +75,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _SearchedContext:
     """A context that was looked through, passage by passage."""
 
     text: str
@@ -96,11 +96,11 @@ class _Read:
         """Those of all its words."""
         return frozenset().union(*(each.norms for each in self.seen))
 
-    def found(self, number: int, hit: _Hit) -> Found:
-        """Return a hit in a passage as a Found."""
+    def found(self, number: int, hit: _Hit) -> Mention:
+        """Return a hit in a passage as a Mention."""
         passage = self.passages[number]
         why = hit.quoted if hit.share or hit.kind is not _Kind.STATEMENT else f"{_TOUCHED}{hit.quoted}"
-        return Found(hit.share, passage.place, passage.lines[hit.line], why)
+        return Mention(hit.share, passage.place, passage.lines[hit.line], why)
 
 
 class RuleJudge:
@@ -113,7 +113,7 @@ class RuleJudge:
 
     name, version, needs = "rules", JUDGE_VERSION, frozenset({Need.CONTEXT})
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: SessionProbes) -> None:
         self._probes = tuple(probe for probe in questions.probes if probe.files is None)
         self._files = FileJudge(questions.truth, questions.folder)
         self._names = {probe.probe_id: tuple(probe.names()) for probe in self._probes}
@@ -127,9 +127,9 @@ class RuleJudge:
         }
         self._hard = {probe.probe_id: [_hard(each) for each in probe.statements] for probe in self._probes}
         self._known: dict[str, _Seen] = {}
-        self._last = _Read("")
+        self._last = _SearchedContext("")
 
-    def judge(self, unit: Unit) -> Said:
+    def judge(self, unit: ProbeUnit) -> ProbeVerdict:
         """Return what a context says of a probe; all of one context best come one after the other."""
         if unit.probe.files is not None:
             return self._files.judge(unit)
@@ -137,9 +137,9 @@ class RuleJudge:
             self._last = self._read(unit.context)
         return _said(unit, self._last)
 
-    def _read(self, context: str) -> _Read:
+    def _read(self, context: str) -> _SearchedContext:
         passages = read_context(context)
-        return _Read(context, passages, tuple(self._seen(passage.text) for passage in passages))
+        return _SearchedContext(context, passages, tuple(self._seen(passage.text) for passage in passages))
 
     def _seen(self, passage: str) -> _Seen:
         if passage not in self._known:
@@ -180,7 +180,7 @@ class RuleJudge:
 
 def _hard(statement: Statement) -> frozenset[frozenset[str]]:
     """Return what of a statement keeps its form in other words: names, each by its spellings, and numbers."""
-    tokens = [token for token in tokens_of(statement.says) if token.kind in (Kind.NAME, Kind.NUMBER)]
+    tokens = [token for token in tokens_of(statement.says) if token.kind in (TokenKind.NAME, TokenKind.NUMBER)]
     named = [frozenset([name] if isinstance(name, str) else name) for name in statement.names]
     spelt = frozenset().union(*named)
     return frozenset([*named, *(frozenset([token.text]) for token in tokens if token.text not in spelt)])
@@ -225,12 +225,12 @@ def words_told(tokens: Iterable[Token]) -> frozenset[str]:
 
 def _word(token: Token) -> str:
     """Return what a token tells: a name without folder and line, a number, a word that does not only bind others."""
-    if not (token.kind in (Kind.NAME, Kind.NUMBER) or token.says_something):
+    if not (token.kind in (TokenKind.NAME, TokenKind.NUMBER) or token.says_something):
         return ""
     return token.bare_norm
 
 
-def _said(unit: Unit, context: _Read) -> Said:
+def _said(unit: ProbeUnit, context: _SearchedContext) -> ProbeVerdict:
     latest: dict[_Kind, dict[int, tuple[_Place, _Hit]]] = {kind: {} for kind in _Kind}
     fullest: dict[int, tuple[float, _Place, _Hit]] = {}
     for number, hit in context.hits.get(unit.probe.probe_id, ()):
@@ -240,7 +240,7 @@ def _said(unit: Unit, context: _Read) -> Said:
         if hit.kind is _Kind.STATEMENT and (hit.share, place) > fullest.get(hit.index, (-1.0, _NOWHERE))[:2]:
             fullest[hit.index] = hit.share, place, hit
     crossed, must_not = latest[_Kind.CROSSED], latest[_Kind.MUST_NOT]
-    return Said(
+    return ProbeVerdict(
         {index: context.found(place[0], hit) for index, (_, place, hit) in fullest.items()},
         {
             index: _CROSSED if index in crossed else _missing(context, unit.statements[index])
@@ -256,8 +256,8 @@ def _said(unit: Unit, context: _Read) -> Said:
 
 
 def _contradiction(
-    unit: Unit, context: _Read, latest: Mapping[_Kind, Mapping[int, tuple[_Place, _Hit]]]
-) -> tuple[str, Found] | None:
+    unit: ProbeUnit, context: _SearchedContext, latest: Mapping[_Kind, Mapping[int, tuple[_Place, _Hit]]]
+) -> tuple[str, Mention] | None:
     """Return what a context says last, if that is wrong: who reads on to its end goes by that."""
     counted, probe = unit.counted, unit.probe
     right = [place for index, (place, _) in latest[_Kind.STATEMENT].items() if index in counted.vital]
@@ -277,7 +277,7 @@ def _contradiction(
     return (says, context.found(place[0], hit)) if place > max(right, default=_NOWHERE) else None
 
 
-def _missing(context: _Read, statement: Statement) -> str:
+def _missing(context: _SearchedContext, statement: Statement) -> str:
     """Return why a statement is not said: what of it stands nowhere."""
     for group in statement.groups:
         if not may_be_among(context.text, context.norms, group):

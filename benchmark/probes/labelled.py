@@ -14,13 +14,13 @@ from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.answer_rules import abstains
 from benchmark.probes.model import FileChange, ProbeType
-from benchmark.probes.recorded import Label, published_answers, published_contexts, shipped_lines
+from benchmark.probes.recorded import RubricLabel, published_answers, published_contexts, shipped_lines
 from benchmark.probes.rubric import criteria_asked
 
 LABELLED = "labelled.jsonl.gz"
 
 
-class Part(StrEnum):
+class LabelledPart(StrEnum):
     """Of the labelled answers."""
 
     # Of readers, under the methods of 25 November 2026, with the contexts that they read.
@@ -44,14 +44,14 @@ class LabelledLine(msgspec.Struct, frozen=True, kw_only=True, rename={"answer_id
     """
 
     answer_id: str
-    part: Part
+    part: LabelledPart
     session: str
     probe: str
     type: ProbeType
     question: str
     gold: str
     answer: str
-    labels: tuple[Label, ...]
+    labels: tuple[RubricLabel, ...]
     kind: str = ""
     method: str = ""
     files: FileChange | None = None
@@ -62,13 +62,13 @@ class LabelledProbe:
     """A labelled answer, and which probe it answers."""
 
     probe: str
-    part: Part
+    part: LabelledPart
     kind: str
     answer: LabelledAnswer
 
 
 def labelled_answers(
-    parts: Sequence[Part] = tuple(Part),
+    parts: Sequence[LabelledPart] = tuple(LabelledPart),
     *,
     criteria: Sequence[Criterion] | None = None,
     with_context: bool = False,
@@ -84,7 +84,7 @@ def labelled_answers(
         InputError: they are damaged.
 
     """
-    lines = [*_published()] if Part.PUBLISHED in parts else []
+    lines = [*_published()] if LabelledPart.PUBLISHED in parts else []
     contexts = {}
     if with_context:
         seen = {each.context: each.text for each in published_contexts()}
@@ -100,7 +100,7 @@ def _published() -> Iterator[LabelledLine]:
         context = seen[each.context]
         yield LabelledLine(
             answer_id=each.answer_id,
-            part=Part.PUBLISHED,
+            part=LabelledPart.PUBLISHED,
             session=context.session,
             probe=each.probe,
             type=each.type,
@@ -125,7 +125,7 @@ def _labelled(line: LabelledLine, criteria: Sequence[Criterion] | None, context:
     return LabelledProbe(line.probe, line.part, line.kind, answer)
 
 
-def labels_of(labels: Sequence[Label]) -> dict[Criterion, float]:
+def labels_of(labels: Sequence[RubricLabel]) -> dict[Criterion, float]:
     """Return the mean of the readers by criterion; a third one decides with them where two were far apart."""
     found: dict[Criterion, list[float]] = {}
     for label in labels:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.probes.generating import generated
-from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.measuring import ProbedSubject, measure
 from benchmark.probes.model import ProbeType
 from benchmark.probes.own import GIVEN, lost_by_methods
-from benchmark.probes.states import State
+from benchmark.probes.states import ProbeState
 from ctxsift.errors import InputError
-from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.controls import GivenSummary
 from ctxsift.sessions.compaction.transcript import tokens_of
 from ctxsift.sessions.reading import read_session
 from ctxsift.sessions.records import Compaction, Session
@@ -85,14 +85,16 @@ def loss_of(path: Path) -> Loss:
     kept = last.first_kept_step
     keep_last = tokens_of([step for step in steps if step.step_id >= kept]) if kept is not None else 0
     probes = generated(before, keep_last=keep_last, shares=_AT_END)
-    subject = Subject(str(path), "own", before, probes, keep_last=keep_last, shares=_AT_END, counts_inventions=False)
+    subject = ProbedSubject(
+        str(path), "own", before, probes, keep_last=keep_last, shares=_AT_END, counts_inventions=False
+    )
     if not subject.cuts or not subject.asked:
         problem = f"the rules find nothing to ask about the steps before the compaction at step {last.after_step}"
         raise InputError(str(path), problem, "read the summary with `ctxsift session show`")
     # The budget limits methods that make summaries; this one is given whole.
-    result = measure(subject, GIVEN, budget=0, made=Given(last.summary))
+    result = measure(subject, GIVEN, budget=0, made=GivenSummary(last.summary))
     (row,) = lost_by_methods([subject], {GIVEN: [result]})
-    dropped = [Dropped(each.type, each.step, each.text, each.state is State.OTHER_WORDS) for each in row.examples]
+    dropped = [Dropped(each.type, each.step, each.text, each.state is ProbeState.OTHER_WORDS) for each in row.examples]
     dropped.sort(key=lambda each: (each.reworded, _ORDER.index(each.type), each.step))
     return Loss(last.after_step, sum(row.asked.values()), tuple(dropped))
 

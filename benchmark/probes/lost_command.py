@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser, path
+from ctxsift.cli.parser import EXIT_USAGE, CommandParser, path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ exit code: 0 done, whether or not anything is lost; always 0 with --hook
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="show what the last compaction of a session dropped", epilog=_EPILOG)
     one.set_defaults(handler=run)

@@ -11,32 +11,32 @@ from functools import cached_property
 import msgspec
 
 from benchmark.probes.acts import Act
-from benchmark.probes.asking import NOTHING, Asking, askings, kept_says, kept_texts, leaked, probe_cuts
+from benchmark.probes.asking import NOTHING, ProbeAtCut, askings, kept_says, kept_texts, leaked, probe_cuts
 from benchmark.probes.file_sets import FileJudge, changed
 from benchmark.probes.invention import History
-from benchmark.probes.judge import Found, Judge, JudgeFactory, Need, Questions, Said, Unit
+from benchmark.probes.judge import JudgeFactory, Mention, Need, ProbeJudge, ProbeUnit, ProbeVerdict, SessionProbes
 from benchmark.probes.judging import RuleJudge
 from benchmark.probes.model import Probe, Unanswerable
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import (
     MOST_INVENTIONS,
     AskedProbe,
-    Call,
+    CycleCost,
     GoldStatement,
     JudgedStatement,
     JudgedWrong,
     LeakedStatement,
     LeftContext,
+    ModelCall,
     PosedProbe,
     ProbedSession,
     RightAnswer,
-    Spent,
     text_sha256,
 )
 from benchmark.probes.scoring import criteria_of, score_of
 from benchmark.sessions.records import StepTruth
 from benchmark.statements.model import Statement
-from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.controls import GivenSummary
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import RECORDED, parted
 from ctxsift.sessions.compaction.records import Compacted, Cut, Method
@@ -47,7 +47,7 @@ from ctxsift.sessions.records import Session, Source, Step, standing
 
 
 @dataclass(frozen=True)
-class Subject:
+class ProbedSubject:
     """A session with the probes about it.
 
     Attributes:
@@ -90,9 +90,9 @@ class Subject:
         return History(self.session.steps, self.session.head.folder)
 
     @cached_property
-    def questions(self) -> Questions:
+    def questions(self) -> SessionProbes:
         """What a judge is told of it."""
-        return Questions(self.probes, self.truth, self.session.head.folder)
+        return SessionProbes(self.probes, self.truth, self.session.head.folder)
 
     @cached_property
     def rules(self) -> RuleJudge:
@@ -100,7 +100,7 @@ class Subject:
         return RuleJudge(self.questions)
 
     @cached_property
-    def judge(self) -> Judge:
+    def judge(self) -> ProbeJudge:
         """Who judges what is left."""
         return self.rules if self.judge_of is RuleJudge else self.judge_of(self.questions)
 
@@ -110,12 +110,12 @@ class Subject:
         return FileJudge(self.truth, self.session.head.folder)
 
     @cached_property
-    def kept_says(self) -> list[dict[str, Said]]:
+    def kept_says(self) -> list[dict[str, ProbeVerdict]]:
         """What the kept steps say at each cut."""
         return kept_says(self.probes, self.cuts, self.kept, self.rules)
 
     @cached_property
-    def asked(self) -> list[Asking]:
+    def asked(self) -> list[ProbeAtCut]:
         """Its probes at the cuts at which they are asked; one that asks for files, where there are any."""
         found = askings(self.probes, self.cuts, self.kept_says)
         return [asking for asking in found if asking.probe.files is None or self.files_at(asking)]
@@ -123,7 +123,7 @@ class Subject:
     @property
     def posed(self) -> list[PosedProbe]:
         """Its probes that are asked, as a result tells them."""
-        found: dict[str, list[Asking]] = {}
+        found: dict[str, list[ProbeAtCut]] = {}
         for asking in self.asked:
             found.setdefault(asking.probe.probe_id, []).append(asking)
         return [self._posed(askings) for askings in found.values()]
@@ -154,16 +154,16 @@ class Subject:
             calls=list(self._calls()),
         )
 
-    def _calls(self) -> Iterator[Call]:
+    def _calls(self) -> Iterator[ModelCall]:
         """Yield a call for each step of the agent."""
         before = 0
         for step in standing(self.session.steps):
             if step.source is Source.AGENT:
-                yield Call(step=step.step_id, tokens=before)
+                yield ModelCall(step=step.step_id, tokens=before)
             if step.source is not Source.SYSTEM:
                 before += tokens_of([step])
 
-    def files_at(self, asking: Asking) -> list[str]:
+    def files_at(self, asking: ProbeAtCut) -> list[str]:
         """Return the files that a probe asks for at a cut."""
         change = asking.probe.files
         if change is None or not self.truth:
@@ -174,18 +174,18 @@ class Subject:
         """Return right answers to all that is asked at a cut, as text."""
         return "\n".join(self.gold_of(asking) for asking in self.asked if asking.at == at)
 
-    def gold_of(self, asking: Asking) -> str:
+    def gold_of(self, asking: ProbeAtCut) -> str:
         """Return a right answer to a probe at its cut, as text."""
         change = asking.probe.files
         if change is None:
             return asking.probe.gold
         return "\n".join(f"- {changed(path, change)}." for path in self.files_at(asking))
 
-    def unit_of(self, asking: Asking, context: str, answer: str = "") -> Unit:
+    def unit_of(self, asking: ProbeAtCut, context: str, answer: str = "") -> ProbeUnit:
         """Return what the judge is given of a probe at its cut: no more than it needs."""
         needs, statements = self.judge.needs, self._statements_of(asking)
         every = frozenset(range(len(statements)))
-        return Unit(
+        return ProbeUnit(
             asking.probe,
             statements,
             asking.counted if asking.probe.files is None else replace(asking.counted, vital=every),
@@ -196,13 +196,13 @@ class Subject:
             self.gold_of(asking) if Need.GOLD in needs else "",
         )
 
-    def _statements_of(self, asking: Asking) -> tuple[Statement, ...]:
+    def _statements_of(self, asking: ProbeAtCut) -> tuple[Statement, ...]:
         change = asking.probe.files
         if change is None:
             return asking.probe.statements
         return tuple(Statement(changed(path, change), names=(path,)) for path in self.files_at(asking))
 
-    def _posed(self, askings: Sequence[Asking]) -> PosedProbe:
+    def _posed(self, askings: Sequence[ProbeAtCut]) -> PosedProbe:
         """Return a probe with its right answers at the cuts at which it is asked."""
         probe, gold = askings[0].probe, list[RightAnswer]()
         for asking in askings:
@@ -240,11 +240,11 @@ class MethodResult:
 
 
 def measure(
-    subject: Subject,
+    subject: ProbedSubject,
     method: str,
     budget: int,
     made: Method | None = None,
-    taken: Callable[[], Spent] | None = None,
+    taken: Callable[[], CycleCost] | None = None,
 ) -> MethodResult:
     """Return what a method makes of a session.
 
@@ -261,8 +261,8 @@ def measure(
     """
     own_words = method != ORACLE and _is_in_own_words(method, made)
     if method == ORACLE:
-        made = Given(by_cut={cut.after_step: subject.gold_at(at) for at, cut in enumerate(subject.cuts)})
-    compacted, spent = list[Compacted](), list[Spent | None]()
+        made = GivenSummary(by_cut={cut.after_step: subject.gold_at(at) for at, cut in enumerate(subject.cuts)})
+    compacted, spent = list[Compacted](), list[CycleCost | None]()
     for each in compact_session(
         subject.session, method, subject.cuts, budget=budget, keep_last=subject.keep_last, method=made
     ):
@@ -282,20 +282,20 @@ def measure(
 
 
 def _is_in_own_words(method: str, made: Method | None) -> bool:
-    return parted(method)[0] == RECORDED or isinstance(made, Given) or bool(getattr(made, "needs_model", False))
+    return parted(method)[0] == RECORDED or isinstance(made, GivenSummary) or bool(getattr(made, "needs_model", False))
 
 
-def answered_rightly(subject: Subject) -> list[AskedProbe]:
+def answered_rightly(subject: ProbedSubject) -> list[AskedProbe]:
     """Return what each probe finds in its own right answer: what others ask for may contradict it by chance."""
     return [_asked(subject, asking, subject.gold_of(asking)) for asking in subject.asked]
 
 
-def judged(subject: Subject, at: int, context: str) -> Iterator[AskedProbe]:
+def judged(subject: ProbedSubject, at: int, context: str) -> Iterator[AskedProbe]:
     """Yield what each probe that is asked at a cut finds in a context. Nothing here knows whose it is."""
     return (_asked(subject, asking, context) for asking in subject.asked if asking.at == at)
 
 
-def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
+def _asked(subject: ProbedSubject, asking: ProbeAtCut, context: str) -> AskedProbe:
     probe, unit = asking.probe, subject.unit_of(asking, context)
     said = subject.judge.judge(unit)
     may_be_wrong = probe.files is None and bool(asking.counted.must_not)
@@ -316,16 +316,16 @@ def _asked(subject: Subject, asking: Asking, context: str) -> AskedProbe:
     )
 
 
-def _statement(said: Said, index: int, in_other_words: Collection[int]) -> JudgedStatement:
+def _statement(said: ProbeVerdict, index: int, in_other_words: Collection[int]) -> JudgedStatement:
     reworded = index in in_other_words and not said.share(index)
-    missing = Found(0.0, why=said.missing.get(index, ""))
+    missing = Mention(0.0, why=said.missing.get(index, ""))
     found = said.reworded[index] if reworded else said.statements.get(index, missing)
     return JudgedStatement(
         index=index, share=found.share, place=found.place, line=found.line, why=found.why, reworded=reworded
     )
 
 
-def _wrong(unit: Unit, said: Said) -> Iterator[JudgedWrong]:
+def _wrong(unit: ProbeUnit, said: ProbeVerdict) -> Iterator[JudgedWrong]:
     """Yield what counts of what is wrong."""
     for index in sorted(unit.counted.must_not & said.must_not.keys()):
         yield _told_wrong(unit.probe.must_not[index].says, said.must_not[index], index)
@@ -335,11 +335,13 @@ def _wrong(unit: Unit, said: Said) -> Iterator[JudgedWrong]:
         yield _told_wrong(says, found)
 
 
-def _told_wrong(says: str, found: Found, must_not: int | None = None) -> JudgedWrong:
+def _told_wrong(says: str, found: Mention, must_not: int | None = None) -> JudgedWrong:
     return JudgedWrong(says=says, must_not=must_not, place=found.place, line=found.line, why=found.why)
 
 
-def _left(subject: Subject, at: int, compacted: Compacted, last: Compacted | None, spent: Spent | None) -> LeftContext:
+def _left(
+    subject: ProbedSubject, at: int, compacted: Compacted, last: Compacted | None, spent: CycleCost | None
+) -> LeftContext:
     history = [step for step in subject.session.steps if step.step_id <= compacted.cut.after_step]
     before = _before(standing(history), last)
     found = (

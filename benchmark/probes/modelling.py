@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from benchmark.matrix import DEFAULT_MATRIX, Scenario
-from benchmark.probes.records import Spent
+from benchmark.probes.records import CycleCost
 from benchmark.record.base import to_json
 from benchmark.run.named import Role, chosen, opened_row
 from benchmark.run.row_asking import asking_run
@@ -21,7 +21,7 @@ from ctxsift.errors import BackendError, InputError
 from ctxsift.files import write_atomically
 from ctxsift.models.opened import Opened
 from ctxsift.prompts import FixedPrompt, Message
-from ctxsift.sessions.compaction.journal import Journal
+from ctxsift.sessions.compaction.journal import CompactionJournal
 from ctxsift.sessions.compaction.methods import create_method, method_with_model, parted
 from ctxsift.sessions.compaction.modelled import Asker, limits_of
 from ctxsift.sessions.compaction.records import Method
@@ -35,7 +35,7 @@ _ROLE = Role("--model", {}, "")
 
 
 class RowModel:
-    """A row of the matrix, loaded with the first question; see ctxsift.sessions.compaction.modelled.Model."""
+    """A row of the matrix, loaded with the first question; see ctxsift.sessions.compaction.modelled.SummaryModel."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -67,10 +67,10 @@ def _with_packaged(journal: Path) -> Path:
     return journal
 
 
-def taken(asker: Asker) -> Spent:
+def taken(asker: Asker) -> CycleCost:
     """Return what the answers took since this was asked last."""
     took, asker.took = asker.took, []
-    return Spent(
+    return CycleCost(
         len(took),
         _sum([each.prompt_tokens for each in took]),
         _sum([each.completion_tokens for each in took]),
@@ -119,7 +119,7 @@ class Models:
         asker = self._askers.get(row)
         if asker is None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            journal = Journal(_with_packaged(self.folder / f"{row}.journal"))
+            journal = CompactionJournal(_with_packaged(self.folder / f"{row}.journal"))
             asker = Asker(RowModel(self._open(row)), journal, lambda part: self.told(f"asking {row} about {part}"))
             self._askers[row] = asker
         return create_method(name, asker=asker), asker

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from benchmark.probes.generating import SENTENCE_END, generated
 from benchmark.probes.judging import words_told
-from benchmark.probes.measuring import MethodResult, Subject, measure
+from benchmark.probes.measuring import MethodResult, ProbedSubject, measure
 from benchmark.probes.model import ProbeType
 from benchmark.probes.passages import passages_of
 from benchmark.probes.records import AskedProbe
 from benchmark.probes.scenarios import RULE_BASED
-from benchmark.probes.states import Posed, State, posed_by_id, state_of
+from benchmark.probes.states import Posed, ProbeState, posed_by_id, state_of
 from benchmark.statements.text import tokens_of
 from ctxsift.errors import InputError
-from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.controls import GivenSummary
 from ctxsift.sessions.compaction.cutting import SHARES
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, DRAWS, RECORDED
 from ctxsift.sessions.compaction.transcript import STEP_LINE
@@ -39,7 +39,7 @@ class Example:
 
     """
 
-    state: State
+    state: ProbeState
     session: str
     step: int
     text: str
@@ -67,7 +67,7 @@ class Lost:
     other_words: dict[ProbeType, int]
     tokens: int
     own_words: bool
-    at_end: Mapping[State, int]
+    at_end: Mapping[ProbeState, int]
     examples: tuple[Example, ...]
 
     @property
@@ -85,7 +85,7 @@ class Lost:
         return sum(found.values()) / asked if asked else None
 
 
-def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list[Subject]:
+def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list[ProbedSubject]:
     """Return sessions with the probes that rules make of them.
 
     Args:
@@ -103,7 +103,7 @@ def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list
         shares = _AT_END if at_end else SHARES
         probes = generated(session, keep_last=keep_last, shares=shares)
         # Of methods by rules, which copy, nobody asks what they invent.
-        subject = Subject(
+        subject = ProbedSubject(
             str(path), "own", session, probes, keep_last=keep_last, shares=shares, counts_inventions=False
         )
         if not subject.cuts:
@@ -119,7 +119,10 @@ def own_subjects(paths: Sequence[Path], keep_last: int, *, at_end: bool) -> list
 
 
 def measured_own(
-    subjects: Sequence[Subject], budget: int, summary: str | None = None, told: Callable[[str], None] = lambda _: None
+    subjects: Sequence[ProbedSubject],
+    budget: int,
+    summary: str | None = None,
+    told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[MethodResult]]:
     """Return what each method by rules makes of each session, by name.
 
@@ -139,11 +142,11 @@ def measured_own(
             told(f"{subject.name}: {name}")
             results[name].append(measure(subject, name, budget))
         if summary is not None:
-            results[GIVEN] = [measure(subject, GIVEN, budget, made=Given(summary))]
+            results[GIVEN] = [measure(subject, GIVEN, budget, made=GivenSummary(summary))]
     return results
 
 
-def lost_by_methods(subjects: Sequence[Subject], results: Mapping[str, Sequence[MethodResult]]) -> list[Lost]:
+def lost_by_methods(subjects: Sequence[ProbedSubject], results: Mapping[str, Sequence[MethodResult]]) -> list[Lost]:
     """Return what each method loses, the least lost first; below, those whose words are their own."""
     posed = posed_by_id(each for subject in subjects for each in subject.posed)
     rows = (_lost(name, subjects, made, posed) for name, made in results.items())
@@ -156,23 +159,25 @@ def shown_examples(rows: Sequence[Lost]) -> Lost:
     return by_name.get(GIVEN) or by_name[DEFAULT_METHOD]
 
 
-def _lost(name: str, subjects: Sequence[Subject], made: Sequence[MethodResult], posed: Posed) -> Lost:
+def _lost(name: str, subjects: Sequence[ProbedSubject], made: Sequence[MethodResult], posed: Posed) -> Lost:
     asked = [each for result in made for each in result.asked]
     states = [state_of(each, posed[each.session, each.probe]) for each in asked]
-    by_state = {state: [each for each, found in zip(asked, states, strict=True) if found is state] for state in State}
+    by_state = {
+        state: [each for each, found in zip(asked, states, strict=True) if found is state] for state in ProbeState
+    }
     last = {(subject.name, len(subject.cuts) - 1) for subject in subjects}
     at_end = {state: [each for each in found if (each.session, each.at) in last] for state, found in by_state.items()}
     return Lost(
         name,
         _by_type(asked),
-        _by_type(by_state[State.LOST]),
-        _by_type(by_state[State.OTHER_WORDS]),
+        _by_type(by_state[ProbeState.LOST]),
+        _by_type(by_state[ProbeState.OTHER_WORDS]),
         sum(result.contexts[-1].tokens for result in made if not result.contexts[-1].absent),
         any(result.own_words for result in made),
         {state: len(found) for state, found in at_end.items()},
         tuple(
             example
-            for state in (State.LOST, State.OTHER_WORDS)
+            for state in (ProbeState.LOST, ProbeState.OTHER_WORDS)
             for subject, result in zip(subjects, made, strict=True)
             for example in _examples(subject, result, at_end[state], state)
         ),
@@ -183,7 +188,9 @@ def _by_type(asked: Sequence[AskedProbe]) -> dict[ProbeType, int]:
     return {kind: sum(each.type is kind for each in asked) for kind in ProbeType}
 
 
-def _examples(subject: Subject, result: MethodResult, asked: Sequence[AskedProbe], state: State) -> Iterator[Example]:
+def _examples(
+    subject: ProbedSubject, result: MethodResult, asked: Sequence[AskedProbe], state: ProbeState
+) -> Iterator[Example]:
     probes = {probe.probe_id: probe for probe in subject.probes}
     passages = passages_of(_summary(result)) if asked else ()
     sentences = {each: words_told(tokens_of(each)) for passage in passages for each in SENTENCE_END.split(passage)}
@@ -192,7 +199,7 @@ def _examples(subject: Subject, result: MethodResult, asked: Sequence[AskedProbe
             probe = probes[each.probe]
             text = " ".join(statement.says for statement in probe.statements)
             told = " ".join(statement.why for statement in each.statements if statement.reworded)
-            found = told if state is State.OTHER_WORDS else _nearest(sentences, text)
+            found = told if state is ProbeState.OTHER_WORDS else _nearest(sentences, text)
             yield Example(state, subject.name, probe.evidence[-1], text, each.type, found)
 
 

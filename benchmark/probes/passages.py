@@ -41,7 +41,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _PassageLine:
     """A line of a passage.
 
     Attributes:
@@ -69,7 +69,7 @@ def read_context(text: str) -> tuple[Passage, ...]:
     below; arrows become words, JSON becomes prose; each line ends as a sentence; what a diff removes is left out. A
     passage begins at a step or a heading.
     """
-    found: list[tuple[str, list[_Line]]] = [("", [])]
+    found: list[tuple[str, list[_PassageLine]]] = [("", [])]
     size = 0
     for line in _lines(text):
         if line.begins is not None or size + len(line.text) > _MOST_PASSAGE:
@@ -85,7 +85,7 @@ def read_context(text: str) -> tuple[Passage, ...]:
     )
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_PassageLine]:
     """Yield lines as sentences, and where passages begin."""
     lead = step = ""
     for number, raw in _without_removed(text.split("\n")):
@@ -94,11 +94,11 @@ def _lines(text: str) -> Iterator[_Line]:
             continue
         if begun := STEP_LINE.fullmatch(line):
             lead, step = "", begun[1]
-            yield _Line("", number, step)
+            yield _PassageLine("", number, step)
         elif heading := _HEADING.fullmatch(line):
             lead = heading[1].rstrip(":")
             # What looks like a heading in a step may be a comment in code.
-            yield _Line(sentence(lead), number, step or lead[:_MOST_HEADING])
+            yield _PassageLine(sentence(lead), number, step or lead[:_MOST_HEADING])
         elif call := CALL_LINE.fullmatch(line):
             lead = call[1]
         else:
@@ -112,7 +112,7 @@ def _lines(text: str) -> Iterator[_Line]:
             if content.endswith(":"):
                 lead = content.rstrip(":")
             for piece in _pieces(_ARROW.sub(" to ", _PASSED_ON.sub(" ", _without_json(joined)))):
-                yield _Line(sentence(piece), number)
+                yield _PassageLine(sentence(piece), number)
 
 
 def _without_removed(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

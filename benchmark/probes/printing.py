@@ -14,13 +14,13 @@ import msgspec
 from benchmark.analysis.comparison import beyond_chance
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
-from benchmark.judges.rubric import Criterion, Dimension
-from benchmark.probes.figures import Board, Estimate, Row
+from benchmark.judges.rubric import Criterion, RubricDimension
+from benchmark.probes.figures import ProbeBoard, ProbeEstimate, Row
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import ENDS, NULLS
 from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
-from benchmark.probes.states import State
+from benchmark.probes.states import ProbeState
 from benchmark.render.csv import harmless
 from benchmark.render.figures import MISSING, counted, form_text, interval_text
 from benchmark.render.markdown import markdown_table, plain_cell
@@ -63,7 +63,7 @@ class BoardTable:
     note: str = ""
 
 
-def print_boards(result: ProbeResult, boards: Sequence[Board], *, whole: bool = False) -> None:
+def print_boards(result: ProbeResult, boards: Sequence[ProbeBoard], *, whole: bool = False) -> None:
     """Print the methods by type of probe; every table of every board if `whole`."""
     console = terminal()
     show(one_line(summary_of(result)))
@@ -77,7 +77,7 @@ def print_boards(result: ProbeResult, boards: Sequence[Board], *, whole: bool = 
         show("--all shows what is kept by age, dimensions, criteria, and each kind of probes by itself.")
 
 
-def boards_markdown(result: ProbeResult, boards: Sequence[Board]) -> str:
+def boards_markdown(result: ProbeResult, boards: Sequence[ProbeBoard]) -> str:
     """Return the same as Markdown."""
     parts = ["# Probes", plain_cell(summary_of(result))]
     for board in boards:
@@ -99,12 +99,12 @@ def summary_of(result: ProbeResult) -> str:
     )
 
 
-def heading_of(board: Board) -> str:
+def heading_of(board: ProbeBoard) -> str:
     """Return whose probes a board is about."""
     return f"Probes {MADE[board.maker]}: {board.probes}, asked {board.asked} times"
 
 
-def tables_of(board: Board) -> Iterator[BoardTable]:
+def tables_of(board: ProbeBoard) -> Iterator[BoardTable]:
     """Yield the tables of a board."""
     yield _by_type(board)
     yield _by_age(board)
@@ -113,7 +113,7 @@ def tables_of(board: Board) -> Iterator[BoardTable]:
     yield from _inventions(board)
 
 
-def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
+def _by_type(board: ProbeBoard, others: Sequence[ProbeBoard] = ()) -> BoardTable:
     """Return the table by type; the score on the probes of other makers stands beside it."""
     uptake = any(row.uptake is not None for row in board.rows)
     beside = [({row.label: row.score for row in other.rows}, f"by {other.maker}") for other in others]
@@ -168,7 +168,7 @@ def _by_type(board: Board, others: Sequence[Board] = ()) -> BoardTable:
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
 
-def _apart(board: Board) -> Iterator[str]:
+def _apart(board: ProbeBoard) -> Iterator[str]:
     """Yield which methods share a rank though their intervals are apart: many pairs are compared, and corrected for."""
     for one, other in itertools.combinations(board.rows, 2):
         ends, theirs = one.score.interval, other.score.interval
@@ -186,7 +186,7 @@ def lift_text(row: Row) -> str:
     return f"{form_text(_GAIN, above.value)}{'' if beyond_chance(above) else '='}"
 
 
-def _lift_note(board: Board) -> str:
+def _lift_note(board: ProbeBoard) -> str:
     over = sorted({row.lift.over for row in board.rows if row.lift})
     nulls = f"{', '.join(NULLS[:-1])} and {NULLS[-1]}"
     return (
@@ -195,7 +195,7 @@ def _lift_note(board: Board) -> str:
     )
 
 
-def _by_age(board: Board) -> BoardTable:
+def _by_age(board: ProbeBoard) -> BoardTable:
     every = range(len(board.ages))
     header = ["method", "rank", *(f"age {age} ({board.ages[age]:,})" for age in every)]
     header += [f"same, age {age}" for age in every] if board.at_every_age else []
@@ -210,10 +210,10 @@ def _by_age(board: Board) -> BoardTable:
     return BoardTable("Share kept, by number of cuts since the evidence was removed", header, rows, note)
 
 
-def _by_dimension(board: Board) -> BoardTable:
-    header = ["method", "rank", "overall", *Dimension]
+def _by_dimension(board: ProbeBoard) -> BoardTable:
+    header = ["method", "rank", "overall", *RubricDimension]
     rows = [
-        [*begin(row), points(row.overall), *(points(row.dimensions.get(name), bare=True) for name in Dimension)]
+        [*begin(row), points(row.overall), *(points(row.dimensions.get(name), bare=True) for name in RubricDimension)]
         for row in board.rows
     ]
     rows += _unasked(board, header)
@@ -222,7 +222,7 @@ def _by_dimension(board: Board) -> BoardTable:
             f"{published.method}, as published",
             MISSING,
             f"{form_text(POINTS, published.overall)} (mean {form_text(POINTS, published.mean)})",
-            *(form_text(POINTS, published.dimensions[name]) for name in Dimension),
+            *(form_text(POINTS, published.dimensions[name]) for name in RubricDimension),
         ]
         for published in PUBLISHED
     ]
@@ -233,7 +233,7 @@ def _by_dimension(board: Board) -> BoardTable:
     return BoardTable("By dimension", header, rows, note)
 
 
-def _by_criterion(board: Board) -> BoardTable:
+def _by_criterion(board: ProbeBoard) -> BoardTable:
     header = ["method", "rank", *(_SHORT[name] for name in Criterion)]
     rows = [[*begin(row), *(points(row.criteria.get(name), bare=True) for name in Criterion)] for row in board.rows]
     rows += _unasked(board, header)
@@ -242,7 +242,7 @@ def _by_criterion(board: Board) -> BoardTable:
     )
 
 
-def _inventions(board: Board) -> Iterator[BoardTable]:
+def _inventions(board: ProbeBoard) -> Iterator[BoardTable]:
     """Yield the table of what summaries invent, where anybody looked."""
     found = [(row.label, row.inventions) for row in board.rows]
     rows = [
@@ -262,7 +262,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
 
 
-def _unasked(board: Board, header: Sequence[str]) -> list[list[str]]:
+def _unasked(board: ProbeBoard, header: Sequence[str]) -> list[list[str]]:
     return [[label, *[MISSING] * (len(header) - 1)] for label in board.unasked]
 
 
@@ -276,42 +276,42 @@ def place_of(row: Row) -> int | str:
     return row.rank.place if row.rank else ""
 
 
-def points(found: Estimate | None, *, bare: bool = False) -> str:
+def points(found: ProbeEstimate | None, *, bare: bool = False) -> str:
     """Return a figure from 0 to 5, with its interval unless `bare`."""
     if found is None:
         return MISSING
     return form_text(POINTS, found.value) + ("" if bare else interval_text(POINTS, found.interval))
 
 
-def _figures(row: Row) -> Iterator[tuple[str, Estimate]]:
+def _figures(row: Row) -> Iterator[tuple[str, ProbeEstimate]]:
     """Yield name and value of each figure of a row."""
     yield "score", row.score
     if row.lift is not None:
-        yield "lift", Estimate(row.lift.above.value, 0, _ends(row.lift.above))
-        yield "p of lift", Estimate(row.lift.above.p, 0)
+        yield "lift", ProbeEstimate(row.lift.above.value, 0, _ends(row.lift.above))
+        yield "p of lift", ProbeEstimate(row.lift.above.p, 0)
     if row.other_words is not None:
-        yield State.OTHER_WORDS, Estimate(row.other_words, 0)
+        yield ProbeState.OTHER_WORDS, ProbeEstimate(row.other_words, 0)
     yield from row.types.items()
     yield "overall", row.overall
     yield from row.dimensions.items()
     yield from row.criteria.items()
     for age, share in enumerate(row.kept):
         if share is not None:
-            yield f"kept at age {age}", Estimate(share, 0)
+            yield f"kept at age {age}", ProbeEstimate(share, 0)
     if row.uptake is not None:
-        yield "uptake", Estimate(row.uptake, 0)
-    yield "ratio", Estimate(row.ratio, 0)
-    yield "seconds a cycle", Estimate(row.seconds, 0)
-    yield "refused cycles", Estimate(row.refused, 0)
+        yield "uptake", ProbeEstimate(row.uptake, 0)
+    yield "ratio", ProbeEstimate(row.ratio, 0)
+    yield "seconds a cycle", ProbeEstimate(row.seconds, 0)
+    yield "refused cycles", ProbeEstimate(row.refused, 0)
     if row.inventions is not None:
-        yield "invented per 100", Estimate(row.inventions.per_hundred, row.inventions.among)
+        yield "invented per 100", ProbeEstimate(row.inventions.per_hundred, row.inventions.among)
 
 
 def _ends(found: Difference) -> tuple[float, float] | None:
     return (found.interval.low, found.interval.high) if found.interval else None
 
 
-def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -> str:
+def boards_csv(boards: Iterable[ProbeBoard], further: Iterable[Sequence[str]] = ()) -> str:
     """Return one line a method and figure, and `further` ones under the same header."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
@@ -327,7 +327,7 @@ def boards_csv(boards: Iterable[Board], further: Iterable[Sequence[str]] = ()) -
     return target.getvalue()
 
 
-def boards_json(boards: Iterable[Board]) -> list[dict[str, Any]]:
+def boards_json(boards: Iterable[ProbeBoard]) -> list[dict[str, Any]]:
     """Return the boards as JSON values, with the difference of each two methods on the same questions."""
     return [
         {

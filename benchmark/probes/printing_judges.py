@@ -8,8 +8,8 @@ from typing import Any
 from benchmark.cli.console import terminal
 from benchmark.judges.printing import agreement_cells
 from benchmark.judges.records import Agreement, Use
-from benchmark.judges.rubric import Criterion, Dimension
-from benchmark.probes.figures import Estimate, Row
+from benchmark.judges.rubric import Criterion, RubricDimension
+from benchmark.probes.figures import ProbeEstimate, Row
 from benchmark.probes.judged import Apart, JudgedBoard
 from benchmark.probes.printing import MADE, SHARE, BoardTable, begin, boards_json, place_of, points
 from benchmark.render.csv import harmless
@@ -87,7 +87,7 @@ def _uses(calibrated: Mapping[Criterion, Use]) -> str:
 def judged_tables(board: JudgedBoard) -> Iterator[BoardTable]:
     """Yield the tables of a board: dimensions, then criteria."""
     rows = board.board.rows
-    shown = [each for each in Dimension if any(each in row.dimensions for row in rows)]
+    shown = [each for each in RubricDimension if any(each in row.dimensions for row in rows)]
     note = (
         "0 to 5; overall: mean of the dimensions of each answer, unweighted; dimension: mean of its scored criteria. "
         "In parentheses: the judge is not calibrated for all of its criteria, or not to be used; ≥: a lower bound."
@@ -109,12 +109,12 @@ def judged_tables(board: JudgedBoard) -> Iterator[BoardTable]:
     yield BoardTable("By criterion", ["method", "rank", *criteria], lines, f"{MISSING}: unscored.")
 
 
-def _dimension(board: JudgedBoard, row: Row, dimension: Dimension) -> str:
+def _dimension(board: JudgedBoard, row: Row, dimension: RubricDimension) -> str:
     scored = [each for each in dimension.criteria if each in row.criteria]
     return _marked(points(row.dimensions.get(dimension), bare=True), _weakest(board, scored))
 
 
-def _criterion(board: JudgedBoard, found: Estimate | None, criterion: Criterion) -> str:
+def _criterion(board: JudgedBoard, found: ProbeEstimate | None, criterion: Criterion) -> str:
     return points(found) if found is None else _marked(points(found, bare=True), board.use_of(criterion))
 
 
@@ -133,7 +133,7 @@ def judged_csv_rows(boards: Iterable[JudgedBoard]) -> Iterator[list[str]]:
     for board in boards:
         who = f"{board.judged.judge} on {board.judged.answerer}"
         for row in board.board.rows:
-            named: list[tuple[str, Estimate, Use]] = [("overall", row.score, _weakest(board, row.criteria))]
+            named: list[tuple[str, ProbeEstimate, Use]] = [("overall", row.score, _weakest(board, row.criteria))]
             named += [(name, found, board.use_of(name)) for name, found in row.criteria.items()]
             for name, found, use in named:
                 cells = (board.board.maker, place_of(row), row.method, row.budget or "", f"{name}: {who}: {use}")

@@ -8,10 +8,10 @@ from typing import Any
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
 from benchmark.probes.fetched import FetchedAgain, fetched_again
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import ProbeType
 from benchmark.probes.own import Lost, shown_examples
-from benchmark.probes.states import State
+from benchmark.probes.states import ProbeState
 from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.terminal import print_table
 from ctxsift.sessions.compaction.methods import RECORDED
@@ -21,7 +21,7 @@ _SHARE = Form(0, 100, suffix="%")
 # Of what there may be much of.
 SHOWN = 8
 # What is shown below what is not kept.
-_BESIDE = {State.LOST: "nearest", State.OTHER_WORDS: "there"}
+_BESIDE = {ProbeState.LOST: "nearest", ProbeState.OTHER_WORDS: "there"}
 _LEGEND = """\
 Each cell shows lost / asked. Rules search for sentences by their names and rarest words. Other words: these do not
 occur together, but all names and numbers of the missing part do, in a passage about it. Check whether the passage says
@@ -29,7 +29,7 @@ it."""
 
 
 def print_lost(
-    subjects: Sequence[Subject], rows: Sequence[Lost], invented: Sequence[str] = (), *, whole: bool = False
+    subjects: Sequence[ProbedSubject], rows: Sequence[Lost], invented: Sequence[str] = (), *, whole: bool = False
 ) -> None:
     """Print the table, what is lost, and what a summary has of its own; of both, all if `whole`."""
     asked = sum(len(subject.asked) for subject in subjects)
@@ -110,15 +110,15 @@ def lost_json(rows: Sequence[Lost], answers: Mapping[str, Sequence[dict[str, Any
             "in_other_words": row.other_words,
             "tokens_left": row.tokens,
             "at_the_end": row.at_end,
-            "lost_at_the_end": _examples_json(row, State.LOST),
-            "in_other_words_at_the_end": _examples_json(row, State.OTHER_WORDS),
+            "lost_at_the_end": _examples_json(row, ProbeState.LOST),
+            "in_other_words_at_the_end": _examples_json(row, ProbeState.OTHER_WORDS),
         }
         | ({"answers": answers[row.method]} if answers.get(row.method) else {})
         for row in rows
     ]
 
 
-def fetched_json(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
+def fetched_json(subjects: Sequence[ProbedSubject]) -> list[dict[str, Any]]:
     """Return what was read again after the compactions of sessions; nothing where none is recorded."""
     found = [
         {
@@ -134,7 +134,7 @@ def fetched_json(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
     return [{"after_compactions": found}] if found else []
 
 
-def _examples_json(row: Lost, state: State) -> list[dict[str, Any]]:
+def _examples_json(row: Lost, state: ProbeState) -> list[dict[str, Any]]:
     return [
         {"session": each.session, "step": each.step, "text": each.text}
         | ({_BESIDE[state]: each.found} if each.found else {})

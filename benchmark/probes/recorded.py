@@ -13,7 +13,7 @@ import msgspec
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.model import FileChange, ProbeType
 from benchmark.probes.questions import AnswerQuestion
-from benchmark.probes.said import Answers
+from benchmark.probes.said import ProbeAnswers
 from benchmark.typed_input import json_lines, place_in, read_object
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
@@ -52,11 +52,11 @@ class FileAnswerer:
         self.name, self.version = name, f"answers in {path.name}"
         self._texts = read_answers(path)
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Return those to these questions; an id stands for a context, a question and a limit. See Answerer."""
         asked = {each.question_id for each in questions}
         found = {name: text for name, text in self._texts.items() if name in asked}
-        return Answers(found, foreign=len(self._texts) - len(found))
+        return ProbeAnswers(found, foreign=len(self._texts) - len(found))
 
 
 def read_answers(path: Path) -> dict[str, str]:
@@ -91,7 +91,7 @@ def _given(path: Path) -> Iterator[tuple[str, GivenAnswer]]:
         yield where, read_object(GivenAnswer, value, where)
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RubricLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person or a model says of an answer, blind to its method. A third reader labels what two differ on.
 
     Attributes:
@@ -139,7 +139,7 @@ class PublishedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename={"answer
     question: str
     gold: str
     answer: str
-    labels: tuple[Label, ...]
+    labels: tuple[RubricLabel, ...]
 
 
 class PublishedContext(msgspec.Struct, frozen=True, kw_only=True):

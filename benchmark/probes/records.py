@@ -216,7 +216,7 @@ MOST_INVENTIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class CycleCost:
     """What the answers of a model for one cycle took.
 
     Attributes:
@@ -298,7 +298,7 @@ class MeasuredMethod(Record, frozen=True, kw_only=True):
         return _label(self.method, self.budget, self.model)
 
 
-class Call(Record, frozen=True, kw_only=True):
+class ModelCall(Record, frozen=True, kw_only=True):
     """A call of the session's own model.
 
     Attributes:
@@ -327,7 +327,7 @@ class ProbedSession(Record, frozen=True, kw_only=True):
     steps: _Whole
     cuts: list[int]
     probes: dict[Maker, int]
-    calls: list[Call] = msgspec.field(default_factory=list)
+    calls: list[ModelCall] = msgspec.field(default_factory=list)
 
 
 class Answering(Record, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchmark.judges.rubric import Dimension
+from benchmark.judges.rubric import RubricDimension
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PublishedRow:
     method: str
     overall: float
     left: float
-    dimensions: dict[Dimension, float]
+    dimensions: dict[RubricDimension, float]
 
     @property
     def mean(self) -> float:
@@ -30,7 +30,7 @@ class PublishedRow:
 
 
 def _row(method: str, overall: float, left: float, *scores: float) -> PublishedRow:
-    return PublishedRow(method, overall, left, dict(zip(Dimension, scores, strict=True)))
+    return PublishedRow(method, overall, left, dict(zip(RubricDimension, scores, strict=True)))
 
 
 PUBLISHED = (

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from benchmark.matrix import Scenario
 from benchmark.probes.questions import PROMPT_VERSION, AnswerPrompt, AnswerQuestion, prompt_sha256
-from benchmark.probes.said import Answers
+from benchmark.probes.said import ProbeAnswers
 from benchmark.run.asking import Unit
 from benchmark.run.plan import RunSettings
 from benchmark.run.row_asking import AskedRow, Purpose
-from benchmark.run.workload import Given
+from benchmark.run.workload import UnitAnswer
 from ctxsift.compression import Failure, compression
 
 # A summary of 4,000 tokens, the steps that are kept, and the answer, in tokens of any model; of what is longer, the
@@ -45,11 +45,11 @@ class RowAnswerer:
         """The model, and the prompt."""
         return f"{self._scenario.model}, prompt {PROMPT_VERSION}"
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Ask what its journal does not answer; see Answerer."""
         distinct = {each.question_id: each for each in questions}
         replies = self._row.ask([Unit(name, AnswerPrompt(each)) for name, each in distinct.items()])
-        return Answers(replies.texts, shortened=replies.shortened, error=replies.error)
+        return ProbeAnswers(replies.texts, shortened=replies.shortened, error=replies.error)
 
 
 def _purpose() -> Purpose:
@@ -66,7 +66,7 @@ def _purpose() -> Purpose:
     )
 
 
-def _answer_in(unit: Unit, given: Given) -> str:
+def _answer_in(unit: Unit, given: UnitAnswer) -> str:
     """Return a reply without wrappers and reasoning."""
     request = unit.prompt.request
     assert request is not None

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from benchmark.probes.journal import JournalEntry, journal_of, key_of
 from benchmark.probes.judge import JudgeFactory, Need, title_of
-from benchmark.probes.measuring import MethodResult, Subject, measure
+from benchmark.probes.measuring import MethodResult, ProbedSubject, measure
 from benchmark.probes.modelling import Models, taken
 from benchmark.probes.records import MeasuredMethod, ProbeResult
 from benchmark.probes.scenarios import ProbeScenario
-from benchmark.probes.side_by_side import Part, side_by_side
+from benchmark.probes.side_by_side import SessionJob, side_by_side
 from ctxsift.errors import InputError
 from ctxsift.models.store import Store
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
@@ -25,7 +25,7 @@ _Found = dict[tuple[int, ProbeScenario], MethodResult]
 
 
 def run_scenarios(
-    subjects: Sequence[Subject],
+    subjects: Sequence[ProbedSubject],
     scenarios: Sequence[ProbeScenario],
     *,
     judge: JudgeFactory | None = None,
@@ -78,7 +78,7 @@ def run_scenarios(
 
 
 def _beside(
-    subjects: Sequence[Subject],
+    subjects: Sequence[ProbedSubject],
     scenarios: Sequence[ProbeScenario],
     keys: Mapping[tuple[int, ProbeScenario], str],
     journal: Store[JournalEntry] | None,
@@ -89,7 +89,7 @@ def _beside(
     if min(processes, len(subjects)) < 2:
         return {}
     parts = [
-        Part(subject, [each for each in scenarios if not _known(keys[number, each], journal)])
+        SessionJob(subject, [each for each in scenarios if not _known(keys[number, each], journal)])
         for number, subject in enumerate(subjects)
     ]
     found: _Found = {}
@@ -100,12 +100,12 @@ def _beside(
     return found
 
 
-def _line(subjects: Sequence[Subject], number: int, scenario: ProbeScenario) -> str:
+def _line(subjects: Sequence[ProbedSubject], number: int, scenario: ProbeScenario) -> str:
     asked = f" by {scenario.model}" if scenario.model is not None else ""
     return f"session {number + 1} of {len(subjects)}, {subjects[number].name}: {scenario.method}{asked}"
 
 
-def result_of(subjects: Sequence[Subject], found: Mapping[ProbeScenario, Sequence[MethodResult]]) -> ProbeResult:
+def result_of(subjects: Sequence[ProbedSubject], found: Mapping[ProbeScenario, Sequence[MethodResult]]) -> ProbeResult:
     """Return what methods made of sessions as a result."""
     return ProbeResult(
         timestamp=datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ"),
@@ -135,7 +135,7 @@ def _known(key: str, journal: Store[JournalEntry] | None) -> MethodResult | None
     return None if entry is None else _result(entry)
 
 
-def _measured(subject: Subject, scenario: ProbeScenario, models: Models | None) -> MethodResult:
+def _measured(subject: ProbedSubject, scenario: ProbeScenario, models: Models | None) -> MethodResult:
     budget = scenario.budget or DEFAULT_BUDGET
     if scenario.model is None:
         return measure(subject, scenario.method, budget)
@@ -157,7 +157,7 @@ def _noted(key: str, made: MethodResult, journal: Store[JournalEntry] | None) ->
     return made if journal is None else _result(journal.put(JournalEntry(key=key, **vars(made))))
 
 
-def _key(subject: Subject, scenario: ProbeScenario, models: Models | None) -> str:
+def _key(subject: ProbedSubject, scenario: ProbeScenario, models: Models | None) -> str:
     name, budget = f"{subject.name} {subject.sha256}", scenario.budget or DEFAULT_BUDGET
     method = scenario.method
     if scenario.model is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Answers:
+class ProbeAnswers:
     """What an answerer said to questions.
 
     Attributes:

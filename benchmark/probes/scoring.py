@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmark.judges.rubric import FULL, Criterion
-from benchmark.probes.judge import Said, Unit
+from benchmark.probes.judge import ProbeUnit, ProbeVerdict
 from benchmark.probes.model import FileChange, ProbeType, Tag
 
 # What a first contradiction leaves, and each further one.
 _FIRST_LEAVES, _NEXT_LEAVES = 0.3, 0.6
 
 
-def score_of(unit: Unit, said: Said) -> float:
+def score_of(unit: ProbeUnit, said: ProbeVerdict) -> float:
     """Return how well a probe is answered, 0 to 5.
 
     What of the vital statements that count is said, less where what holds in the end contradicts them; for all files
@@ -23,12 +23,12 @@ def score_of(unit: Unit, said: Said) -> float:
     return FULL * _share(unit.counted.vital, said) * _left(unit, said)
 
 
-def criteria_of(unit: Unit, said: Said) -> dict[Criterion, float]:
+def criteria_of(unit: ProbeUnit, said: ProbeVerdict) -> dict[Criterion, float]:
     """Return the criteria that a probe is scored on, 0 to 5; the others are unscored."""
     return dict(_files(unit, said) if unit.probe.files is not None else _statements(unit, said))
 
 
-def _statements(unit: Unit, said: Said) -> Iterator[tuple[Criterion, float]]:
+def _statements(unit: ProbeUnit, said: ProbeVerdict) -> Iterator[tuple[Criterion, float]]:
     score, counted, probe = score_of(unit, said), unit.counted, unit.probe
     yield Criterion.ACCURACY_FACTUAL, score
     yield Criterion.COMPLETENESS_COVERAGE, FULL * _share(counted.vital, said)
@@ -43,7 +43,7 @@ def _statements(unit: Unit, said: Said) -> Iterator[tuple[Criterion, float]]:
         yield Criterion.COMPLETENESS_DEPTH, FULL * _share(counted.okay, said)
 
 
-def _files(unit: Unit, said: Said) -> Iterator[tuple[Criterion, float]]:
+def _files(unit: ProbeUnit, said: ProbeVerdict) -> Iterator[tuple[Criterion, float]]:
     score = score_of(unit, said)
     yield Criterion.CONTEXT_ARTIFACT_STATE, score
     if unit.probe.files is FileChange.CREATED:
@@ -64,18 +64,18 @@ _TYPED: Mapping[ProbeType, Criterion] = {
 }
 
 
-def _share(statements: frozenset[int], said: Said) -> float:
+def _share(statements: frozenset[int], said: ProbeVerdict) -> float:
     return sum(said.share(index) for index in statements) / len(statements)
 
 
-def _f1(unit: Unit, said: Said) -> float:
+def _f1(unit: ProbeUnit, said: ProbeVerdict) -> float:
     """Return the harmonic mean of precision and recall over files; there is at least one."""
     gold = unit.counted.vital
     right = sum(said.share(index) for index in gold)
     return 2 * right / (len(gold) + right + len(said.invented))
 
 
-def _left(unit: Unit, said: Said) -> float:
+def _left(unit: ProbeUnit, said: ProbeVerdict) -> float:
     if said.contradiction is None:
         return 1.0
     counted = unit.counted

@@ -14,16 +14,16 @@ from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
-from benchmark.probes.measuring import MethodResult, Subject, measure
+from benchmark.probes.measuring import MethodResult, ProbedSubject, measure
 from benchmark.probes.scenarios import ProbeScenario
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 
 
 @dataclass(frozen=True)
-class Part:
+class SessionJob:
     """What is to be measured of a session."""
 
-    subject: Subject
+    subject: ProbedSubject
     scenarios: Sequence[ProbeScenario]
 
 
@@ -32,7 +32,7 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def side_by_side(parts: Sequence[Part], processes: int) -> Generator[tuple[int, ProbeScenario, MethodResult]]:
+def side_by_side(parts: Sequence[SessionJob], processes: int) -> Generator[tuple[int, ProbeScenario, MethodResult]]:
     """Yield results as they come, each with the place of its part.
 
     What cannot be measured elsewhere is left out, whatever the reason: whoever measures it here hears of it. So is all
@@ -80,11 +80,11 @@ def _heard(
         yield (working[pipe], *came)
 
 
-def _pickled(part: Part) -> bytes:
+def _pickled(part: SessionJob) -> bytes:
     """Return a part without what is known of its session, which is more than the session; nothing where it cannot."""
-    fields = {name: getattr(part.subject, name) for name in Subject.__dataclass_fields__}
+    fields = {name: getattr(part.subject, name) for name in ProbedSubject.__dataclass_fields__}
     try:
-        return pickle.dumps(Part(Subject(**fields), part.scenarios))
+        return pickle.dumps(SessionJob(ProbedSubject(**fields), part.scenarios))
     except (pickle.PicklingError, AttributeError, TypeError):
         # A judge that is defined inside of a function.
         return b""
@@ -127,7 +127,7 @@ def _work(pipe: Connection) -> None:
     while True:
         data = pipe.recv_bytes()
         with contextlib.suppress(Exception):
-            part: Part = pickle.loads(data)
+            part: SessionJob = pickle.loads(data)
             for scenario in part.scenarios:
                 pipe.send((scenario, measure(part.subject, scenario.method, scenario.budget or DEFAULT_BUDGET)))
         pipe.send(None)

@@ -15,7 +15,7 @@ SAID = 0.5
 Posed = Mapping[tuple[str, str], PosedProbe]
 
 
-class State(StrEnum):
+class ProbeState(StrEnum):
     """How a statement, or a probe, stands in a context."""
 
     KEPT = "kept"
@@ -28,22 +28,22 @@ def posed_by_id(probes: Iterable[PosedProbe]) -> Posed:
     return {(each.session, each.probe): each for each in probes}
 
 
-def statement_state(found: JudgedStatement) -> State:
+def statement_state(found: JudgedStatement) -> ProbeState:
     """Return how a statement stands in a context."""
     if found.share >= SAID:
-        return State.KEPT
-    return State.OTHER_WORDS if found.reworded else State.LOST
+        return ProbeState.KEPT
+    return ProbeState.OTHER_WORDS if found.reworded else ProbeState.LOST
 
 
-def state_of(asked: AskedProbe, posed: PosedProbe) -> State:
+def state_of(asked: AskedProbe, posed: PosedProbe) -> ProbeState:
     """Return how a probe stands in a context.
 
     One that is answered by less than half is in other words where all its vital statements that are not kept are, and
     nothing wrong is said.
     """
     if asked.score >= SAID * FULL:
-        return State.KEPT
+        return ProbeState.KEPT
     gold = posed.gold_at(asked.at).statements
     states = {statement_state(each) for each in asked.statements if gold[each.index].weight is Weight.VITAL}
-    reworded = State.OTHER_WORDS in states and State.LOST not in states
-    return State.OTHER_WORDS if reworded and not asked.wrong else State.LOST
+    reworded = ProbeState.OTHER_WORDS in states and ProbeState.LOST not in states
+    return ProbeState.OTHER_WORDS if reworded and not asked.wrong else ProbeState.LOST

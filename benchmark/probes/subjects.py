@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from benchmark.probes.generating import generated
 from benchmark.probes.loading import recorded_named, written_probes
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 
 
-def recorded_subjects(names: Sequence[str] = ()) -> list[Subject]:
+def recorded_subjects(names: Sequence[str] = ()) -> list[ProbedSubject]:
     """Return recorded sessions with the probes that were written for them and those that rules make.
 
     Args:
@@ -26,6 +26,6 @@ def recorded_subjects(names: Sequence[str] = ()) -> list[Subject]:
         session = recorded.session()
         by_hand = written.get(recorded.name)
         probes = (*(by_hand.probes if by_hand else ()), *generated(session, knows_files=True))
-        subject = Subject(recorded.name, recorded.split, session, probes, tuple(recorded.truth()))
+        subject = ProbedSubject(recorded.name, recorded.split, session, probes, tuple(recorded.truth()))
         found.append(replace(subject, unanswerable=by_hand.unanswerable, acts=by_hand.acts) if by_hand else subject)
     return found

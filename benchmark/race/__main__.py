@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.analysis.race import Rules
-from benchmark.cli.command import EXIT_OK, Parser, add_json, command_parser, positive, print_json, run_command
+from benchmark.analysis.race import RaceRules
+from benchmark.cli.command import EXIT_OK, BenchmarkParser, add_json, command_parser, positive, print_json, run_command
 from benchmark.cli.console import terminal
-from benchmark.race.boards import Board, board_of, drawn_board
+from benchmark.race.boards import RaceBoard, board_of, drawn_board
 from benchmark.race.charts import check_chart, write_chart
 from benchmark.race.mistakes import RUNS, mistakes
 from benchmark.race.printing import MISTAKES_TITLES, SIMULATED_TITLES, about, mistakes_rows, simulated_rows
@@ -39,7 +39,7 @@ its assumptions.
 _TOPS, _TOLERANCES, _ORDERS = (1, 3, 5), (0.0, 1.0, 2.0), 200
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "race",
@@ -124,7 +124,7 @@ def _simulate(options: argparse.Namespace) -> int:
         raise InputError(
             "--shuffled stratified", "needs the intent of each case, which these results do not record", "leave it out"
         )
-    rules = [Rules(top, tolerance / 100) for top in options.top for tolerance in options.tolerance]
+    rules = [RaceRules(top, tolerance / 100) for top in options.top for tolerance in options.tolerance]
     drawn = list(orders(board, options.shuffled, options.orders, options.seed))
     found = list(simulate(board, rules, drawn))
     if chart:
@@ -134,7 +134,7 @@ def _simulate(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _board(options: argparse.Namespace) -> Board:
+def _board(options: argparse.Namespace) -> RaceBoard:
     if bool(options.paths) == bool(options.drawn):
         raise InputError(
             "simulate", "needs either stored or simulated results", "give RESULTS, or --drawn N, but not both"

@@ -20,7 +20,7 @@ _HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class RaceBoard:
     """Who races, and what each scores on each case.
 
     Attributes:
@@ -43,7 +43,7 @@ class Board:
         return means
 
 
-def board_of(results: Sequence[StoredResult]) -> Board:
+def board_of(results: Sequence[StoredResult]) -> RaceBoard:
     """Return the scores of the cases that all results answered.
 
     Raises:
@@ -58,7 +58,7 @@ def board_of(results: Sequence[StoredResult]) -> Board:
     if not cases:
         raise InputError(f"the {len(results)} results", "have no answered case in common", "race over one corpus")
     first = [results[0].cases[case] for case in cases]
-    return Board(
+    return RaceBoard(
         names=tuple(labels(results)),
         scores=np.array([[result.cases[case].score for case in cases] for result in results]),
         captures=_numbered([case.cluster for case in first]),
@@ -70,7 +70,7 @@ def _numbered(names: Sequence[object]) -> Whole:
     return np.array(Clusters.of(names).labels)
 
 
-def drawn_board(count: int, generator: np.random.Generator) -> Board:
+def drawn_board(count: int, generator: np.random.Generator) -> RaceBoard:
     """Return a board of `count` scenarios that are able in different degrees, and fail at times.
 
     A case is hard for all, and hard together with the others on its capture, for all and for this scenario alone.
@@ -84,14 +84,14 @@ def drawn_board(count: int, generator: np.random.Generator) -> Board:
     scores = 1 / (1 + np.exp(-(ability + ease + own)))
     scores[generator.random(scores.shape) < _FAILING] = 0.0
     names = tuple(f"drawn {number + 1}" for number in range(count))
-    return Board(names, scores, captures, generator.integers(0, _INTENTS, _CASES))
+    return RaceBoard(names, scores, captures, generator.integers(0, _INTENTS, _CASES))
 
 
-def with_means(board: Board, means: Floats) -> Board:
+def with_means(board: RaceBoard, means: Floats) -> RaceBoard:
     """Return the board with its scores shifted, within [0, 1], until each scenario has its mean; shape (n,)."""
     low, high = np.full((len(means), 1), -1.0), np.full((len(means), 1), 1.0)
     for _ in range(_HALVINGS):
         shift = (low + high) / 2
         below = np.clip(board.scores + shift, 0, 1).mean(axis=1, keepdims=True) < means[:, np.newaxis]
         low, high = np.where(below, shift, low), np.where(below, high, shift)
-    return Board(board.names, np.clip(board.scores + high, 0, 1), board.captures, board.intents)
+    return RaceBoard(board.names, np.clip(board.scores + high, 0, 1), board.captures, board.intents)

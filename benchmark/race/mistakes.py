@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.analysis.race import Rules, Sure, run_races, when_sure
+from benchmark.analysis.race import RaceRules, Sure, run_races, when_sure
 from benchmark.race.boards import drawn_board, with_means
 from benchmark.race.simulating import Shuffled, order, right
 
@@ -52,7 +52,7 @@ def mistakes(shuffled: Shuffled, runs: int, seed: int) -> Iterator[Mistakes]:
 
 def _mistakes(shuffled: Shuffled, tolerance: float, gap: float, runs: int, generator: np.random.Generator) -> Mistakes:
     means = np.where(np.arange(_SCENARIOS) < _TOP, _MEAN + gap * _POINT, _MEAN)
-    rules = Rules(_TOP, tolerance * _POINT)
+    rules = RaceRules(_TOP, tolerance * _POINT)
     boards = (with_means(drawn_board(_SCENARIOS, generator), means) for _ in range(runs))
     scores = np.stack([board.scores[:, order(board, shuffled, generator)] for board in boards])
     # The best stand anywhere: where all is equal, the first are taken.

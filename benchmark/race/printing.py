@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.analysis.figures import Form
-from benchmark.race.boards import Board
+from benchmark.race.boards import RaceBoard
 from benchmark.race.mistakes import Mistakes
 from benchmark.race.simulating import Shuffled, Simulated
 from benchmark.render.figures import counted, form_text
@@ -23,7 +23,7 @@ SIMULATED_TITLES = (
 MISTAKES_TITLES = ("order", "tolerance", "gap", "generations", "a scenario stopped early", "wrong", "of")
 
 
-def about(board: Board, orders: int, shuffled: Shuffled) -> str:
+def about(board: RaceBoard, orders: int, shuffled: Shuffled) -> str:
     """Return what was raced over, in a line."""
     scenarios, cases = board.scores.shape
     return (

@@ -8,8 +8,8 @@ from enum import StrEnum, auto
 
 import numpy as np
 
-from benchmark.analysis.race import Flags, Rules, Sure, Whole, run_races, when_sure
-from benchmark.race.boards import Board
+from benchmark.analysis.race import Flags, RaceRules, Sure, Whole, run_races, when_sure
+from benchmark.race.boards import RaceBoard
 from benchmark.statistics import Floats, mean, percentile
 
 # Sums of floats in another order.
@@ -71,14 +71,14 @@ class Simulated:
         return next(each.right for each in self.even if each.share >= min(self.share, 1))
 
 
-def orders(board: Board, shuffled: Shuffled, count: int, seed: int) -> Iterator[Whole]:
+def orders(board: RaceBoard, shuffled: Shuffled, count: int, seed: int) -> Iterator[Whole]:
     """Yield `count` orders of the cases of a board."""
     generator = np.random.default_rng(seed)
     for _ in range(count):
         yield order(board, shuffled, generator)
 
 
-def order(board: Board, shuffled: Shuffled, generator: np.random.Generator) -> Whole:
+def order(board: RaceBoard, shuffled: Shuffled, generator: np.random.Generator) -> Whole:
     """Return one order of the cases of a board."""
     drawn = generator.permutation(len(board.captures))
     if shuffled is Shuffled.CAPTURES:
@@ -91,7 +91,7 @@ def order(board: Board, shuffled: Shuffled, generator: np.random.Generator) -> W
     return drawn
 
 
-def simulate(board: Board, rules: Sequence[Rules], drawn: Sequence[Whole]) -> Iterator[Simulated]:
+def simulate(board: RaceBoard, rules: Sequence[RaceRules], drawn: Sequence[Whole]) -> Iterator[Simulated]:
     """Yield what races by each of the rules come to, over the same orders."""
     scores = np.stack([board.scores[:, each] for each in drawn])
     ends = [*range(rules[0].round, scores.shape[2], rules[0].round), scores.shape[2]]

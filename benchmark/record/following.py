@@ -16,7 +16,7 @@ from msgspec.structs import fields
 
 from benchmark.record.base import to_json
 from benchmark.record.result import Answered, ModelFailure, Outcome, Result
-from benchmark.record.summary import Compression, Halves, HeldBack, Latency, Peaks, Reference, Summary
+from benchmark.record.summary import Halves, HeldBack, Latency, Peaks, Reference, Summary, TokenSavings
 from benchmark.record.views import ScoredView, ViewSummary
 from benchmark.scoring.case import case_score
 from benchmark.scoring.scenario import latency_factor, quality_core, scenario_score
@@ -166,7 +166,7 @@ def _told(value: _Number, most: float) -> _Number | None:
     return value if value <= most else None
 
 
-def _compression(answered: Sequence[Answered]) -> Compression | None:
+def _compression(answered: Sequence[Answered]) -> TokenSavings | None:
     """Return what an agent is spared, in tokens of one tokenizer for all models; None where no file tells them.
 
     A rejected answer spares nothing (the agent gets the original), and one that lost an anchor saves nothing.
@@ -181,7 +181,7 @@ def _compression(answered: Sequence[Answered]) -> Compression | None:
     # Beside inputs that lines were chosen of, short ones were read whole.
     read = [a.input_tokens if a.read_tokens is None else a.read_tokens for a in answered]
     less = any(a.read_tokens is not None for a in answered)
-    return Compression(
+    return TokenSavings(
         ratio=sum(a.input_tokens or 0 for a in usable) / said if said else None,
         tokens_saved=spared,
         tokens_saved_share=spared / given if given else 0.0,

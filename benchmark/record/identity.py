@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.matrix import Scenario
 from benchmark.record.base import to_json
-from benchmark.record.result import Backend, Run
+from benchmark.record.result import LoadedBackend, Run
 from ctxsift.backends.base import CANARY
 
 _SHOWN_CHARS = 40
@@ -38,7 +38,7 @@ def _identity(scenario: Scenario, run: Run) -> dict[str, Any]:
     return told
 
 
-def _loaded(backend: Backend) -> dict[str, Any]:
+def _loaded(backend: LoadedBackend) -> dict[str, Any]:
     found = {f"backend.{name}": value for name, value in _without(to_json(backend), _OF_BACKEND).items()}
     settings = _without(backend.settings, frozenset({CANARY}))
     return found | {f"backend.settings.{name}": value for name, value in settings.items()}

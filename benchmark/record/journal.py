@@ -50,7 +50,7 @@ _CHECKSUM = "checksum"
 _SEAL = re.compile(rb', "checksum": "([0-9a-f]{16})"\}\n?\Z')
 
 
-class Line(Record, tag_field="type", frozen=True, kw_only=True):
+class JournalRecord(Record, tag_field="type", frozen=True, kw_only=True):
     """What every line has.
 
     Attributes:
@@ -125,7 +125,7 @@ class RunIdentity(Record, frozen=True, kw_only=True):
             raise ValueError("a case is named twice")
 
 
-class RunLine(Line, tag="run", frozen=True, kw_only=True):
+class RunLine(JournalRecord, tag="run", frozen=True, kw_only=True):
     """The first line."""
 
     FLAT: ClassVar[Mapping[str, Flat]] = {"identity": Flat(), "owner": Flat()}
@@ -135,7 +135,7 @@ class RunLine(Line, tag="run", frozen=True, kw_only=True):
     owner: Owner | None = None
 
 
-class ResumedLine(Line, tag="resumed", frozen=True, kw_only=True):
+class ResumedLine(JournalRecord, tag="resumed", frozen=True, kw_only=True):
     """Another process went on with the journal."""
 
     FLAT: ClassVar[Mapping[str, Flat]] = {"owner": Flat()}
@@ -161,7 +161,7 @@ class Hardware(Record, frozen=True, kw_only=True):
         return f"{cores}, {self.accelerator}" if self.accelerator else cores
 
 
-class LoadedLine(Line, tag="loaded", frozen=True, kw_only=True):
+class LoadedLine(JournalRecord, tag="loaded", frozen=True, kw_only=True):
     """The model is ready.
 
     Attributes:
@@ -216,7 +216,7 @@ def with_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
     return sums, last
 
 
-class AttemptLine(Line, frozen=True, kw_only=True):
+class AttemptLine(JournalRecord, frozen=True, kw_only=True):
     """One attempt at a unit.
 
     Attributes:
@@ -258,7 +258,7 @@ class FailureLine(AttemptLine, tag="failure", frozen=True, kw_only=True):
     error: str
 
 
-class ScenarioFailedLine(Line, tag="scenario_failed", frozen=True, kw_only=True):
+class ScenarioFailedLine(JournalRecord, tag="scenario_failed", frozen=True, kw_only=True):
     """Nothing more can be asked."""
 
     error: str
@@ -268,7 +268,7 @@ JournalLine: TypeAlias = RunLine | ResumedLine | LoadedLine | AnswerLine | Failu
 _LINES: Any = JournalLine
 learn(_LINES)
 _KINDS = {kind.__struct_config__.tag for kind in get_args(JournalLine)}
-_TAG_FIELD = str(Line.__struct_config__.tag_field)
+_TAG_FIELD = str(JournalRecord.__struct_config__.tag_field)
 _RUN, _VERSION = RunLine.__struct_config__.tag, "journal_version"
 
 
@@ -277,7 +277,7 @@ class _OtherVersionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLine:
     """A line and where it is.
 
     Attributes:
@@ -294,7 +294,7 @@ def read_journal(path: Path) -> Iterator[JournalLine]:
     return (placed.line for placed in placed_lines(path))
 
 
-def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) -> Iterator[Placed]:
+def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) -> Iterator[PlacedLine]:
     """Yield the lines of a journal and where they are, one at a time: it may be larger than memory.
 
     A last line that was torn by a crash is left out, and so are lines of kinds that only a younger version knows.
@@ -311,7 +311,7 @@ def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) 
         lines = _finished_lines(file)
         number, offset, content = next(lines, (1, 0, b"{}"))
         first = _first_line(path, content)
-        yield Placed(offset, first)
+        yield PlacedLine(offset, first)
         run, sealed = first.identity, first.journal_version >= _FIRST_SEALED
         cases = frozenset(run.case_ids)
         bad = 0
@@ -332,7 +332,7 @@ def placed_lines(path: Path, damaged: Callable[[int, str], None] | None = None) 
             # Who seals a line seals all that follow.
             sealed = sealed or _SEAL.search(content) is not None
             if line is not None:
-                yield Placed(offset, line)
+                yield PlacedLine(offset, line)
 
 
 def read_line(path: Path, offset: int = 0) -> JournalLine | None:

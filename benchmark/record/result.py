@@ -18,13 +18,13 @@ from benchmark.record.judged_quality import JudgedQuality, ProseJudge
 from benchmark.record.summary import Dimension, Group, Latency, Summary
 from benchmark.record.views import ScoredView
 from ctxsift.backends.base import Count, Generation, Milliseconds, ModelFile
-from ctxsift.contracts import CONTRACTS, Kind
-from ctxsift.recovery import Step
+from ctxsift.contracts import CONTRACTS, ContractKind
+from ctxsift.recovery import RecoveryStep
 from ctxsift.strict_json import learn
 
 SCHEMA_VERSION = 3
 RACE = "race"
-_PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is Kind.PLAIN)
+_PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is ContractKind.PLAIN)
 
 
 class Question(Record, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class Answered(Record, tag_field="outcome", frozen=True, kw_only=True):
     read_tokens: Count | None = None
     input_chars_cut: Count = 0
     cpu_rss_bytes: Count | None = None
-    recovery_steps: list[Step] = []
+    recovery_steps: list[RecoveryStep] = []
     held_back: list[str] = []
     machine: Count | UnsetType = UNSET
     judged_quality: JudgedQuality | UnsetType = UNSET
@@ -256,7 +256,7 @@ class Disturbance(Record, frozen=True, kw_only=True):
     reasons: list[str] = []
 
 
-class Backend(Record, frozen=True, kw_only=True):
+class LoadedBackend(Record, frozen=True, kw_only=True):
     """The engine, and the model as it was loaded; see `ctxsift.backends.base.LoadInfo`.
 
     Attributes:
@@ -322,7 +322,7 @@ class Run(Record, frozen=True, kw_only=True):
     recovery_enabled: bool
     weights_sha256: Sha256 | None
     max_output_tokens: Count
-    backend: Backend | None
+    backend: LoadedBackend | None
     environment: Environment
     disturbance: Disturbance
     latency_ignored: bool = False

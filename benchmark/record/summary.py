@@ -56,7 +56,7 @@ class Latency(Record, frozen=True, kw_only=True):
     cost_usd: Figure | None = None
 
 
-class Compression(Record, frozen=True, kw_only=True):
+class TokenSavings(Record, frozen=True, kw_only=True):
     """What an agent is spared, in tokens of one tokenizer for all models.
 
     Attributes:
@@ -169,7 +169,7 @@ class Summary(Record, frozen=True, kw_only=True):
     instrument_failure_count: Count = 0
     model_failure_counts: dict[str, Count] = {}
     latency: Latency | None = None
-    compression: Compression | None = None
+    compression: TokenSavings | None = None
     recovered: ViewSummary | None = None
     recovery_lift: Figure | UnsetType | None = UNSET
     standing: Standing | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from benchmark.record.base import Ratio, Record, Score, Sha256, sealed_text, unsealed
-from benchmark.scoring.judge_error import FEWEST_SOURCES, JudgeError, Source
+from benchmark.scoring.judge_error import FEWEST_SOURCES, AnswerSource, JudgeError
 from ctxsift.backends.base import Count
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
@@ -130,7 +130,7 @@ class Validity(Record, frozen=True, kw_only=True):
         """How far scores of prose may be off; None where too few sources were measured."""
         if len(self.sources) < FEWEST_SOURCES:
             return None
-        sources = {each.name: Source(each.right_mean, each.wrong_mean) for each in self.sources}
+        sources = {each.name: AnswerSource(each.right_mean, each.wrong_mean) for each in self.sources}
         return JudgeError(tuple(sources.values()), sources.get(OF_MODELS))
 
 

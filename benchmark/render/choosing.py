@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from benchmark.analysis.choosing import ALL, Candidate, Chosen, Needs, Shelf, choose, shelves
+from benchmark.analysis.choosing import ALL, Chosen, ModelCandidate, Needs, Shortlist, choose, shelves
 from benchmark.analysis.figures import Form
 from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.render.figures import board_title, counted, form_text, interval_text
@@ -37,7 +37,7 @@ class Sentences:
     none_fits: str
 
 
-def sentences_of(shelf: Shelf) -> Sentences:
+def sentences_of(shelf: Shortlist) -> Sentences:
     """Return the sentences of a shelf."""
     fit = f"the results that fit ({_FITTING} of {len(shelf.candidates)})"
     floor, above = "the best baseline", "that have a rank (what baselines score here is not known)"
@@ -66,7 +66,7 @@ def sentence(found: Chosen) -> str:
     return template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))
 
 
-def facts_text(candidate: Candidate) -> tuple[str, ...]:
+def facts_text(candidate: ModelCandidate) -> tuple[str, ...]:
     """Return what a card says of a candidate, in the order of FACTS."""
     ends, gain = candidate.interval, candidate.gain
     disturbed = " (disturbed)" if Flag.DISTURBED in candidate.row.flags else ""

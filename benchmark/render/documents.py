@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from benchmark.analysis.comparison import Comparison, Figure, Group, Measure, Verdict
+from benchmark.analysis.comparison import ComparedFigure, ComparedGroup, Comparison, DifferenceVerdict, Measure
 from benchmark.analysis.figures import FIGURES
 from benchmark.analysis.gate import Gate
 from benchmark.analysis.leaderboard import Flag, Leaderboard
@@ -44,16 +44,16 @@ class _PairDocument:
     shared_cases: int
     only_a: int
     only_b: int
-    verdict: Verdict | None
+    verdict: DifferenceVerdict | None
     why_no_verdict: str
-    figures: tuple[Figure, ...]
+    figures: tuple[ComparedFigure, ...]
     speed: Speed | None
     wins: int
     losses: int
     ties: int
     passed_only_in_a: tuple[str, ...]
     passed_only_in_b: tuple[str, ...]
-    intents: tuple[Group, ...]
+    intents: tuple[ComparedGroup, ...]
     warnings: list[str]
     gate: _GateDocument | None
 

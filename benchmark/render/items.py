@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from benchmark.analysis.items import FEWEST_RESULTS, Item, Order
+from benchmark.analysis.items import FEWEST_RESULTS, Item, ItemOrder
 from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.record.read import StoredResult
 from benchmark.render.figures import MISSING, board_title
@@ -47,7 +47,7 @@ def _row(item: Item) -> list[str]:
     return [item.case_id, str(item.results), *figures, item.labelled or "", item.measured or "", best, remarks]
 
 
-def print_answered(console: Console, board: Leaderboard, items: Sequence[Item], order: Order, top: int) -> None:
+def print_answered(console: Console, board: Leaderboard, items: Sequence[Item], order: ItemOrder, top: int) -> None:
     """Print the first of some cases with the score of each model, then which model is which column."""
     rows = [row for row in board.rows if not row.result.is_reference]
     titles = ["case", "mean", "passed", *(str(n) for n in range(1, len(rows) + 1))]

@@ -15,7 +15,7 @@ from benchmark.matrix import Track
 from benchmark.record.base import Interval, known
 from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
-from benchmark.record.result import Answered, Backend, Disturbance, MachineFigures, Result, Run
+from benchmark.record.result import Answered, Disturbance, LoadedBackend, MachineFigures, Result, Run
 from benchmark.record.summary import Latency, Summary
 from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Half, read_validity
 from benchmark.render.figures import column_text, counted, interval_text, signed
@@ -249,7 +249,7 @@ def _machine(machine: MachineFigures) -> str:
     return one_line(f"on {machine.hardware}: {answers}") + (f", {told} tokens/s" if told else "")
 
 
-def _about_backend(backend: Backend) -> list[str]:
+def _about_backend(backend: LoadedBackend) -> list[str]:
     found = []
     if backend.chat_template_note:
         found.append(f"chat template {backend.chat_template}: {backend.chat_template_note}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from benchmark.analysis.comparison import Comparison, Measure, verdict_of
-from benchmark.analysis.gate import Finding, Gate
+from benchmark.analysis.gate import Gate, GateFinding
 from benchmark.analysis.speed import Speed
 from benchmark.record.read import labels
 from benchmark.record.summary import Dimension
@@ -36,13 +36,13 @@ def gate_reason(gate: Gate) -> str:
     ends = f" [{interval.low:+.1f}, {interval.high:+.1f}]" if interval else ""
     shown = f"{gate.measure.words} {difference.value:+.1f}{ends}"
     return {
-        Finding.UNANSWERED: f"B has no answer to {counted(gate.unanswered, 'case')} that A answered: "
+        GateFinding.UNANSWERED: f"B has no answer to {counted(gate.unanswered, 'case')} that A answered: "
         "complete the run first",
-        Finding.TOO_FEW: f"{counted(gate.shared, 'shared case')} on {counted(gate.captures, 'distinct capture')}: "
+        GateFinding.TOO_FEW: f"{counted(gate.shared, 'shared case')} on {counted(gate.captures, 'distinct capture')}: "
         "too few to show a difference",
-        Finding.DROP: f"dropped by more than {allowed} with 95 % confidence: {shown}",
-        Finding.POSSIBLE_DROP: f"no certain drop by more than {allowed}, but one is not ruled out: {shown}",
-        Finding.NO_DROP: f"no drop by more than {allowed}: {shown}",
+        GateFinding.DROP: f"dropped by more than {allowed} with 95 % confidence: {shown}",
+        GateFinding.POSSIBLE_DROP: f"no certain drop by more than {allowed}, but one is not ruled out: {shown}",
+        GateFinding.NO_DROP: f"no drop by more than {allowed}: {shown}",
     }[gate.finding]
 
 

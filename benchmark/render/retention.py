@@ -27,7 +27,7 @@ _PERCENT, _TIMES, _MS, _SCORE = Form(scale=100), Form(suffix="x"), Form(digits=0
 
 
 @dataclass(frozen=True)
-class Column:
+class RetentionColumn:
     """A figure of the view."""
 
     title: str
@@ -38,26 +38,34 @@ class Column:
 
 
 COLUMNS = (
-    Column(
+    RetentionColumn(
         "net saved %",
         "share of the input that an agent need not read; if an anchor is missing, it also reads the raw output",
         lambda r: r.net_saved,
         _PERCENT,
         lambda r: r.net_saved_interval,
     ),
-    Column("anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE),
-    Column("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
-    Column("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
-    Column("times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES),
-    Column("above random", "anchors kept, minus what random lines of the same size keep", lambda r: r.lift, _LIFT),
-    Column("tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE),
-    Column(
+    RetentionColumn(
+        "anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE
+    ),
+    RetentionColumn("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
+    RetentionColumn("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
+    RetentionColumn(
+        "times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES
+    ),
+    RetentionColumn(
+        "above random", "anchors kept, minus what random lines of the same size keep", lambda r: r.lift, _LIFT
+    ),
+    RetentionColumn(
+        "tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE
+    ),
+    RetentionColumn(
         RECOVERED.title,
         "the final score of the leaderboard: it requires a certain format",
         lambda r: r.score,
         _SCORE,
     ),
-    Column("line ms", "time for one line of input: mostly the program's startup", lambda r: r.line_ms, _MS),
+    RetentionColumn("line ms", "time for one line of input: mostly the program's startup", lambda r: r.line_ms, _MS),
 )
 _LEFT_OUT = {
     LeftOut.DERIVED: "with anchors that the output does not contain (counts, keys)",
@@ -103,7 +111,7 @@ def retention_csv(boards: Sequence[RetentionBoard]) -> str:
     """Return one line a row, figures unrounded."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    fields = msgspec.structs.fields(_Row)
+    fields = msgspec.structs.fields(_RetentionRow)
     writer.writerow(field.name for field in fields)
     for board in boards:
         for row in board.rows:
@@ -127,7 +135,7 @@ def retention_document(boards: Sequence[RetentionBoard]) -> Any:
     }
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _RetentionRow(msgspec.Struct, frozen=True):
     board: str
     label: str
     reference: bool
@@ -147,9 +155,9 @@ class _Row(msgspec.Struct, frozen=True):
     line_ms: float | None
 
 
-def _document_row(board: RetentionBoard, row: Retention) -> _Row:
+def _document_row(board: RetentionBoard, row: Retention) -> _RetentionRow:
     low, high = row.net_saved_interval or (None, None)
-    return _Row(
+    return _RetentionRow(
         board=board_title(board.board),
         label=row.label,
         reference=row.is_reference,
@@ -183,7 +191,7 @@ def retention_notes(board: RetentionBoard) -> list[str]:
     return found
 
 
-def filled_columns(board: RetentionBoard) -> list[Column]:
+def filled_columns(board: RetentionBoard) -> list[RetentionColumn]:
     """Return the columns that any row fills."""
     return [column for column in COLUMNS if any(column.read(row) is not None for row in board.rows)]
 
@@ -192,11 +200,11 @@ def _name(row: Retention) -> str:
     return f"{row.label} ({BLIND})" if row.is_blind else row.label
 
 
-def _cell(column: Column, row: Retention) -> str:
+def _cell(column: RetentionColumn, row: Retention) -> str:
     return form_text(column.form, _rounded(column, column.read(row))) + interval_text(column.form, column.interval(row))
 
 
-def _rounded(column: Column, value: float | None) -> float | None:
+def _rounded(column: RetentionColumn, value: float | None) -> float | None:
     # No "-0.0": nothing has no sign.
     tiny = value is not None and abs(value * column.form.scale) < 0.5 * 10**-column.form.digits
     return 0.0 if tiny else value

@@ -11,7 +11,7 @@ from rich.console import Console
 from benchmark.analysis.figures import Form
 from benchmark.analysis.leaderboard import TIE_MARK, Leaderboard
 from benchmark.analysis.ranking import Rank
-from benchmark.analysis.slices import FEW_CAPTURES, Facet, Part, Placed
+from benchmark.analysis.slices import FEW_CAPTURES, BoardSlice, Facet, SliceResult
 from benchmark.render.figures import MISSING, board_title, counted, form_text
 from benchmark.render.terminal import print_table
 from ctxsift.rich_text import plain_text
@@ -23,7 +23,7 @@ _MOST_COLUMNS = 6
 SCORES_OF_PARTS = "quality core [95 % interval], rank among the results that have one"
 
 
-def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Sequence[Part]) -> None:
+def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Sequence[BoardSlice]) -> None:
     """Print what the results of a board score on each part of its cases."""
     title = f"By {facet}: {SCORES_OF_PARTS}; {board_title(board)}"
     labels = [one_line(placed.label) for placed in parts[0].placed]
@@ -44,11 +44,11 @@ def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Seque
         console.print(plain_text(note), soft_wrap=True)
 
 
-def _floor_text(part: Part) -> str:
+def _floor_text(part: BoardSlice) -> str:
     return MISSING if part.floor is None else f"{form_text(_SCORE, part.floor[1])} {one_line(part.floor[0])}"
 
 
-def placed_text(placed: Placed) -> str:
+def placed_text(placed: SliceResult) -> str:
     """Return score, interval and rank of a result on a part of the cases, e.g. `71.2 [60, 80] 1=`."""
     ends = placed.interval
     interval = f" [{form_text(_ROUND, ends.low)}, {form_text(_ROUND, ends.high)}]" if ends else ""
@@ -60,6 +60,6 @@ def rank_text_of(rank: Rank | None) -> str:
     return MISSING if rank is None else f"{rank.place}{TIE_MARK if rank.tied else ''}"
 
 
-def parts_document(boards: Sequence[tuple[Leaderboard, Sequence[Part]]]) -> Any:
+def parts_document(boards: Sequence[tuple[Leaderboard, Sequence[BoardSlice]]]) -> Any:
     """Return the parts of boards as JSON values, figures unrounded."""
     return [{"board": board_title(board), "parts": msgspec.to_builtins(list(parts))} for board, parts in boards]

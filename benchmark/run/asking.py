@@ -49,7 +49,7 @@ class Unit:
     repeat: int = 0
 
 
-class Source(Protocol):
+class UnitSource(Protocol):
     """Where units come from. Its methods are called in one thread, and never while another one runs."""
 
     def take(self, most: int) -> Sequence[Unit]:
@@ -65,7 +65,7 @@ class Source(Protocol):
 
 
 class Listed:
-    """Units that wait for nothing; see Source."""
+    """Units that wait for nothing; see UnitSource."""
 
     def __init__(self, units: Iterable[Unit]) -> None:
         self._units = iter(units)
@@ -79,7 +79,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Place:
+class AnswerPlace:
     """Where an answer came from, where a model is held in several places.
 
     Attributes:
@@ -98,7 +98,7 @@ class Place:
 class PlacedBackend(Protocol):
     """A backend that holds a model in several places."""
 
-    def place(self) -> Place | None:
+    def place(self) -> AnswerPlace | None:
         """Return where the answer came from that this task got last."""
         ...
 
@@ -113,12 +113,12 @@ class AttemptFailed:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredUnit:
     """A unit that has its answer; `place` says where it came from, if there are several."""
 
     unit: Unit
     attempted: Attempted[Answer]
-    place: Place | None = None
+    place: AnswerPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class Unanswered:
     error: BackendError
 
 
-Event: TypeAlias = AttemptFailed | Answered | Unanswered
+Event: TypeAlias = AttemptFailed | AnsweredUnit | Unanswered
 
 
 @dataclass(frozen=True)
-class Ended:
+class AskingStop:
     """Why nothing more is to be asked."""
 
     reason: str
@@ -143,7 +143,7 @@ class Ended:
 class Recorder(Protocol):
     """Takes down what happens."""
 
-    def settle(self, events: Sequence[Event]) -> Ended | None:
+    def settle(self, events: Sequence[Event]) -> AskingStop | None:
         """Take down what came together, and say whether that was enough. Never called twice at the same time."""
         ...
 
@@ -203,7 +203,7 @@ class OpenModel:
     ) -> None:
         await self._stack.__aexit__(kind, error, trace)
 
-    async def ask(self, source: Source, recorder: Recorder) -> Ended | None:
+    async def ask(self, source: UnitSource, recorder: Recorder) -> AskingStop | None:
         """Ask for every unit of a source, and return why it ended before the last one, or None.
 
         Args:
@@ -222,19 +222,19 @@ class OpenModel:
 class _Asking:
     """The units of one source on their way through a model."""
 
-    def __init__(self, model: OpenModel, source: Source, recorder: Recorder) -> None:
+    def __init__(self, model: OpenModel, source: UnitSource, recorder: Recorder) -> None:
         self._backend, self._limits, self._pace = model.backend, model.limits, model.pace
         self._retry, self._stop = model.retry, model.stop
         self._source, self._recorder = source, recorder
         self._events: asyncio.Queue[Sequence[Event] | None] = asyncio.Queue()
         # Told whenever something was taken down: units may have waited for it.
         self._news = asyncio.Condition()
-        self._ended: Ended | None = None
+        self._ended: AskingStop | None = None
         self._refused, self._under_way = False, 0
         # Units that were taken from the source, and whose end it has not heard of.
         self._open, self._empty = 0, False
 
-    async def run(self) -> Ended | None:
+    async def run(self) -> AskingStop | None:
         """Ask for all of them; see OpenModel.ask."""
         recorder = asyncio.create_task(self._take_down())
         slots = asyncio.create_task(self._slots())
@@ -326,7 +326,7 @@ class _Asking:
             *(
                 AttemptFailed(unit, begun.attempts, answer)
                 if isinstance(answer, BackendError)
-                else Answered(unit, Attempted(answer, begun.attempts, elapsed_ms))
+                else AnsweredUnit(unit, Attempted(answer, begun.attempts, elapsed_ms))
                 for unit, answer in zip(units, answers, strict=True)
             )
         )
@@ -371,7 +371,7 @@ class _Asking:
                 raise
         else:
             place = self._backend.place() if isinstance(self._backend, PlacedBackend) else None
-            await self._tell(Answered(unit, attempted, place))
+            await self._tell(AnsweredUnit(unit, attempted, place))
 
     def _unless_stopped(self) -> None:
         """Leave when somebody wants that: a model that was ended for it has not failed."""
@@ -390,7 +390,7 @@ class _Asking:
                 for event in events:
                     if not isinstance(event, AttemptFailed):
                         self._open -= 1
-                        answer = event.attempted.value if isinstance(event, Answered) else None
+                        answer = event.attempted.value if isinstance(event, AnsweredUnit) else None
                         self._source.told(event.unit, answer)
                 self._news.notify_all()
             self._events.task_done()

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from benchmark.record.journal import AnswerLine
-from benchmark.run.asking import Source, Unit
+from benchmark.run.asking import Unit, UnitSource
 from ctxsift.asking import Answer
 
 
 class Backlog:
-    """The units of a source that are still to be asked; itself a Source.
+    """The units of a source that are still to be asked; itself a UnitSource.
 
     What the journal answers is not asked again, and the source is told of it at once. So questions that hold earlier
     answers come up again as they were.
@@ -29,7 +29,7 @@ class Backlog:
 
     def __init__(
         self,
-        source: Source,
+        source: UnitSource,
         answers: Mapping[str, AnswerLine],
         key: Callable[[Unit], str],
         take_over: Callable[[Unit, AnswerLine], Answer | None],
@@ -69,7 +69,7 @@ class Backlog:
         return bool(self._waiting)
 
     def take(self, most: int) -> Sequence[Unit]:
-        """Return the next units to ask; see Source. With `together`, only such as begin like the first of them."""
+        """Return the next units to ask; see UnitSource. With `together`, only such as begin like the first of them."""
         self.fill(most)
         first = self._beginning(self._waiting[0]) if self._waiting else None
         taken: list[Unit] = []
@@ -86,7 +86,7 @@ class Backlog:
         return unit.prompt.request.raw_input if unit.prompt.request is not None else None
 
     def told(self, unit: Unit, answer: Answer | None) -> None:
-        """Pass it on; see Source."""
+        """Pass it on; see UnitSource."""
         self._source.told(unit, answer)
 
     def _line(self, unit: Unit) -> AnswerLine | None:

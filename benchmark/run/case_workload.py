@@ -12,13 +12,13 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.outcome import grade, prepare, unanswered, unscored
 from benchmark.record.result import Outcome
 from benchmark.record.write import write_result
-from benchmark.run.asking import Listed, Source, Unit
+from benchmark.run.asking import Listed, Unit, UnitSource
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.provenance import result_of
 from benchmark.run.scenario_run import Listener, run_scenario
 from benchmark.run.selection import beside_each_other
 from benchmark.run.stop import Stop
-from benchmark.run.workload import Given, ScenarioRun
+from benchmark.run.workload import ScenarioRun, UnitAnswer
 from benchmark.scoring import SCORER_VERSION, Embedder
 from ctxsift.asking import Answer
 from ctxsift.prompts import PROMPT_VERSION
@@ -36,7 +36,7 @@ class CaseGrader:
         self._cases = {case.case_id: case for case in cases}
         self._embedder, self._recovery_enabled = embedder, recovery_enabled
 
-    def grade(self, unit: Unit, given: Given) -> Outcome:
+    def grade(self, unit: Unit, given: UnitAnswer) -> Outcome:
         """Recover, validate and score an answer."""
         return grade(
             self._cases[unit.unit_id],
@@ -67,7 +67,7 @@ class CaseWorkload:
         self._plan, self._references = plan, references
         self.grader = CaseGrader(plan.cases, references.embedder, recovery_enabled=plan.identity.recovery_enabled)
 
-    def source(self) -> Source:
+    def source(self) -> UnitSource:
         """Return the cases in the order of the plan, but those on the same input together, so that it is read once."""
         cases, lines = beside_each_other(self._plan.asked_cases), self._plan.scenario.preselection
         return Listed(Unit(case.case_id, lines.prompt(case.request)) for case in cases)

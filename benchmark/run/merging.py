@@ -60,7 +60,7 @@ class ShardJournal:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundShards:
     """What is below the folders that were named.
 
     Attributes:
@@ -89,7 +89,7 @@ class Merged:
     doubled: int = 0
 
 
-def find_shards(paths: Sequence[Path]) -> Found:
+def find_shards(paths: Sequence[Path]) -> FoundShards:
     """Return the journals of shards below `paths`; those of whole runs are passed over.
 
     Raises:
@@ -124,7 +124,7 @@ def find_shards(paths: Sequence[Path]) -> Found:
         if unreadable:
             raise unreadable[0]
         raise InputError(" ".join(map(str, paths)), what, "shards are run with --shard I/N")
-    return Found(found, unreadable)
+    return FoundShards(found, unreadable)
 
 
 def _sharing(identity: RunIdentity, others: Sequence[ShardJournal]) -> RunIdentity:
@@ -151,7 +151,7 @@ def merged(journals: Sequence[ShardJournal], corpus: Corpus, unreadable: Sequenc
     run, foreign = _one_run(journals)
     own = [journal for journal in journals if journal not in foreign]
     scenario, count = run.scenario.name, own[0].shard.count
-    kept = [_Answers(journal) for journal in sorted(own, key=lambda each: (each.shard.index, str(each.path)))]
+    kept = [_JournalAnswers(journal) for journal in sorted(own, key=lambda each: (each.shard.index, str(each.path)))]
     foreign |= _other_loads(kept)
     if foreign:
         raise _mixed(scenario, foreign, count)
@@ -172,7 +172,7 @@ def merged(journals: Sequence[ShardJournal], corpus: Corpus, unreadable: Sequenc
     )
 
 
-class _Answers:
+class _JournalAnswers:
     """What a journal answers."""
 
     def __init__(self, journal: ShardJournal) -> None:
@@ -241,7 +241,7 @@ def _differences(run: RunIdentity, count: int, journal: ShardJournal) -> list[st
     return found
 
 
-def _other_loads(kept: Sequence[_Answers]) -> _Foreign:
+def _other_loads(kept: Sequence[_JournalAnswers]) -> _Foreign:
     """Return the journals whose model was loaded in another way than most, so that it may answer otherwise."""
     loads = [(each.journal, each.load) for each in kept if each.load is not None]
     kinds: list[LoadInfo] = []
@@ -287,9 +287,9 @@ def _shards(indices: Sequence[int]) -> str:
     return f"shard {array_of(indices)}" if len(indices) == 1 else f"each of shards {array_of(indices)}"
 
 
-def _doubled(scenario: str, kept: Sequence[_Answers]) -> int:
+def _doubled(scenario: str, kept: Sequence[_JournalAnswers]) -> int:
     """Return how many answers are there twice. Raises InputError where two of them differ."""
-    first: dict[str, _Answers] = {}
+    first: dict[str, _JournalAnswers] = {}
     doubled = 0
     for each in kept:
         for case_id, text in each.texts.items():

@@ -46,7 +46,7 @@ class BuiltIn:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedReplies:
     """What was said before, in a file, or in those of a folder."""
 
     path: Path
@@ -56,7 +56,7 @@ class UnknownNameError(InputError):
     """A name is none that a role has, and no row of the matrix."""
 
 
-def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Recorded | Scenario:
+def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | RecordedReplies | Scenario:
     """Return what a name stands for; nothing is loaded or asked.
 
     Raises:
@@ -67,7 +67,7 @@ def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Re
     if name in role.built_in:
         return BuiltIn(name)
     if name.startswith(_FILE):
-        return Recorded(_recorded(name, role))
+        return RecordedReplies(_recorded(name, role))
     if matrix == DEFAULT_MATRIX and not exists(matrix):
         own = ", ".join((*role.built_in, _RECORDED))
         raise UnknownNameError(

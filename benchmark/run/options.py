@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from benchmark.cases import Split
 from benchmark.matrix import DEFAULT_MATRIX, is_selected
 from benchmark.run.run_plan import Workers
-from benchmark.run.selection import Order
+from benchmark.run.selection import CaseOrder
 from benchmark.run.sharding import ShardName, read_shard
 from ctxsift.errors import InputError
 
@@ -46,7 +46,7 @@ def _shard(text: str) -> ShardName:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-class Group(StrEnum):
+class OptionGroup(StrEnum):
     """Headings of --help."""
 
     WHAT = "what to run"
@@ -67,7 +67,7 @@ class _Option:
 
     """
 
-    group: Group
+    group: OptionGroup
     help: str
     read: Callable[[str], Any] | None
     metavar: str | None = None
@@ -78,7 +78,7 @@ class _Option:
 
 
 def _given(
-    group: Group,
+    group: OptionGroup,
     help_text: str,
     read: Callable[[str], Any] = str,
     metavar: str | None = None,
@@ -91,13 +91,13 @@ def _given(
 
 
 def _several(
-    help_text: str, metavar: str | None = None, group: Group = Group.WHAT, *, resumes: bool = False
+    help_text: str, metavar: str | None = None, group: OptionGroup = OptionGroup.WHAT, *, resumes: bool = False
 ) -> dict[str, _Option]:
     option = _Option(group, f"{help_text} (repeatable)", str, metavar, many=True, with_resume=resumes, resumes=resumes)
     return {_META: option}
 
 
-def _switch(group: Group, help_text: str, *, resumes: bool = False) -> dict[str, _Option]:
+def _switch(group: OptionGroup, help_text: str, *, resumes: bool = False) -> dict[str, _Option]:
     return {_META: _Option(group, help_text, None, resumes=resumes)}
 
 
@@ -115,15 +115,15 @@ class RunnerOptions:
     max_cases: int | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT, "run only the first N cases (8 cases cover all intents)", int, "N", with_resume=False
+            OptionGroup.WHAT, "run only the first N cases (8 cases cover all intents)", int, "N", with_resume=False
         ),
     )
-    order: Order = field(
-        default=Order.EASY_FIRST,
+    order: CaseOrder = field(
+        default=CaseOrder.EASY_FIRST,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "with --max-cases: easy-first starts with the easy tier (default), mixed takes cases of any difficulty",
-            _one_of(Order),
+            _one_of(CaseOrder),
             "ORDER",
             with_resume=False,
         ),
@@ -131,7 +131,7 @@ class RunnerOptions:
     split: Split | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "run only this part of the corpus: dev (two thirds) or test",
             _one_of(Split),
             "SPLIT",
@@ -142,7 +142,7 @@ class RunnerOptions:
     shard: ShardName | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "run the I-th of N parts of the cases; benchmark.merge joins them. In a job array, set "
             "CTXSIFT_SHARDS=N instead. Rerun the same command to resume a shard",
             _shard,
@@ -153,7 +153,7 @@ class RunnerOptions:
     race: int | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "find the K best scenarios, by mean case score, without running every case on every scenario",
             int,
             "K",
@@ -163,7 +163,7 @@ class RunnerOptions:
     tolerance: float = field(
         default=0.0,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "with --race: a scenario that is left out may be better than a chosen one by up to POINTS (of 100); "
             "default: 0",
             float,
@@ -174,7 +174,7 @@ class RunnerOptions:
     budget: int | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "with --race: start no round that would exceed N answers",
             int,
             "N",
@@ -184,16 +184,16 @@ class RunnerOptions:
     plan: bool = field(
         default=False,
         metadata=_switch(
-            Group.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and exit", resumes=False
+            OptionGroup.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and exit", resumes=False
         ),
     )
     list_scenarios: bool = field(
-        default=False, metadata=_switch(Group.WHAT, "list the scenarios of the matrix and exit")
+        default=False, metadata=_switch(OptionGroup.WHAT, "list the scenarios of the matrix and exit")
     )
     resume: Path | None = field(
         default=None,
         metadata=_given(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "resume the unfinished runs below PATH (run folder or results tree); run only cases without an answer",
             Path,
             "PATH",
@@ -202,19 +202,21 @@ class RunnerOptions:
     retry_failed: bool = field(
         default=False,
         metadata=_switch(
-            Group.WHAT,
+            OptionGroup.WHAT,
             "with --resume: also retry cases whose answer was empty or cut off",
             resumes=True,
         ),
     )
     matrix: Path = field(
         default=DEFAULT_MATRIX,
-        metadata=_given(Group.WHERE, "file that lists the scenarios; default: %(default)s", Path, "FILE", resumes=True),
+        metadata=_given(
+            OptionGroup.WHERE, "file that lists the scenarios; default: %(default)s", Path, "FILE", resumes=True
+        ),
     )
     dataset: Path | None = field(
         default=None,
         metadata=_given(
-            Group.WHERE,
+            OptionGroup.WHERE,
             "corpus folder, .jsonl file, or variant:N (the corpus with other names and numbers); default: the "
             "packaged corpus",
             Path,
@@ -224,18 +226,18 @@ class RunnerOptions:
     )
     output_dir: Path = field(
         default=Path("results"),
-        metadata=_given(Group.WHERE, "write results below DIR; default: %(default)s", Path, "DIR"),
+        metadata=_given(OptionGroup.WHERE, "write results below DIR; default: %(default)s", Path, "DIR"),
     )
     name: str | None = field(
         default=None,
         metadata=_given(
-            Group.WHERE, "write all scenarios of this run to one folder NAME-<UTC timestamp>", with_resume=False
+            OptionGroup.WHERE, "write all scenarios of this run to one folder NAME-<UTC timestamp>", with_resume=False
         ),
     )
     remote: bool = field(
         default=False,
         metadata=_switch(
-            Group.HOW,
+            OptionGroup.HOW,
             "allow remote scenarios, which send the corpus to a provider (or set CTXSIFT_REMOTE=1)",
             resumes=True,
         ),
@@ -245,20 +247,24 @@ class RunnerOptions:
         metadata=_several(
             "allow LiteLLM's provider NAME to follow redirects and to call hosts other than the configured one",
             "NAME",
-            Group.HOW,
+            OptionGroup.HOW,
             resumes=True,
         ),
     )
     env_file: Path | None = field(
         default=None,
         metadata=_given(
-            Group.HOW, "file with CTXSIFT_* settings; environment variables take precedence", Path, "FILE", resumes=True
+            OptionGroup.HOW,
+            "file with CTXSIFT_* settings; environment variables take precedence",
+            Path,
+            "FILE",
+            resumes=True,
         ),
     )
     devices: str | None = field(
         default=None,
         metadata=_given(
-            Group.HOW,
+            OptionGroup.HOW,
             "GPUs to use, e.g. cuda:0,cuda:1; each runs one scenario at a time; default: the first GPU",
             metavar="LIST",
             resumes=True,
@@ -267,7 +273,7 @@ class RunnerOptions:
     ray: str | None = field(
         default=None,
         metadata=_given(
-            Group.HOW,
+            OptionGroup.HOW,
             "run on workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for the cluster on this machine); "
             "without ADDRESS, start a cluster here",
             metavar="ADDRESS",
@@ -278,7 +284,7 @@ class RunnerOptions:
     workers: int | None = field(
         default=None,
         metadata=_given(
-            Group.HOW,
+            OptionGroup.HOW,
             "with --ray: number of workers; default: as many as fit",
             int,
             "N",
@@ -288,7 +294,7 @@ class RunnerOptions:
     worker_cpus: int | None = field(
         default=None,
         metadata=_given(
-            Group.HOW,
+            OptionGroup.HOW,
             "with --ray: cores per worker, which is also the number of threads of its model; default: 1",
             int,
             "N",
@@ -298,7 +304,7 @@ class RunnerOptions:
     case_timeout: float | None = field(
         default=None,
         metadata=_given(
-            Group.HOW,
+            OptionGroup.HOW,
             "time limit for one answer of a local model; default: 60 s plus the time that its tokens take on a "
             "slow machine",
             float,
@@ -309,7 +315,7 @@ class RunnerOptions:
     forgive_latency: bool = field(
         default=False,
         metadata=_switch(
-            Group.HOW,
+            OptionGroup.HOW,
             "if the machine was busy, leave latency out of the score; reports say so",
             resumes=True,
         ),
@@ -317,12 +323,12 @@ class RunnerOptions:
     no_prefix_caching: bool = field(
         default=False,
         metadata=_switch(
-            Group.HOW,
+            OptionGroup.HOW,
             "do not reuse the prefix that a prompt shares with the previous one; slower, same answers",
             resumes=True,
         ),
     )
-    show_output: bool = field(default=False, metadata=_switch(Group.HOW, "print every answer as it arrives"))
+    show_output: bool = field(default=False, metadata=_switch(OptionGroup.HOW, "print every answer as it arrives"))
 
     @property
     def device_names(self) -> tuple[str, ...]:
@@ -397,7 +403,7 @@ class RunnerOptions:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add every option of the runner, in its group."""
-    groups = {group: parser.add_argument_group(group) for group in Group}
+    groups = {group: parser.add_argument_group(group) for group in OptionGroup}
     for each, option in _options():
         add = groups[option.group].add_argument
         if option.read is None:

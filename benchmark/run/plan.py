@@ -72,7 +72,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedScenario:
     """A scenario somebody wants to run.
 
     Attributes:
@@ -125,7 +125,9 @@ def limits_of(scenario: Scenario, settings: Settings) -> Limits:
     return Limits(scenario.max_output_tokens)
 
 
-def spec_of(asked: Asked, run: RunSettings, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:
+def spec_of(
+    asked: RequestedScenario, run: RunSettings, *, device: str | None = None, weights: Path | None = None
+) -> ModelSpec:
     """Return the model of a scenario as its backend is told of it; its context holds all that its corpus asks.
 
     Args:
@@ -183,7 +185,7 @@ def model_spec(
     )
 
 
-def scenario_plan(asked: Asked, run: RunSettings, spec: ModelSpec, weights: Weights | None) -> ScenarioPlan:
+def scenario_plan(asked: RequestedScenario, run: RunSettings, spec: ModelSpec, weights: Weights | None) -> ScenarioPlan:
     """Return the plan of a scenario for which everything is there."""
     scenario, settings = asked.scenario, run.settings
     limits, before = limits_of(scenario, settings), run.before(scenario)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmark.matrix import TRACKS, Scenario, Track
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
+from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
 from ctxsift.backends.registry import GROUP, traits_of
 from ctxsift.backends.weights import Weights, find_weights
@@ -47,7 +47,7 @@ class SpecOf(Protocol):
         ...
 
 
-def preflight(asked: Sequence[Asked], run: RunSettings) -> list[ScenarioPlan | NotReady]:
+def preflight(asked: Sequence[RequestedScenario], run: RunSettings) -> list[ScenarioPlan | NotReady]:
     """Return the plan of every scenario, in order; what is missing is told for all of them at once."""
 
     def spec(index: int, /, *, device: str | None = None, weights: Path | None = None) -> ModelSpec:

@@ -16,7 +16,7 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.result import STATISTICS, build_result
 from benchmark.grading.summary import machine_figures
 from benchmark.record.journal import Hardware
-from benchmark.record.result import RACE, Answered, Backend, Environment, Outcome, Result, Run, Warmup
+from benchmark.record.result import RACE, Answered, Environment, LoadedBackend, Outcome, Result, Run, Warmup
 from benchmark.run.identity import prompt_sha256
 from benchmark.run.machine import hardware
 from benchmark.run.plan import ScenarioPlan
@@ -109,9 +109,9 @@ def environment(kinds: Sequence[Hardware] = ()) -> Environment:
     )
 
 
-def backend_of(load: LoadInfo) -> Backend:
+def backend_of(load: LoadInfo) -> LoadedBackend:
     """Return the engine, and the model as it was loaded."""
-    return Backend(
+    return LoadedBackend(
         name=load.backend,
         engine=load.engine,
         engine_version=load.engine_version,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.analysis.race import Races as Standing
-from benchmark.analysis.race import Rules, standing
+from benchmark.analysis.race import RaceResults, RaceRules, standing
 from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.paths import result_beside
 from benchmark.record.read import StoredResult, read_result
@@ -71,7 +70,7 @@ class Raced:
         return sum(racer.asked for racer in self.racers)
 
 
-def check_race(plans: Sequence[ScenarioPlan], rules: Rules) -> None:
+def check_race(plans: Sequence[ScenarioPlan], rules: RaceRules) -> None:
     """Raise InputError where these scenarios cannot race."""
     where = f"--race {rules.top}"
     if not 1 <= rules.top < len(plans):
@@ -82,7 +81,7 @@ def check_race(plans: Sequence[ScenarioPlan], rules: Rules) -> None:
         raise InputError(where, "these scenarios differ in their cases, or in their order", "race scenarios of one run")
 
 
-class Races:
+class RacingScenarios:
     """Scenarios that race.
 
     Args:
@@ -98,7 +97,7 @@ class Races:
     def __init__(
         self,
         plans: Sequence[ScenarioPlan],
-        rules: Rules,
+        rules: RaceRules,
         references: ReferenceScores,
         stop: Stop,
         listening: Listening,
@@ -140,7 +139,7 @@ class Races:
         enough = len(self._plans) > self._rules.top
         return self._raced(standing(self._scores(), self._rules) if enough else None, decided=False)
 
-    def _raced(self, stands: Standing | None, *, decided: bool) -> Raced:
+    def _raced(self, stands: RaceResults | None, *, decided: bool) -> Raced:
         cases = len(self._plans[0].cases) if self._plans else 0
         racers = []
         for place, plan in enumerate(self._plans):
@@ -188,7 +187,7 @@ def raced_rows(raced: Raced) -> Iterator[tuple[str, ...]]:
         yield plan.scenario.name, "-", "-", f"left the race: {why}"
 
 
-def raced_sentence(raced: Raced, rules: Rules) -> str:
+def raced_sentence(raced: Raced, rules: RaceRules) -> str:
     """Return what came of a race, in a line."""
     names = ", ".join(racer.plan.scenario.name for racer in raced.racers if racer.chosen)
     share = f"{raced.generations} of {raced.most} answers"

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.record.journal import LoadedLine
-from benchmark.run.asking import Place
+from benchmark.run.asking import AnswerPlace
 from benchmark.run.identity import load_differences
-from benchmark.run.ray_worker import Loaded, RayWorker, Reply, Setup
+from benchmark.run.ray_worker import Loaded, RayReply, RayWorker, Setup
 from benchmark.run.run_plan import Workers
 from ctxsift.backends.base import GREEDY, Ability, Decoding, Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.retry import Retry
@@ -144,7 +144,7 @@ class RayModel:
         self._keeper: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changed: asyncio.Condition | None = None
-        self._places: weakref.WeakKeyDictionary[asyncio.Task[Any], Place] = weakref.WeakKeyDictionary()
+        self._places: weakref.WeakKeyDictionary[asyncio.Task[Any], AnswerPlace] = weakref.WeakKeyDictionary()
 
     @property
     def backend(self) -> RayModel:
@@ -182,7 +182,7 @@ class RayModel:
         loaded = self._loaded[node]
         return LoadedLine(load=loaded.load, hardware=loaded.hardware, node=node)
 
-    def place(self) -> Place | None:
+    def place(self) -> AnswerPlace | None:
         """Return where the answer came from that this task got last."""
         task = asyncio.current_task()
         return self._places.get(task) if task is not None else None
@@ -221,7 +221,7 @@ class RayModel:
     async def _asked(self, ask: Callable[[Any], Any]) -> Generation:
         held = await self._taken()
         try:
-            reply: Reply = await ask(held.actor)
+            reply: RayReply = await ask(held.actor)
         except self._ray.exceptions.RayActorError as error:
             self._lose(held)
             raise WorkerLostError(f"worker {held.name} died: {_first_line(error)}") from error
@@ -231,7 +231,7 @@ class RayModel:
             await self._returned(held)
         task = asyncio.current_task()
         if task is not None:
-            self._places[task] = Place(held.name, reply.machine, reply.rss_bytes)
+            self._places[task] = AnswerPlace(held.name, reply.machine, reply.rss_bytes)
         if isinstance(reply.content, WorkerFault):
             raise error_of(reply.content)
         return reply.content

@@ -60,7 +60,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Reply:
+class RayReply:
     """An answer, or why there is none, with how busy the machine was."""
 
     content: Generation | WorkerFault
@@ -86,14 +86,14 @@ class RayWorker:
         except Exception as error:  # what is no error of ours may not be known where it arrives
             return fault_of(error)
 
-    async def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding) -> Reply:
+    async def generate(self, messages: Sequence[Message], limits: Limits, decoding: Decoding) -> RayReply:
         """Answer once."""
         backend = cast(AsyncDecodingBackend, self._model.backend)
         if decoding.needs:
             return await self._reply(backend.agenerate(messages, limits, decoding))
         return await self._reply(self._model.backend.agenerate(messages, limits))
 
-    async def generate_request(self, request: Request, limits: Limits) -> Reply:
+    async def generate_request(self, request: Request, limits: Limits) -> RayReply:
         """Answer a request of the product."""
         backend = cast(AsyncRequestBackend, self._model.backend)
         return await self._reply(backend.agenerate_request(request, limits))
@@ -115,7 +115,7 @@ class RayWorker:
         load = self._opened.load()
         return Loaded(load, abilities_of(self._opened.backend), hardware(load), socket.gethostname())
 
-    async def _reply(self, asked: Awaitable[Generation]) -> Reply:
+    async def _reply(self, asked: Awaitable[Generation]) -> RayReply:
         async with self._asked:
             content: Generation | WorkerFault
             try:
@@ -124,4 +124,4 @@ class RayWorker:
                 content = fault_of(error)
         model = self._model
         sample = self._meter.sample(model.cpu_s) if self._meter.due else None
-        return Reply(content, sample, model.rss_bytes)
+        return RayReply(content, sample, model.rss_bytes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from benchmark.record.journal import MOST_ERROR_CHARS, AnswerLine, FailureLine, LoadedLine, Sample
-from benchmark.run.asking import Answered, AttemptFailed, Ended, Event, Place, Unanswered, Unit
+from benchmark.run.asking import AnsweredUnit, AnswerPlace, AskingStop, AttemptFailed, Event, Unanswered, Unit
 from benchmark.run.journal import Journal
 from benchmark.run.machine import Meter
 from benchmark.run.stop import Stop
@@ -19,7 +19,7 @@ NOT_SCORED = "the run was interrupted before this answer was scored; resume it"
 
 
 @dataclass(frozen=True)
-class Usage:
+class ProcessUsage:
     """What the processes that work for us have used; of a service, nothing."""
 
     cpu_s: float = 0.0
@@ -44,7 +44,7 @@ class Books:
     workload: str
     limits: Limits
     key: Callable[[Unit], str]
-    usage: Callable[[], Usage]
+    usage: Callable[[], ProcessUsage]
     came: Callable[[Unit, str], LoadedLine | None]
 
 
@@ -64,18 +64,18 @@ class UnitRecorder(Generic[OutcomeT]):
         self,
         grader: Grader[OutcomeT],
         books: Books,
-        ended: Callable[[Unit, OutcomeT], Ended | None],
+        ended: Callable[[Unit, OutcomeT], AskingStop | None],
         stop: Stop,
     ) -> None:
         self._grader, self._books, self._unit_ended, self._stop = grader, books, ended, stop
         self._meter = Meter(books.usage().cpu_s)
         self._samples: list[Sample] = []
 
-    def settle(self, events: Sequence[Event]) -> Ended | None:
+    def settle(self, events: Sequence[Event]) -> AskingStop | None:
         """Take down what came together."""
         # All of it is written down before anything else is done.
         written = [(event, self._write(event)) for event in events]
-        ended: Ended | None = None
+        ended: AskingStop | None = None
         for event, line in written:
             outcome = self._outcome(event, line)
             ended = (self._unit_ended(event.unit, outcome) if outcome is not None else None) or ended
@@ -89,7 +89,7 @@ class UnitRecorder(Generic[OutcomeT]):
         unit = event.unit
         if isinstance(event, Unanswered):
             return self._grader.ungraded(unit, None, str(event.error), event.attempts)
-        if not isinstance(event, Answered):
+        if not isinstance(event, AnsweredUnit):
             return None
         attempted = event.attempted
         if self._stop.requested:
@@ -103,11 +103,11 @@ class UnitRecorder(Generic[OutcomeT]):
         """Write an attempt down; an answer that would not be read back is a failure, which names the field."""
         if isinstance(event, AttemptFailed):
             return self._failed(event.unit, event.attempt, str(event.error))
-        if not isinstance(event, Answered):
+        if not isinstance(event, AnsweredUnit):
             return None
         if event.place is None:
             usage = self._books.usage()
-            place = Place("", self._meter.sample(usage.cpu_s) if self._meter.due else None, usage.rss_bytes)
+            place = AnswerPlace("", self._meter.sample(usage.cpu_s) if self._meter.due else None, usage.rss_bytes)
         else:
             place = event.place
         self._samples += [place.machine] if place.machine else []

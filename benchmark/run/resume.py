@@ -58,7 +58,7 @@ class Past:
     damage: str | None = None
 
 
-class _Answers(Mapping[str, AnswerLine]):
+class _LazyAnswers(Mapping[str, AnswerLine]):
     """The answers of a journal, each read when it is asked for: together they may be larger than memory."""
 
     def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
@@ -120,7 +120,7 @@ def read_past(path: Path, workload: str = COMPRESS) -> Past:
         path=path,
         identity=identity,
         load=load,
-        answers=_Answers(path, offsets),
+        answers=_LazyAnswers(path, offsets),
         answered=frozenset(answered),
         hardware=hardware,
         samples=samples,

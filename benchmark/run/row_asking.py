@@ -16,7 +16,7 @@ from benchmark.matrix import Scenario
 from benchmark.record.base import Record, to_json
 from benchmark.record.journal import MOST_ERROR_CHARS, RunIdentity
 from benchmark.record.paths import journal_path
-from benchmark.run.asking import Listed, Source, Unit
+from benchmark.run.asking import Listed, Unit, UnitSource
 from benchmark.run.identity import SEED
 from benchmark.run.plan import RunSettings, answer_timeout_s, attempt_timeout_s, limits_of, model_spec
 from benchmark.run.preflight import NotReady, find_ready
@@ -24,7 +24,7 @@ from benchmark.run.run_plan import RunPlan
 from benchmark.run.scenario_run import run_scenario
 from benchmark.run.signals import stopping_by_signals
 from benchmark.run.stop import Stop
-from benchmark.run.workload import Given, ScenarioRun
+from benchmark.run.workload import ScenarioRun, UnitAnswer
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Ability, Limits, LoadInfo, ModelSpec
 from ctxsift.backends.registry import is_service
@@ -61,11 +61,11 @@ class Purpose:
     context_tokens: int
     reply_tokens: int = 0
     needs: frozenset[Ability] = frozenset()
-    read: Callable[[Unit, Given], str]
+    read: Callable[[Unit, UnitAnswer], str]
 
 
 @dataclass(frozen=True)
-class Spent:
+class ReplyCost:
     """What a reply took.
 
     Attributes:
@@ -94,7 +94,7 @@ class Replies:
     errors: Mapping[str, str]
     shortened: int = 0
     error: str | None = None
-    spent: Mapping[str, Spent] = field(default_factory=dict)
+    spent: Mapping[str, ReplyCost] = field(default_factory=dict)
 
 
 class ReplyOutcome(Record, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class ReplyOutcome(Record, frozen=True, kw_only=True):
 
     unit_id: str
     text: str | None
-    spent: Spent | None = None
+    spent: ReplyCost | None = None
     chars_cut: int = 0
     error: str | None = None
 
@@ -230,13 +230,13 @@ class AskedRow:
         return dataclasses.replace(limits, max_output_tokens=most)
 
 
-class _Reader:
+class _ReplyReader:
     """Keeps what counts of a reply; what it is worth, others say. See Grader."""
 
     def __init__(self, purpose: Purpose) -> None:
         self.version, self._read = purpose.reading_version, purpose.read
 
-    def grade(self, unit: Unit, given: Given) -> ReplyOutcome:
+    def grade(self, unit: Unit, given: UnitAnswer) -> ReplyOutcome:
         """Take what counts out of a reply."""
         answer, generation = given.answer, given.answer.generation
         counts = generation.prompt_tokens, generation.completion_tokens
@@ -244,7 +244,7 @@ class _Reader:
         return ReplyOutcome(
             unit_id=unit.unit_id,
             text=self._read(unit, given),
-            spent=Spent(generation.total_ms, tokens),
+            spent=ReplyCost(generation.total_ms, tokens),
             chars_cut=answer.input_chars_cut,
         )
 
@@ -261,7 +261,7 @@ class _Workload:
     """Units in their order; see Workload."""
 
     def __init__(self, plan: RunPlan, units: Sequence[Unit], purpose: Purpose) -> None:
-        self.prompt_version, self.grader = self.prompt_of(purpose), _Reader(purpose)
+        self.prompt_version, self.grader = self.prompt_of(purpose), _ReplyReader(purpose)
         self._plan, self._units = plan, units
         self.ran: ScenarioRun[ReplyOutcome] | None = None
 
@@ -270,7 +270,7 @@ class _Workload:
         """Return what the words of a purpose are known by."""
         return f"{purpose.workload} {purpose.prompt_version}"
 
-    def source(self) -> Source:
+    def source(self) -> UnitSource:
         """Return the units; those that begin alike follow each other, so that the beginning is read once."""
         return Listed(self._units)
 

@@ -33,7 +33,7 @@ from benchmark.record.result import Outcome
 from benchmark.run.case_workload import run_cases
 from benchmark.run.device_pool import run_on_devices
 from benchmark.run.options import RunnerOptions
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
+from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan
 from benchmark.run.preflight import NotReady, preflight
 from benchmark.run.resume import (
     Past,
@@ -47,7 +47,7 @@ from benchmark.run.resume import (
     scenario_of,
 )
 from benchmark.run.scenario_run import Listener
-from benchmark.run.selection import Order, select_cases
+from benchmark.run.selection import CaseOrder, select_cases
 from benchmark.run.sharding import shard_of
 from benchmark.run.stop import Stop
 from ctxsift.errors import InputError
@@ -174,7 +174,7 @@ def alone(name: str, failed: Failed, journal: Path | None = None) -> Iterator[No
 def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[Scenario], corpus: Corpus) -> RunGroup:
     chosen = select_scenarios(scenarios, names=options.scenario, phases=options.phase)
     # A race needs an order as good as drawn.
-    order = options.order if options.race is None else Order.MIXED
+    order = options.order if options.race is None else CaseOrder.MIXED
     cases = select_cases(
         corpus, case_ids=options.case_id, max_cases=options.max_cases, split=options.split, order=order
     )
@@ -183,7 +183,9 @@ def _new_group(options: RunnerOptions, common: RunSettings, scenarios: Sequence[
     shard = Shard(index=named.index, count=named.count, case_ids=[case.case_id for case in cases]) if named else None
     cases = named.part_of(cases) if named else cases
     # A shard of few cases may be empty.
-    checked = preflight([Asked(scenario, cases, corpus, shard=shard) for scenario in chosen if cases], common)
+    checked = preflight(
+        [RequestedScenario(scenario, cases, corpus, shard=shard) for scenario in chosen if cases], common
+    )
     plans = tuple(entry for entry in checked if isinstance(entry, ScenarioPlan))
     answered: tuple[Path, ...] = ()
     if shard:
@@ -231,7 +233,9 @@ def continued(
 def _resumed_group(past: Past, scenario: Scenario, common: RunSettings, corpus: Corpus) -> RunGroup:
     timestamp = past.identity.timestamp
     shard = past.identity.shard
-    (checked,) = preflight([Asked(scenario, cases_of(past, corpus), corpus, past.path, timestamp, shard)], common)
+    (checked,) = preflight(
+        [RequestedScenario(scenario, cases_of(past, corpus), corpus, past.path, timestamp, shard)], common
+    )
     if isinstance(checked, ScenarioPlan):
         check_run(past, checked.identity)
     return RunGroup(

@@ -17,12 +17,12 @@ import psutil
 from benchmark.analysis.model_facts import label_against
 from benchmark.matrix import Scenario
 from benchmark.record.journal import AnswerLine, Hardware, LoadedLine, ScenarioFailedLine
-from benchmark.run.asking import Ended, OpenModel, Pace, Unit
+from benchmark.run.asking import AskingStop, OpenModel, Pace, Unit
 from benchmark.run.backlog import Backlog
 from benchmark.run.identity import answer_key
 from benchmark.run.journal import Journal
 from benchmark.run.machine import children_cpu_s, disturbance_of, hardware, probe_s
-from benchmark.run.recorder import NOT_SCORED, Books, UnitRecorder, Usage
+from benchmark.run.recorder import NOT_SCORED, Books, ProcessUsage, UnitRecorder
 from benchmark.run.resume import Past, check_load, read_past
 from benchmark.run.run_plan import RunPlan
 from benchmark.run.stop import Stop
@@ -118,10 +118,10 @@ class _Model:
             self.pace = Pace(chunk=concurrency if together else 1, in_flight=1, waits_for_recorder=True)
             self.most_failures = MAX_FAILURES_IN_A_ROW
 
-    def usage(self) -> Usage:
+    def usage(self) -> ProcessUsage:
         """Return what its process has used up to now."""
         programs = children_cpu_s() if self._runs_programs else 0.0
-        return Usage(programs + self.opened.cpu_s, self.opened.rss_bytes)
+        return ProcessUsage(programs + self.opened.cpu_s, self.opened.rss_bytes)
 
 
 def _on_workers(plan: RunPlan, patience: Patience) -> RayModel:
@@ -254,7 +254,7 @@ class _Run(Generic[OutcomeT]):
         )
         recorder = self._recorder = UnitRecorder(self._workload.grader, books, ended, self._stop)
 
-        async def ask() -> Ended | None:
+        async def ask() -> AskingStop | None:
             backend, retry = model.opened.backend, model.opened.retry
             async with OpenModel(backend, self._plan.limits, model.pace, retry, self._stop) as asked:
                 self._listener.started(self._plan.scenario, load)
@@ -294,7 +294,7 @@ class _Run(Generic[OutcomeT]):
         self._nodes.add(node)
         return where
 
-    def _unit_ended(self, most_failures: int, unit: Unit, outcome: OutcomeT) -> Ended | None:
+    def _unit_ended(self, most_failures: int, unit: Unit, outcome: OutcomeT) -> AskingStop | None:
         # An answer that failed is better than none.
         if outcome.instrument_error is None or unit.unit_id not in self._outcomes:
             self._outcomes[unit.unit_id] = outcome
@@ -309,7 +309,7 @@ class _Run(Generic[OutcomeT]):
         past = self._past
         drift = self._probes[1] / self._probes[0] - 1 if len(self._probes) == 2 else None
         samples = [*(past.samples if past else ()), *(self._recorder.all_samples() if self._recorder else ())]
-        usage = self._model.usage() if self._model else Usage()
+        usage = self._model.usage() if self._model else ProcessUsage()
         # Answers of a service come in any order.
         outcomes = [self._outcomes.get(unit_id) for unit_id in self._backlog.unit_ids]
         whole = all(outcome is not None and outcome.instrument_error is None for outcome in outcomes)
@@ -326,11 +326,11 @@ class _Run(Generic[OutcomeT]):
         )
 
 
-def _broken(newest: Sequence[str | None], most_failures: int) -> Ended | None:
+def _broken(newest: Sequence[str | None], most_failures: int) -> AskingStop | None:
     failures = [error for error in newest if error is not None]
     if len(failures) < most_failures:
         return None
-    return Ended(f"{most_failures} cases in a row got no answer; the last one: {failures[-1]}")
+    return AskingStop(f"{most_failures} cases in a row got no answer; the last one: {failures[-1]}")
 
 
 def _memory_short(plan: RunPlan, problem: BackendError) -> str | None:

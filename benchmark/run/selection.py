@@ -12,7 +12,7 @@ from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
 
 
-class Order(StrEnum):
+class CaseOrder(StrEnum):
     """Which cases come first where only some run."""
 
     EASY_FIRST = "easy-first"
@@ -44,7 +44,7 @@ def select_cases(
     case_ids: Sequence[str] = (),
     max_cases: int | None = None,
     split: Split | None = None,
-    order: Order = Order.EASY_FIRST,
+    order: CaseOrder = CaseOrder.EASY_FIRST,
 ) -> tuple[Case, ...]:
     """Return the cases to run, in their order; that of a whole run is always mixed.
 
@@ -66,7 +66,7 @@ def select_cases(
         if not chosen:
             raise InputError(f"--split {split}", "has none of these cases", "leave it out, or choose other cases")
     cases = tuple(dict.fromkeys(chosen))
-    if max_cases is None or order is Order.MIXED:
+    if max_cases is None or order is CaseOrder.MIXED:
         return stratified(cases)[:max_cases]
     easy = [case for case in cases if EASY_TIER in case.tags]
     others = [case for case in cases if EASY_TIER not in case.tags]

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from benchmark.record.journal import AnswerLine, Hardware
 from benchmark.record.result import Disturbance
-from benchmark.run.asking import Source, Unit
+from benchmark.run.asking import Unit, UnitSource
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Limits, LoadInfo, kept
 
@@ -36,7 +36,7 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound=UnitOutcome, covariant=True)
 
 
 @dataclass(frozen=True)
-class Given:
+class UnitAnswer:
     """An answer, given just now or long ago.
 
     Attributes:
@@ -52,11 +52,11 @@ class Given:
     rss_bytes: int | None = None
 
 
-def given_of(line: AnswerLine, limits: Limits) -> Given:
+def given_of(line: AnswerLine, limits: Limits) -> UnitAnswer:
     """Return the answer in a line of a journal."""
     # Older journals hold endless answers.
     answer = Answer(kept(line.generation, limits), line.input_chars_cut)
-    return Given(answer, line.attempt, line.elapsed_ms, line.rss_bytes)
+    return UnitAnswer(answer, line.attempt, line.elapsed_ms, line.rss_bytes)
 
 
 class Grader(Protocol[OutcomeT_co]):
@@ -67,7 +67,7 @@ class Grader(Protocol[OutcomeT_co]):
         """Raised when the same answer may come to another outcome."""
         ...
 
-    def grade(self, unit: Unit, given: Given) -> OutcomeT_co:
+    def grade(self, unit: Unit, given: UnitAnswer) -> OutcomeT_co:
         """Return the outcome of an answer. Can be done again at any time."""
         ...
 
@@ -128,7 +128,7 @@ class Workload(Protocol[OutcomeT]):
         """Of its answers."""
         ...
 
-    def source(self) -> Source:
+    def source(self) -> UnitSource:
         """Return all units, from the first; called once a run."""
         ...
 
@@ -137,7 +137,7 @@ class Workload(Protocol[OutcomeT]):
         ...
 
 
-def graded(grader: Grader[OutcomeT], unit: Unit, given: Given) -> OutcomeT:
+def graded(grader: Grader[OutcomeT], unit: Unit, given: UnitAnswer) -> OutcomeT:
     """Return the outcome of an answer; a fault of the grader is not a bad answer."""
     try:
         return grader.grade(unit, given)

@@ -10,7 +10,7 @@ from benchmark.cases import Case
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.components import COMPONENTS, ComponentName, Subject
 from benchmark.scoring.embedder import Embedder
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.validation import Status, Validation
 
@@ -44,7 +44,7 @@ def thought_penalty(density: float) -> float:
 
 def instruction_penalty(intent: Intent, instruction: float, format: float) -> float:  # noqa: A002
     """Return the factor for instruction following; strict contracts forgive it where the format is right."""
-    if contract_of(intent).kind is Kind.PLAIN:
+    if contract_of(intent).kind is ContractKind.PLAIN:
         return 0.75 + 0.25 * instruction
     return 1 - (1 - (0.40 + 0.60 * instruction)) * (1 - format)
 

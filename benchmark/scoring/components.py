@@ -27,7 +27,7 @@ from benchmark.scoring.said import (
     score_statements,
     verdict_on,
 )
-from benchmark.statements.judging import Verdict
+from benchmark.statements.judging import TextVerdict
 from benchmark.whole_tokens import has_token
 from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
@@ -63,7 +63,7 @@ class Subject:
     scores: Mapping[ComponentName, ComponentScore] = field(default_factory=dict)
 
     @cached_property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> TextVerdict | None:
         """What it says of the statements of its case; None where there are none."""
         return verdict_on(self.text, self.case)
 

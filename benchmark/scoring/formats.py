@@ -15,7 +15,7 @@ from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.exact_values import same_value, value_similarity
 from benchmark.scoring.gold_schema import keep_schema
 from benchmark.scoring.quality import column_name, payload_agreement
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.validation import excerpt_lines
@@ -37,9 +37,9 @@ def score_format(text: str, reference: str, case: Case) -> ComponentScore:
     if text == reference:
         return ComponentScore(1.0)
     kind = contract_of(case.intent).kind
-    if kind is Kind.PLAIN:
+    if kind is ContractKind.PLAIN:
         return _plain(text, case)
-    if kind is Kind.STRUCTURED:
+    if kind is ContractKind.STRUCTURED:
         return _structured(text, reference, case.intent)
     return _exact_lines(text, reference, case) if case.intent is Intent.EXACT_LINES else _value(text, reference)
 

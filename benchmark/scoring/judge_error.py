@@ -24,7 +24,7 @@ FEWEST_SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AnswerSource:
     """Somebody whose answers are known to be right or wrong: the mean case score of either kind, in [0, 1]."""
 
     right_mean: float
@@ -41,8 +41,8 @@ class JudgeError:
 
     """
 
-    sources: tuple[Source, ...]
-    models: Source | None = None
+    sources: tuple[AnswerSource, ...]
+    models: AnswerSource | None = None
 
     @property
     def right_mean(self) -> float:
@@ -61,7 +61,7 @@ class JudgeError:
             mean_score: of the answers, in [0, 1].
 
         """
-        usual = self.models or Source(self.right_mean, self.wrong_mean)
+        usual = self.models or AnswerSource(self.right_mean, self.wrong_mean)
         return float(_share(mean_score, np.float64(usual.right_mean), np.float64(usual.wrong_mean)))
 
     def drawn_shares(self, mean_scores: float | Floats, author: str) -> Floats:

@@ -23,7 +23,7 @@ from benchmark.scoring.prose_facts import (
     wording,
 )
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.validation import is_prose
@@ -50,9 +50,9 @@ def score_quality(text: str, reference: str, intent: Intent, embedder: Embedder)
     if text.strip() == reference.strip():
         return ComponentScore(1.0)
     kind = contract_of(intent).kind
-    if kind is Kind.PLAIN:
+    if kind is ContractKind.PLAIN:
         return _plain(text, reference, embedder)
-    if kind is Kind.STRUCTURED:
+    if kind is ContractKind.STRUCTURED:
         return _structured(text, reference, intent)
     return _lines(text, reference) if intent is Intent.EXACT_LINES else _value(text, reference)
 
@@ -139,12 +139,12 @@ def payload_agreement(text: str, reference: str, intent: Intent) -> tuple[float,
     if intent is Intent.TABLE:
         said, wanted = _records(said), _records(wanted)
     elif intent is Intent.BULLET_LIST:
-        said, wanted = [_Item(item) for item in said], [_Item(item) for item in wanted]
+        said, wanted = [_Bullet(item) for item in said], [_Bullet(item) for item in wanted]
     matched, reasons = _match(said, wanted, "")
     return clamp(2 * matched / (_leaves(said) + _leaves(wanted))), tuple(reasons[:8])
 
 
-class _Item(str):
+class _Bullet(str):
     """A bullet, which may be a sentence instead of a value."""
 
 
@@ -245,7 +245,7 @@ def _match_scalars(said: Any, wanted: Any, path: str) -> tuple[float, list[str]]
     if not (isinstance(said, str) and isinstance(wanted, str)):
         return 0.0, reasons
     left = left[:2000]
-    if isinstance(wanted, _Item) and is_prose(right) and not same_value(left, right) and _same_facts(left, right):
+    if isinstance(wanted, _Bullet) and is_prose(right) and not same_value(left, right) and _same_facts(left, right):
         # Other words of a sentence are no other value.
         return 0.8 * clamp((fuzz.ratio(left, right) / 100 - 0.5) / 0.5), reasons
     return 0.8 * value_similarity(left, right), reasons

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from benchmark.statements.judging import Verdict
+from benchmark.statements.judging import TextVerdict
 from benchmark.statements.model import Weight
 
 
@@ -19,7 +19,7 @@ class Remark(StrEnum):
     MEASURED = "cosine "
 
 
-def reasons_of(verdict: Verdict) -> Iterator[str]:
+def reasons_of(verdict: TextVerdict) -> Iterator[str]:
     """Yield what an answer says and does not say, and what is wrong with it, for people."""
     for finding in verdict.findings:
         says = finding.statement.says

@@ -16,11 +16,10 @@ from benchmark.scoring.embedder import Embedder
 from benchmark.scoring.prose_facts import wording
 from benchmark.scoring.remarks import Remark, reasons_of
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
-from benchmark.statements.judging import Verdict, judge
+from benchmark.statements.judging import TextVerdict, judge
 from benchmark.statements.text import WORD, read
 from benchmark.whole_tokens import token_spans
-from ctxsift.contracts import Kind as ContractKind
-from ctxsift.contracts import contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.validation import excerpt_lines
 
@@ -50,7 +49,7 @@ def is_prose(case: Case) -> bool:
 
 # The raw and the recovered view of an answer are mostly the same text.
 @functools.lru_cache(maxsize=256)
-def verdict_on(text: str, case: Case) -> Verdict | None:
+def verdict_on(text: str, case: Case) -> TextVerdict | None:
     """Return what `text` says of the statements of `case`; None where it has none."""
     if not case.statements:
         return None
@@ -58,7 +57,7 @@ def verdict_on(text: str, case: Case) -> Verdict | None:
 
 
 def score_statements(
-    text: str, reference: str, verdict: Verdict, substance: ComponentScore, embedder: Embedder
+    text: str, reference: str, verdict: TextVerdict, substance: ComponentScore, embedder: Embedder
 ) -> ComponentScore:
     """Return the quality of an answer that is judged by statements, with the reasons."""
     if text.strip() == reference.strip():
@@ -70,7 +69,7 @@ def score_statements(
     return ComponentScore(score, (*reasons_of(verdict), *substance.reasons, *more, close))
 
 
-def _idle_bullets(text: str, reference: str, verdict: Verdict) -> int:
+def _idle_bullets(text: str, reference: str, verdict: TextVerdict) -> int:
     """Return how many bullets of `text` say nothing of the statements, as far as there are more than in `reference`."""
     bounds = [bullet.start() for bullet in _BULLET.finditer(text)] + [len(text)]
     more = len(bounds) - 1 - len(_BULLET.findall(reference))
@@ -134,7 +133,7 @@ def _cut(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[first:] for first in range(_RUN_WORDS)), strict=False)
 
 
-def score_preserve_said(text: str, anchors: Sequence[str], verdict: Verdict) -> ComponentScore:
+def score_preserve_said(text: str, anchors: Sequence[str], verdict: TextVerdict) -> ComponentScore:
     """Return the share of `anchors` with which `text` says something.
 
     Args:

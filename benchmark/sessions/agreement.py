@@ -22,7 +22,7 @@ _SAID: Mapping[FileState, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class PathAgreement:
     """Paths of one kind, as the index and as git have them.
 
     Attributes:
@@ -42,21 +42,21 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def precision(found: Iterable[Agreement]) -> float | None:
+def precision(found: Iterable[PathAgreement]) -> float | None:
     """Return the share of what the index says that git says, too, over all; None where it says nothing."""
     each = list(found)
     right = sum(len(one.both) for one in each)
     return share(right, right + sum(len(one.only_index) for one in each))
 
 
-def recall(found: Iterable[Agreement]) -> float | None:
+def recall(found: Iterable[PathAgreement]) -> float | None:
     """Return the share of what git says that the index says, too, over all; None where git says nothing."""
     each = list(found)
     right = sum(len(one.both) for one in each)
     return share(right, right + sum(len(one.only_git) for one in each))
 
 
-def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, Agreement]:
+def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, PathAgreement]:
     """Return what the index says of a whole session beside what git says, by kind.
 
     Args:
@@ -70,7 +70,7 @@ def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, Agreeme
     said = by_kind(index_session(recorded.session()))
     true = by_git(recorded.truth()[-1].since_start)
     return {
-        kind: Agreement(
+        kind: PathAgreement(
             frozenset(said[kind] & true[kind]),
             frozenset(said[kind] - true[kind] - ignored),
             frozenset(true[kind] - said[kind]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight, Within
 from benchmark.statements.pairs import crossed
-from benchmark.statements.phrases import Place, find, phrase_of, places_of
+from benchmark.statements.phrases import PhrasePlace, find, phrase_of, places_of
 from benchmark.statements.text import Text, read
 from benchmark.statements.vocabulary import norm_of
 
@@ -21,7 +21,7 @@ _STRANGE_LEAVES, _FEWEST_WORDS, _KNOWN_FROM = 0.7, 3, 0.5
 
 
 @dataclass(frozen=True)
-class Finding:
+class StatementFinding:
     """What a text does with one statement.
 
     Attributes:
@@ -38,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TextVerdict:
     """What a text says of all that it should and should not.
 
     Attributes:
@@ -52,7 +52,7 @@ class Verdict:
     """
 
     quality: float
-    findings: tuple[Finding, ...]
+    findings: tuple[StatementFinding, ...]
     contradictions: tuple[str, ...]
     strange: bool
     lists: bool
@@ -61,7 +61,7 @@ class Verdict:
 
 def judge(
     answer: str, statements: Sequence[Statement], must_not: Sequence[MustNot] = (), *, known: str = ""
-) -> Verdict:
+) -> TextVerdict:
     """Return what `answer` says of `statements`, and what it says against them.
 
     Args:
@@ -81,7 +81,7 @@ def judge(
     strange = _is_strange(text, _known_norms(tuple(statements), known))
     left = _FIRST_LEAVES * _NEXT_LEAVES ** (len(contradictions) - 1) if contradictions else 1.0
     left *= _STRANGE_LEAVES if strange else 1.0
-    return Verdict(
+    return TextVerdict(
         quality=left * sum(shares) / len(shares) if shares else 0.0,
         findings=findings,
         contradictions=contradictions,
@@ -101,18 +101,18 @@ def unsaid_terms(answer: str, statement: Statement) -> list[Alternatives]:
     return [group for group, missing in zip(statement.groups, best, strict=True) if missing] + unsaid
 
 
-def finding(text: Text, statement: Statement) -> Finding:
+def finding(text: Text, statement: Statement) -> StatementFinding:
     """Return what a text does with one statement."""
     found = [places_of(text, group) for group in statement.groups]
     if not all(found):
-        return Finding(statement)
+        return StatementFinding(statement)
     for span in _spans(text, statement):
         here = [_in(places, span) for places in found]
         if all(here):
             if statement.pairs:
                 return _with_pairs(text, statement, here)
-            return Finding(statement, 1.0, _sentences(text, here))
-    return Finding(statement)
+            return StatementFinding(statement, 1.0, _sentences(text, here))
+    return StatementFinding(statement)
 
 
 def _spans(text: Text, statement: Statement) -> list[tuple[int, int]]:
@@ -121,15 +121,15 @@ def _spans(text: Text, statement: Statement) -> list[tuple[int, int]]:
     return [(0, len(text.tokens))] if anywhere else text.sentences
 
 
-def _in(places: Sequence[Place], span: tuple[int, int]) -> list[Place]:
+def _in(places: Sequence[PhrasePlace], span: tuple[int, int]) -> list[PhrasePlace]:
     return [place for place in places if span[0] <= place.first < span[1]]
 
 
-def _sentences(text: Text, found: Sequence[Sequence[Place]]) -> frozenset[int]:
+def _sentences(text: Text, found: Sequence[Sequence[PhrasePlace]]) -> frozenset[int]:
     return frozenset(text.sentence_of(place.first) for places in found for place in places)
 
 
-def _with_pairs(text: Text, statement: Statement, found: list[list[Place]]) -> Finding:
+def _with_pairs(text: Text, statement: Statement, found: list[list[PhrasePlace]]) -> StatementFinding:
     sides = [(places_of(text, label), places_of(text, value)) for label, value in statement.pairs]
     present = [i for i, (labels, values) in enumerate(sides) if labels and values]
     if len(present) > 1:
@@ -138,9 +138,9 @@ def _with_pairs(text: Text, statement: Statement, found: list[list[Place]]) -> F
             names = " and ".join(statement.pairs[present[i]][0][0] for i in wrong[:2])
             labels = [sides[present[i]][0] for i in wrong]
             # Whoever gives a value to the wrong name says something false, asked for or not.
-            return Finding(statement, 0.0, _sentences(text, labels), f"{statement.says} (mixes up {names})")
+            return StatementFinding(statement, 0.0, _sentences(text, labels), f"{statement.says} (mixes up {names})")
     found = found + [side for i in present for side in sides[i]]
-    return Finding(statement, len(present) / len(sides), _sentences(text, found))
+    return StatementFinding(statement, len(present) / len(sides), _sentences(text, found))
 
 
 def violations(text: Text, rule: MustNot) -> Iterator[int]:
@@ -182,7 +182,7 @@ def _is_strange(text: Text, known: frozenset[str]) -> bool:
     return False
 
 
-def _support(text: Text, findings: Sequence[Finding], wrong: set[int]) -> Iterator[tuple[int, int, float]]:
+def _support(text: Text, findings: Sequence[StatementFinding], wrong: set[int]) -> Iterator[tuple[int, int, float]]:
     for index, (first, past) in enumerate(text.sentences):
         share = max((f.share for f in findings if index in f.sentences), default=0.0)
         yield (

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from benchmark.statements.text import Kind, Text, read
+from benchmark.statements.text import Text, TokenKind, read
 
 # Words of a pair are at most so many words apart. Only words that say something, or weights by how rare they are, tell
 # right answers from wrong ones less well.
@@ -51,8 +51,8 @@ def pairs_of(text: str) -> frozenset[Pair]:
 
 def _pairs(text: Text) -> Iterator[Pair]:
     for first, past in text.sentences:
-        tokens = [token for token in text.tokens[first:past] if token.kind is not Kind.STOP]
-        keys = [token.bare_norm if token.kind in (Kind.NAME, Kind.NUMBER) else token.norm for token in tokens]
+        tokens = [token for token in text.tokens[first:past] if token.kind is not TokenKind.STOP]
+        keys = [token.bare_norm if token.kind in (TokenKind.NAME, TokenKind.NUMBER) else token.norm for token in tokens]
         for index, key in enumerate(keys):
             yield from ((key, other) for other in keys[index + 1 : index + 1 + _REACH])
 

@@ -10,7 +10,7 @@ import msgspec
 
 from benchmark.statements.judging import judge, unsaid_terms
 from benchmark.statements.model import Alternatives, MustNot, Statement, Weight
-from benchmark.statements.text import Kind, tokens_of
+from benchmark.statements.text import TokenKind, tokens_of
 from benchmark.statements.vocabulary import FAMILIES
 from benchmark.typed_input import place_in
 from benchmark.whole_tokens import has_token
@@ -87,7 +87,9 @@ def _refuse_terms(terms: Sequence[Alternatives], where: str) -> None:
     for place, term in ((place, term) for place, group in enumerate(terms) for term in group):
         if _FAMILY.fullmatch(term) and term not in FAMILIES:
             raise InputError(place_in(where, "terms", place), f"{term!r} is not a family", did_you_mean(term, FAMILIES))
-        if any(token.kind is Kind.NAME and _IDENTIFIER.search(token.text) for token in tokens_of(term.lstrip("!="))):
+        if any(
+            token.kind is TokenKind.NAME and _IDENTIFIER.search(token.text) for token in tokens_of(term.lstrip("!="))
+        ):
             raise InputError(place_in(where, "terms", place), f"{term!r} contains an identifier", "move it to names")
 
 

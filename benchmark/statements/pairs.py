@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from benchmark.statements.phrases import Place
-from benchmark.statements.text import Kind, Text
+from benchmark.statements.phrases import PhrasePlace
+from benchmark.statements.text import Text, TokenKind
 from benchmark.statements.vocabulary import CLAUSE_WORDS
 
 # In tokens.
@@ -19,7 +19,7 @@ _MOST_PERMUTED = 6
 _MARGIN = 2
 
 
-def crossed(text: Text, labels: Sequence[Sequence[Place]], values: Sequence[Sequence[Place]]) -> list[int]:
+def crossed(text: Text, labels: Sequence[Sequence[PhrasePlace]], values: Sequence[Sequence[PhrasePlace]]) -> list[int]:
     """Return the labels whose values go with another label.
 
     The assignment as it should be stands unless another one is cheaper; where they tie ("respectively"), it stands.
@@ -54,14 +54,14 @@ def _weights(text: Text) -> list[int]:
     """Return the sums of what separators cost before each token."""
     costs = []
     for token in text.tokens:
-        if token.kind is Kind.STOP:
+        if token.kind is TokenKind.STOP:
             costs.append(_SEPARATOR_COSTS.get(token.norm, 0) - 1)
         else:
-            costs.append(_CLAUSE_COSTS if token.kind is Kind.WORD and token.norm in CLAUSE_WORDS else 0)
+            costs.append(_CLAUSE_COSTS if token.kind is TokenKind.WORD and token.norm in CLAUSE_WORDS else 0)
     return [0, *itertools.accumulate(costs)]
 
 
-def _distance(text: Text, weights: Sequence[int], a: Place, b: Place) -> int:
+def _distance(text: Text, weights: Sequence[int], a: PhrasePlace, b: PhrasePlace) -> int:
     """Return how far two places lie apart, in tokens; separators between them count for several."""
     if a.first > b.first:
         a, b = b, a

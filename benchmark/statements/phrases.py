@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmark.statements.model import Alternatives
-from benchmark.statements.text import Kind, Text, Token, tokens_of
+from benchmark.statements.text import Text, Token, TokenKind, tokens_of
 from benchmark.statements.vocabulary import AUXILIARIES, BARRIERS, FAMILIES, NEGATORS, NO_WORDS
 from benchmark.whole_tokens import token_spans
 
@@ -20,7 +20,7 @@ _DENY_OR_BEGIN = NEGATORS | BARRIERS
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class PhrasePlace:
     """Where a phrase was found: first and last token, and whether it stands under a negation."""
 
     first: int
@@ -59,21 +59,21 @@ def phrase_of(source: str) -> Phrase:
     if source.startswith("=") and len(source) > 1:
         return Phrase(((source[1:], True),))
     negated = source.startswith("!") and len(source) > 1
-    tokens = [t for t in tokens_of(source[1:] if negated else source) if t.kind is not Kind.STOP]
+    tokens = [t for t in tokens_of(source[1:] if negated else source) if t.kind is not TokenKind.STOP]
     if not negated:
         tokens, negated = _without_negation(tokens)
     if not tokens:
         return Phrase(((source.strip(), True),))
-    names = [token.kind is Kind.NAME for token in tokens]
+    names = [token.kind is TokenKind.NAME for token in tokens]
     parts = tuple((token.text if name else token.norm, name) for token, name in zip(tokens, names, strict=True))
-    plain = not any(names) and all(token.kind in (Kind.WORD, Kind.PART) for token in tokens)
+    plain = not any(names) and all(token.kind in (TokenKind.WORD, TokenKind.PART) for token in tokens)
     return Phrase(parts, negated, predicate=plain or tokens[0].is_verb)
 
 
 def _without_negation(tokens: list[Token]) -> tuple[list[Token], bool]:
     """Take the negation off the beginning of a term; its auxiliaries go with it."""
     norms = [token.norm for token in tokens]
-    place = next((i for i, norm in enumerate(norms) if norm in NEGATORS and tokens[i].kind is Kind.WORD), None)
+    place = next((i for i, norm in enumerate(norms) if norm in NEGATORS and tokens[i].kind is TokenKind.WORD), None)
     if place is None or len(tokens) < 2 or not all(norm in AUXILIARIES for norm in norms[:place]):
         return tokens, False
     rest = tokens[place + 1 :]
@@ -87,7 +87,7 @@ def _phrases(group: Alternatives) -> tuple[Phrase, ...]:
     return tuple(phrase_of(phrase) for term in group for phrase in FAMILIES.get(term, (term,)))
 
 
-def places_of(text: Text, group: Alternatives) -> list[Place]:
+def places_of(text: Text, group: Alternatives) -> list[PhrasePlace]:
     """Return where one of some alternatives is said."""
     return sorted(
         place
@@ -113,15 +113,15 @@ def _may_begin(text: str, norms: Container[str], phrase: Phrase) -> bool:
     return phrase.needle in text if name else norm in norms
 
 
-def find(text: Text, phrase: Phrase) -> Iterator[Place]:
+def find(text: Text, phrase: Phrase) -> Iterator[PhrasePlace]:
     """Yield every place of a phrase; of a name under negation, only those that are denied."""
     for first, last in _spans(text, phrase.parts):
         if text.sentence_of(first) in text.lists:
             continue
         if phrase.predicate:
-            yield Place(first, last, is_negated(text, first))
+            yield PhrasePlace(first, last, is_negated(text, first))
         elif not phrase.under_negation or is_negated(text, first, reach=1):
-            yield Place(first, last, negated=phrase.under_negation)
+            yield PhrasePlace(first, last, negated=phrase.under_negation)
 
 
 def _spans(text: Text, parts: tuple[tuple[str, bool], ...]) -> Iterator[tuple[int, int]]:
@@ -152,7 +152,7 @@ def _go_on(text: Text, last: int, rest: list[tuple[str, bool]]) -> int | None:
 
 def _may_stand_between(token: Token) -> bool:
     """Return True for a word that may stand inside of a phrase: it neither denies nor begins something else."""
-    if token.kind not in (Kind.WORD, Kind.PART) or token.norm in _DENY_OR_BEGIN:
+    if token.kind not in (TokenKind.WORD, TokenKind.PART) or token.norm in _DENY_OR_BEGIN:
         return False
     return token.norm in AUXILIARIES or not token.is_verb
 
@@ -171,7 +171,7 @@ def is_negated(text: Text, first: int, reach: int = _NEGATED_WITHIN) -> bool:
         return True
     for index in range(first - 1, max(begin, first - reach) - 1, -1):
         token = text.tokens[index]
-        if token.kind is Kind.STOP or token.norm in BARRIERS:
+        if token.kind is TokenKind.STOP or token.norm in BARRIERS:
             return False
         if _negates(text, index, first):
             return True
@@ -182,7 +182,7 @@ def _negates(text: Text, index: int, first: int) -> bool:
     token, following = text.tokens[index], text.tokens[index + 1].norm
     if token.norm == "not" and following == "only":
         return False
-    if token.norm in NEGATORS and token.kind in (Kind.WORD, Kind.NUMBER):
+    if token.norm in NEGATORS and token.kind in (TokenKind.WORD, TokenKind.NUMBER):
         # "exit code 0" is no negation, "0 failed" is one.
         return token.norm != "0" or index + 1 == first
     return token.norm in ("instead", "rather") and following in ("of", "than")

@@ -45,7 +45,7 @@ _GETS = frozenset(
 _ITEMS, _ITEM_WORDS, _FEW_WORDS, _STRUNG_WORDS = 4, 4.0, 3, 8
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = auto()
@@ -74,14 +74,14 @@ class Token:
 
     text: str
     norm: str
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
 
     @property
     def is_verb(self) -> bool:
         """It is a verb, as far as the tables and its ending tell."""
-        return self.kind is Kind.WORD and (self.norm in verb_norms() or self.text.endswith("ed"))
+        return self.kind is TokenKind.WORD and (self.norm in verb_norms() or self.text.endswith("ed"))
 
     @property
     def bare_norm(self) -> str:
@@ -91,7 +91,7 @@ class Token:
     @property
     def says_something(self) -> bool:
         """It is a word, and none that only binds others."""
-        if self.kind not in (Kind.WORD, Kind.PART) or len(self.text) <= 2:
+        if self.kind not in (TokenKind.WORD, TokenKind.PART) or len(self.text) <= 2:
             return False
         return self.text.lower() not in FUNCTION_WORDS and self.norm not in AUXILIARIES
 
@@ -144,8 +144,8 @@ class Text:
         `src/plan.rb` has three words, and so have names that are glued together: `a|b|c`.
         """
         words = [(token.kind, len(WORD.findall(token.text))) for token in self.tokens]
-        named = sum(count for kind, count in words if kind in (Kind.NAME, Kind.NUMBER))
-        return named / max(1, sum(count for kind, count in words if kind is not Kind.STOP))
+        named = sum(count for kind, count in words if kind in (TokenKind.NAME, TokenKind.NUMBER))
+        return named / max(1, sum(count for kind, count in words if kind is not TokenKind.STOP))
 
     def sentence_of(self, token: int) -> int:
         """Return the index of the sentence that holds a token."""
@@ -178,14 +178,14 @@ class Text:
 
     def _is_cut(self, first: int, index: int, past: int) -> bool:
         token = self.tokens[index]
-        if token.kind is Kind.STOP:
+        if token.kind is TokenKind.STOP:
             if token.norm != ",":
                 return token.norm == ";"
-        elif token.kind is not Kind.WORD or token.norm not in CLAUSE_WORDS:
+        elif token.kind is not TokenKind.WORD or token.norm not in CLAUSE_WORDS:
             return False
         if self.tokens[index + 1].norm in GOES_ON:
             return False
-        until = next((i for i in range(index + 1, past) if self.tokens[i].kind is Kind.STOP), past)
+        until = next((i for i in range(index + 1, past) if self.tokens[i].kind is TokenKind.STOP), past)
         return any(t.is_verb for t in self.tokens[first:index]) and any(
             t.is_verb for t in self.tokens[index + 1 : until]
         )
@@ -242,14 +242,14 @@ def _scan(text: str, at: int, found: list[Token]) -> None:
     start, end = 0, len(text)
     while start < end and text[start] in _OPENING:
         if text[start] in "([{":
-            found.append(Token(text[start], text[start], Kind.STOP, at + start, at + start + 1))
+            found.append(Token(text[start], text[start], TokenKind.STOP, at + start, at + start + 1))
         start += 1
     while end > start and text[end - 1] in _CLOSING:
         end -= 1
     if start < end:
         _classify(_POSSESSIVE.sub("", text[start:end]), at + start, found)
     found.extend(
-        Token(mark, mark, Kind.STOP, at + place, at + place + 1)
+        Token(mark, mark, TokenKind.STOP, at + place, at + place + 1)
         for place, mark in enumerate(text[end:], end)
         if mark in ",;:)]}…"
     )
@@ -258,36 +258,36 @@ def _scan(text: str, at: int, found: list[Token]) -> None:
 def _classify(core: str, base: int, found: list[Token]) -> None:
     past = base + len(core)
     if core.strip("-—–") == "":
-        found.append(Token(core, ";", Kind.STOP, base, past))
+        found.append(Token(core, ";", TokenKind.STOP, base, past))
     elif _PLAIN.fullmatch(core):
-        kind = Kind.PART if "-" in core else Kind.WORD
+        kind = TokenKind.PART if "-" in core else TokenKind.WORD
         for piece in re.finditer(r"[^-]+", core):
             _plain(piece[0], base + piece.start(), kind, found)
     elif number := _NUMBER.fullmatch(core):
         middle = base + number.end(1)
-        found.append(Token(core[: number.end(1)], number[1].replace(",", ""), Kind.NUMBER, base, middle))
+        found.append(Token(core[: number.end(1)], number[1].replace(",", ""), TokenKind.NUMBER, base, middle))
         if number[2]:
-            found.append(Token(number[2], norm_of(number[2]), Kind.WORD, middle, past))
+            found.append(Token(number[2], norm_of(number[2]), TokenKind.WORD, middle, past))
     else:
-        found.append(Token(core, core, Kind.NAME, base, past))
+        found.append(Token(core, core, TokenKind.NAME, base, past))
 
 
-def _plain(word: str, place: int, kind: Kind, found: list[Token]) -> None:
+def _plain(word: str, place: int, kind: TokenKind, found: list[Token]) -> None:
     low, past = word.lower().replace("’", "'"), place + len(word)
     if low.endswith("n't"):
         stem = {"can't": "can", "won't": "will", "shan't": "shall"}.get(low, low[:-3])
-        found.append(Token(word[:-3], norm_of(stem), Kind.WORD, place, past - 3))
-        found.append(Token(word[-3:], "not", Kind.WORD, past - 3, past))
+        found.append(Token(word[:-3], norm_of(stem), TokenKind.WORD, place, past - 3))
+        found.append(Token(word[-3:], "not", TokenKind.WORD, past - 3, past))
     else:
         found.append(Token(word, norm_of(re.sub(r"'(?:s|re|ve|ll|d|m)?$", "", low)), kind, place, past))
 
 
 def is_list(tokens: Sequence[Token]) -> bool:
     """Return True if the tokens of a sentence only list things, or string them together, and say nothing of them."""
-    words = [token for token in tokens if token.kind is not Kind.STOP]
+    words = [token for token in tokens if token.kind is not TokenKind.STOP]
     if len(words) <= _FEW_WORDS or _is_introduced(tokens):
         return False
-    linking = sum(token.kind is Kind.WORD and token.text.lower() in FUNCTION_WORDS for token in words) / len(words)
+    linking = sum(token.kind is TokenKind.WORD and token.text.lower() in FUNCTION_WORDS for token in words) / len(words)
     items = list(_items(tokens))
     if len(items) >= _ITEMS and len(words) / len(items) <= _ITEM_WORDS:
         return linking < _PROSE_FROM and 2 * sum(map(_is_said, items)) < len(items)
@@ -308,17 +308,17 @@ def _items(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _is_said(item: Sequence[Token]) -> bool:
     """Return True if an item says something of something: "f() got 94", "want 95", "2 failed", "test_a: 2"."""
     pairs = list(itertools.pairwise(item))
-    tally = any((a.norm == ":" or b.is_verb) and Kind.NUMBER in (a.kind, b.kind) for a, b in pairs)
-    named = any(token.kind in (Kind.NAME, Kind.NUMBER) and token.text != "=" for token in item)
+    tally = any((a.norm == ":" or b.is_verb) and TokenKind.NUMBER in (a.kind, b.kind) for a, b in pairs)
+    named = any(token.kind in (TokenKind.NAME, TokenKind.NUMBER) and token.text != "=" for token in item)
     return tally or (named and any(token.text in _GETS for token in item))
 
 
 def _is_tally(tokens: Sequence[Token]) -> bool:
     """Return True if each of several items is something with a number; raw output has no commas."""
-    items = [[token for token in item if token.kind is not Kind.STOP] for item in _items(tokens)]
+    items = [[token for token in item if token.kind is not TokenKind.STOP] for item in _items(tokens)]
     return len(items) > 1 and all(
         any(char.isdigit() for token in item for char in token.text)
-        and any(token.kind in (Kind.WORD, Kind.PART) and token.says_something for token in item)
+        and any(token.kind in (TokenKind.WORD, TokenKind.PART) and token.says_something for token in item)
         for item in items
     )
 
@@ -327,5 +327,5 @@ def _is_introduced(tokens: Sequence[Token]) -> bool:
     """Return True if an introduction says something of a list: "Undefined symbols: pow, log1p"."""
     colon = next((index for index, token in enumerate(tokens) if token.norm == ":"), 0)
     before = tokens[:colon]
-    plain = all(token.kind is Kind.WORD for token in before)
+    plain = all(token.kind is TokenKind.WORD for token in before)
     return len(before) > 1 and plain and any(token.norm in common_norms() for token in before)

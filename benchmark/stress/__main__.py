@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmark.cli.command import (
     EXIT_OK,
-    Parser,
+    BenchmarkParser,
     add_dataset,
     add_results,
     command_parser,
@@ -58,7 +58,7 @@ output once at --price, and again in each later turn at --cached-price.
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "stress",
@@ -66,13 +66,15 @@ def build_parser() -> Parser:
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=BenchmarkParser)
     _add_preselect(commands)
     _add_break_even(commands)
     return parser
 
 
-def _add(commands: argparse._SubParsersAction[Parser], name: str, about: str, examples: str) -> Parser:
+def _add(
+    commands: argparse._SubParsersAction[BenchmarkParser], name: str, about: str, examples: str
+) -> BenchmarkParser:
     return commands.add_parser(
         name,
         help=about,
@@ -82,7 +84,7 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, about: str, ex
     )
 
 
-def _add_preselect(commands: argparse._SubParsersAction[Parser]) -> None:
+def _add_preselect(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     about = "compare a model that reads whole outputs with the same model reading selected lines"
     one = _add(commands, "preselect", about, _PRESELECT_EXAMPLES)
     one.set_defaults(handler=_preselect)
@@ -104,7 +106,7 @@ def _add_preselect(commands: argparse._SubParsersAction[Parser]) -> None:
     _add_asking(one)
 
 
-def _add_asking(one: Parser) -> None:
+def _add_asking(one: BenchmarkParser) -> None:
     one.add_argument(
         "--scenario", action="append", default=[], metavar="NAME", help="row of the matrix to ask (repeatable)"
     )
@@ -121,7 +123,7 @@ def _add_asking(one: Parser) -> None:
     one.add_argument("--env-file", type=Path, metavar="FILE", help="file with CTXSIFT_* settings")
 
 
-def _add_break_even(commands: argparse._SubParsersAction[Parser]) -> None:
+def _add_break_even(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     about = "compute what an agent saves or loses with the answers of stored results, by input length"
     one = _add(commands, "break-even", about, _BREAK_EVEN_EXAMPLES)
     one.set_defaults(handler=_break_even)

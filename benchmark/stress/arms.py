@@ -13,7 +13,7 @@ from benchmark.matrix import Scenario
 from benchmark.record.paths import result_beside
 from benchmark.record.read import StoredResult, read_result
 from benchmark.render.progress import RunProgress
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
+from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan
 from benchmark.run.preflight import NotReady, preflight
 from benchmark.run.run_group import RunGroup, continued, run_group
 from benchmark.run.signals import stopping_by_signals
@@ -45,7 +45,7 @@ def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[
         KeyboardInterrupt: a person ended it; the same call goes on where it stopped.
 
     """
-    checked = preflight([Asked(arm.scenario, arm.cases, arm.corpus) for arm in arms], run)
+    checked = preflight([RequestedScenario(arm.scenario, arm.cases, arm.corpus) for arm in arms], run)
     for each in checked:
         if isinstance(each, NotReady):
             raise InputError(f"--scenario {each.scenario.name}", each.problem, "fix that, or name another row")

@@ -12,7 +12,7 @@ from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
     EXIT_USAGE,
-    Parser,
+    BenchmarkParser,
     add_dataset,
     add_json,
     command_parser,
@@ -24,14 +24,14 @@ from benchmark.cli.command import (
 from benchmark.judges.commands import add_rows
 from benchmark.matrix import Scenario, Track
 from benchmark.record.base import to_json
-from benchmark.run.named import Recorded, UnknownNameError, check_consent, chosen, names_of
+from benchmark.run.named import RecordedReplies, UnknownNameError, check_consent, chosen, names_of
 from benchmark.utilization.charts import check_form, write
 from benchmark.utilization.columns import Columns, questions
 from benchmark.utilization.contexts import from_probes
-from benchmark.utilization.judging import OPTION, ROLE, RULES, Judge, RecordedJudge
+from benchmark.utilization.judging import OPTION, ROLE, RULES, RecordedUtilizationJudge, UtilizationJudge
 from benchmark.utilization.measuring import measured
 from benchmark.utilization.printing import print_figures, rows_csv
-from benchmark.utilization.records import Question, Utilization
+from benchmark.utilization.records import DataRow, Utilization
 from benchmark.utilization.results import from_cases
 from benchmark.utilization.tables import read_table
 from ctxsift.cli.renamed import renaming
@@ -67,14 +67,14 @@ _EXIT_CODES = (
 _MOST_UNSCORED = 0.2
 
 
-class Source(StrEnum):
+class RowSource(StrEnum):
     """What rows are made of, where DATA holds none."""
 
     CASES = auto()
     PROBES = auto()
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "utilization",
@@ -92,7 +92,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--from",
         dest="source",
-        choices=[source.value for source in Source],
+        choices=[source.value for source in RowSource],
         help="cases: DATA is a result file; the chunks are the lines that its answers selected, and the answer is "
         "gold. probes: DATA is a compaction method; the chunks are the lines of its summaries",
     )
@@ -141,7 +141,7 @@ def build_parser() -> Parser:
     return parser
 
 
-def _add_judge(parser: Parser) -> None:
+def _add_judge(parser: BenchmarkParser) -> None:
     judge = parser.add_argument_group("judge", "who decides which chunks were needed, if there are no labels")
     judge.add_argument(
         OPTION,
@@ -160,7 +160,7 @@ def _add_judge(parser: Parser) -> None:
         judge.add_argument(old, help=argparse.SUPPRESS)
 
 
-def _judge(options: argparse.Namespace, settings: Settings) -> Judge | RecordedJudge | None:
+def _judge(options: argparse.Namespace, settings: Settings) -> UtilizationJudge | RecordedUtilizationJudge | None:
     if options.judge is None:
         _refuse(options, (*_OF_MODELS, "--remote", "--replies"), f"without {OPTION}", "name a model")
         return None
@@ -180,11 +180,11 @@ def _judge(options: argparse.Namespace, settings: Settings) -> Judge | RecordedJ
                 options, ("--remote",), f"together with {OPTION} {options.judge}", "that row does not use a service"
             )
         replies = options.replies or Path(f"{options.data}.judge")
-        return Judge(found, replies, options.repeats, options.env_file, remote)
+        return UtilizationJudge(found, replies, options.repeats, options.env_file, remote)
     _refuse(
         options, ("--remote", "--replies"), f"together with {OPTION} {options.judge}", "that judge does not use a model"
     )
-    return RecordedJudge(found.path, options.repeats) if isinstance(found, Recorded) else None
+    return RecordedUtilizationJudge(found.path, options.repeats) if isinstance(found, RecordedReplies) else None
 
 
 def _refuse(options: argparse.Namespace, names: Sequence[str], why: str, hint: str) -> None:
@@ -236,16 +236,16 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
     return f"{unwritten(error, *options.output, *replies)}; name another file", EXIT_USAGE
 
 
-def _asked(options: argparse.Namespace) -> list[Question]:
+def _asked(options: argparse.Namespace) -> list[DataRow]:
     if options.source is not None and options.labels_column is not None:
         raise InputError(
             "--labels-column", f"has no effect together with --from {options.source}", "leave out --labels-column"
         )
-    if options.source == Source.CASES:
+    if options.source == RowSource.CASES:
         return from_cases(options.data, options.dataset)
     if options.dataset is not None:
         raise InputError("--dataset", "has no effect without --from cases", "leave out --dataset")
-    if options.source == Source.PROBES:
+    if options.source == RowSource.PROBES:
         return from_probes(str(options.data))
     columns = Columns(options.question_column, options.contexts_column, options.answer_column, options.labels_column)
     return list(questions(read_table(options.data), columns))

@@ -12,7 +12,7 @@ import vl_convert
 
 from benchmark.record.base import Json, to_json
 from benchmark.utilization.printing import figure_rows, headline, verdicts_shown
-from benchmark.utilization.records import BINS, ChunkVerdict, RowUtilization, State, Utilization
+from benchmark.utilization.records import BINS, ChunkVerdict, RowState, RowUtilization, Utilization
 from benchmark.viewer.charts import light_theme
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
@@ -53,7 +53,7 @@ def _chart(found: Utilization) -> Json:
 
 
 def _page(found: Utilization) -> str:
-    lowest = sorted(found.rows, key=lambda row: (row.state != State.DEFINED, row.utilization or 0.0, row.row))
+    lowest = sorted(found.rows, key=lambda row: (row.state != RowState.DEFINED, row.utilization or 0.0, row.row))
     parts = {
         # Where it lies on this machine is nobody's.
         "source": _text(Path(found.source).name or found.source),

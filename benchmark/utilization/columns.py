@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.utilization.records import Question
+from benchmark.utilization.records import DataRow
 from benchmark.utilization.tables import TableRow
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.strict_json import TwiceError, decode
@@ -36,7 +36,7 @@ class Columns:
     labels: Column | None = None
 
 
-def questions(rows: Iterable[TableRow], columns: Columns) -> Iterator[Question]:
+def questions(rows: Iterable[TableRow], columns: Columns) -> Iterator[DataRow]:
     """Yield the rows as questions. Raises InputError, naming row and column."""
     rows = list(rows)
     somewhere = any(_has(row, columns.contexts) for row in rows)
@@ -48,7 +48,7 @@ def questions(rows: Iterable[TableRow], columns: Columns) -> Iterator[Question]:
         if columns.labels is not None:
             labels = _labels(_Cell.of(row, columns.labels, "labels"), len(contexts))
         needed = labels is None
-        yield Question(
+        yield DataRow(
             number=row.number,
             where=row.where,
             question=_text(row, columns.question, "question", needed=needed),

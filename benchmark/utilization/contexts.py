@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.passages import passages_of
 from benchmark.probes.scenarios import takes_budget
 from benchmark.probes.subjects import recorded_subjects
-from benchmark.utilization.records import Question
+from benchmark.utilization.records import DataRow
 from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, compact_session
 from ctxsift.terminal import tell
 
 
-def from_probes(method: str) -> list[Question]:
+def from_probes(method: str) -> list[DataRow]:
     """Return the probes of the recorded sessions as questions to the summaries of a method; what is left out is told.
 
     A probe is a question at every cut at which it is asked and the method leaves a summary. Probes that ask for files
@@ -41,7 +41,7 @@ def from_probes(method: str) -> list[Question]:
     return [_numbered(question, number) for number, question in enumerate(found, 1)]
 
 
-def _questions(subject: Subject, method: str) -> Iterator[Question]:
+def _questions(subject: ProbedSubject, method: str) -> Iterator[DataRow]:
     for at, left in enumerate(compact_session(subject.session, method, subject.cuts, budget=DEFAULT_BUDGET)):
         lines = tuple(line for passage in passages_of(left.summary_text) for line in passage.split("\n"))
         for asking in subject.asked:
@@ -50,8 +50,8 @@ def _questions(subject: Subject, method: str) -> Iterator[Question]:
                 counted = tuple(probe.statements[index] for index in sorted(asking.counted.vital))
                 where = f"{subject.name}: {probe.probe_id}, cut {at + 1}"
                 answer = "\n".join(statement.says for statement in counted)
-                yield Question(0, where, probe.question, lines, answer, statements=counted)
+                yield DataRow(0, where, probe.question, lines, answer, statements=counted)
 
 
-def _numbered(question: Question, number: int) -> Question:
+def _numbered(question: DataRow, number: int) -> DataRow:
     return dataclasses.replace(question, number=number)

@@ -12,11 +12,11 @@ from benchmark.utilization.formula import context_utilization, precision_at
 from benchmark.utilization.records import (
     BINS,
     ChunkVerdict,
-    Question,
+    DataRow,
     RiskSign,
+    RowState,
     RowUtilization,
     Spread,
-    State,
     Utilization,
 )
 
@@ -24,14 +24,14 @@ LOW_MEAN, LOW_MEDIAN, HIGH_DEVIATION, LOW_HIGHEST, SMALL_SAMPLE = 0.5, 0.5, 0.3,
 MANY_UNSCORED = 0.05
 
 
-def row_utilization(question: Question, verdicts: Sequence[ChunkVerdict], k: int | None) -> RowUtilization:
+def row_utilization(question: DataRow, verdicts: Sequence[ChunkVerdict], k: int | None) -> RowUtilization:
     """Return the figures of a row, given a verdict on each of its chunks or, for speed, on each of the top K."""
     top = list(verdicts[:k])
     known = [verdict.relevant for verdict in top if verdict.relevant is not None]
     whole = len(known) == len(top)
     utilization = context_utilization(known) if whole else None
     precision = precision_at(known) if whole else None
-    state = State.UNSCORED if not whole else State.UNDEFINED if utilization is None else State.DEFINED
+    state = RowState.UNSCORED if not whole else RowState.UNDEFINED if utilization is None else RowState.DEFINED
     return RowUtilization(
         row=question.number,
         question=question.question,
@@ -45,7 +45,7 @@ def row_utilization(question: Question, verdicts: Sequence[ChunkVerdict], k: int
 
 
 def summarized(
-    source: str, verdicts_by: str, k: int | None, questions: Sequence[Question], rows: list[RowUtilization]
+    source: str, verdicts_by: str, k: int | None, questions: Sequence[DataRow], rows: list[RowUtilization]
 ) -> Utilization:
     """Return the figures of a data set.
 
@@ -60,7 +60,7 @@ def summarized(
     defined = [(row.utilization, q) for q, row in zip(questions, rows, strict=True) if row.utilization is not None]
     values = [value for value, _ in defined]
     states = [row.state for row in rows]
-    undefined, unscored = states.count(State.UNDEFINED), states.count(State.UNSCORED)
+    undefined, unscored = states.count(RowState.UNDEFINED), states.count(RowState.UNSCORED)
     precisions = [row.precision for row in rows if row.precision is not None]
     spread = _spread(values, Clusters.of(tuple(sorted(set(q.contexts))) for _, q in defined)) if values else None
     return Utilization(

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmark.judges.fencing import fenced
 from benchmark.judges.replies import NoVerdict, verdict_in, whole_number
-from benchmark.utilization.records import ChunkVerdict, Question
+from benchmark.utilization.records import ChunkVerdict, DataRow
 from ctxsift.intents import Intent
 from ctxsift.prompts import FixedPrompt, Message, Request
 from ctxsift.terminal import in_line
@@ -34,7 +34,7 @@ _MOST_REASON = 200
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeQuestion:
     """One question to the judge.
 
     Attributes:
@@ -61,24 +61,24 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Reply:
+class JudgeReply:
     """What came: the words of the judge, or why there are none."""
 
     text: str | None
     error: str = ""
 
 
-def asked_of(questions: Sequence[Question], k: int | None, repeats: int) -> list[Asked]:
+def asked_of(questions: Sequence[DataRow], k: int | None, repeats: int) -> list[JudgeQuestion]:
     """Return what is asked, chunk by chunk; repeats of a chunk stand together."""
     return [
-        Asked(row, rank, repeat, _prompt(question, chunk))
+        JudgeQuestion(row, rank, repeat, _prompt(question, chunk))
         for row, question in enumerate(questions)
         for rank, chunk in enumerate(question.contexts[:k])
         for repeat in range(repeats)
     ]
 
 
-def _prompt(question: Question, chunk: str) -> FixedPrompt:
+def _prompt(question: DataRow, chunk: str) -> FixedPrompt:
     asked, text = (("Question", question.question), ("Answer", question.answer)), ("Chunk", chunk)
     user = f"{fenced([*asked, text])}\n\nWas this chunk needed for the answer? JSON:"
     # What reads no messages, a program for one, is given the chunk, and the rest as what is wanted of it.
@@ -86,7 +86,7 @@ def _prompt(question: Question, chunk: str) -> FixedPrompt:
     return FixedPrompt((Message("system", _TASK), Message("user", user)), request)
 
 
-def verdict_of(replies: Sequence[Reply], shown: Sequence[str]) -> ChunkVerdict:
+def verdict_of(replies: Sequence[JudgeReply], shown: Sequence[str]) -> ChunkVerdict:
     """Return what most of the replies about a chunk say; None (unscored) when none says anything, or they tie.
 
     Args:
@@ -105,7 +105,7 @@ def verdict_of(replies: Sequence[Reply], shown: Sequence[str]) -> ChunkVerdict:
     return ChunkVerdict(relevant=relevant, reason="; ".join(filter(None, (shown, reason))) or "no reason given")
 
 
-def _read(reply: Reply, shown: Sequence[str]) -> tuple[int | None, str]:
+def _read(reply: JudgeReply, shown: Sequence[str]) -> tuple[int | None, str]:
     """Return verdict and reason of one reply."""
     if reply.text is None:
         return None, f"no reply: {_shortened(reply.error)}"

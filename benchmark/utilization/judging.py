@@ -16,15 +16,15 @@ from benchmark.matrix import TRACKS, Scenario
 from benchmark.run.identity import asked_model
 from benchmark.run.named import Role, opened_row
 from benchmark.run.plan import RunSettings
-from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, Asked, Reply, asked_of, verdict_of
-from benchmark.utilization.records import ChunkVerdict, Question
+from benchmark.utilization.judge import JUDGE_VERSION, SCHEMA, JudgeQuestion, JudgeReply, asked_of, verdict_of
+from benchmark.utilization.records import ChunkVerdict, DataRow
 from ctxsift.asking import ask_async
 from ctxsift.backends.base import Ability, Decoding, Limits
 from ctxsift.backends.registry import lacking, traits_of
 from ctxsift.backends.retry import FATAL
 from ctxsift.errors import BackendError, InputError, LoadError
 from ctxsift.models.opened import Opened
-from ctxsift.models.store import Entry, Store
+from ctxsift.models.store import Store, StoreEntry
 from ctxsift.settings import Settings
 from ctxsift.terminal import tell
 
@@ -51,7 +51,7 @@ _TEMPERATURE = 0.7
 
 
 @dataclass(frozen=True)
-class Judge:
+class UtilizationJudge:
     """Which model judges, and how it is asked.
 
     Attributes:
@@ -90,7 +90,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class RecordedJudge:
+class RecordedUtilizationJudge:
     """The replies in a file, and nobody who is asked for others.
 
     Attributes:
@@ -113,7 +113,7 @@ def _told(name: str, repeats: int) -> str:
     return f"judge {name} (version {JUDGE_VERSION}{times})"
 
 
-class _Kept(Entry, frozen=True, kw_only=True):
+class _KeptReply(StoreEntry, frozen=True, kw_only=True):
     """A reply in the file.
 
     Attributes:
@@ -126,7 +126,7 @@ class _Kept(Entry, frozen=True, kw_only=True):
 
 
 def judged(
-    questions: Sequence[Question], k: int | None, judge: Judge | RecordedJudge, settings: Settings
+    questions: Sequence[DataRow], k: int | None, judge: UtilizationJudge | RecordedUtilizationJudge, settings: Settings
 ) -> list[list[ChunkVerdict]]:
     """Return the verdicts on the top K chunks of every row; None where the judge gave none.
 
@@ -136,27 +136,27 @@ def judged(
 
     """
     asked = asked_of(questions, k, judge.repeats)
-    replies = Store(judge.replies, _Kept, "holds no replies of a judge", "name another file with --replies")
-    identity = judge.identity(settings) if isinstance(judge, Judge) else _identity_in(replies, judge.replies)
+    replies = Store(judge.replies, _KeptReply, "holds no replies of a judge", "name another file with --replies")
+    identity = judge.identity(settings) if isinstance(judge, UtilizationJudge) else _identity_in(replies, judge.replies)
     known = {each: _known(each, identity, replies) for each in asked}
     missing = [each for each in asked if known[each] is None]
-    if missing and isinstance(judge, Judge):
+    if missing and isinstance(judge, UtilizationJudge):
         try:
             known |= asyncio.run(_ask_all(missing, judge, settings, replies))
         except BackendError as error:
             raise InputError(OPTION, str(error)) from error
     elif missing:
         tell(f"{judge.replies}: {len(missing):,} of {len(asked):,} replies are missing")
-        known |= dict.fromkeys(missing, Reply(None, f"{judge.replies} has none"))
+        known |= dict.fromkeys(missing, JudgeReply(None, f"{judge.replies} has none"))
     found: list[list[ChunkVerdict]] = [[] for _ in questions]
     for start in range(0, len(asked), judge.repeats):
         same = asked[start : start + judge.repeats]
-        replies_to = [known[each] or Reply(None) for each in same]
+        replies_to = [known[each] or JudgeReply(None) for each in same]
         found[same[0].row].append(verdict_of(replies_to, same[0].shown))
     return found
 
 
-def _identity_in(replies: Store[_Kept], path: Path) -> str:
+def _identity_in(replies: Store[_KeptReply], path: Path) -> str:
     """Return whose replies a file holds. Raises InputError where it does not tell, or there are several."""
     judges = {kept.judge for kept in replies.entries()} - {""}
     if len(judges) == 1:
@@ -168,23 +168,23 @@ def _identity_in(replies: Store[_Kept], path: Path) -> str:
     raise InputError(str(path), "does not say which judge gave its replies", hint)
 
 
-def _known(asked: Asked, identity: str, replies: Store[_Kept]) -> Reply | None:
+def _known(asked: JudgeQuestion, identity: str, replies: Store[_KeptReply]) -> JudgeReply | None:
     """Return the reply that was given to this before, by this run or another one."""
     kept = replies.get(asked.key(identity))
-    return None if kept is None else Reply(kept.text)
+    return None if kept is None else JudgeReply(kept.text)
 
 
 async def _ask_all(
-    asked: Sequence[Asked], judge: Judge, settings: Settings, replies: Store[_Kept]
-) -> dict[Asked, Reply | None]:
+    asked: Sequence[JudgeQuestion], judge: UtilizationJudge, settings: Settings, replies: Store[_KeptReply]
+) -> dict[JudgeQuestion, JudgeReply | None]:
     """Ask, and return what came; what a person interrupts is in the file of replies as far as it had come."""
-    found: dict[Asked, Reply | None] = {}
+    found: dict[JudgeQuestion, JudgeReply | None] = {}
     left = iter(asked)
     told = time.monotonic()
     opened = await asyncio.to_thread(_opened, judge, settings)
     identity, backend, retry = judge.identity(settings), opened.backend, opened.retry
 
-    async def ask(each: Asked) -> str:
+    async def ask(each: JudgeQuestion) -> str:
         answer = await ask_async(each.prompt, backend, _LIMITS, judge.decoding(each.repeat))
         return answer.generation.text
 
@@ -199,10 +199,10 @@ async def _ask_all(
             except FATAL:
                 raise
             except BackendError as error:
-                found[each] = Reply(None, str(error))
+                found[each] = JudgeReply(None, str(error))
             else:
-                kept = replies.put(_Kept(key=each.key(identity), text=attempted.value, judge=identity))
-                found[each] = Reply(kept.text)
+                kept = replies.put(_KeptReply(key=each.key(identity), text=attempted.value, judge=identity))
+                found[each] = JudgeReply(kept.text)
             if time.monotonic() - told > _TOLD_EVERY_S:
                 told = time.monotonic()
                 tell(f"judge: {len(found):,} of {len(asked):,} verdicts")
@@ -219,7 +219,7 @@ async def _ask_all(
     return found
 
 
-def _opened(judge: Judge, settings: Settings) -> Opened:
+def _opened(judge: UtilizationJudge, settings: Settings) -> Opened:
     """Return the judge with its model loaded. Raises InputError or BackendError."""
     if problem := lacking(judge.row.backend_name, judge.decoding(0).needs):
         raise LoadError(f"{problem}; leave out --repeats")

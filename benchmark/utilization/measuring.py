@@ -8,8 +8,8 @@ from typing import Any
 from benchmark.scoring import Embedder
 from benchmark.utilization.columns import Column, Columns, questions
 from benchmark.utilization.figures import row_utilization, summarized
-from benchmark.utilization.judging import Judge, RecordedJudge, judged
-from benchmark.utilization.records import ChunkVerdict, Question, Utilization
+from benchmark.utilization.judging import RecordedUtilizationJudge, UtilizationJudge, judged
+from benchmark.utilization.records import ChunkVerdict, DataRow, Utilization
 from benchmark.utilization.support import SUPPORT_VERSION, supported
 from benchmark.utilization.tables import TableRow
 from ctxsift.errors import InputError
@@ -26,7 +26,7 @@ def utilization(
     answer_column: Column = "answer",
     labels_column: Column | None = None,
     k: int | None = None,
-    judge: Judge | RecordedJudge | None = None,
+    judge: UtilizationJudge | RecordedUtilizationJudge | None = None,
 ) -> Utilization:
     """Return the context utilization of rows.
 
@@ -52,12 +52,16 @@ def utilization(
         list(questions(found, columns)),
         k,
         judge,
-        load_settings(judge.env_file if isinstance(judge, Judge) else None),
+        load_settings(judge.env_file if isinstance(judge, UtilizationJudge) else None),
     )
 
 
 def measured(
-    source: str, asked: list[Question], k: int | None, judge: Judge | RecordedJudge | None, settings: Settings
+    source: str,
+    asked: list[DataRow],
+    k: int | None,
+    judge: UtilizationJudge | RecordedUtilizationJudge | None,
+    settings: Settings,
 ) -> Utilization:
     """Return the figures of questions; given labels decide, else the judge, else rules.
 
@@ -78,5 +82,5 @@ def measured(
     return summarized(source, by, k, asked, rows)
 
 
-def _labelled(question: Question) -> list[ChunkVerdict]:
+def _labelled(question: DataRow) -> list[ChunkVerdict]:
     return [ChunkVerdict(relevant=label, reason="label") for label in question.labels or ()]

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from benchmark.cli.console import terminal
 from benchmark.render.csv import harmless
-from benchmark.utilization.records import RowUtilization, Spread, State, Utilization
+from benchmark.utilization.records import RowState, RowUtilization, Spread, Utilization
 from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line, show
 
@@ -37,15 +37,15 @@ def print_figures(found: Utilization) -> None:
         bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.histogram)
         show(f"histogram  0 {bars} 1   {' '.join(map(str, found.histogram))}")
         show(f"box plot   0 {box_plot(found.spread)} 1")
-    below = [row for row in found.rows if row.state is State.DEFINED and _value(row) < 1]
+    below = [row for row in found.rows if row.state is RowState.DEFINED and _value(row) < 1]
     if below:
         show("\nlowest rows:")
         for row in sorted(below, key=_value)[:_LOWEST_ROWS]:
             show(f"  {_value(row):.2f}  row {row.row}  {verdicts_shown(row)}  {one_line(row.question)}".rstrip())
     if found.undefined:
-        show(f"\nundefined (no relevant chunk), left out of the mean: rows {_numbers(found.rows, State.UNDEFINED)}")
+        show(f"\nundefined (no relevant chunk), left out of the mean: rows {_numbers(found.rows, RowState.UNDEFINED)}")
     if found.unscored:
-        show(f"\nunscored (a verdict is missing), left out: rows {_numbers(found.rows, State.UNSCORED)}")
+        show(f"\nunscored (a verdict is missing), left out: rows {_numbers(found.rows, RowState.UNSCORED)}")
         missing = [verdict for row in found.rows for verdict in row.verdicts if verdict.relevant is None]
         show(one_line(f"{len(missing)} verdicts are missing; the first: {missing[0].reason}"))
     if found.warnings:
@@ -142,6 +142,6 @@ def verdicts_shown(row: RowUtilization) -> str:
     return shown + (f" ... ({row.chunks} chunks)" if row.chunks > _MOST_VERDICTS else "")
 
 
-def _numbers(rows: Sequence[RowUtilization], state: State) -> str:
+def _numbers(rows: Sequence[RowUtilization], state: RowState) -> str:
     numbers = [str(row.row) for row in rows if row.state is state]
     return ", ".join(numbers[:20]) + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")

@@ -12,7 +12,7 @@ BINS = 10
 
 
 @dataclass(frozen=True)
-class Question:
+class DataRow:
     """A row of the data.
 
     Attributes:
@@ -33,7 +33,7 @@ class Question:
     statements: tuple[Statement, ...] = ()
 
 
-class State(StrEnum):
+class RowState(StrEnum):
     """Whether a row has a utilization."""
 
     DEFINED = "defined"
@@ -70,7 +70,7 @@ class RowUtilization(Record, frozen=True):
 
     row: int
     question: str
-    state: State
+    state: RowState
     utilization: Ratio | None
     precision: Ratio | None
     chunks: int

@@ -9,14 +9,14 @@ from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.record.read import StoredResult, find_results
 from benchmark.record.result import Answered
 from benchmark.statements.model import Statement
-from benchmark.utilization.records import Question
+from benchmark.utilization.records import DataRow
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
 _HINT = "name the result of a scenario that selects lines, e.g. a filter"
 
 
-def from_cases(path: Path, dataset: Path | None) -> list[Question]:
+def from_cases(path: Path, dataset: Path | None) -> list[DataRow]:
     """Return the answered cases of a result as questions; what is left out is told.
 
     A chunk is a line of the answer that is a line of the output, in the order of the answer. Answers without one were
@@ -45,7 +45,7 @@ def from_cases(path: Path, dataset: Path | None) -> list[Question]:
     return found
 
 
-def _questions(result: StoredResult, statements: dict[tuple[str, str], tuple[Statement, ...]]) -> Iterator[Question]:
+def _questions(result: StoredResult, statements: dict[tuple[str, str], tuple[Statement, ...]]) -> Iterator[DataRow]:
     for number, outcome in enumerate(result.record.cases, 1):
         asked = outcome.question
         if not isinstance(outcome, Answered) or asked.raw_input is None or asked.expected_output is None:
@@ -54,7 +54,7 @@ def _questions(result: StoredResult, statements: dict[tuple[str, str], tuple[Sta
         selected = (line.rstrip() for line in outcome.recovered.output.split("\n"))
         chunks = tuple(line for line in selected if line and line in printed)
         if chunks:
-            yield Question(
+            yield DataRow(
                 number=number,
                 where=f"{result.path}: {asked.case_id}",
                 question=asked.instruction or asked.case_id,

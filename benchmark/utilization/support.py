@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from benchmark.scoring import Embedder
 from benchmark.statements.judging import judge
-from benchmark.statements.text import Kind, Text, Token, read, tokens_of
+from benchmark.statements.text import Text, Token, TokenKind, read, tokens_of
 from benchmark.statements.vocabulary import FUNCTION_WORDS, norm_of
-from benchmark.utilization.records import ChunkVerdict, Question
+from benchmark.utilization.records import ChunkVerdict, DataRow
 
 SUPPORT_VERSION = "1"
 # Lines of a chunk that are looked at together: what stands further apart is rarely said of the same thing.
@@ -50,7 +50,7 @@ class _Term:
 
     text: str
     norm: str
-    kind: Kind
+    kind: TokenKind
     weight: float = 0.0
     lines: tuple[frozenset[int], ...] = ()
 
@@ -84,7 +84,7 @@ class _Best:
         return self.weight / self.unit.supportable if self.unit.supportable else 0.0
 
 
-def supported(question: Question, embedder: Embedder) -> list[ChunkVerdict]:
+def supported(question: DataRow, embedder: Embedder) -> list[ChunkVerdict]:
     """Return a verdict on each chunk of a row, with the sentence that it supports and what they share."""
     answer = read(question.answer)
     chunks = [chunk.splitlines() or [""] for chunk in question.contexts]
@@ -97,7 +97,7 @@ def supported(question: Question, embedder: Embedder) -> list[ChunkVerdict]:
     ]
 
 
-def _said(chunk: str, question: Question) -> ChunkVerdict | None:
+def _said(chunk: str, question: DataRow) -> ChunkVerdict | None:
     """Return the verdict on a chunk that says a whole statement of the question."""
     if question.statements:
         for finding in judge(chunk, question.statements).findings:
@@ -164,7 +164,7 @@ def _terms(answer: Text, question: str, chunks: Sequence[Sequence[str]]) -> dict
         if key in found or not _says_something(token):
             continue
         # "two" is a number, too.
-        kind = Kind.NUMBER if token.norm.isdecimal() else token.kind
+        kind = TokenKind.NUMBER if token.norm.isdecimal() else token.kind
         term = _Term(token.text.strip("[](){}"), token.norm, kind)
         lines = tuple(frozenset(n for n, line in enumerate(chunk) if _holds(line, term)) for chunk in chunks)
         weight = _kind_weight(term) * _rarity(sum(map(bool, lines)), len(chunks))
@@ -174,19 +174,19 @@ def _terms(answer: Text, question: str, chunks: Sequence[Sequence[str]]) -> dict
 
 
 def _key(token: Token) -> str:
-    return token.text if token.kind is Kind.NAME else token.norm
+    return token.text if token.kind is TokenKind.NAME else token.norm
 
 
 def _says_something(token: Token) -> bool:
-    if token.kind in (Kind.WORD, Kind.PART):
+    if token.kind in (TokenKind.WORD, TokenKind.PART):
         return len(token.text) > 1 and token.text.lower() not in FUNCTION_WORDS
-    return token.kind is not Kind.STOP
+    return token.kind is not TokenKind.STOP
 
 
 def _kind_weight(term: _Term) -> float:
-    if term.kind is Kind.NAME:
+    if term.kind is TokenKind.NAME:
         return _NAME
-    if term.kind is Kind.NUMBER:
+    if term.kind is TokenKind.NUMBER:
         return _NUMBERS[min(len(term.norm), len(_NUMBERS)) - 1]
     return _ACRONYM if _CAPITALS.search(term.text) else _WORD
 
@@ -200,9 +200,9 @@ def _rarity(holding: int, count: int) -> float:
 
 
 def _holds(line: str, term: _Term) -> bool:
-    if term.kind in (Kind.WORD, Kind.PART):
+    if term.kind in (TokenKind.WORD, TokenKind.PART):
         return term.norm in _norms(line)
-    if term.kind is Kind.NUMBER:
+    if term.kind is TokenKind.NUMBER:
         return _stands_in(line, term.norm) or _stands_in(line, term.text)
     return _stands_in(line, term.text) or (len(term.text) >= _LONG_NAME and term.text.lower() in line.lower())
 

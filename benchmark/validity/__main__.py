@@ -12,7 +12,7 @@ from rich.table import Table
 from benchmark.cli.command import (
     EXIT_FAILED,
     EXIT_OK,
-    Parser,
+    BenchmarkParser,
     add_dataset,
     add_json,
     command_parser,
@@ -24,7 +24,7 @@ from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.answers import DEFAULT_ANSWERS, read_answers
 from benchmark.corpus.model_answers import DEFAULT_MODEL_ANSWERS, read_model_answers
 from benchmark.judges.commands import add_calibrate, run_calibrate
-from benchmark.judges.records import Asked
+from benchmark.judges.records import JudgedTask
 from benchmark.record.base import to_json
 from benchmark.record.validity import MEASURED, Half, Judged, Validity, ValidityFigure, validity_text
 from benchmark.scoring import Embedder
@@ -46,7 +46,7 @@ _EXAMPLES = """\
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "validity",
@@ -74,11 +74,11 @@ def build_parser() -> Parser:
     parser.set_defaults(run=_measure)
     parser.add_argument("--write", action="store_true", help="also store the figures for the viewer")
     add_json(parser)
-    _add_calibrate(parser.add_subparsers(title="judges", metavar="calibrate", parser_class=Parser))
+    _add_calibrate(parser.add_subparsers(title="judges", metavar="calibrate", parser_class=BenchmarkParser))
     return parser
 
 
-def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
+def _add_calibrate(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     calibrate = add_calibrate(commands, LABELLED, also_before=True)
     told = "use only answers that the scorer may have been tuned on, or only the held-out ones; default: both"
     calibrate.add_argument("--set", nargs="+", choices=list(_SETS), default=list(_SETS), metavar="NAME", help=told)
@@ -102,7 +102,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     corpus, answers = load_corpus(options.dataset or DEFAULT_CORPUS), read_answers(options.answers)
     halves = {_SETS[name] for name in options.set}
     labelled = labelled_prose(corpus, answers, halves, with_context=options.with_context)
-    return run_calibrate(options, labelled, lambda some: scorer_on(some, Embedder()), Asked.CASES)
+    return run_calibrate(options, labelled, lambda some: scorer_on(some, Embedder()), JudgedTask.CASES)
 
 
 def _measure(options: argparse.Namespace) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.cases import Case, Corpus
-from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, Answer, AnswerSet
-from benchmark.corpus.model_answers import Label, ModelAnswers
+from benchmark.corpus.answers import IRRELEVANT, RIGHT, STUFFING, AnswerSet, CorpusAnswer
+from benchmark.corpus.model_answers import AnswerLabel, ModelAnswers
 from benchmark.grading.baselines import GOLD, ReferenceScores
 from benchmark.record.validity import (
     AUC,
@@ -25,8 +25,8 @@ from benchmark.scoring import SCORER_VERSION, Embedder, scenario_score, score_vi
 from benchmark.scoring.said import is_prose
 from benchmark.statements.text import WORD
 from benchmark.statistics import mean, percentile
-from benchmark.validity.models import Scored, ahead, figures_of, scored_answers
-from benchmark.validity.simulated import Answers, simulated_figures
+from benchmark.validity.models import ScoredModelAnswer, ahead, figures_of, scored_answers
+from benchmark.validity.simulated import SimulatedAnswers, simulated_figures
 from ctxsift.compression import examine
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -137,21 +137,23 @@ def measure(
     )
 
 
-def _sources(written: Iterable[tuple[Answer, float]], labelled: Sequence[Scored]) -> Iterator[Answers]:
+def _sources(
+    written: Iterable[tuple[CorpusAnswer, float]], labelled: Sequence[ScoredModelAnswer]
+) -> Iterator[SimulatedAnswers]:
     """Yield the scores of each writer for whom nobody wrote statements, and of all models together."""
     found: dict[str, tuple[list[float], list[float]]] = {}
     for answer, score in written:
         if answer.writer not in _WITH_STATEMENTS and (answer.is_right or answer.is_wrong):
             found.setdefault(answer.writer, ([], []))[answer.is_wrong].append(score)
     for each in labelled:
-        if each.answer.label in (Label.RIGHT, Label.WRONG):
-            found.setdefault(OF_MODELS, ([], []))[each.answer.label is Label.WRONG].append(each.score)
+        if each.answer.label in (AnswerLabel.RIGHT, AnswerLabel.WRONG):
+            found.setdefault(OF_MODELS, ([], []))[each.answer.label is AnswerLabel.WRONG].append(each.score)
     for name, (right, wrong) in found.items():
         if min(len(right), len(wrong)) >= _FEWEST:
-            yield Answers(name, right, wrong)
+            yield SimulatedAnswers(name, right, wrong)
 
 
-def half_of(answer: Answer) -> Half:
+def half_of(answer: CorpusAnswer) -> Half:
     """Return whether anybody may have tuned the scorer on an answer."""
     return Half.HELD_OUT if answer.held_out else Half.TUNED
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmark.record.validity import Half, Limit, ScoredSource, ValidityFigure
-from benchmark.scoring.judge_error import FEWEST_SOURCES, JudgeError, Source
+from benchmark.scoring.judge_error import FEWEST_SOURCES, AnswerSource, JudgeError
 from benchmark.statistics import SEED, Floats
 
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9)
@@ -19,7 +19,7 @@ _APART = 0.10
 
 
 @dataclass(frozen=True)
-class Answers:
+class SimulatedAnswers:
     """Case scores of right and wrong answers of one source, one of each or more, by a scorer that knows none."""
 
     name: str
@@ -27,9 +27,9 @@ class Answers:
     wrong: Sequence[float]
 
     @property
-    def source(self) -> Source:
+    def source(self) -> AnswerSource:
         """Their means."""
-        return Source(float(np.mean(self.right)), float(np.mean(self.wrong)))
+        return AnswerSource(float(np.mean(self.right)), float(np.mean(self.wrong)))
 
     @property
     def record(self) -> ScoredSource:
@@ -50,7 +50,7 @@ class Answers:
         return found
 
 
-def simulated_figures(answers: Sequence[Answers], cases: int) -> Iterator[ValidityFigure]:
+def simulated_figures(answers: Sequence[SimulatedAnswers], cases: int) -> Iterator[ValidityFigure]:
     """Yield how often intervals of the share right hold it, and how often verdicts on two models are wrong.
 
     Each source plays a model in turn, and the error is measured on the others.
@@ -81,11 +81,11 @@ def simulated_figures(answers: Sequence[Answers], cases: int) -> Iterator[Validi
         yield _figure(name, wrong, limit, bar)
 
 
-def _others(answers: Sequence[Answers], without: Sequence[Answers]) -> JudgeError:
+def _others(answers: Sequence[SimulatedAnswers], without: Sequence[SimulatedAnswers]) -> JudgeError:
     return JudgeError(tuple(each.source for each in answers if each not in without))
 
 
-def _holds(model: Answers, error: JudgeError, share: float, cases: int, rng: np.random.Generator) -> bool:
+def _holds(model: SimulatedAnswers, error: JudgeError, share: float, cases: int, rng: np.random.Generator) -> bool:
     scores = model.drawn(share, cases, rng)
     drawn = error.drawn_shares(_bootstrap(scores, rng), _name(rng))
     low, high = np.percentile(drawn, [2.5, 97.5])

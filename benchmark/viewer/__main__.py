@@ -15,7 +15,7 @@ from benchmark.cli.command import (
     EXIT_USAGE,
     PACKAGED_RESULTS,
     PUBLISHED_RESULTS,
-    Parser,
+    BenchmarkParser,
     add_shown_results,
     command_parser,
     run_command,
@@ -43,7 +43,7 @@ The page is one self-contained file that makes no network request: it works from
 """
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "viewer",

@@ -34,16 +34,16 @@ from benchmark.viewer.page_data import NO_ANSWER, Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
     BoardInfo,
-    BoardRow,
     ComponentInfo,
     Detail,
     FigureInfo,
     IdentityGroup,
     IdentityLine,
-    Interval,
     ModelInfo,
     Overview,
     OwnLines,
+    PageBoardRow,
+    PageInterval,
     ProfileRow,
     RankInfo,
     ReasonCount,
@@ -181,9 +181,9 @@ def _figures(summary: Summary) -> dict[str, float]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _reference_row(key: int, row: ReferenceRow) -> BoardRow:
+def _reference_row(key: int, row: ReferenceRow) -> PageBoardRow:
     told = {figure.key: figure.of_reference(row) for figure in figures.FIGURES}
-    return BoardRow(
+    return PageBoardRow(
         key=key,
         id="",
         label=row.label,
@@ -204,11 +204,11 @@ def _reference_row(key: int, row: ReferenceRow) -> BoardRow:
     )
 
 
-def _board_row(key: int, run_id: str, row: board.BoardRow, references: References) -> BoardRow:
+def _board_row(key: int, run_id: str, row: board.BoardRow, references: References) -> PageBoardRow:
     result, summary = row.result, row.summary
     scenario, reference = result.record.scenario, summary.reference
     intervals = {figure.key: _interval(figure.interval(summary)) for figure in figures.FIGURES}
-    return BoardRow(
+    return PageBoardRow(
         key=key,
         id=run_id,
         label=row.label,
@@ -253,8 +253,8 @@ def _retention(kept: RetentionBoard, ids: Mapping[StoredResult, str]) -> Retenti
     )
 
 
-def _interval(ends: Ends | None) -> Interval | None:
-    return Interval(low=ends[0], high=ends[1]) if ends else None
+def _interval(ends: Ends | None) -> PageInterval | None:
+    return PageInterval(low=ends[0], high=ends[1]) if ends else None
 
 
 # One result ---------------------------------------------------------------------------------------------------------

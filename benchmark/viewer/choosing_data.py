@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.analysis.choosing import ALL, USES, Candidate, Shelf, shelves
+from benchmark.analysis.choosing import ALL, USES, ModelCandidate, Shortlist, shelves
 from benchmark.render.choosing import CARDS, FACTS, facts_text, sentences_of
 from benchmark.render.figures import board_title
 from benchmark.viewer.page_data import MOST_COMPARED, Gathered
@@ -28,7 +28,7 @@ def choosers(gathered: Gathered) -> list[ChooserInfo]:
     return [chooser for chooser in found if chooser.shelves]
 
 
-def _shelf(shelf: Shelf, keys: list[int]) -> ChoiceShelf:
+def _shelf(shelf: Shortlist, keys: list[int]) -> ChoiceShelf:
     told = sentences_of(shelf)
     return ChoiceShelf(
         use=shelf.use,
@@ -43,7 +43,7 @@ def _shelf(shelf: Shelf, keys: list[int]) -> ChoiceShelf:
     )
 
 
-def _candidate(candidate: Candidate, key: int) -> ChoiceCandidate:
+def _candidate(candidate: ModelCandidate, key: int) -> ChoiceCandidate:
     return ChoiceCandidate(
         key=key,
         facts=list(facts_text(candidate)),

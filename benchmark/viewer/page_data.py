@@ -22,19 +22,19 @@ from benchmark.render.pair import NOT_COMPARABLE, no_verdict
 from benchmark.scoring import COMPONENTS
 from benchmark.statistics import Difference
 from benchmark.viewer.page_records import (
-    Answer,
     CaseRow,
     CatalogEntry,
-    Interval,
+    PageAnswer,
+    PageInterval,
+    PageQuestion,
     Pair,
     PairFigure,
     PairSpeed,
-    Question,
     Shelf,
     ViewFigures,
     ViewTexts,
 )
-from benchmark.viewer.spans import Span, anchor_spans, answer_spans, removed_spans, thought_spans
+from benchmark.viewer.spans import RemovedSpan, anchor_spans, answer_spans, removed_spans, thought_spans
 from ctxsift.contracts import CONTRACTS
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
@@ -68,11 +68,11 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AnsweredQuestion:
     """One question, and the answers of all results by their keys."""
 
     question: AskedQuestion
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, PageAnswer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Gathered:
 
     shown: tuple[Shown, ...]
     boards: tuple[Leaderboard, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[AnsweredQuestion, ...]
     comparisons: Comparisons
     validity: Validity | None = None
     retention: tuple[RetentionBoard, ...] = ()
@@ -104,7 +104,7 @@ class Gathered:
 
 def gather(results: Iterable[StoredResult], validity: Validity | None = None) -> Gathered:
     """Return what to show of the results, best first; they are read one at a time and let go of what is not shown."""
-    asked: dict[_Identity, tuple[int, Asked]] = {}
+    asked: dict[_Identity, tuple[int, AnsweredQuestion]] = {}
     shown: dict[StoredResult, Shown] = {}
     for key, result in enumerate(results):
         is_service = result.track is Track.REMOTE
@@ -128,11 +128,13 @@ def _run_id(result: StoredResult, taken: Set[str]) -> str:
     return next(found for n in itertools.count(1) if (found := name if n == 1 else f"{name}~{n}") not in taken)
 
 
-def _gather_case(key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, Asked]], *, is_service: bool) -> CaseRow:
+def _gather_case(
+    key: int, outcome: Outcome, asked: dict[_Identity, tuple[int, AnsweredQuestion]], *, is_service: bool
+) -> CaseRow:
     """Return the figures of one case, and put its texts beside the other results' answers to the same question."""
     values = msgspec.structs.astuple(outcome.question)
     identity = tuple(tuple(value) if isinstance(value, list) else value for value in values)
-    place, kept = asked.setdefault(identity, (len(asked), Asked(outcome.question)))
+    place, kept = asked.setdefault(identity, (len(asked), AnsweredQuestion(outcome.question)))
     if isinstance(outcome, InstrumentFailure):
         kept.answers[key] = _unscored_answer(outcome)
         return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts)
@@ -195,17 +197,17 @@ def _short(value: float | None) -> float | None:
 # Texts of a case ----------------------------------------------------------------------------------------------------
 
 
-def _unscored_answer(case: InstrumentFailure) -> Answer:
+def _unscored_answer(case: InstrumentFailure) -> PageAnswer:
     unscored = case.unscored_answer
     if isinstance(unscored, msgspec.UnsetType):
-        return Answer(error=case.error)
-    return Answer(error=case.error, unscored=unscored.generation.text)
+        return PageAnswer(error=case.error)
+    return PageAnswer(error=case.error, unscored=unscored.generation.text)
 
 
-def _answer(case: Answered) -> Answer:
+def _answer(case: Answered) -> PageAnswer:
     spans, raw_spans = _spans(case)
     recovered, raw = _view_texts(case.recovered, spans), _view_texts(case.raw, raw_spans)
-    return Answer(
+    return PageAnswer(
         error=case.error or "",
         served_by=case.generation.model,
         reasoning=case.generation.reasoning,
@@ -217,7 +219,7 @@ def _answer(case: Answered) -> Answer:
 _NO_TEXTS = ViewTexts(output="", reasons={}, missing=[], ungrounded=[], spans=[])
 
 
-def _view_texts(view: ScoredView, spans: Sequence[Span]) -> ViewTexts:
+def _view_texts(view: ScoredView, spans: Sequence[RemovedSpan]) -> ViewTexts:
     return ViewTexts(
         output=view.output,
         reasons=view.reasons,
@@ -233,21 +235,21 @@ def _beyond(known: ViewTexts, texts: ViewTexts) -> ViewTexts:
     return ViewTexts(**{name: value for name, value in said.items() if value != getattr(known, name)})
 
 
-def _spans(case: Answered) -> tuple[list[Span], list[Span]]:
+def _spans(case: Answered) -> tuple[list[RemovedSpan], list[RemovedSpan]]:
     """Return what is marked in the recovered and in the raw answer, found as recovery and scorer find it."""
     question = case.question
     if question.raw_input is None or question.intent not in _INTENTS:
         return [], []
     request = Request(question.raw_input, question.instruction or "", Intent(question.intent), question.command)
 
-    def thought(view: ScoredView) -> list[Span]:
+    def thought(view: ScoredView) -> list[RemovedSpan]:
         # Where nothing was found when the view was scored, nothing is looked for.
         if not view.thought_markers:
             return []
         if isinstance(view.thought_spans, msgspec.UnsetType):
             return thought_spans(view.output, request)
         size = len(view.output)
-        return [Span(start, min(end, size)) for start, end in view.thought_spans if start < min(end, size)]
+        return [RemovedSpan(start, min(end, size)) for start, end in view.thought_spans if start < min(end, size)]
 
     removed = removed_spans(case.raw.output, case.recovered.output, case.recovery_steps)
     return thought(case.recovered), [*removed, *thought(case.raw)]
@@ -256,7 +258,7 @@ def _spans(case: Answered) -> tuple[list[Span], list[Span]]:
 # Questions ----------------------------------------------------------------------------------------------------------
 
 
-def shelve(asked: Sequence[Asked]) -> tuple[list[CatalogEntry], list[Shelf]]:
+def shelve(asked: Sequence[AnsweredQuestion]) -> tuple[list[CatalogEntry], list[Shelf]]:
     """Return the catalog, in the order of `asked`, and the shelves: questions about one raw input stand together."""
     shelves: dict[object, list[int]] = {}
     for number, each in enumerate(asked):
@@ -290,10 +292,10 @@ def _catalog_entry(question: AskedQuestion, shelf: int, place: int) -> CatalogEn
     )
 
 
-def _question(asked: Asked) -> Question:
+def _question(asked: AnsweredQuestion) -> PageQuestion:
     question = asked.question
     anchors, raw_input = question.required_anchors, question.raw_input
-    return Question(
+    return PageQuestion(
         instruction=question.instruction,
         gold=question.expected_output,
         anchors=anchors,
@@ -322,25 +324,25 @@ def pairs(gathered: Gathered) -> list[Pair] | None:
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class _RankingDifference:
     """The difference that ranks two results, corrected for that many pairs."""
 
     difference: Difference
     pairs: int
 
 
-def _ranked_differences(boards: Iterable[Leaderboard]) -> dict[tuple[StoredResult, StoredResult], _Ranked]:
+def _ranked_differences(boards: Iterable[Leaderboard]) -> dict[tuple[StoredResult, StoredResult], _RankingDifference]:
     """Return what boards know of pairs, both ways round: no verdict on two of their results contradicts the ranks."""
     found = {}
     for board in boards:
         results, differences = board.ranking.results, board.ranking.differences
         for (i, j), difference in differences.items():
-            found[results[i], results[j]] = _Ranked(difference, len(differences))
-            found[results[j], results[i]] = _Ranked(difference.turned, len(differences))
+            found[results[i], results[j]] = _RankingDifference(difference, len(differences))
+            found[results[j], results[i]] = _RankingDifference(difference.turned, len(differences))
     return found
 
 
-def _pair(a: Shown, b: Shown, found: Comparison, ranked: _Ranked | None) -> Pair:
+def _pair(a: Shown, b: Shown, found: Comparison, ranked: _RankingDifference | None) -> Pair:
     shared = len(found.shared)
     if ranked:
         found = found.with_difference(Measure.CORE, ranked.difference)
@@ -383,7 +385,7 @@ def _pair_speed(speed: Speed | None) -> PairSpeed | None:
         a=speed.a_ms,
         b=speed.b_ms,
         ratio=speed.ratio,
-        interval=Interval(low=ends.low, high=ends.high) if ends else None,
+        interval=PageInterval(low=ends.low, high=ends.high) if ends else None,
         verdict=speed.verdict.removeprefix("B "),
     )
 
@@ -396,7 +398,7 @@ def _pair_figure(name: str, cases: int, a: float, b: float, difference: Differen
         a=a,
         b=b,
         gain=difference.value,
-        interval=Interval(low=ends.low, high=ends.high) if ends else None,
+        interval=PageInterval(low=ends.low, high=ends.high) if ends else None,
         p=difference.p,
         verdict=verdict,
     )

@@ -14,7 +14,7 @@ class PageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The base: a field that has its default is not written."""
 
 
-class Interval(PageRecord, frozen=True, kw_only=True):
+class PageInterval(PageRecord, frozen=True, kw_only=True):
     """A 95 % interval, in the units of its figure."""
 
     low: float
@@ -93,7 +93,7 @@ class ModelInfo(PageRecord, frozen=True, kw_only=True):
     texts: dict[str, str] = field(default_factory=dict)
 
 
-class BoardRow(PageRecord, frozen=True, kw_only=True):
+class PageBoardRow(PageRecord, frozen=True, kw_only=True):
     """One result on the leaderboard.
 
     Attributes:
@@ -125,7 +125,7 @@ class BoardRow(PageRecord, frozen=True, kw_only=True):
     flags: list[str]
     notes: list[str]
     figures: dict[str, float]
-    intervals: dict[str, Interval]
+    intervals: dict[str, PageInterval]
     lines: OwnLines | None
     wording_note: str = ""
     about_model: ModelInfo | None = None
@@ -160,7 +160,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
     best: list[int]
     beaten_by: dict[str, list[int]]
     headline: str
-    references: list[BoardRow]
+    references: list[PageBoardRow]
     reference_note: str
     lines: list[ReferenceLine]
     notes: list[str]
@@ -184,7 +184,7 @@ class RetentionRow(PageRecord, frozen=True, kw_only=True):
     is_ceiling: bool
     is_blind: bool
     figures: dict[str, float]
-    net_saved: Interval | None
+    net_saved: PageInterval | None
 
 
 class RetentionInfo(PageRecord, frozen=True, kw_only=True):
@@ -196,7 +196,7 @@ class RetentionInfo(PageRecord, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class JudgedAnswer(PageRecord, frozen=True, kw_only=True):
+class PageJudgedAnswer(PageRecord, frozen=True, kw_only=True):
     """An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case."""
 
     score: float
@@ -222,8 +222,8 @@ class ValidityInfo(PageRecord, frozen=True, kw_only=True):
     other_versions: str = ""
     figures: int = 0
     missed: list[str] = field(default_factory=list)
-    worst_right: list[JudgedAnswer] = field(default_factory=list)
-    best_wrong: list[JudgedAnswer] = field(default_factory=list)
+    worst_right: list[PageJudgedAnswer] = field(default_factory=list)
+    best_wrong: list[PageJudgedAnswer] = field(default_factory=list)
 
 
 class Overview(PageRecord, frozen=True, kw_only=True):
@@ -251,7 +251,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     difficulties: list[str]
     flags: dict[str, str]
     rank_hint: str
-    results: list[BoardRow]
+    results: list[PageBoardRow]
     boards: list[BoardInfo]
     skipped: list[str]
     validity: ValidityInfo | None = None
@@ -264,7 +264,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
 
 
 class ChoiceCandidate(PageRecord, frozen=True, kw_only=True):
-    """A result that may be chosen for a use; see `benchmark.analysis.choosing.Candidate`.
+    """A result that may be chosen for a use; see `benchmark.analysis.choosing.ModelCandidate`.
 
     Attributes:
         key: of the result.
@@ -331,7 +331,7 @@ class SliceRow(PageRecord, frozen=True, kw_only=True):
     key: int
     cases: int
     core: float | None = None
-    interval: Interval | None = None
+    interval: PageInterval | None = None
     rank: RankInfo | None = None
 
 
@@ -374,7 +374,7 @@ class Tile(PageRecord, frozen=True, kw_only=True):
     """A figure at the head of a result, with what stands below it: its interval, more figures, or words."""
 
     figure: str
-    interval: Interval | None = None
+    interval: PageInterval | None = None
     below: list[str] = field(default_factory=list)
     note: str = ""
 
@@ -535,7 +535,7 @@ class ViewTexts(PageRecord, frozen=True, kw_only=True):
     spans: list[AnswerSpan] | UnsetType = UNSET
 
 
-class Answer(PageRecord, frozen=True, kw_only=True):
+class PageAnswer(PageRecord, frozen=True, kw_only=True):
     """What one result answered to a question.
 
     Attributes:
@@ -552,7 +552,7 @@ class Answer(PageRecord, frozen=True, kw_only=True):
     raw: ViewTexts = ViewTexts()
 
 
-class Question(PageRecord, frozen=True, kw_only=True):
+class PageQuestion(PageRecord, frozen=True, kw_only=True):
     """What was asked in a case, and what all results answered, by their keys.
 
     Attributes:
@@ -571,14 +571,14 @@ class Question(PageRecord, frozen=True, kw_only=True):
     contract: str = ""
     says: list[str] = field(default_factory=list)
     places: list[AnchorSpan] = field(default_factory=list)
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, PageAnswer] = field(default_factory=dict)
 
 
 class Shelf(PageRecord, frozen=True, kw_only=True):
     """All questions about one raw input; None where the files do not hold it."""
 
     raw_input: str | None
-    questions: list[Question]
+    questions: list[PageQuestion]
 
 
 # Head to head ------------------------------------------------------------------------------------------------------
@@ -595,7 +595,7 @@ class PairFigure(PageRecord, frozen=True, kw_only=True):
     a: float
     b: float
     gain: float
-    interval: Interval | None
+    interval: PageInterval | None
     p: float
     verdict: str = ""
 
@@ -606,7 +606,7 @@ class PairSpeed(PageRecord, frozen=True, kw_only=True):
     a: float
     b: float
     ratio: float
-    interval: Interval | None
+    interval: PageInterval | None
     verdict: str
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmark.analysis.leaderboard import Leaderboard
-from benchmark.analysis.slices import FEW_CAPTURES, Facet, Part, Placed, parts_of, values_of
+from benchmark.analysis.slices import FEW_CAPTURES, BoardSlice, Facet, SliceResult, parts_of, values_of
 from benchmark.record.result import Question
 from benchmark.render.figures import board_title
 from benchmark.viewer.page_data import MOST_COMPARED, Gathered
-from benchmark.viewer.page_records import BoardSlices, Interval, RankInfo, SliceInfo, SlicePack, SliceRow
+from benchmark.viewer.page_records import BoardSlices, PageInterval, RankInfo, SliceInfo, SlicePack, SliceRow
 from ctxsift.terminal import one_line
 
 # More than anybody reads.
@@ -47,7 +47,7 @@ def _questions(gathered: Gathered, board: Leaderboard) -> dict[str, Question]:
     return {question.case_id: question for question in asked}
 
 
-def _info(facet: Facet, part: Part, keys: list[int]) -> SliceInfo:
+def _info(facet: Facet, part: BoardSlice, keys: list[int]) -> SliceInfo:
     return SliceInfo(
         facet=facet,
         name=one_line(part.value),
@@ -57,12 +57,12 @@ def _info(facet: Facet, part: Part, keys: list[int]) -> SliceInfo:
     )
 
 
-def _row(key: int, placed: Placed) -> SliceRow:
+def _row(key: int, placed: SliceResult) -> SliceRow:
     ends, rank = placed.interval, placed.rank
     return SliceRow(
         key=key,
         cases=placed.case_count,
         core=None if placed.core is None else round(placed.core, _DIGITS),
-        interval=Interval(low=round(ends.low, _DIGITS), high=round(ends.high, _DIGITS)) if ends else None,
+        interval=PageInterval(low=round(ends.low, _DIGITS), high=round(ends.high, _DIGITS)) if ends else None,
         rank=None if rank is None else RankInfo(place=rank.place, tied=rank.tied),
     )

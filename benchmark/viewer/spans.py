@@ -13,7 +13,7 @@ from rapidfuzz.distance import Postfix, Prefix
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
 from benchmark.whole_tokens import token_spans
 from ctxsift.prompts import Request
-from ctxsift.recovery import THOUGHT_STEPS, Step
+from ctxsift.recovery import THOUGHT_STEPS, RecoveryStep
 from ctxsift.thought import find_thought
 
 # A number may stand everywhere; the first places show that it does.
@@ -25,7 +25,7 @@ UNNAMED_STEP = "an unnamed step"
 
 
 @dataclass(frozen=True)
-class Span:
+class RemovedSpan:
     """text[start:end] was removed by a step of recovery, or is leaked thought that is still there."""
 
     start: int
@@ -49,30 +49,30 @@ def anchor_spans(text: str, anchors: Sequence[str]) -> list[AnchorSpan]:
     return places
 
 
-def thought_spans(text: str, request: Request) -> list[Span]:
+def thought_spans(text: str, request: Request) -> list[RemovedSpan]:
     """Return the leaked thought of an answer, as recovery and scorer find it."""
     found = find_thought(text, raw_input=request.quotable, instruction=request.instruction, intent=request.intent)
-    return [Span(span.start, span.end) for span in found.spans]
+    return [RemovedSpan(span.start, span.end) for span in found.spans]
 
 
-def removed_spans(raw: str, recovered: str, steps: Sequence[Step]) -> list[Span]:
+def removed_spans(raw: str, recovered: str, steps: Sequence[RecoveryStep]) -> list[RemovedSpan]:
     """Return what the steps removed from `raw`; where the record does not add up, what is gone has no named step."""
     # Pieces of `raw` that are still there.
     kept = [(0, len(raw))]
-    spans: list[Span] = []
+    spans: list[RemovedSpan] = []
     for step in steps:
         text = "".join(raw[start:end] for start, end in kept)
         cuts = _cuts(text, step.removed)
         if cuts is None:
             break
         kept, cut = _cut(kept, cuts)
-        spans += [Span(start, end, step.name) for start, end in cut]
+        spans += [RemovedSpan(start, end, step.name) for start, end in cut]
     if "".join(raw[start:end] for start, end in kept) == recovered:
         return spans
     place = raw.find(recovered)
     if place < 0:
         return []
-    edges = [Span(0, place, UNNAMED_STEP), Span(place + len(recovered), len(raw), UNNAMED_STEP)]
+    edges = [RemovedSpan(0, place, UNNAMED_STEP), RemovedSpan(place + len(recovered), len(raw), UNNAMED_STEP)]
     return [span for span in edges if span.start < span.end]
 
 
@@ -113,7 +113,7 @@ def _cut(
     return stay, gone
 
 
-def answer_spans(spans: Sequence[Span], text: str) -> list[AnswerSpan]:
+def answer_spans(spans: Sequence[RemovedSpan], text: str) -> list[AnswerSpan]:
     """Return spans of `text` without overlaps, in UTF-16 units; a piece under several spans is what all of them say."""
     events = sorted(
         [(span.start, True, span.removed_by or "") for span in spans]

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmark.record.validity import Half, Judged, Limit, Validity, ValidityFigure, read_validity
 from benchmark.viewer.chart_records import Measured
 from benchmark.viewer.page_data import Gathered
-from benchmark.viewer.page_records import JudgedAnswer, ValidityInfo
+from benchmark.viewer.page_records import PageJudgedAnswer, ValidityInfo
 from ctxsift.files import exists
 from ctxsift.terminal import one_line
 
@@ -62,8 +62,8 @@ def _told(versions: set[str]) -> str:
     return " and ".join(sorted(map(one_line, versions)))
 
 
-def _judged(answer: Judged) -> JudgedAnswer:
-    return JudgedAnswer(
+def _judged(answer: Judged) -> PageJudgedAnswer:
+    return PageJudgedAnswer(
         score=answer.case_score, case_id=answer.case_id, kind=answer.kind, half=_CASES[answer.half], text=answer.text
     )
 

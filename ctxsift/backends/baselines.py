@@ -17,7 +17,7 @@ from ctxsift.backends.base import Ability, Generation, Limits, LoadInfo, ModelSp
 from ctxsift.backends.baselines_extractor import extract
 from ctxsift.backends.baselines_shapes import Field, Row, requested_fields, shaped, wants_many
 from ctxsift.backends.registry import BASELINES as BASELINES_NAME
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.errors import BackendError, LoadError, did_you_mean
 from ctxsift.intents import Intent
 from ctxsift.prompts import Message, Request
@@ -108,7 +108,7 @@ def by_tf_idf(lines: Sequence[str], instruction: str) -> list[int]:
 
 def told_lines(request: Request) -> str:
     """State the six lines nearest to the instruction, one sentence each; for values, act like `extractor`."""
-    prose = contract_of(request.intent).kind is Kind.PLAIN or request.intent is Intent.BULLET_LIST
+    prose = contract_of(request.intent).kind is ContractKind.PLAIN or request.intent is Intent.BULLET_LIST
     best = nearest_lines(request.raw_input.splitlines(), request.instruction)[:_TOLD_LINES] if prose else []
     lines = dict.fromkeys(line.text.strip(_EDGES) for line in sorted(best, key=lambda line: line.place) if line.weight)
     told = [f"It says that {line}." for line in lines if line]

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ctxsift.backends.baselines_shapes import Field, Row, Value, requested_fields, shaped, wants_many
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.relevance import Line, nearest_lines, words
+from ctxsift.relevance import OutputLine, nearest_lines, words
 
 _SAID_LINES, _SAID_FACTS = 4, 14
 _ROWS, _ITEMS = 5, 4
@@ -47,7 +47,7 @@ def extract(request: Request) -> str:
     best = nearest_lines(request.raw_input.splitlines(), instruction)
     if not best:
         return shaped(intent, (), [{"ok": "ok"}])
-    if contract_of(intent).kind is Kind.PLAIN:
+    if contract_of(intent).kind is ContractKind.PLAIN:
         return _said(best)
     if intent is Intent.EXACT_FORMAT:
         return _value(Field("", instruction), best)
@@ -63,11 +63,11 @@ def extract(request: Request) -> str:
     return shaped(intent, fields, [_row(fields, lines) for lines in sources], many=many)
 
 
-def _in_order(lines: Iterable[Line]) -> list[Line]:
+def _in_order(lines: Iterable[OutputLine]) -> list[OutputLine]:
     return sorted(lines, key=lambda line: line.place)
 
 
-def _facts(line: Line) -> list[str]:
+def _facts(line: OutputLine) -> list[str]:
     """Return what in a line is a name, path, number or quoted text, each once."""
     quoted = {text for groups in _QUOTED.findall(line.text) for text in groups if text}
     tokens = [*quoted, *(token for token in _FACT.findall(line.text) if _is_fact(token))]
@@ -79,7 +79,7 @@ def _is_fact(token: str) -> bool:
     return bool(re.search(r"\d|\w[._/:=-]\w|[a-z][A-Z]", token))
 
 
-def _said(best: Sequence[Line]) -> str:
+def _said(best: Sequence[OutputLine]) -> str:
     """Return one line: the facts of the best lines, each line's with the words that it shares with the instruction."""
     parts: list[str] = []
     left = _SAID_FACTS
@@ -92,7 +92,7 @@ def _said(best: Sequence[Line]) -> str:
     return f"{text or best[0].text.strip()}."
 
 
-def _row(fields: Sequence[Field], lines: Sequence[Line]) -> Row:
+def _row(fields: Sequence[Field], lines: Sequence[OutputLine]) -> Row:
     taken: set[str] = set()
     row: dict[str, Value] = {}
     for field in fields:
@@ -111,7 +111,7 @@ def _typed(field: Field, value: str) -> Value:
     return int(value) if _IS_NUMBER.search(field.about) and re.fullmatch(r"[0-9]{1,15}", value) else value
 
 
-def _value(field: Field, lines: Sequence[Line], taken: set[str] | None = None) -> str:
+def _value(field: Field, lines: Sequence[OutputLine], taken: set[str] | None = None) -> str:
     """Return what looks like the value of a field, from the line nearest to its name; a line if nothing does."""
     named = frozenset(words(f"{field.name} {field.about}"))
     near = sorted(lines, key=lambda line: -len(named & frozenset(words(line.text)))) if field.name else lines

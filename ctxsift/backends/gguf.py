@@ -91,12 +91,12 @@ def read_header(path: Path) -> GgufHeader:
         if file.read(4) != MAGIC:
             raise WeightsError(f"{path}: not a GGUF file (it does not start with 'GGUF'); download it again")
         try:
-            return _read(_Reader(file, size), path)
+            return _read(_HeaderReader(file, size), path)
         except _DamagedError as error:
             raise WeightsError(f"{path}: the GGUF header is cut off or damaged ({error}); download it again") from error
 
 
-class _Reader:
+class _HeaderReader:
     """Reads a header from front to back; raises _DamagedError for what is longer than the file or than any header."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
@@ -191,7 +191,7 @@ def _bounded(what: str, count: int, most: int) -> int:
     return count
 
 
-def _read(reader: _Reader, path: Path) -> GgufHeader:
+def _read(reader: _HeaderReader, path: Path) -> GgufHeader:
     version = reader.number(_U32)
     if version not in (2, 3):
         raise WeightsError(f"{path}: GGUF version {version} is not supported (2 and 3 are)")
@@ -246,7 +246,7 @@ def _quantization(file_type: int | None, values: Counter[int]) -> str:
     return _TENSOR_TYPES.get(max(values, key=lambda kind: values[kind]), "") if values else ""
 
 
-def _checked_tensors(reader: _Reader, count: int, alignment: int, path: Path) -> Counter[int]:
+def _checked_tensors(reader: _HeaderReader, count: int, alignment: int, path: Path) -> Counter[int]:
     """Return how many values there are of each type."""
     names: set[str] = set()
     values: Counter[int] = Counter()

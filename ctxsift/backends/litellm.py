@@ -247,7 +247,7 @@ class LiteLLMBackend:
             said |= dict(response_format=dict(type="json_schema", json_schema=schema))
         return said
 
-    def _in_its_own_words(self, reply: Any, exchange: Exchange) -> replies.Said:
+    def _in_its_own_words(self, reply: Any, exchange: Exchange) -> replies.ServiceAnswer:
         """Return an answer that came in words of its provider, without what LiteLLM adds. Raises InstrumentError."""
         if self._contained and exchange.status is None:
             raise InstrumentError("LiteLLM gave an answer that the service did not send")

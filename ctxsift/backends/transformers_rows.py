@@ -10,7 +10,7 @@ from ctxsift.backends.cuda import DeviceWatch
 from ctxsift.backends.loops import LoopDetector
 
 
-class _Row:
+class _BatchRow:
     """One answer of a batch while it grows."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Rows:
     def __init__(self, torch: Any, watch: DeviceWatch, count: int, ends: frozenset[int]) -> None:
         self._torch, self._watch, self._ends = torch, watch, ends
         self._started = time.perf_counter()
-        self.rows = [_Row() for _ in range(count)]
+        self.rows = [_BatchRow() for _ in range(count)]
         self.first_ms = 0.0
 
     def __call__(self, input_ids: Any, *_: Any, **__: Any) -> Any:

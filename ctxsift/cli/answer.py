@@ -7,12 +7,12 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ctxsift.cli.compress_json import AnswerIs, Printed, as_json, with_answer
-from ctxsift.cli.model import Answered, Model
+from ctxsift.cli.compress_json import AnswerIs, PrintedCompression, as_json, with_answer
+from ctxsift.cli.model import ChosenModel, LoadedCompression
 from ctxsift.cli.passing import give_back, note, problem_with, told, write, write_text
 from ctxsift.cli.signals import SignalledError, Signals
 from ctxsift.compression import Compression, Failure
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.extract import extract
 from ctxsift.gate import OBJECTIONS, objections
 from ctxsift.intents import Intent
@@ -24,7 +24,7 @@ from ctxsift.validation import Status
 if TYPE_CHECKING:
     import argparse
 
-    from ctxsift.cli.source import Source
+    from ctxsift.cli.source import InputSource
     from ctxsift.settings import Settings
 
 # What is told of a model that did not end its answer itself.
@@ -40,7 +40,12 @@ _FAILED = {
 
 
 def answer(
-    options: argparse.Namespace, command: list[str], settings: Settings, source: Source, signals: Signals, model: Model
+    options: argparse.Namespace,
+    command: list[str],
+    settings: Settings,
+    source: InputSource,
+    signals: Signals,
+    model: ChosenModel,
 ) -> int:
     """Ask the model about what was read, print its answer or what stands in for it; return the exit code."""
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
@@ -91,10 +96,14 @@ def _why_unusable(result: Compression) -> str | None:
 
 
 def _fall_back(
-    options: argparse.Namespace, request: Request, source: Source, why: str, answered: Answered | None = None
+    options: argparse.Namespace,
+    request: Request,
+    source: InputSource,
+    why: str,
+    answered: LoadedCompression | None = None,
 ) -> int:
     """Print what --fallback names, and say why. Whoever asked for a shape gets the original: lines are none."""
-    if options.fallback == "extract" and contract_of(request.intent).kind is Kind.PLAIN:
+    if options.fallback == "extract" and contract_of(request.intent).kind is ContractKind.PLAIN:
         picked = extract(request.raw_input, request.instruction).text
         if len(picked) < len(request.raw_input.rstrip()):
             note(f"{why}; printing lines selected by rules instead (--fallback extract)")
@@ -108,13 +117,15 @@ def _print(
     exit_code: int | None,
     text: str,
     input_chars: int,
-    answered: Answered | None,
+    answered: LoadedCompression | None,
     answer_is: AnswerIs = "answer",
     why: str | None = None,
 ) -> None:
     if options.json:
         ratio = len(text) / input_chars
-        printed = Printed(answer=text, answer_is=answer_is, fallback=why, exit_code=exit_code, compression_ratio=ratio)
+        printed = PrintedCompression(
+            answer=text, answer_is=answer_is, fallback=why, exit_code=exit_code, compression_ratio=ratio
+        )
         if answered is not None:
             printed = with_answer(printed, answered)
         write(as_json(printed))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from ctxsift.cli.model_options import add_model_options, names_model
-from ctxsift.cli.parser import EXIT_USAGE, Parser, path, tokens
+from ctxsift.cli.parser import EXIT_USAGE, CommandParser, path, tokens
 from ctxsift.cli.passing import note
 from ctxsift.cli.renamed import add_old_name
 from ctxsift.errors import CtxsiftError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ctxsift.cli.compact_asking import Asking
+    from ctxsift.cli.compact_asking import CompactionModel
     from ctxsift.cli.signals import Signals
     from ctxsift.sessions.compaction.records import Compacted
     from ctxsift.sessions.records import Session
@@ -60,7 +60,7 @@ exit code: 0 done; 128 + N after signal N
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="compact a coding agent's session", epilog=_EXAMPLES)
     one.set_defaults(handler=run)
@@ -178,19 +178,19 @@ def _compact(options: argparse.Namespace, signals: Signals) -> int:
             asking.close(at_once=signals.left_behind)
 
 
-def _asking(options: argparse.Namespace) -> Asking | None:
+def _asking(options: argparse.Namespace) -> CompactionModel | None:
     """Return the model that options name, not loaded yet; None where none is asked. Raises InputError."""
     if not names_model(options):
         return None
-    from ctxsift.cli.compact_asking import Asking
+    from ctxsift.cli.compact_asking import CompactionModel
 
     if options.compacted:
         raise InputError("--compacted", "cannot be used together with a model", "leave out one of them")
-    return Asking(options, options.method or DEFAULT_METHOD)
+    return CompactionModel(options, options.method or DEFAULT_METHOD)
 
 
 def _made(
-    options: argparse.Namespace, session: Session, signals: Signals, asking: Asking | None
+    options: argparse.Namespace, session: Session, signals: Signals, asking: CompactionModel | None
 ) -> tuple[list[Compacted], int]:
     """Return what is left after each cut, and the exit code; after a signal while a model is asked, by rules."""
     from ctxsift.cli.signals import SignalledError
@@ -207,7 +207,7 @@ def _made(
 
 
 def _cycles(
-    options: argparse.Namespace, session: Session, asking: Asking | None, *, interrupted: bool = False
+    options: argparse.Namespace, session: Session, asking: CompactionModel | None, *, interrupted: bool = False
 ) -> list[Compacted]:
     """Return what is left after each cut, the last one with all steps since; where nothing is cut, the whole."""
     from ctxsift.cli.compact_method import method_of

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EXIT_FALLBACK = 3
 
 
-class Asking:
+class CompactionModel:
     """A model for one run of the command.
 
     Args:

@@ -14,7 +14,7 @@ from ctxsift.cli.passing import note
 from ctxsift.errors import InputError
 from ctxsift.files import holds, sha256_of
 from ctxsift.sessions.compaction.cutting import Threshold
-from ctxsift.sessions.compaction.journal import Journal, Mark, Standing, journal_beside
+from ctxsift.sessions.compaction.journal import CompactionJournal, CutState, JournalMark, journal_beside
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION
 from ctxsift.sessions.compaction.running import Compactor
 from ctxsift.sessions.reading import read_session
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ctxsift.cli.compact_asking import Asking
+    from ctxsift.cli.compact_asking import CompactionModel
     from ctxsift.cli.signals import Signals
     from ctxsift.sessions.compaction.records import Compacted, Cut
     from ctxsift.sessions.records import Session, SessionHead, Step
@@ -52,13 +52,17 @@ class Followed:
     """
 
     def __init__(
-        self, options: argparse.Namespace, session: Session, asking: Asking | None, journal: Journal | None
+        self,
+        options: argparse.Namespace,
+        session: Session,
+        asking: CompactionModel | None,
+        journal: CompactionJournal | None,
     ) -> None:
         self._name, self._method = method_of(options, session, asking)
         self.head = session.head
         self._options, self._journal = options, journal
         self.run = _run_of(options, self._name, session.head)
-        self._last: Standing | None = None
+        self._last: CutState | None = None
         self._begin([])
 
     def _begin(self, steps: Sequence[Step]) -> None:
@@ -111,7 +115,7 @@ class Followed:
 
     def _cut(self, cut: Cut) -> Compacted:
         made = self._compactor.cut(cut, self._steps)
-        self._last = Standing(
+        self._last = CutState(
             self.run,
             _mark_of(self._steps),
             cut,
@@ -135,14 +139,14 @@ def _run_of(options: argparse.Namespace, name: str, head: SessionHead) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _mark_of(steps: Sequence[Step]) -> Mark:
+def _mark_of(steps: Sequence[Step]) -> JournalMark:
     """Return what tells steps from those of another session; of the last one, what it has so far."""
     *before, last = steps
     length, calls = len(last.message), len(last.calls)
-    return Mark(len(steps), length, calls, _digest(before, _so_far(last, length, calls)))
+    return JournalMark(len(steps), length, calls, _digest(before, _so_far(last, length, calls)))
 
 
-def _begin_with(steps: Sequence[Step], mark: Mark) -> bool:
+def _begin_with(steps: Sequence[Step], mark: JournalMark) -> bool:
     """Return True if steps begin with those of a mark, whatever these got since: results, more of the last message."""
     *before, last = steps[: mark.steps]
     return _digest(before, _so_far(last, mark.length, mark.calls)) == mark.digest
@@ -160,7 +164,7 @@ def _digest(steps: Sequence[Step], last: Step) -> str:
     return digest.hexdigest()
 
 
-def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: Asking | None) -> int:
+def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: CompactionModel | None) -> int:
     """Follow a session until a signal comes or nobody reads the results any more; return the exit code.
 
     Raises:
@@ -219,7 +223,7 @@ def _cut(
     signals: Signals,
     *,
     settled: bool,
-    asking: Asking | None,
+    asking: CompactionModel | None,
 ) -> int:
     """Take what is new, and write what was made at the last cut, if there was one; return the exit code."""
     made = signals.interruptible(lambda: followed.add(session, settled=settled))
@@ -238,7 +242,7 @@ def _recalled(options: argparse.Namespace, head: SessionHead, standing: Compacte
     return written(options, head, [standing])
 
 
-def _told_loss(journal: Journal | None, *, told: bool) -> bool:
+def _told_loss(journal: CompactionJournal | None, *, told: bool) -> bool:
     """Say once that the journal cannot be written; return whether that was said."""
     if journal is None or journal.loss is None or told:
         return told

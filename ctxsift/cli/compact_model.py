@@ -22,7 +22,7 @@ class SessionModel:
     """A model as methods of compaction ask it; loaded with the first question.
 
     Attributes:
-        identity, context_tokens: see `ctxsift.sessions.compaction.modelled.Model`.
+        identity, context_tokens: see `ctxsift.sessions.compaction.modelled.SummaryModel`.
         name: as it was given.
         is_service: it is asked over the network, at `host`.
 

@@ -14,13 +14,13 @@ from ctxsift.cli.parser import (
     DEFAULT_MIN_BYTES,
     EXTRACT,
     PACKAGED_MODEL,
-    Parser,
+    CommandParser,
     exit_code,
     size,
     tokens,
 )
 from ctxsift.cli.passing import MOST_BYTES, MOST_MB, give_back, note, problem_with, refuse, told
-from ctxsift.cli.source import Source, standard_input
+from ctxsift.cli.source import InputSource, standard_input
 from ctxsift.cli.starting import started, tell_left_open
 from ctxsift.errors import InputError
 from ctxsift.intents import Intent
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from ctxsift.cli.model import Model
+    from ctxsift.cli.model import ChosenModel
     from ctxsift.cli.signals import Signals
     from ctxsift.settings import Settings
 
@@ -64,7 +64,7 @@ exit code: the command's (128 + N if signal N killed it); without a command 0, o
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(
         "compress",
@@ -159,16 +159,16 @@ def _compress(
     options: argparse.Namespace,
     command: list[str],
     settings: Settings,
-    source: Source,
+    source: InputSource,
     signals: Signals,
-    model: Model | None,
+    model: ChosenModel | None,
 ) -> int:
-    from ctxsift.contracts import Kind, contract_of
+    from ctxsift.contracts import ContractKind, contract_of
 
     problem = problem_with(source, signals)
     if problem is None and not source.data.strip(b"\x00\t\n\v\f\r "):
         problem = "there is no output to compress" if options.json else ""
-    short = len(source.data) < options.min_bytes and contract_of(Intent(options.intent)).kind is Kind.PLAIN
+    short = len(source.data) < options.min_bytes and contract_of(Intent(options.intent)).kind is ContractKind.PLAIN
     if problem is None and short:
         # Nothing is wrong, so nothing is said on stderr; whoever reads JSON is told.
         problem = f"the output is shorter than {options.min_bytes} bytes (--min-bytes)" if options.json else ""
@@ -187,7 +187,7 @@ def _compress(
     return answer(options, command, settings, source, signals, model)
 
 
-def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> Source | int:
+def _source(options: argparse.Namespace, command: list[str], signals: Signals) -> InputSource | int:
     """Return what is to be compressed, or the exit code when there is nothing. Raises InputError."""
     if command and (options.command is not None or options.exit_code is not None):
         problem = "cannot be combined with a command after --"

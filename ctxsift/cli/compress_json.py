@@ -14,19 +14,19 @@ from ctxsift.compression import Compression
 from ctxsift.validation import Status
 
 if TYPE_CHECKING:
-    from ctxsift.cli.model import Answered
+    from ctxsift.cli.model import LoadedCompression
 
 AnswerIs: TypeAlias = Literal["answer", "extract", "original"]
 
 
-class Step(msgspec.Struct, frozen=True):
+class PrintedStep(msgspec.Struct, frozen=True):
     """A step of recovery, and the text it took off."""
 
     name: str
     removed: str
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class PrintedVerdict(msgspec.Struct, frozen=True):
     """What is thought of the recovered answer.
 
     Attributes:
@@ -42,14 +42,14 @@ class Verdict(msgspec.Struct, frozen=True):
     thought_density: float
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class PrintedTokens(msgspec.Struct, frozen=True):
     """Token counts; None where a service does not report them."""
 
     prompt: int | None
     completion: int | None
 
 
-class Times(msgspec.Struct, frozen=True):
+class PrintedTimes(msgspec.Struct, frozen=True):
     """Milliseconds; None where the engine does not say."""
 
     load: float
@@ -58,7 +58,7 @@ class Times(msgspec.Struct, frozen=True):
     total: float
 
 
-class Printed(msgspec.Struct, frozen=True, kw_only=True):
+class PrintedCompression(msgspec.Struct, frozen=True, kw_only=True):
     """What is printed in any case.
 
     Attributes:
@@ -80,7 +80,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     compression_ratio: float
 
 
-class PrintedAnswer(Printed, frozen=True, kw_only=True):
+class PrintedAnswer(PrintedCompression, frozen=True, kw_only=True):
     """What is printed when a model has answered, usable or not.
 
     Attributes:
@@ -90,16 +90,16 @@ class PrintedAnswer(Printed, frozen=True, kw_only=True):
     """
 
     raw: str
-    steps: tuple[Step, ...]
-    validation: Verdict
-    tokens: Tokens
-    times_ms: Times
+    steps: tuple[PrintedStep, ...]
+    validation: PrintedVerdict
+    tokens: PrintedTokens
+    times_ms: PrintedTimes
     finish_reason: FinishReason
     input_chars_cut: int
     model: str
 
 
-def with_answer(printed: Printed, answered: Answered) -> PrintedAnswer:
+def with_answer(printed: PrintedCompression, answered: LoadedCompression) -> PrintedAnswer:
     """Return `printed` with what is known of the model's answer."""
     result, generation = answered.result, answered.result.answer.generation
     return PrintedAnswer(
@@ -110,31 +110,31 @@ def with_answer(printed: Printed, answered: Answered) -> PrintedAnswer:
         exit_code=printed.exit_code,
         compression_ratio=printed.compression_ratio,
         raw=result.raw.text,
-        steps=tuple(Step(step.name, step.removed) for step in result.recovery.steps),
+        steps=tuple(PrintedStep(step.name, step.removed) for step in result.recovery.steps),
         validation=_verdict(result, answered.held),
-        tokens=Tokens(generation.prompt_tokens, generation.completion_tokens),
-        times_ms=Times(answered.load.load_ms, generation.prefill_ms, generation.decode_ms, generation.total_ms),
+        tokens=PrintedTokens(generation.prompt_tokens, generation.completion_tokens),
+        times_ms=PrintedTimes(answered.load.load_ms, generation.prefill_ms, generation.decode_ms, generation.total_ms),
         finish_reason=generation.finish_reason,
         input_chars_cut=answered.chars_cut,
         model=generation.model,
     )
 
 
-def _verdict(result: Compression, held: Sequence[str]) -> Verdict:
+def _verdict(result: Compression, held: Sequence[str]) -> PrintedVerdict:
     found = result.recovered.validation
     failure = () if result.failure is None else (str(result.failure),)
     reasons = (*failure, *found.reasons, *held)
     status = Status.REJECTED if reasons else found.status
-    return Verdict(status, reasons, found.flags, found.ungrounded, found.thought.density)
+    return PrintedVerdict(status, reasons, found.flags, found.ungrounded, found.thought.density)
 
 
-def as_json(printed: Printed) -> bytes:
+def as_json(printed: PrintedCompression) -> bytes:
     """Return one JSON object in ASCII, so that it survives any terminal and pipe."""
     return json.dumps(msgspec.to_builtins(printed), indent=1, ensure_ascii=True).encode() + b"\n"
 
 
 def original_as_json(
-    answer: Iterable[str], original: Iterable[bytes] | None, printed: Callable[[], Printed]
+    answer: Iterable[str], original: Iterable[bytes] | None, printed: Callable[[], PrintedCompression]
 ) -> Iterator[bytes]:
     """Yield the JSON object of `printed`, piece by piece: the original output need not fit into memory.
 

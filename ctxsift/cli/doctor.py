@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from ctxsift.cli.parser import SWITCH, Parser
+from ctxsift.cli.parser import SWITCH, CommandParser
 from ctxsift.errors import InputError
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ exit code: 0 no problem found, even if no agent has the entry; 2 the arguments a
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """What was found out about something.
 
     Attributes:
@@ -53,7 +53,7 @@ class Finding:
     values: dict[str, Any] = field(default_factory=dict)
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="check whether ctxsift works here", epilog=_EPILOG)
     one.set_defaults(handler=run)
@@ -75,14 +75,14 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     return 0 if ok else EXIT_PROBLEM
 
 
-def _findings(signals: Signals) -> Iterator[Finding]:
+def _findings(signals: Signals) -> Iterator[DoctorFinding]:
     from ctxsift.cli.host_plugins import PLUGIN_HOSTS
     from ctxsift.cli.host_settings import HOSTS
 
     yield _program()
     off = os.environ.get(SWITCH) == "0"
     says = "is set: ctxsift shortens nothing" if off else "is not set"
-    yield Finding("switch", True, f"{SWITCH}=0 {says}", {"off": off})
+    yield DoctorFinding("switch", True, f"{SWITCH}=0 {says}", {"off": off})
     yield _store()
     hosts: list[Host | PluginHost] = [*HOSTS.values(), *PLUGIN_HOSTS.values()]
     for host in hosts:
@@ -92,43 +92,43 @@ def _findings(signals: Signals) -> Iterator[Finding]:
             yield _self_test(host)
 
 
-def _program() -> Finding:
+def _program() -> DoctorFinding:
     from ctxsift import __version__
     from ctxsift.cli.host_settings import own_program
 
     try:
         path = str(own_program())
     except InputError as error:
-        return Finding("ctxsift", False, f"{__version__}; {error}", {"version": __version__, "path": None})
-    return Finding("ctxsift", True, f"{__version__}, {path}", {"version": __version__, "path": path})
+        return DoctorFinding("ctxsift", False, f"{__version__}; {error}", {"version": __version__, "path": None})
+    return DoctorFinding("ctxsift", True, f"{__version__}, {path}", {"version": __version__, "path": path})
 
 
-def _store() -> Finding:
+def _store() -> DoctorFinding:
     from ctxsift import raw_store
 
     try:
         folder = str(raw_store.folder())
     except OSError as error:
-        return Finding("store", False, f"has no place ({error.strerror or error}); no output is shortened")
+        return DoctorFinding("store", False, f"has no place ({error.strerror or error}); no output is shortened")
     try:
         raw_store.check()
         found = raw_store.entries()
     except OSError as error:
         says = f"{folder} cannot be written to ({error.strerror or error}); no output is shortened"
-        return Finding("store", False, says, {"folder": folder})
+        return DoctorFinding("store", False, says, {"folder": folder})
     size = sum(each.size for each in found)
     says = f"{folder} can be written to; it holds {len(found):,} of {raw_store.MOST_FILES} outputs, {size:,} bytes"
-    return Finding("store", True, says, {"folder": folder, "outputs": len(found), "bytes": size})
+    return DoctorFinding("store", True, says, {"folder": folder, "outputs": len(found), "bytes": size})
 
 
-def _host(host: Host | PluginHost) -> Finding:
+def _host(host: Host | PluginHost) -> DoctorFinding:
     import shutil
 
     path = shutil.which(host.name)
-    return Finding(host.name, True, f"{host.title}: {path or 'is not on the PATH'}", {"path": path})
+    return DoctorFinding(host.name, True, f"{host.title}: {path or 'is not on the PATH'}", {"path": path})
 
 
-def _settings(host: Host | PluginHost) -> Iterator[Finding]:
+def _settings(host: Host | PluginHost) -> Iterator[DoctorFinding]:
     """Yield what each file of a program's settings, or place of a plug-in, holds of ours."""
     from ctxsift.cli.host_plugins import PluginHost, plugin_path
     from ctxsift.cli.host_settings import settings_path
@@ -145,10 +145,10 @@ def _settings(host: Host | PluginHost) -> Iterator[Finding]:
                 ok, says, commands = _entry(host, path, init)
             if path not in seen:
                 values = {"settings": str(path), "commands": commands}
-                yield Finding(about, ok, f"{path}: {says}", values)
+                yield DoctorFinding(about, ok, f"{path}: {says}", values)
             seen.add(path)
         except InputError as error:
-            yield Finding(about, False, str(error))
+            yield DoctorFinding(about, False, str(error))
 
 
 def _plugin(host: PluginHost, path: Path, init: str) -> tuple[bool, str, list[str]]:
@@ -197,11 +197,11 @@ def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
     return True, f"our entry is there: {', '.join(commands)}", commands
 
 
-def _self_test(host: Host | PluginHost) -> Finding:
+def _self_test(host: Host | PluginHost) -> DoctorFinding:
     from ctxsift.cli.self_test import answer_time
 
     try:
         took = answer_time(host.name)
     except (OSError, ValueError) as error:
-        return Finding(f"{host.name} self-test", False, f"failed: {error}")
-    return Finding(f"{host.name} self-test", True, f"passed in {took:.2f} s", {"seconds": round(took, 3)})
+        return DoctorFinding(f"{host.name} self-test", False, f"failed: {error}")
+    return DoctorFinding(f"{host.name} self-test", True, f"passed in {took:.2f} s", {"seconds": round(took, 3)})

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from ctxsift.cli.parser import PACKAGED_MODEL
 from ctxsift.cli.passing import give_back, problem_with, told, write, write_text
 from ctxsift.cli.signals import SignalledError, Signals
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.extract import extract, shows_failure
 from ctxsift.intents import Intent
 
 if TYPE_CHECKING:
     import argparse
 
-    from ctxsift.cli.source import Source
+    from ctxsift.cli.source import InputSource
 
 
-def extracted(options: argparse.Namespace, source: Source, signals: Signals) -> int:
+def extracted(options: argparse.Namespace, source: InputSource, signals: Signals) -> int:
     """Print the extract of what was read, or, where a shape is wanted, the original; return the exit code."""
-    if contract_of(Intent(options.intent)).kind is not Kind.PLAIN:
+    if contract_of(Intent(options.intent)).kind is not ContractKind.PLAIN:
         why = f"--intent {options.intent} needs a model: name one, e.g. --model {PACKAGED_MODEL}, or set CTXSIFT_MODEL"
         return give_back(source, why, as_json=options.json)
     text = source.data.decode("utf-8", errors="replace").replace("\x00", "")
@@ -35,10 +35,12 @@ def extracted(options: argparse.Namespace, source: Source, signals: Signals) -> 
         why = f"exit code {source.known_exit_code}, and no line that can be selected shows why"
         return give_back(source, why, as_json=options.json)
     if options.json:
-        from ctxsift.cli.compress_json import Printed, as_json
+        from ctxsift.cli.compress_json import PrintedCompression, as_json
 
         ratio, code = len(picked) / len(text), source.known_exit_code
-        printed = Printed(answer=picked, answer_is="extract", fallback=None, exit_code=code, compression_ratio=ratio)
+        printed = PrintedCompression(
+            answer=picked, answer_is="extract", fallback=None, exit_code=code, compression_ratio=ratio
+        )
         write(as_json(printed))
     else:
         write_text(picked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 
-from ctxsift.cli.parser import DEFAULT_MAX_BYTES, DEFAULT_MIN_BYTES, DEFAULT_QUESTION, SWITCH, Parser
+from ctxsift.cli.parser import DEFAULT_MAX_BYTES, DEFAULT_MIN_BYTES, DEFAULT_QUESTION, SWITCH, CommandParser
 from ctxsift.cli.passing import note, told, write
 from ctxsift.cli.source import standard_input
 
@@ -54,7 +54,7 @@ exit code: always 0
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="shorten the command output that an agent sees", epilog=_EPILOG)
     one.set_defaults(handler=run)

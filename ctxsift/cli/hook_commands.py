@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ctxsift.cli.parser import SWITCH
 from ctxsift.sessions.artifacts.checks import bare, kind_of
-from ctxsift.sessions.artifacts.shell_words import PieceKind, Token, Word, plain_text, tokens_of
+from ctxsift.sessions.artifacts.shell_words import PieceKind, ShellToken, Word, plain_text, tokens_of
 from ctxsift.shortening import reads_kept
 
 # They say little.
@@ -49,7 +49,7 @@ def may_be_shortened(line: str) -> bool:
     return any(checked) and all(each or words[0] in _QUIET for each, words in zip(checked, found, strict=True))
 
 
-def _is_more(token: Token) -> bool:
+def _is_more(token: ShellToken) -> bool:
     """Say whether a token is more than words, what parts commands, and where their output goes."""
     substitution = any(piece.kind in (PieceKind.SUBSTITUTION, PieceKind.UNKNOWN) for piece in token.word)
     off = plain_text(token.word) == f"{SWITCH}=0"
@@ -57,10 +57,10 @@ def _is_more(token: Token) -> bool:
     return substitution or off or heredoc or bool(token.operator and token.operator not in _BETWEEN)
 
 
-def _commands(tokens: list[Token]) -> Iterator[list[str]]:
+def _commands(tokens: list[ShellToken]) -> Iterator[list[str]]:
     """Yield the words of each command, without assignments before it."""
     words: list[str] = []
-    for token in (*tokens, Token(operator=";")):
+    for token in (*tokens, ShellToken(operator=";")):
         if token.operator and words:
             yield words
         if token.operator:

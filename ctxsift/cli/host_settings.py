@@ -34,7 +34,7 @@ _KEPT = ".ctxsift.bak"
 
 
 @dataclass(frozen=True)
-class Entry:
+class HookEntry:
     """An entry of ours in the hooks of a program.
 
     Attributes:
@@ -84,24 +84,24 @@ class Host:
     variable: str
     folder: str
     file: str
-    hook: Entry
-    lost: Entry | None = None
+    hook: HookEntry
+    lost: HookEntry | None = None
     after: str = ""
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[HookEntry, ...]:
         """All that may be there of ours, in the order in which it is added."""
         return (self.hook,) if self.lost is None else (self.hook, self.lost)
 
 
 def _hook(
     name: str, event: str = "PostToolUse", matcher: str = "Bash", timeout: int = 10, otherwise: str = ""
-) -> Entry:
-    return Entry(event, matcher, ("hook", name), timeout, "after each command of its shell", otherwise)
+) -> HookEntry:
+    return HookEntry(event, matcher, ("hook", name), timeout, "after each command of its shell", otherwise)
 
 
 # Claude Code records a summary only after the hooks that it waits for.
-_LOST = Entry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction", background=True)
+_LOST = HookEntry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction", background=True)
 # Gemini CLI shows the agent why a hook could not be run in place of what the command printed.
 _OTHERWISE = " || true"
 HOSTS = {
@@ -121,10 +121,10 @@ HOSTS = {
 }
 
 
-class Place(NamedTuple):
+class HookPlace(NamedTuple):
     """Where an entry of ours stands: which of the entries of its event, which of the hooks in it, and what that is."""
 
-    entry: Entry
+    entry: HookEntry
     group: int
     hook: int
     command: str
@@ -132,7 +132,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class HostSettings:
     """A file of settings as it was read.
 
     Attributes:
@@ -148,23 +148,23 @@ class Settings:
     content: bytes | None
     mode: int | None
     root: dict[str, Any]
-    ours: tuple[Place, ...]
+    ours: tuple[HookPlace, ...]
 
     @property
     def kept(self) -> Path:
         """Where the file is kept as it was before our first entry."""
         return self.path.with_name(self.path.name + _KEPT)
 
-    def commands(self, entry: Entry) -> list[str]:
+    def commands(self, entry: HookEntry) -> list[str]:
         """Return the command of each place where an entry of ours is."""
         return [place.command for place in self.ours if place.entry == entry]
 
-    def has(self, entry: Entry, command: str) -> bool:
+    def has(self, entry: HookEntry, command: str) -> bool:
         """Say whether an entry of ours is there once, with this command, and waited for as it is to be."""
         found = [(place.command, place.background) for place in self.ours if place.entry == entry]
         return found == [(command, entry.background)]
 
-    def with_entries(self, wanted: Mapping[Entry, str]) -> bytes:
+    def with_entries(self, wanted: Mapping[HookEntry, str]) -> bytes:
         """Return what the file holds with these commands, each the last of its event; other entries of ours stay."""
         text = self.without_entries(wanted)
         mark = _BOM if text.startswith(_BOM) else ""
@@ -173,7 +173,7 @@ class Settings:
             text = append(text, (_HOOKS, each.event), each.with_command(command))
         return (mark + text).encode()
 
-    def without_entries(self, unwanted: Collection[Entry]) -> str:
+    def without_entries(self, unwanted: Collection[HookEntry]) -> str:
         """Return the text of the file without these entries of ours, and without what holds nothing then."""
         text = (self.content or b"{}\n").decode()
         mark, text = (_BOM if text.startswith(_BOM) else ""), text.removeprefix(_BOM)
@@ -205,7 +205,7 @@ def own_program() -> Path:
     return Path(os.path.normpath(path))
 
 
-def command_for(entry: Entry) -> str:
+def command_for(entry: HookEntry) -> str:
     """Return the command that asks this ctxsift, by its whole path. Raises InputError where that has none."""
     return f"{shlex.quote(told_program())} {' '.join(entry.words)}{entry.otherwise}"
 
@@ -280,7 +280,7 @@ def placed(place: Callable[[], tuple[Path, Path]], title: str, what: str, *, to_
     return found
 
 
-def read_settings(host: Host, path: Path) -> Settings:
+def read_settings(host: Host, path: Path) -> HostSettings:
     """Return the settings in a file; none are there where it is missing.
 
     Raises:
@@ -288,23 +288,23 @@ def read_settings(host: Host, path: Path) -> Settings:
 
     """
     if not os.path.lexists(path):
-        return Settings(host, path, None, None, {}, ())
+        return HostSettings(host, path, None, None, {}, ())
     content = read_bytes(path, _BY_HAND, most_mb=_MOST_MB)
     root = _decoded(path, content)
     found = root.get(_HOOKS, {}) if isinstance(root, dict) else None
     if not isinstance(root, dict) or not isinstance(found, dict) or not _are_known(host, found):
         raise InputError(str(path), f"its {_HOOKS} do not have the structure that {host.title} documents", _BY_HAND)
     places = tuple(
-        Place(entry, number, at, hook["command"], hook.get("async") is True)
+        HookPlace(entry, number, at, hook["command"], hook.get("async") is True)
         for entry in host.entries
         for number, each in enumerate(found.get(entry.event, []))
         for at, hook in enumerate(each["hooks"])
         if _is_ours(entry, hook.get("command"))
     )
-    return Settings(host, path, content, stat.S_IMODE(path.stat().st_mode), root, places)
+    return HostSettings(host, path, content, stat.S_IMODE(path.stat().st_mode), root, places)
 
 
-def _is_ours(entry: Entry, command: object) -> bool:
+def _is_ours(entry: HookEntry, command: object) -> bool:
     """Say whether a command calls ctxsift with the words of an entry, however it is started, and does nothing else."""
     if not isinstance(command, str):
         return False
@@ -365,7 +365,7 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def add_entries(settings: Settings, wanted: Mapping[Entry, str]) -> None:
+def add_entries(settings: HostSettings, wanted: Mapping[HookEntry, str]) -> None:
     """Write the file with entries of ours, and keep it as it was before the first one. Raises OSError."""
     before = _before(settings)
     if before is None:
@@ -377,7 +377,7 @@ def add_entries(settings: Settings, wanted: Mapping[Entry, str]) -> None:
     write_atomically(settings.path, changed, mode=settings.mode)
 
 
-def remove_entries(settings: Settings) -> None:
+def remove_entries(settings: HostSettings) -> None:
     """Write the file without our entries; where nothing else has changed since, as it was before. Raises OSError."""
     before = _before(settings)
     if before is None:
@@ -389,19 +389,19 @@ def remove_entries(settings: Settings) -> None:
         settings.kept.unlink()
 
 
-def _before(settings: Settings) -> Settings | None:
+def _before(settings: HostSettings) -> HostSettings | None:
     """Return what our entries made the file of, if it is known: what was kept, or no file at all."""
     if not settings.ours:
         return None
-    found, present = [Settings(settings.host, settings.path, None, None, {}, ())], _present(settings)
+    found, present = [HostSettings(settings.host, settings.path, None, None, {}, ())], _present(settings)
     with contextlib.suppress(InputError):
         found.insert(0, read_settings(settings.host, settings.kept))
     return next((each for each in found if not each.ours and each.with_entries(present) == settings.content), None)
 
 
-def _present(settings: Settings) -> dict[Entry, str]:
+def _present(settings: HostSettings) -> dict[HookEntry, str]:
     return {place.entry: place.command for place in settings.ours}
 
 
-def _in_order(host: Host, wanted: Mapping[Entry, str]) -> dict[Entry, str]:
+def _in_order(host: Host, wanted: Mapping[HookEntry, str]) -> dict[HookEntry, str]:
     return {each: wanted[each] for each in host.entries if each in wanted}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxsift.cli.parser import Parser
+from ctxsift.cli.parser import CommandParser
 from ctxsift.errors import InputError
 
 TYPE_CHECKING = False
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ctxsift.cli.host_plugins import Installed
-    from ctxsift.cli.host_settings import Entry, Host, Settings
+    from ctxsift.cli.host_settings import HookEntry, Host, HostSettings
     from ctxsift.cli.signals import Signals
 
 SUBCOMMAND = "init"
@@ -46,7 +46,7 @@ exit code: 0 done, or nothing to do; 2 the arguments are wrong
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to an agent", epilog=_EPILOG)
     one.set_defaults(handler=run)
@@ -158,7 +158,7 @@ def _say(lines: list[str]) -> None:
         show(in_line(line, limit=len(line)))
 
 
-def _entries(host: Host, *, lost: bool) -> list[Entry]:
+def _entries(host: Host, *, lost: bool) -> list[HookEntry]:
     """Return the entries that are asked for. Raises InputError where one of them cannot be."""
     if not lost:
         return [host.hook]
@@ -180,7 +180,7 @@ def has_command(name: str) -> bool:
     return bool(entry_points(group=GROUP, name=name))
 
 
-def _changed(settings: Settings, entries: list[Entry], options: argparse.Namespace) -> list[str]:
+def _changed(settings: HostSettings, entries: list[HookEntry], options: argparse.Namespace) -> list[str]:
     """Change settings, unless that is only to be told; return what there is to say, line by line."""
     from ctxsift.cli.host_settings import add_entries, command_for, remove_entries
 
@@ -199,7 +199,7 @@ def _changed(settings: Settings, entries: list[Entry], options: argparse.Namespa
     return [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()] + after
 
 
-def _told(settings: Settings, entry: Entry, command: str, would: str, *, new: bool) -> str:
+def _told(settings: HostSettings, entry: HookEntry, command: str, would: str, *, new: bool) -> str:
     if not new:
         return f"{settings.path}: our entry is there already: {command}"
     instead = f", in place of {', '.join(settings.commands(entry))}" if settings.commands(entry) else ""

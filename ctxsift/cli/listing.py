@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import Parser
+from ctxsift.cli.parser import CommandParser
 from ctxsift.errors import CtxsiftError
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="list backends, compaction methods and importers", epilog=_EPILOG)
     one.set_defaults(handler=run)
@@ -72,11 +72,11 @@ def _backends() -> Iterator[tuple[str, str, str]]:
 def _methods() -> Iterator[tuple[str, str, str]]:
     from importlib.metadata import entry_points
 
-    from ctxsift.sessions.compaction.controls import Recorded
+    from ctxsift.sessions.compaction.controls import RecordedSummary
     from ctxsift.sessions.compaction.methods import GROUP, METHODS, RECORDED
     from ctxsift.sessions.compaction.modelled import MODELLED
 
-    for name, make in {**METHODS, RECORDED: Recorded}.items():
+    for name, make in {**METHODS, RECORDED: RecordedSummary}.items():
         yield name, BUILT_IN, _said_of(make) + (" (rules; or a model, with --model)" if name in MODELLED else "")
     for point in entry_points(group=GROUP):
         try:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ctxsift.cli.parser import Parser
+    from ctxsift.cli.parser import CommandParser
 
 
 _DESCRIPTION = """\
@@ -54,7 +54,7 @@ _TAKING_COMMANDS = ("run", "compress", "hook")
 _UNFAILING = "hook"
 
 
-def build_parser(named: str = "") -> Parser:
+def build_parser(named: str = "") -> CommandParser:
     """Return the parser of the console script; each subcommand adds its own, with the handler to call.
 
     Args:
@@ -64,9 +64,9 @@ def build_parser(named: str = "") -> Parser:
     from importlib import import_module
 
     from ctxsift import __version__
-    from ctxsift.cli.parser import Parser
+    from ctxsift.cli.parser import CommandParser
 
-    parser = Parser(prog="ctxsift", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser(prog="ctxsift", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="version", version=f"ctxsift {__version__}")
     commands = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
     for name, module in _SUBCOMMANDS.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ctxsift.backends.registry import SERVICE
 from ctxsift.cli.parser import DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_TIMEOUT_S, EXTRACT, PACKAGED_MODEL
 from ctxsift.errors import InputError
-from ctxsift.models.choice import CONSENT, Named, Place, place_of
+from ctxsift.models.choice import CONSENT, BackendPlace, Named, place_of
 from ctxsift.preselect import LEAST_PRESELECT_TOKENS, Preselect
 from ctxsift.preselection import Preselection
 
@@ -29,7 +29,7 @@ _MAX_CHARS_PER_TOKEN = 6
 
 
 @dataclass(frozen=True)
-class Answered:
+class LoadedCompression:
     """A compression and what was loaded for it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Answered:
     held: tuple[str, ...] = ()
 
 
-class Model:
+class ChosenModel:
     """The model that options and settings choose, not loaded yet.
 
     Raises:
@@ -67,7 +67,7 @@ class Model:
         """It is sent what it is asked over the network."""
         return self._place.asks_service
 
-    def ask(self, request: Request) -> Answered:
+    def ask(self, request: Request) -> LoadedCompression:
         """Load the model and let it answer. Raises whatever the backend raises."""
         from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
         from ctxsift.compression import compression
@@ -88,7 +88,7 @@ class Model:
         finally:
             opened.close()
         result = compression(asked, answer, recovery_enabled=settings.recovery_enabled)
-        return Answered(result, load, cut + answer.input_chars_cut)
+        return LoadedCompression(result, load, cut + answer.input_chars_cut)
 
     def end(self) -> None:
         """End the model's process, from another thread; its answer is no longer wanted."""
@@ -106,11 +106,11 @@ def preselection_of(options: argparse.Namespace, settings: Settings) -> Preselec
     return Preselection(Preselect(options.preselect or settings.preselect), tokens)
 
 
-def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
+def model_of(options: argparse.Namespace, settings: Settings) -> ChosenModel | None:
     """Return the model that options and settings choose; None if lines are to be picked by rule.
 
     Raises:
-        InputError: as Model does; or a service is configured, and would be asked without consent.
+        InputError: as ChosenModel does; or a service is configured, and would be asked without consent.
 
     """
     more = options.model or options.device or options.gguf_filename or options.remote
@@ -123,7 +123,7 @@ def model_of(options: argparse.Namespace, settings: Settings) -> Model | None:
     if not (more or options.backend or settings.model or (settings.remote and settings.llm_base_url)):
         _refuse_preselection(options)
         return None
-    model = Model(options, settings)
+    model = ChosenModel(options, settings)
     if options.remote and settings.llm_base_url is None:
         raise InputError("--remote", "no service is configured: set CTXSIFT_LLM_BASE_URL", "see .env.example")
     settled = model.asks_service or options.backend or _named(options, settings).is_here
@@ -140,7 +140,7 @@ def _refuse_preselection(options: argparse.Namespace) -> None:
         raise InputError("--preselect", "chooses what a model reads, and no model is named", hint)
 
 
-def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[Place, str]:
+def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[BackendPlace, str]:
     """Return where a model runs, and its name. Raises InputError as `place_of` does, and where no model is named."""
     named = _named(options, settings)
     place = place_of(named, settings)

@@ -42,7 +42,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=(width if width > 0 else 80) - 2)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """Refuses bad usage in one line, like every other bad input, and names what was probably meant."""
 
     def __init__(self, **options: Any) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from ctxsift.cli.parser import EXIT_USAGE
 from ctxsift.cli.signals import Signals
-from ctxsift.cli.source import Source, standard_input
+from ctxsift.cli.source import InputSource, standard_input
 from ctxsift.errors import CtxsiftError
 from ctxsift.streams import reader_gone, stderr_has_room
 from ctxsift.terminal import printable, tell
@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ctxsift.cli.compress_json import Printed
-    from ctxsift.cli.model import Answered
+    from ctxsift.cli.compress_json import PrintedCompression
+    from ctxsift.cli.model import LoadedCompression
 
 # What is longer than this is printed as it comes, so that memory is bounded. No model reads a hundredth of it.
 MOST_MB = 64
@@ -45,7 +45,7 @@ def write_text(text: str) -> None:
     write(f"{shown}\n".encode("utf-8", errors="backslashreplace"))
 
 
-def pass_on(chunks: Iterable[bytes], source: Source) -> None:
+def pass_on(chunks: Iterable[bytes], source: InputSource) -> None:
     """Write what is made of a source as it comes; when nobody reads it any more, neither does the source."""
     for chunk in chunks:
         write(chunk)
@@ -67,7 +67,7 @@ def told(error: BaseException) -> str:
     return str(error) if isinstance(error, CtxsiftError) else f"{type(error).__name__}: {error}"
 
 
-def problem_with(source: Source, signals: Signals) -> str | None:
+def problem_with(source: InputSource, signals: Signals) -> str | None:
     """Return why no model is asked about what was read, or heard; None when nothing speaks against it."""
     if signals.first is not None:
         return f"interrupted by {signals.first.name}"
@@ -76,7 +76,7 @@ def problem_with(source: Source, signals: Signals) -> str | None:
     return None if source.ended else f"the output is longer than {MOST_MB} MB"
 
 
-def give_back(source: Source, why: str | None, *, as_json: bool, answered: Answered | None = None) -> int:
+def give_back(source: InputSource, why: str | None, *, as_json: bool, answered: LoadedCompression | None = None) -> int:
     """Print the original output, and to stderr why, if there is a reason to tell; return the exit code."""
     if why is not None:
         note(f"{why}; printing the original output")
@@ -93,20 +93,22 @@ def give_back(source: Source, why: str | None, *, as_json: bool, answered: Answe
     return codes()[0]
 
 
-def _codes(source: Source) -> tuple[int, int | None]:
+def _codes(source: InputSource) -> tuple[int, int | None]:
     """Return our exit code, and what is known of the command's."""
     return source.exit_code, source.known_exit_code
 
 
 def _give_back_as_json(
-    source: Source, why: str | None, answered: Answered | None, code: Callable[[], int | None]
+    source: InputSource, why: str | None, answered: LoadedCompression | None, code: Callable[[], int | None]
 ) -> None:
-    from ctxsift.cli.compress_json import Printed, original_as_json, with_answer
+    from ctxsift.cli.compress_json import PrintedCompression, original_as_json, with_answer
 
     source.read(MOST_BYTES, past_signals=True)
 
-    def printed() -> Printed:
-        made = Printed(answer="", answer_is="original", fallback=why, exit_code=code(), compression_ratio=1.0)
+    def printed() -> PrintedCompression:
+        made = PrintedCompression(
+            answer="", answer_is="original", fallback=why, exit_code=code(), compression_ratio=1.0
+        )
         return made if answered is None else with_answer(made, answered)
 
     # Of what has no end in sight there is no telling yet whether it is UTF-8, and no reading it twice.

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser
+from ctxsift.cli.parser import EXIT_USAGE, CommandParser
 from ctxsift.errors import InputError
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def line_range(text: str) -> slice:
     return slice(int(first) - 1 if first else None, int(last) if last else None)
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="print the full output behind a shortened one", epilog=_EPILOG)
     one.set_defaults(handler=run)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import os
 
-from ctxsift.cli.parser import DEFAULT_MAX_BYTES, DEFAULT_MIN_BYTES, DEFAULT_QUESTION, EXIT_USAGE, SWITCH, Parser, size
+from ctxsift.cli.parser import (
+    DEFAULT_MAX_BYTES,
+    DEFAULT_MIN_BYTES,
+    DEFAULT_QUESTION,
+    EXIT_USAGE,
+    SWITCH,
+    CommandParser,
+    size,
+)
 from ctxsift.cli.passing import MOST_BYTES, MOST_MB, give_back, note, problem_with, told, write_text
 from ctxsift.cli.signals import SignalledError
 from ctxsift.cli.starting import started, tell_left_open
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ctxsift.cli.signals import Signals
-    from ctxsift.cli.source import Source
+    from ctxsift.cli.source import InputSource
 
 SUBCOMMAND = "run"
 
@@ -53,7 +61,7 @@ exit code: the command's (128 + N if signal N killed it)
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(
         SUBCOMMAND,
@@ -103,7 +111,7 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
     return code
 
 
-def _printed(options: argparse.Namespace, command: list[str], source: Source, signals: Signals) -> int:
+def _printed(options: argparse.Namespace, command: list[str], source: InputSource, signals: Signals) -> int:
     if options.raw or os.environ.get(SWITCH) == "0":
         return give_back(source, None, as_json=False)
     source.read(MOST_BYTES)
@@ -126,7 +134,7 @@ def _printed(options: argparse.Namespace, command: list[str], source: Source, si
     return source.exit_code
 
 
-def _short(options: argparse.Namespace, command: list[str], source: Source) -> str | None:
+def _short(options: argparse.Namespace, command: list[str], source: InputSource) -> str | None:
     from ctxsift.shortening import reads_kept, shortened
 
     if reads_kept(" ".join(command)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import EXIT_USAGE, Parser, path
+from ctxsift.cli.parser import EXIT_USAGE, CommandParser, path
 from ctxsift.errors import CtxsiftError, InputError
 from ctxsift.streams import stdout_loss
 
@@ -48,7 +48,7 @@ def step_number(text: str) -> int:
     return int(text)
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand, with its own."""
     one = commands.add_parser(SUBCOMMAND, help="inspect a coding agent's session", epilog=_EXAMPLES)
     actions = one.add_subparsers(

@@ -32,7 +32,7 @@ _PIPE = 1 << 20
 _LAST_WORDS = 16 << 20
 
 
-class Source:
+class InputSource:
     """Reads a descriptor; use `standard_input` or `command_output`.
 
     Args:
@@ -177,12 +177,12 @@ class Source:
             self.ended, self.left_open = True, self._exited and not self._at_end
 
 
-def standard_input(signals: Signals, told: int | None = None) -> Source:
+def standard_input(signals: Signals, told: int | None = None) -> InputSource:
     """Return what is piped in; `told` is the exit code of what wrote it, where the caller tells it."""
-    return Source(signals, 0, told=told)
+    return InputSource(signals, 0, told=told)
 
 
-def command_output(command: Sequence[str], signals: Signals) -> Source:
+def command_output(command: Sequence[str], signals: Signals) -> InputSource:
     """Run a command with our standard input; return what it prints to both streams. Raises OSError, ValueError."""
     try:
         process = _run(command)
@@ -194,7 +194,7 @@ def command_output(command: Sequence[str], signals: Signals) -> Source:
         # A script that does not say by what to run it; shells and execvp(3) take it for one of theirs.
         process = _run(["/bin/sh", shutil.which(command[0]) or command[0], *command[1:]])
     assert process.stdout is not None
-    return Source(signals, process.stdout.fileno(), process)
+    return InputSource(signals, process.stdout.fileno(), process)
 
 
 def _run(command: Sequence[str]) -> subprocess.Popen[bytes]:

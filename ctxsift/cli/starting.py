@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ctxsift.cli.passing import note
-from ctxsift.cli.source import Source, command_output
+from ctxsift.cli.source import InputSource, command_output
 from ctxsift.errors import InputError
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 126, 127
 _OF_SHELL = re.compile(r"[\s|&;<>$`]|\A(?:\w+=|(?:cd|export|source|eval|alias|set|unset|if|for|while|!)\Z)")
 
 
-def started(command: list[str], signals: Signals) -> Source | int:
+def started(command: list[str], signals: Signals) -> InputSource | int:
     """Return the output of a command that runs, or the exit code where it does not, which is told on stderr."""
     if signals.first is not None:
         return 128 + signals.first
@@ -28,7 +28,7 @@ def started(command: list[str], signals: Signals) -> Source | int:
         return EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_NOT_EXECUTABLE
 
 
-def tell_left_open(source: Source) -> None:
+def tell_left_open(source: InputSource) -> None:
     """Say so where a process in the background holds the output."""
     if source.left_open:
         note("a background process still has the output of the command open; ctxsift did not wait for it")

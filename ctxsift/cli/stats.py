@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from ctxsift.cli.parser import Parser
+from ctxsift.cli.parser import CommandParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Stats:
         return self.read_again / self.outputs if self.outputs else None
 
 
-def add_parser(commands: argparse._SubParsersAction[Parser]) -> None:
+def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="count shortened outputs, and how many were read again", epilog=_EPILOG)
     one.set_defaults(handler=run)

@@ -42,7 +42,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Place:
+class BackendPlace:
     """Which backend answers, where, and whether that sends to a service what it is asked."""
 
     backend: str
@@ -50,7 +50,7 @@ class Place:
     asks_service: bool
 
 
-def place_of(named: Named, settings: Settings) -> Place:
+def place_of(named: Named, settings: Settings) -> BackendPlace:
     """Decide where a model runs: on this machine, or, by --remote or CTXSIFT_REMOTE, at the configured service.
 
     The setting speaks for what names nothing of this machine, and only where an address is configured.
@@ -64,7 +64,7 @@ def place_of(named: Named, settings: Settings) -> Place:
     allowed = named.remote or (settings.remote and not named.is_here)
     if named.backend is None:
         service = allowed and (named.remote or settings.llm_base_url is not None)
-        return Place(SERVICE if service else GGUF, _device(named, service=service), service)
+        return BackendPlace(SERVICE if service else GGUF, _device(named, service=service), service)
     try:
         service = is_service(named.backend)
     except LoadError as error:
@@ -73,7 +73,7 @@ def place_of(named: Named, settings: Settings) -> Place:
         raise InputError(named.backend_option, f"{named.backend} asks a service", CONSENT)
     if named.remote and not service:
         raise InputError("--remote", f"the backend {named.backend} does not use a service", "leave out --remote")
-    return Place(named.backend, _device(named, service=service), service)
+    return BackendPlace(named.backend, _device(named, service=service), service)
 
 
 def _device(named: Named, *, service: bool) -> str:

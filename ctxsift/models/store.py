@@ -20,13 +20,13 @@ _MOST_MB, _LONGEST_LINE = 500, 64 * _MEGABYTE
 _OPENING = b'{"key"'
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class StoreEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What a store keeps, with what it is known by."""
 
     key: str
 
 
-_E = TypeVar("_E", bound=Entry)
+_E = TypeVar("_E", bound=StoreEntry)
 
 
 class Store(Generic[_E]):

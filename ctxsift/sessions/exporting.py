@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ctxsift.sessions.importers.atif import OWN
-from ctxsift.sessions.records import Session, SessionHead, Source, Step, StepEnding, ToolResult, Usage
+from ctxsift.sessions.records import Session, SessionHead, Source, Step, StepEnding, TokenUsage, ToolResult
 
 SCHEMA_VERSION = "ATIF-v1.8"
 
@@ -49,7 +49,7 @@ def _document(head: SessionHead, steps: Iterable[Step]) -> dict[str, Any]:
 
 def _totals(steps: Iterable[Step]) -> dict[str, Any]:
     counted = [step.usage for step in steps if step.usage is not None]
-    totals = {f"total_{name}": sum(getattr(usage, name) for usage in counted) for name in _names(Usage)}
+    totals = {f"total_{name}": sum(getattr(usage, name) for usage in counted) for name in _names(TokenUsage)}
     return totals | {"total_steps": sum(1 for _ in steps)}
 
 

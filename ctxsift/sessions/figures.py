@@ -11,7 +11,7 @@ import msgspec
 
 from ctxsift.sessions.importers.base import Aside, Event, Skipped, TakenBack
 from ctxsift.sessions.reading import Tally
-from ctxsift.sessions.records import Compaction, SessionHead, Source, Step, StepEnding, Usage
+from ctxsift.sessions.records import Compaction, SessionHead, Source, Step, StepEnding, TokenUsage
 
 # Of English text and code; only an estimate, as the tokenizers of most agents' models are not public.
 CHARACTERS_PER_TOKEN = 4
@@ -40,7 +40,7 @@ class Figures:
     results: int = 0
     characters: int = 0
     counted: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     compactions: list[Compaction] = field(default_factory=list)
     first: datetime.datetime | None = None
     last: datetime.datetime | None = None
@@ -90,7 +90,7 @@ def _add_step(figures: Figures, step: Step) -> None:
     if step.usage is not None:
         figures.counted += 1
         known = figures.usage
-        figures.usage = Usage(
+        figures.usage = TokenUsage(
             known.prompt_tokens + step.usage.prompt_tokens,
             known.completion_tokens + step.usage.completion_tokens,
             known.cached_tokens + step.usage.cached_tokens,

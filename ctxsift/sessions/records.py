@@ -61,7 +61,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens that a provider counted for one step; cached ones are part of the prompt's."""
 
     prompt_tokens: int = 0
@@ -94,7 +94,7 @@ class Step:
     results: tuple[ToolResult, ...] = ()
     timestamp: str | None = None
     model: str | None = None
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     folder: str | None = None
     ending: StepEnding = StepEnding.COMPLETE
     copied: bool = False

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ctxsift.secret_kinds import ASSIGNED, HIDDEN, Found, Where, found_in, hide, is_secret_under, printed_by
+from ctxsift.secret_kinds import ASSIGNED, HIDDEN, FoundSecret, Where, found_in, hide, is_secret_under, printed_by
 from ctxsift.sessions.importers.base import Aside, Event
 from ctxsift.sessions.records import Compaction, JsonValue, SessionHead, Step, ToolCall, ToolResult
 
@@ -112,7 +112,7 @@ class Redactor:
             inside = [each for each in found if each.start < start + len(text) and each.end > start]
             self.counts.update(each.kind for each in inside)
             clipped = [
-                Found(each.kind, max(0, each.start - start), min(len(text), each.end - start)) for each in inside
+                FoundSecret(each.kind, max(0, each.start - start), min(len(text), each.end - start)) for each in inside
             ]
             shown.append(self.text(hide(text, clipped)))
             start += len(text) + 1

@@ -19,7 +19,7 @@ from benchmark.judges.calibration import calibrate
 from benchmark.judges.calibrations import written
 from benchmark.judges.judges import RecordedJudge
 from benchmark.judges.prose import CRITERIA, ProseAnswers
-from benchmark.judges.records import Asked
+from benchmark.judges.records import JudgedTask
 from benchmark.record.read import find_results
 from benchmark.record.schema import result_schema
 from benchmark.record.write import result_text
@@ -125,7 +125,7 @@ def test_what_a_judge_leaves_out_is_unscored(
     file = verdicts((5, 4), (5, None), (0, 0))
     judge = RecordedJudge(f"recorded:{file}", file)
     name, version, identity = judge.name, judge.version, judge.identity
-    for asked in Asked:
+    for asked in JudgedTask:
         written(
             calibrate([], {}, asked=asked, judge=name, version=version, identity=identity), Path("results/calibrations")
         )

@@ -21,7 +21,7 @@ from benchmark.record.journal import AnswerLine, LoadedLine, RunLine, read_journ
 from benchmark.record.read import read_result
 from benchmark.record.schema import result_schema
 from benchmark.render.terminal import print_board
-from benchmark.run.selection import Order, select_cases, stratified
+from benchmark.run.selection import CaseOrder, select_cases, stratified
 from benchmark.runner import PHASES
 from ctxsift.intents import Intent
 from tests.conftest import ROOT, Run, scripted, write_matrix
@@ -103,7 +103,7 @@ def test_a_short_run_begins_with_the_easy_tier(corpus: Corpus) -> None:
     assert set(chosen[: len(easy)]) == easy
     for stretch in (chosen[:8], chosen[8:16], chosen[len(easy) :]):
         assert {case.intent for case in stretch} == set(Intent)
-    assert select_cases(corpus, max_cases=50, order=Order.MIXED) == stratified(corpus.cases)[:50]
+    assert select_cases(corpus, max_cases=50, order=CaseOrder.MIXED) == stratified(corpus.cases)[:50]
     assert select_cases(corpus) == stratified(corpus.cases)
 
 

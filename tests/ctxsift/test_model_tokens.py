@@ -13,7 +13,7 @@ from ctxsift.backends.templates import opens_reasoning, reasoning_tags
 from ctxsift.grounding import ground
 from ctxsift.intents import Intent
 from ctxsift.marks import MODEL_TOKENS, MarkKind
-from ctxsift.model_tokens import FAMILIES, Family
+from ctxsift.model_tokens import FAMILIES, TokenFamily
 from ctxsift.prompts import Request
 from ctxsift.recovery import recover
 from ctxsift.validation import Status, leaked_tokens, validate
@@ -22,7 +22,7 @@ REASON = "Okay, the user wants the answer. Let me look at the output. I should r
 ASKED = Request("error E42 in src/a.py:7\n", "What failed?", Intent.SUMMARY)
 
 
-def wrappings(family: Family) -> Iterator[tuple[str, str]]:
+def wrappings(family: TokenFamily) -> Iterator[tuple[str, str]]:
     """Yield what a family may write before and behind an answer."""
     end = (*family.ends, "")[0]
     yield from ((header, end) for header in family.headers)

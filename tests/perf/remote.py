@@ -24,7 +24,7 @@ from benchmark.matrix import Scenario, Track
 from benchmark.record.result import Outcome, Scored
 from benchmark.run.asking import STAGGER_S
 from benchmark.run.case_workload import CaseWorkload
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan
+from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan
 from benchmark.run.preflight import preflight
 from benchmark.run.scenario_run import run_scenario
 from benchmark.run.stop import Stop
@@ -152,7 +152,7 @@ def main() -> int:
         env_file.write_text(f"CTXSIFT_LLM_BASE_URL={url}\nCTXSIFT_LLM_API_KEY=any\n")
         settings = load_settings(env_file, {})
         options = RunSettings(Path(folder), "20260101T000000Z", settings, env_file=env_file, remote=True)
-        (plan,) = preflight([Asked(scenario, corpus.cases, corpus)], options)
+        (plan,) = preflight([RequestedScenario(scenario, corpus.cases, corpus)], options)
         assert isinstance(plan, ScenarioPlan), plan
         watch = _Stopwatch()
         workload = _Unwritten(plan, ReferenceScores(Embedder()))

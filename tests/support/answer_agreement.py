@@ -30,9 +30,9 @@ import numpy.typing as npt
 
 from benchmark.judges.rubric import FULL
 from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker, Probe
-from benchmark.probes.recorded import SHIPPED, Label, published_answers, published_contexts
+from benchmark.probes.recorded import SHIPPED, RubricLabel, published_answers, published_contexts
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.statements.text import tokens_of
 from benchmark.statistics import resamples
@@ -64,7 +64,7 @@ class Labelled(msgspec.Struct, frozen=True, rename={"part": "set"}):
     session: str
     probe: str
     answer: str
-    labels: tuple[Label, ...]
+    labels: tuple[RubricLabel, ...]
     method: str = ""
     kind: str = ""
     part: str = ""
@@ -108,7 +108,7 @@ def questions(names: Sequence[str]) -> dict[Key, Question]:
     }
 
 
-def _last(subject: Subject) -> Iterator[Question]:
+def _last(subject: ProbedSubject) -> Iterator[Question]:
     at = len(subject.cuts) - 1
     known = paths_in(text_of(subject.session.steps))
     for asking in subject.asked:

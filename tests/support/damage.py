@@ -18,7 +18,7 @@ from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.scoring import Embedder, score_view
 from benchmark.whole_tokens import has_token
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.payloads import parse_payload
 from ctxsift.prompts import TASK_HEADING
@@ -100,7 +100,7 @@ class Damage:
         return None if spoiled is None or spoiled == text else spoiled
 
 
-def kind(case: Case) -> Kind:
+def kind(case: Case) -> ContractKind:
     return contract_of(case.intent).kind
 
 
@@ -129,7 +129,7 @@ def change_unit(text: str, case: Case) -> str | None:
 
 
 def negate(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     if re.search(r"\bnot ", text):
         return re.sub(r"\bnot ", "", text)
@@ -138,7 +138,7 @@ def negate(text: str, case: Case) -> str | None:
 
 def swap_numbers(text: str, case: Case) -> str | None:
     """Say the first two different numbers of prose in each other's place."""
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     found = list(re.finditer(r"(?<![\w.:/-])\d+(?![\w:/-]|\.\d)", text))
     other = next((m for m in found[1:] if m.group() != found[0].group()), None)
@@ -151,7 +151,7 @@ def swap_numbers(text: str, case: Case) -> str | None:
 
 def swap_anchors(text: str, case: Case) -> str | None:
     """Say the first and the last anchor of prose in each other's place."""
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     places = sorted((text.find(a), a) for a in case.anchors if text.count(a) == 1)
     if len(places) < 2 or places[0][0] + len(places[0][1]) > places[-1][0]:
@@ -161,7 +161,7 @@ def swap_anchors(text: str, case: Case) -> str | None:
 
 
 def shuffle_words(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     words = text.split()
     random.Random(0).shuffle(words)
@@ -169,7 +169,7 @@ def shuffle_words(text: str, case: Case) -> str | None:
 
 
 def say_the_opposite(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     opposites = {"failed": "passed", "passed": "failed", "before": "after", "after": "before", "missing": "present"}
     return re.sub(rf"\b(?:{'|'.join(opposites)})\b", lambda m: opposites[m.group()], text)
@@ -181,7 +181,7 @@ def empty_form(text: str, case: Case) -> str | None:
 
 
 def translate(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN:
+    if kind(case) is not ContractKind.PLAIN:
         return None
     spoiled = re.sub(r"(?<![\w./-])[A-Za-z]+(?![\w./-])", lambda m: _GERMAN.get(m.group(), m.group()), text)
     changed = sum(a != b for a, b in zip(text.split(), spoiled.split(), strict=True))
@@ -199,7 +199,7 @@ def lower(text: str, case: Case) -> str | None:
 
 
 def lose_last_item(text: str, case: Case) -> str | None:
-    if kind(case) is Kind.PLAIN:
+    if kind(case) is ContractKind.PLAIN:
         sentences = re.split(r"(?<=[.!?]) (?=[A-Z])", text)
         return " ".join(sentences[:-1]) if len(sentences) > 1 else None
     if case.intent in (Intent.EXACT_LINES, Intent.BULLET_LIST, Intent.TABLE):
@@ -219,7 +219,7 @@ def reorder(text: str, case: Case) -> str | None:
 def duplicate(text: str, case: Case) -> str | None:
     if case.intent in (Intent.EXACT_LINES, Intent.BULLET_LIST, Intent.TABLE):
         return f"{text}\n{text.rsplit(chr(10), maxsplit=1)[-1]}"
-    return f"{text} {text}" if kind(case) is Kind.PLAIN else None
+    return f"{text} {text}" if kind(case) is ContractKind.PLAIN else None
 
 
 def indent_lines(text: str, case: Case) -> str | None:
@@ -340,7 +340,7 @@ def _add(addition: str) -> Spoil:
     """Return the damage that adds a sentence, a line or an item, as the contract has it."""
 
     def spoil(text: str, case: Case) -> str | None:
-        if kind(case) is Kind.PLAIN:
+        if kind(case) is ContractKind.PLAIN:
             return f"{text} {addition}"
         if case.intent is Intent.BULLET_LIST:
             return f"{text}\n- {addition}"
@@ -367,11 +367,11 @@ def label(text: str, case: Case) -> str | None:
 
 
 def heading(text: str, case: Case) -> str | None:
-    return f"## Summary\n\n{text}" if kind(case) is Kind.PLAIN else None
+    return f"## Summary\n\n{text}" if kind(case) is ContractKind.PLAIN else None
 
 
 def bullets(text: str, case: Case) -> str | None:
-    if kind(case) is not Kind.PLAIN or "\n" in text:
+    if kind(case) is not ContractKind.PLAIN or "\n" in text:
         return None
     return "\n".join(f"- {sentence}" for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", text))
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.passages import passages_of
@@ -63,7 +63,7 @@ class Agreement:
     false_said: float
 
 
-def verdicts(subject: Subject, scenarios: Sequence[ProbeScenario], maker: Maker) -> Iterator[Verdict]:
+def verdicts(subject: ProbedSubject, scenarios: Sequence[ProbeScenario], maker: Maker) -> Iterator[Verdict]:
     """Yield what rules say of each vital statement that counts, in the context of each method at each cut."""
     for scenario in scenarios:
         if scenario.method == ORACLE:

@@ -10,11 +10,11 @@ from functools import cache
 from msgspec.structs import replace
 
 from benchmark.analysis.figures import Form
-from benchmark.judges.rubric import FULL, Dimension
+from benchmark.judges.rubric import FULL, RubricDimension
 from benchmark.probes.answer_figures import AnsweredBoard, Fate, Fates, answered_boards
 from benchmark.probes.answered import published_answering
 from benchmark.probes.costs import Prices, costs_of
-from benchmark.probes.figures import Board, Estimate, boards, lift
+from benchmark.probes.figures import ProbeBoard, ProbeEstimate, boards, lift
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.printing import MADE, lift_text
@@ -140,7 +140,7 @@ def order_table(board: AnsweredBoard) -> str:
     return markdown_table(["", "answered", "kept"], rows)
 
 
-def _apart(board: Board, better: str, worse: str) -> str:
+def _apart(board: ProbeBoard, better: str, worse: str) -> str:
     found = board.differences.get((worse, better)) or board.differences[better, worse].turned
     ends = (found.interval.low, found.interval.high) if found.interval else None
     form = Form(2, signed=True)
@@ -164,7 +164,7 @@ def bars(result: ProbeResult) -> Iterator[Bar]:
     drop = score["drop"]
     yield Bar("nothing as the summary: 0", _with_interval(drop), drop.value == 0)
     for name in ("anchored", "regenerative", "opaque", "drop"):
-        index = lift(result, board.maker, f"{name}+index {_BUDGET}", f"{name} {_BUDGET}", Dimension.ARTIFACT)
+        index = lift(result, board.maker, f"{name}+index {_BUDGET}", f"{name} {_BUDGET}", RubricDimension.ARTIFACT)
         yield _lifts(f"the index lifts `{name}` in the artifact dimension by at least 1.0", index, 1.0)
     for suffix in ("", "+index"):
         above = lift(result, board.maker, f"anchored{suffix} {_BUDGET}", f"opaque{suffix} {_BUDGET}")
@@ -174,7 +174,7 @@ def bars(result: ProbeResult) -> Iterator[Bar]:
         yield _lifts(says, _scaled(above), 0.1)
 
 
-def _ends(says: str, found: Estimate, least: float) -> Bar:
+def _ends(says: str, found: ProbeEstimate, least: float) -> Bar:
     return Bar(says, _with_interval(found), found.value > least - _ROUNDING)
 
 
@@ -189,9 +189,9 @@ def _scaled(found: Difference) -> Difference:
     return Difference(found.value / FULL, ends, found.p)
 
 
-def _with_interval(found: Estimate) -> str:
+def _with_interval(found: ProbeEstimate) -> str:
     return form_text(_POINTS, found.value) + interval_text(_POINTS, found.interval)
 
 
-def _points(found: Estimate | None) -> str:
+def _points(found: ProbeEstimate | None) -> str:
     return MISSING if found is None else form_text(_POINTS, found.value)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
-from benchmark.analysis.slices import Facet, Part, parts_of
+from benchmark.analysis.slices import BoardSlice, Facet, parts_of
 from benchmark.cli.command import PUBLISHED_RESULTS
 from benchmark.record.read import StoredResult, find_results
 from benchmark.record.result import Answered, Question
@@ -82,7 +82,7 @@ def _means(view: ViewSummary) -> list[str]:
     return [f"{getattr(view, f'avg_{component.name}'):.3f}" for component in COMPONENTS]
 
 
-def families_table(parts: Sequence[Part]) -> str:
+def families_table(parts: Sequence[BoardSlice]) -> str:
     """Return a row a result, in the order of the board: quality core, interval and rank on each family of cases."""
     head = ["result", *(f"{part.value.replace('_', ' ')} ({part.case_count})" for part in parts)]
     rows = [

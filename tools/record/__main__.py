@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.command import EXIT_FAILED, EXIT_OK, Parser, run_command
+from benchmark.cli.command import EXIT_FAILED, EXIT_OK, BenchmarkParser, run_command
 from benchmark.sessions.loader import open_recorded
 from ctxsift.errors import InputError
 from ctxsift.terminal import show, tell
@@ -54,9 +54,9 @@ _MARK = re.compile(r"^(?:<<<<<<< OLD|=======|>>>>>>> NEW)$", re.MULTILINE)
 _MARKS = 3
 
 
-def build_parser() -> Parser:
+def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
-    parser = Parser(
+    parser = BenchmarkParser(
         prog="python -m tools.record",
         description="Record the work on a project, step by step, as a session that can be replayed.",
         epilog=_EXAMPLES,

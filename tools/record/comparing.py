@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmark.sessions.agreement import KINDS, Agreement, agreement, by_kind, precision, recall
+from benchmark.sessions.agreement import KINDS, PathAgreement, agreement, by_kind, precision, recall
 from benchmark.sessions.loader import START, RecordedSession
 from ctxsift.sessions.artifacts.index import index_session
 from tools.record.replaying import unpack
@@ -22,7 +22,7 @@ def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
         InputError: a session cannot be read.
 
     """
-    found: dict[str, list[Agreement]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[PathAgreement]] = {kind: [] for kind in KINDS}
     for recorded in sessions:
         one = agreement(recorded, _ignored(recorded))
         for kind in KINDS:
@@ -35,7 +35,7 @@ def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
     yield f"{len(sessions)} sessions: {_figures('all', [each for kind in KINDS for each in found[kind]])}"
 
 
-def _figures(kind: str, found: Iterable[Agreement]) -> str:
+def _figures(kind: str, found: Iterable[PathAgreement]) -> str:
     each = list(found)
     right = sum(len(one.both) for one in each)
     said = right + sum(len(one.only_index) for one in each)

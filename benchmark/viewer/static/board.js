@@ -7,7 +7,7 @@ import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
 import { figureOf, overview, results } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 
-/** @import { BoardColumn, BoardInfo, BoardRow, RankInfo } from "./page_records.d.ts" */
+/** @import { BoardColumn, BoardInfo, PageBoardRow, RankInfo } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
@@ -21,26 +21,26 @@ const boards = new Map(
 
 /**
  * Results over the same cases of one corpus, scored by one scorer.
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  */
 const boardOf = (row) => boards.get(row.key);
 
 /**
  * Gold, and the best baseline: lines to measure by.
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  */
 const lineOf = (row) => boardOf(row)?.lines.find((line) => line.key === row.key);
 
-/** @param {BoardRow} row */
+/** @param {PageBoardRow} row */
 const isRival = (row) => !row.is_reference;
 
 /**
  * A result, which has a view of its own; gold and baselines may be no more than what results say of their cases.
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  */
 const isResult = (row) => row.key >= 0;
 
-/** @param {{ row: BoardRow, score: number, figure: string }} props */
+/** @param {{ row: PageBoardRow, score: number, figure: string }} props */
 function Bar({ row, score, figure }) {
   const ends = row.intervals[figure];
   const lines = row.lines
@@ -55,14 +55,14 @@ function Bar({ row, score, figure }) {
   </svg>`;
 }
 
-/** @param {{ row: BoardRow }} props */
+/** @param {{ row: PageBoardRow }} props */
 function Flags({ row }) {
   return row.flags.map(
     (flag) => html` <span class=${`flag ${flag.split(" ")[0]}`} title=${overview.flags[flag]}>${flag}</span>`,
   );
 }
 
-/** @param {{ row: BoardRow, chosen: string[], toggle: (id: string) => void }} props */
+/** @param {{ row: PageBoardRow, chosen: string[], toggle: (id: string) => void }} props */
 function Name({ row, chosen, toggle }) {
   const line = lineOf(row);
   const isChosen = chosen.includes(row.id);
@@ -87,14 +87,14 @@ function Name({ row, chosen, toggle }) {
   </span>`;
 }
 
-/** @param {{ row: BoardRow, name: string }} props */
+/** @param {{ row: PageBoardRow, name: string }} props */
 function Figure({ row, name }) {
   const figure = figureOf(name);
   const doubted = figure.doubted_by && row.flags.includes(figure.doubted_by);
   return html`<b class=${`of-${name}${doubted ? " unsure" : ""}`}>${figureText(figure, row.figures[name])}</b>`;
 }
 
-/** @param {{ row: BoardRow, column: BoardColumn }} props */
+/** @param {{ row: PageBoardRow, column: BoardColumn }} props */
 function Figures({ row, column }) {
   const [first, ...rest] = column.figures;
   const score = row.figures[first];
@@ -110,7 +110,7 @@ function Figures({ row, column }) {
 const hintOf = ({ figures }) => figures.map((name) => figureOf(name).hint).join("; ");
 
 /**
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  * @param {RankInfo | undefined} rank
  */
 const rankText = ({ is_reference }, rank) => {
@@ -122,7 +122,7 @@ const rankText = ({ is_reference }, rank) => {
  * @param {Map<number, RankInfo>} ranks
  * @param {string[]} chosen
  * @param {(id: string) => void} toggle
- * @returns {Column<BoardRow>[]}
+ * @returns {Column<PageBoardRow>[]}
  */
 function boardColumns(ranks, chosen, toggle) {
   return [
@@ -151,7 +151,7 @@ function boardColumns(ranks, chosen, toggle) {
       cell: (row) => row.track,
     },
     ...overview.columns.map(
-      /** @returns {Column<BoardRow>} */ (column) => ({
+      /** @returns {Column<PageBoardRow>} */ (column) => ({
         key: column.figures[0],
         title: column.title,
         hint: hintOf(column),
@@ -161,7 +161,7 @@ function boardColumns(ranks, chosen, toggle) {
       }),
     ),
     ...(overview.model_columns ?? []).map(
-      /** @returns {Column<BoardRow>} */ (title) => ({
+      /** @returns {Column<PageBoardRow>} */ (title) => ({
         key: title,
         title,
         hint: "what the file of the model says, or what it took to run it",
@@ -190,7 +190,7 @@ const chosenResults = (query) =>
 
 /** @param {{ query: Query }} props */
 function ResultFilters({ query }) {
-  /** @param {(row: BoardRow) => string} value */
+  /** @param {(row: PageBoardRow) => string} value */
   const distinct = (value) => [...new Set(results.filter(isRival).map(value).filter(Boolean))].sort();
   const quantizations = distinct((row) => row.about_model?.quantization ?? "");
   const change = (/** @type {Event} */ event) => changeQuery({ all: isChecked(event) ? "1" : "" });
@@ -210,7 +210,7 @@ function ResultFilters({ query }) {
   </form>`;
 }
 
-/** @param {{ board: BoardInfo, shown: BoardRow[] }} props */
+/** @param {{ board: BoardInfo, shown: PageBoardRow[] }} props */
 function Headline({ board, shown }) {
   const all = results.filter((row) => boardOf(row) === board);
   const { best: leaders, words } = headlineOf(board, all, shown);
@@ -228,7 +228,7 @@ function Headline({ board, shown }) {
 
 const MOST_NAMED = 5;
 
-/** @param {{ rows: BoardRow[], all: BoardRow[] }} props */
+/** @param {{ rows: PageBoardRow[], all: PageBoardRow[] }} props */
 function Named({ rows, all }) {
   if (rows.length > MOST_NAMED && rows.length === all.length) return `all ${plural(rows.length, "result")}`;
   const names = rows
@@ -237,7 +237,7 @@ function Named({ rows, all }) {
   return html`${names}${rows.length > MOST_NAMED && ` and ${rows.length - MOST_NAMED} more`}`;
 }
 
-/** @param {{ board: BoardInfo, shown: BoardRow[] }} props */
+/** @param {{ board: BoardInfo, shown: PageBoardRow[] }} props */
 function Notes({ board, shown }) {
   const noted = shown.filter((row) => row.notes.length && isRival(row));
   if (!noted.length && !board.notes.length) return null;
@@ -263,7 +263,7 @@ function LeftOut() {
     <ul class="notes">${overview.skipped.map((error) => html`<li>${error}</li>`)}</ul></section>`;
 }
 
-/** @param {{ shown: BoardRow[], chosen: string[] }} props */
+/** @param {{ shown: PageBoardRow[], chosen: string[] }} props */
 function Chosen({ shown, chosen }) {
   const all = results.filter(isRival).length;
   const rivals = shown.filter(isRival).length;
@@ -293,12 +293,12 @@ const BEST_FIRST = "-score";
 /**
  * A score over some of the cases is none over all of them: where the best stand first, such runs stand last.
  *
- * @param {BoardRow[]} rows
+ * @param {PageBoardRow[]} rows
  * @param {string} sort
  */
 const boardRows = (rows, sort) => {
   if (sort !== BEST_FIRST) return rows;
-  const isCut = (/** @type {BoardRow} */ row) => row.flags.includes("incomplete");
+  const isCut = (/** @type {PageBoardRow} */ row) => row.flags.includes("incomplete");
   return [...rows.filter((row) => !isCut(row)), ...rows.filter(isCut)];
 };
 
@@ -331,8 +331,8 @@ function Board({ query }) {
           columns=${columns}
           rows=${boardRows(sortRows([...board.references, ...rows], columns, sort), sort)}
           sort=${sort}
-          keyOf=${(/** @type {BoardRow} */ row) => String(row.key)}
-          classOf=${(/** @type {BoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
+          keyOf=${(/** @type {PageBoardRow} */ row) => String(row.key)}
+          classOf=${(/** @type {PageBoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
         />
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,

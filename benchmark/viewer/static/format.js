@@ -1,5 +1,5 @@
 // Figures as people read them. What a file does not say is a dash.
-/** @import { FigureInfo, Interval } from "./page_records.d.ts" */
+/** @import { FigureInfo, PageInterval } from "./page_records.d.ts" */
 /** @typedef {number | null | undefined} Value */
 
 const UNKNOWN = "–";
@@ -45,7 +45,7 @@ const whole = (value) => (known(value) ? Math.round(value).toLocaleString("en") 
 const pValue = (p) => (p < 0.001 ? "<0.001" : p.toFixed(3));
 
 /**
- * @param {Interval | null | undefined} ends
+ * @param {PageInterval | null | undefined} ends
  * @param {(value: number) => string} form
  */
 const interval = (ends, form) => (ends ? `[${form(ends.low)}, ${form(ends.high)}]` : "");

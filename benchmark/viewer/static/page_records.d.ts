@@ -1,7 +1,7 @@
 // Made from the records of benchmark.viewer: python -m tests.benchmark.viewer.page_types
 
 /** A 95 % interval, in the units of its figure. */
-export interface Interval {
+export interface PageInterval {
   low: number;
   high: number;
 }
@@ -58,7 +58,7 @@ export interface ModelInfo {
 }
 
 /** One result on the leaderboard. */
-export interface BoardRow {
+export interface PageBoardRow {
   key: number;
   id: string;
   label: string;
@@ -74,7 +74,7 @@ export interface BoardRow {
   flags: string[];
   notes: string[];
   figures: Record<string, number>;
-  intervals: Record<string, Interval>;
+  intervals: Record<string, PageInterval>;
   lines: OwnLines | null;
   wording_note?: string;
   about_model?: ModelInfo;
@@ -95,7 +95,7 @@ export interface BoardInfo {
   best: number[];
   beaten_by: Record<string, number[]>;
   headline: string;
-  references: BoardRow[];
+  references: PageBoardRow[];
   reference_note: string;
   lines: ReferenceLine[];
   notes: string[];
@@ -109,7 +109,7 @@ export interface RetentionRow {
   is_ceiling: boolean;
   is_blind: boolean;
   figures: Record<string, number>;
-  net_saved: Interval | null;
+  net_saved: PageInterval | null;
 }
 
 /** The results of one board by what they keep, most saved first. */
@@ -121,7 +121,7 @@ export interface RetentionInfo {
 }
 
 /** An answer of known truth that was scored, from 0 to 1; `half` says whether anybody tuned on its case. */
-export interface JudgedAnswer {
+export interface PageJudgedAnswer {
   score: number;
   case_id: string;
   kind: string;
@@ -136,8 +136,8 @@ export interface ValidityInfo {
   other_versions?: string;
   figures?: number;
   missed?: string[];
-  worst_right?: JudgedAnswer[];
-  best_wrong?: JudgedAnswer[];
+  worst_right?: PageJudgedAnswer[];
+  best_wrong?: PageJudgedAnswer[];
 }
 
 /** What the leaderboard needs. */
@@ -151,7 +151,7 @@ export interface Overview {
   difficulties: string[];
   flags: Record<string, string>;
   rank_hint: string;
-  results: BoardRow[];
+  results: PageBoardRow[];
   boards: BoardInfo[];
   skipped: string[];
   validity?: ValidityInfo;
@@ -160,7 +160,7 @@ export interface Overview {
   has_choosers?: boolean;
 }
 
-/** A result that may be chosen for a use; see `benchmark.analysis.choosing.Candidate`. */
+/** A result that may be chosen for a use; see `benchmark.analysis.choosing.ModelCandidate`. */
 export interface ChoiceCandidate {
   key: number;
   facts: string[];
@@ -199,7 +199,7 @@ export interface SliceRow {
   key: number;
   cases: number;
   core?: number;
-  interval?: Interval;
+  interval?: PageInterval;
   rank?: RankInfo;
 }
 
@@ -227,7 +227,7 @@ export interface SlicePack {
 /** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */
 export interface Tile {
   figure: string;
-  interval?: Interval;
+  interval?: PageInterval;
   below?: string[];
   note?: string;
 }
@@ -344,7 +344,7 @@ export interface ViewTexts {
 }
 
 /** What one result answered to a question. */
-export interface Answer {
+export interface PageAnswer {
   error?: string;
   served_by?: string;
   reasoning?: string;
@@ -354,7 +354,7 @@ export interface Answer {
 }
 
 /** What was asked in a case, and what all results answered, by their keys. */
-export interface Question {
+export interface PageQuestion {
   instruction: string | null;
   gold: string | null;
   anchors: string[] | null;
@@ -363,13 +363,13 @@ export interface Question {
   contract?: string;
   says?: string[];
   places?: AnchorSpan[];
-  answers?: Record<string, Answer>;
+  answers?: Record<string, PageAnswer>;
 }
 
 /** All questions about one raw input; None where the files do not hold it. */
 export interface Shelf {
   raw_input: string | null;
-  questions: Question[];
+  questions: PageQuestion[];
 }
 
 /** A figure of two results on the cases they share; `gain` is b - a, and `verdict` what it says of b. */
@@ -379,7 +379,7 @@ export interface PairFigure {
   a: number;
   b: number;
   gain: number;
-  interval: Interval | null;
+  interval: PageInterval | null;
   p: number;
   verdict?: string;
 }
@@ -389,7 +389,7 @@ export interface PairSpeed {
   a: number;
   b: number;
   ratio: number;
-  interval: Interval | null;
+  interval: PageInterval | null;
   verdict: string;
 }
 

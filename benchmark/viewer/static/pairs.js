@@ -1,6 +1,6 @@
 // Comparisons of two results, whichever way round they are asked for.
 
-/** @import { BoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
+/** @import { PageBoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
 
 /** @type {Record<string, string>} */
 const OPPOSITES = { better: "worse", worse: "better", faster: "slower", slower: "faster" };
@@ -47,8 +47,8 @@ const turned = (pair) => ({
 /**
  * The comparison of `b` against `a`, whichever way round the page holds it.
  * @param {Pair[]} pairs
- * @param {Pick<BoardRow, "key">} a
- * @param {Pick<BoardRow, "key">} b
+ * @param {Pick<PageBoardRow, "key">} a
+ * @param {Pick<PageBoardRow, "key">} b
  */
 function comparison(pairs, a, b) {
   const straight = pairs.find((pair) => pair.a === a.key && pair.b === b.key);

@@ -7,7 +7,7 @@ import { chartPack, overview, packedText, results, useLoaded } from "./store.js"
 import { Choice } from "./table.js";
 import { useTheme } from "./theme.js";
 
-/** @import { BoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
+/** @import { PageBoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
 /** @typedef {{ data?: { name?: string }, encoding?: Record<string, { field?: string }> }} Layer */
@@ -182,7 +182,7 @@ function Dimensions({ dimensions, chosen }) {
 /**
  * The board that is drawn: what scores mean differs between boards, so no picture spans two.
  * @param {Query} query
- * @param {BoardRow[]} rows those that filters leave
+ * @param {PageBoardRow[]} rows those that filters leave
  */
 const chosenBoard = (query, rows) =>
   overview.boards.find(({ about }) => about === query.board) ??
@@ -200,7 +200,7 @@ function Pictures({ query }) {
   const shown = new Set(chosen.slice(0, MOST_ROWS).map((row) => row.key));
   const note = chosen.length > shown.size ? `The best ${shown.size} of ${chosen.length}; filter to see others.` : "";
   const measured = new Set(
-    chosen.filter((/** @type {BoardRow} */ row) => isRival(row) || !wanted.some(isRival)).map((row) => row.key),
+    chosen.filter((/** @type {PageBoardRow} */ row) => isRival(row) || !wanted.some(isRival)).map((row) => row.key),
   );
   const head = html`<${Heading} title="Charts" /><${ResultFilters} query=${query} />
     ${

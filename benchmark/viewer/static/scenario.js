@@ -8,7 +8,7 @@ import { address } from "./route.js";
 import { chartPack, detailOf, figureOf, resultOf, useLoaded } from "./store.js";
 import { Choice, Filter, Table } from "./table.js";
 
-/** @import { BoardRow, Tile } from "./page_records.d.ts" */
+/** @import { PageBoardRow, Tile } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Case, Loaded } from "./store.js" */
 
@@ -18,7 +18,7 @@ function Unknown({ id }) {
     <p>${id} is none of the results or cases of this page. <a href=${address("board")}>To the leaderboard</a></p>`;
 }
 
-/** @param {{ row: BoardRow, tile: Tile }} props */
+/** @param {{ row: PageBoardRow, tile: Tile }} props */
 function TileView({ row, tile }) {
   const figure = figureOf(tile.figure);
   const below = (tile.below ?? []).map(figureOf);
@@ -59,7 +59,7 @@ function Profile({ detail }) {
 // The cases stand below what fits a screen.
 const showCases = () => requestAnimationFrame(() => document.getElementById("cases")?.scrollIntoView());
 
-/** @param {{ detail: Loaded, row: BoardRow, query: Query }} props */
+/** @param {{ detail: Loaded, row: PageBoardRow, query: Query }} props */
 function Reasons({ detail, row, query }) {
   const link = (/** @type {string} */ reason) => address("scenario", [row.id], { ...query, q: reason, verdict: "" });
   const badly = detail.reasons.some((one) => one.of_generation);
@@ -92,7 +92,7 @@ function Identity({ detail }) {
   </details>`;
 }
 
-/** @param {{ row: BoardRow }} props */
+/** @param {{ row: PageBoardRow }} props */
 function Scores({ row }) {
   const charts = useLoaded(chartPack, []);
   if (!charts || !row.answered) return null;

@@ -5,14 +5,14 @@ import { address, changeQuery } from "./route.js";
 import { results, slicePack, useLoaded } from "./store.js";
 import { sortRows, Table } from "./table.js";
 
-/** @import { BoardRow, BoardSlices, SliceInfo, SlicePack, SliceRow } from "./page_records.d.ts" */
+/** @import { PageBoardRow, BoardSlices, SliceInfo, SlicePack, SliceRow } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
 const byKey = new Map(results.map((row) => [row.key, row]));
 
 /** @param {SliceRow} row */
-const resultOf = (row) => /** @type {BoardRow} */ (byKey.get(row.key));
+const resultOf = (row) => /** @type {PageBoardRow} */ (byKey.get(row.key));
 
 /** @param {SliceRow} row */
 const rankOf = ({ rank }) => (rank ? `${rank.place}${rank.tied ? "=" : ""}` : UNKNOWN);

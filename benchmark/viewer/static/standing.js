@@ -1,15 +1,15 @@
 // What a board comes to for the results that filters leave, by who is better than whom.
 
-/** @import { BoardInfo, BoardRow, RankInfo } from "./page_records.d.ts" */
+/** @import { BoardInfo, PageBoardRow, RankInfo } from "./page_records.d.ts" */
 /**
  * What is said of the results that are shown: the best of them, or a sentence where there is none to name.
- * @typedef {{ best: BoardRow[], words: string }} Headline
+ * @typedef {{ best: PageBoardRow[], words: string }} Headline
  */
 
 /**
  * The rank of each result among those shown; differences are corrected for all pairs of the board.
  * @param {Pick<BoardInfo, "beaten_by">} board
- * @param {BoardRow[]} shown
+ * @param {PageBoardRow[]} shown
  * @returns {Map<number, RankInfo>}
  */
 function ranksOf({ beaten_by }, shown) {
@@ -30,12 +30,12 @@ function ranksOf({ beaten_by }, shown) {
 
 /**
  * @param {BoardInfo} board
- * @param {BoardRow[]} all rows of the board
- * @param {BoardRow[]} shown those that filters leave
+ * @param {PageBoardRow[]} all rows of the board
+ * @param {PageBoardRow[]} shown those that filters leave
  * @returns {Headline}
  */
 function headlineOf(board, all, shown) {
-  const rivals = (/** @type {BoardRow[]} */ rows) => rows.filter((row) => !row.is_reference);
+  const rivals = (/** @type {PageBoardRow[]} */ rows) => rows.filter((row) => !row.is_reference);
   const best = all.filter((row) => board.best.includes(row.key));
   if (!best.length || rivals(all).length === rivals(shown).length) return { best, words: board.headline };
   if (!rivals(shown).length) return { best: [], words: "No result is left by the filters." };
@@ -47,11 +47,11 @@ function headlineOf(board, all, shown) {
 
 /**
  * The notes of results, each once, with those that it is about.
- * @param {BoardRow[]} rows
- * @returns {[string, BoardRow[]][]}
+ * @param {PageBoardRow[]} rows
+ * @returns {[string, PageBoardRow[]][]}
  */
 function groupedNotes(rows) {
-  /** @type {Map<string, BoardRow[]>} */
+  /** @type {Map<string, PageBoardRow[]>} */
   const found = new Map();
   for (const row of rows) for (const note of row.notes) found.set(note, [...(found.get(note) ?? []), row]);
   return [...found];

@@ -3,15 +3,15 @@ import { elementOf, useEffect, useState } from "./dom.js";
 
 /**
  * @import {
- *   Answer, BoardRow, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
- *   Question, Shelf, SlicePack, ViewTexts,
+ *   PageAnswer, PageBoardRow, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
+ *   PageQuestion, Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */
 /** @typedef {Omit<Detail, "cases"> & { cases: Case[], byId: Map<string, Case> }} Loaded */
-/** @typedef {Question & { raw_input: string | null }} Asked */
+/** @typedef {PageQuestion & { raw_input: string | null }} Asked */
 /** @typedef {{ [Name in keyof ViewTexts]-?: NonNullable<ViewTexts[Name]> }} View */
-/** @typedef {Omit<Answer, "recovered" | "raw"> & { recovered: View, raw: View }} Answered */
+/** @typedef {Omit<PageAnswer, "recovered" | "raw"> & { recovered: View, raw: View }} Answered */
 
 /** @type {Overview} */
 const overview = JSON.parse(elementOf("overview").textContent ?? "");
@@ -72,7 +72,7 @@ const details = new Map();
 
 /**
  * One result with its cases, each with what is asked in it.
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  */
 function detailOf(row) {
   const found = details.get(row.key) ?? readDetail(row);
@@ -81,7 +81,7 @@ function detailOf(row) {
 }
 
 /**
- * @param {BoardRow} row
+ * @param {PageBoardRow} row
  * @returns {Promise<Loaded>}
  */
 async function readDetail(row) {
@@ -108,11 +108,11 @@ const NO_TEXTS = { output: "", reasons: {}, missing: [], ungrounded: [], spans: 
 /**
  * What one result answered; the record says how its views are shortened.
  * @param {Asked} question
- * @param {BoardRow} result
+ * @param {PageBoardRow} result
  * @returns {Answered}
  */
 function answerOf(question, result) {
-  /** @type {Answer} */
+  /** @type {PageAnswer} */
   const answer = question.answers?.[result.key] ?? {};
   const recovered = { ...NO_TEXTS, ...answer.recovered };
   return { ...answer, recovered, raw: { ...recovered, ...answer.raw } };

@@ -5,12 +5,12 @@ import { Picture } from "./pictures.js";
 import { chartPack, useLoaded } from "./store.js";
 import { visible } from "./text.js";
 
-/** @import { JudgedAnswer, ValidityInfo } from "./page_records.d.ts" */
+/** @import { PageJudgedAnswer, ValidityInfo } from "./page_records.d.ts" */
 
 const FINAL_SCORES = "Final scores, 0 to 100, are drawn as shares of 100.";
 const TITLE = "How far to trust the scores";
 
-/** @param {{ title: string, answers: JudgedAnswer[] }} props */
+/** @param {{ title: string, answers: PageJudgedAnswer[] }} props */
 function Answers({ title, answers }) {
   return html`<h2>${title}</h2>
     <div class="scroll" role="region" aria-label=${title} tabindex="0"><table class="judged">

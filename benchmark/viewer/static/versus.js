@@ -12,7 +12,7 @@ import { allPairs, answerOf, detailOf, questionOf, resultOf, results, useLoaded 
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 import { visible } from "./text.js";
 
-/** @import { BoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
+/** @import { PageBoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
 /** @import { ScoredCase } from "./cases.js" */
 /** @import { Query } from "./route.js" */
 /** @import { Asked, Case, Loaded } from "./store.js" */
@@ -24,7 +24,7 @@ import { visible } from "./text.js";
 
 const LETTERS = "ABCD";
 
-/** @param {{ rows: BoardRow[] }} props */
+/** @param {{ rows: PageBoardRow[] }} props */
 function Choose({ rows }) {
   const ids = rows.map((row) => row.id);
   const rest = results.filter((row) => row.answered && !rows.includes(row));
@@ -153,7 +153,7 @@ function sharedCases([first, ...others]) {
 const passedBy = ({ passes }) => [...LETTERS].filter((_, index) => passes[index]).join(" ") || "none";
 
 /**
- * @param {BoardRow[]} results
+ * @param {PageBoardRow[]} results
  * @returns {Column<SharedCase>[]}
  */
 function sharedColumns(results) {
@@ -199,7 +199,7 @@ function sharedColumns(results) {
   ];
 }
 
-/** @param {{ details: Loaded[], rows: BoardRow[], query: Query }} props */
+/** @param {{ details: Loaded[], rows: PageBoardRow[], query: Query }} props */
 function CaseByCase({ details, rows, query }) {
   const all = sharedCases(details);
   const columns = sharedColumns(rows);
@@ -232,7 +232,7 @@ function CaseByCase({ details, rows, query }) {
 }
 
 /**
- * @param {{ letter: string, result: BoardRow, row: Case | undefined, question: Asked | undefined, first: Case }} props
+ * @param {{ letter: string, result: PageBoardRow, row: Case | undefined, question: Asked | undefined, first: Case }} props
  */
 function OneAnswer({ letter, result, row, question, first }) {
   if (!row || !isScored(row) || !question) {
@@ -252,7 +252,7 @@ function OneAnswer({ letter, result, row, question, first }) {
   </div>`;
 }
 
-/** @param {{ details: Loaded[], results: BoardRow[], caseId: string }} props */
+/** @param {{ details: Loaded[], results: PageBoardRow[], caseId: string }} props */
 function SideBySide({ details, results: compared, caseId }) {
   const ids = compared.map((row) => row.id);
   const rows = details.map((detail) => detail.byId.get(caseId));
@@ -286,7 +286,7 @@ function SideBySide({ details, results: compared, caseId }) {
       <mark class="moved">in both, at another place</mark> <mark class="thought">leaked thought</mark></p>`;
 }
 
-/** @param {{ pairs: Pair[] | null, rows: BoardRow[] }} props */
+/** @param {{ pairs: Pair[] | null, rows: PageBoardRow[] }} props */
 function Comparisons({ pairs, rows }) {
   if (!pairs) {
     return html`<p>This page holds too many results for intervals of every pair; build one of these alone:${" "}

@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.checks import bare, kind_of
 from ctxsift.sessions.artifacts.outcomes import key_line
-from ctxsift.sessions.artifacts.records import Check, CheckKind, CheckRun, CheckState, Commit, FailedCommand, Limits
+from ctxsift.sessions.artifacts.records import (
+    Check,
+    CheckKind,
+    CheckRun,
+    CheckState,
+    Commit,
+    FailedCommand,
+    IndexLimits,
+)
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.verdicts import fails, nothing_ran, verdict
 
 # Exit code 1 of these is an answer: nothing found, not equal, not there.
@@ -35,7 +43,7 @@ class _Runs:
 class CommandLog:
     """What the command lines of a session came to, within limits."""
 
-    limits: Limits
+    limits: IndexLimits
     step_id: int = 0
     failed: list[FailedCommand] = field(default_factory=list)
     commits: list[Commit] = field(default_factory=list)
@@ -137,12 +145,12 @@ def outcome(
 
     """
     output = "\n".join(line for line in run.output.split("\n") if line.strip() not in said) if said else run.output
-    if invocation.status is Status.PASSED:
+    if invocation.status is CommandStatus.PASSED:
         idle = alone and kind is CheckKind.TEST and nothing_ran(output)
         return (CheckState.NOT_SHOWN if idle else CheckState.PASSED), ""
     if invocation.code in _STOPPED_CODES:
         return CheckState.ABORTED, ""
-    if invocation.status is Status.FAILED:
+    if invocation.status is CommandStatus.FAILED:
         return CheckState.FAILED, key_line(run.output)
     return verdict(output, kind, invocation.after, mixed=mixed) if alone else (CheckState.NOT_SHOWN, "")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.paths import is_windows, resolve
-from ctxsift.sessions.artifacts.records import Artifacts, Limits
+from ctxsift.sessions.artifacts.records import Artifacts, IndexLimits
 from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
 from ctxsift.sessions.artifacts.tools import Tools
@@ -27,8 +27,10 @@ class ArtifactIndex:
 
     """
 
-    def __init__(self, folder: str = "", *, keeps_folder: bool | None = None, limits: Limits | None = None) -> None:
-        limits = limits or Limits()
+    def __init__(
+        self, folder: str = "", *, keeps_folder: bool | None = None, limits: IndexLimits | None = None
+    ) -> None:
+        limits = limits or IndexLimits()
         self._folder = folder
         self._ledger = Ledger(limits, resolve(folder, "") if is_windows(folder) else folder)
         self._log = CommandLog(limits)
@@ -60,18 +62,18 @@ class ArtifactIndex:
         )
 
 
-def index_for(head: SessionHead, limits: Limits | None = None) -> ArtifactIndex:
+def index_for(head: SessionHead, limits: IndexLimits | None = None) -> ArtifactIndex:
     """Return an empty index for the steps of a session."""
     keeps = True if head.format.casefold().startswith(_KEEPING_FORMATS) else None
     return ArtifactIndex(head.folder, keeps_folder=keeps, limits=limits)
 
 
-def index_session(session: Session, limits: Limits | None = None) -> Artifacts:
+def index_session(session: Session, limits: IndexLimits | None = None) -> Artifacts:
     """Return what a whole session touched; steps of its subagents are not among its own."""
     return index_events((session.head, *session.steps), limits)
 
 
-def index_events(events: Iterable[object], limits: Limits | None = None) -> Artifacts:
+def index_events(events: Iterable[object], limits: IndexLimits | None = None) -> Artifacts:
     """Return what a session touched that is read as a stream: of its events, the head and the steps matter."""
     head = SessionHead("")
     index: ArtifactIndex | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.file_states import state_of
 from ctxsift.sessions.artifacts.paths import below, parents, pattern, shown
-from ctxsift.sessions.artifacts.records import Action, FileEntry, FileState, Limits, Touch
+from ctxsift.sessions.artifacts.records import Action, FileEntry, FileState, IndexLimits, Touch
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same, token_of
 
 _MOST_FOLDERS = 50
@@ -17,7 +17,7 @@ _MOST_FOLDERS = 50
 class Ledger:
     """The files of a session, kept within `limits`; `step_id` is the step that is read now."""
 
-    limits: Limits
+    limits: IndexLimits
     folder: str = ""
     step_id: int = 0
     files: dict[str, Tracked] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def clean(text: str) -> str:
     return text
 
 
-class Ended(NamedTuple):
+class CallEnd(NamedTuple):
     """How a call ended.
 
     Attributes:
@@ -66,27 +66,27 @@ class Ended(NamedTuple):
     is_stated: bool = True
 
 
-def ending(result: ToolResult) -> Ended:
+def ending(result: ToolResult) -> CallEnd:
     """Return how a call ended, and its exit code: the file's, the one its text ends with, or what `is_error` means.
 
     Where a tool marks errors and marks none here, the exit code was 0; an error without a code counts as 1.
     """
     end = result.text[-_END:]
     if result.is_error is not False and _REFUSED.search(result.text[:_END]):
-        return Ended(Ending.REFUSED)
+        return CallEnd(Ending.REFUSED)
     if result.exit_code not in (0, None) or result.is_error or result.is_error is None:
         lines = [line for line in end.splitlines() if line.strip()][-2:]
         if result.exit_code != 0 and any(_ABORTED.search(line) for line in lines):
-            return Ended(Ending.ABORTED)
+            return CallEnd(Ending.ABORTED)
     if result.exit_code is not None:
-        return Ended(Ending.RUN, result.exit_code)
+        return CallEnd(Ending.RUN, result.exit_code)
     head = result.text[:_END] if result.text.startswith(("<returncode>", "{", "Exit code", "Process exited")) else ""
     told = _TRAILER.search(head) or next(reversed(list(_TRAILER.finditer(end))), None)
     if told is not None and (head or result.is_error is not False) and _is_trailer(told, result.text):
-        return Ended(Ending.RUN, int(next(group for group in told.groups() if group is not None)))
+        return CallEnd(Ending.RUN, int(next(group for group in told.groups() if group is not None)))
     if result.is_error is None:
-        return Ended(Ending.RUN)
-    return Ended(Ending.RUN, 1, is_stated=False) if result.is_error else Ended(Ending.RUN, 0)
+        return CallEnd(Ending.RUN)
+    return CallEnd(Ending.RUN, 1, is_stated=False) if result.is_error else CallEnd(Ending.RUN, 0)
 
 
 def _is_trailer(match: re.Match[str], text: str) -> bool:

@@ -189,7 +189,7 @@ class Artifacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IndexLimits:
     """How much an index keeps; texts in characters.
 
     Attributes:

@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ctxsift.sessions.artifacts.shell_words import PieceKind, Redirect, Token, Word, plain_text, tokens_of
+from ctxsift.sessions.artifacts.shell_words import PieceKind, Redirect, ShellToken, Word, plain_text, tokens_of
 
 _MOST_DEPTH = 40
 
@@ -25,7 +25,7 @@ class Simple:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ShellGroup:
     """`{ ... }` and `( ... )`; a subshell keeps its folder to itself."""
 
     body: Sequence
@@ -60,7 +60,7 @@ class Definition:
     body: Node
 
 
-Node: TypeAlias = "Simple | Group | Loop | Choice | Definition"
+Node: TypeAlias = "Simple | ShellGroup | Loop | Choice | Definition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ _ENDINGS = {"then", "else", "elif", "fi", "do", "done", "esac", "}"}
 
 @dataclass(slots=True)
 class _Parser:
-    tokens: list[Token]
+    tokens: list[ShellToken]
     at: int = 0
     depth: int = 0
 
@@ -170,7 +170,7 @@ class _Parser:
                 self.at += 1
                 body = self.sequence()
                 self.expect("}")
-                return Group(body, subshell=False, redirects=self._redirects())
+                return ShellGroup(body, subshell=False, redirects=self._redirects())
             case "for" | "select":
                 return self._for()
             case "while" | "until":
@@ -202,7 +202,7 @@ class _Parser:
         if self.operator() != ")":
             raise _StoppedError
         self.at += 1
-        return Group(body, subshell=True, redirects=self._redirects())
+        return ShellGroup(body, subshell=True, redirects=self._redirects())
 
     def _redirects(self) -> tuple[Redirect, ...]:
         found = []
@@ -296,7 +296,7 @@ class _Parser:
             else:
                 break
             self.at += 1
-        if len(words) == 1 and self.operator() == "(" and self.tokens[self.at + 1 : self.at + 2] == [Token(")")]:
+        if len(words) == 1 and self.operator() == "(" and self.tokens[self.at + 1 : self.at + 2] == [ShellToken(")")]:
             self.at += 2
             self.skip_lines()
             return Definition(plain_text(words[0]) or "", self.command())

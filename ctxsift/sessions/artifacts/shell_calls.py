@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.command_log import CommandLog, benign, check_of, hook_checks, outcome
 from ctxsift.sessions.artifacts.ledger import Ledger
-from ctxsift.sessions.artifacts.outcomes import Ended, Ending, body, clean, key_line
+from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, body, clean, key_line
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.records import CheckKind, CheckState
 from ctxsift.sessions.artifacts.repository import Repository
@@ -15,7 +15,7 @@ from ctxsift.sessions.artifacts.shell_commands import HANDLERS
 from ctxsift.sessions.artifacts.shell_git import run_git
 from ctxsift.sessions.artifacts.shell_operands import is_dry_run
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import Printed, Status
+from ctxsift.sessions.artifacts.shell_verdicts import CommandOutput, CommandStatus
 from ctxsift.sessions.artifacts.verdicts import verdict
 from ctxsift.sessions.artifacts.versions import Before
 
@@ -48,7 +48,7 @@ class ShellCalls:
     _said: list[str] = field(default_factory=list)
     _mixed: bool = False
 
-    def read(self, command: str, text: str, ended: Ended, folder: str) -> str:
+    def read(self, command: str, text: str, ended: CallEnd, folder: str) -> str:
         """Take down one command line with its output; return the folder that it ended in."""
         ending, code = ended.ending, ended.code
         output = clean(body(text)[:_MOST_OUTPUT])
@@ -56,7 +56,7 @@ class ShellCalls:
             return folder
         self._checks, self._failed, self._said = [], [], []
         self._crashed = self._mixed = False
-        run = ShellRun(self.ledger, self.repository, self._handle, folder, Printed(output))
+        run = ShellRun(self.ledger, self.repository, self._handle, folder, CommandOutput(output))
         run.walk(command, code if ending is Ending.RUN else None)
         failed = self._judge_checks(run, command, aborted=ending is Ending.ABORTED)
         if ending is Ending.RUN:
@@ -97,7 +97,7 @@ class ShellCalls:
             handler(run, invocation)
         elif invocation.name in ("npx", "uv", "poetry", "sudo", "env", "timeout", "time", "command"):
             self._wrapped(run, invocation)
-        if invocation.status is Status.NOT_SHOWN and invocation.name.startswith(("python", "node")):
+        if invocation.status is CommandStatus.NOT_SHOWN and invocation.name.startswith(("python", "node")):
             self._crashed |= bool(_CRASH.search(run.output))
 
     def _wrapped(self, run: ShellRun, invocation: Invocation) -> None:
@@ -132,7 +132,7 @@ class ShellCalls:
             self._failed.append((command, line))
         self.log.check(folder, command, kind, state, line, within)
 
-    def _judge(self, run: ShellRun, command: str, ended: Ended, check_failed: bool) -> None:
+    def _judge(self, run: ShellRun, command: str, ended: CallEnd, check_failed: bool) -> None:
         if code := ended.code:
             failed = not benign(run, code)
         else:

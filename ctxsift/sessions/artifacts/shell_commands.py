@@ -25,7 +25,7 @@ from ctxsift.sessions.artifacts.shell_listings import list_files, search_files
 from ctxsift.sessions.artifacts.shell_looks import READ_PART, filter_files, inspect_files, read_files
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import run_patch, run_script
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 
 _READ_WHOLE = {
     "cat",
@@ -77,7 +77,7 @@ def _echo(run: ShellRun, invocation: Invocation) -> None:
 
 def _change_folder(run: ShellRun, invocation: Invocation) -> None:
     words = [word for word in invocation.words[1:] if word not in ("--", "-P", "-L")]
-    if invocation.status is Status.FAILED and "cd" in run.printed.complaints():
+    if invocation.status is CommandStatus.FAILED and "cd" in run.printed.complaints():
         return
     if invocation.name == "popd":
         target = run.stack.pop() if run.stack else ""
@@ -137,7 +137,7 @@ def _find(run: ShellRun, invocation: Invocation) -> None:
             for path in found[:200]:
                 each = [word.replace("{}", path) for word in command[:end]]
                 if each:
-                    run.handle(run, Invocation(tuple(each), Status.NOT_SHOWN, None))
+                    run.handle(run, Invocation(tuple(each), CommandStatus.NOT_SHOWN, None))
     if not {"-delete", "-exec", "-execdir"} & set(words):
         list_files(run, invocation)
 

@@ -7,7 +7,7 @@ import re
 from ctxsift.sessions.artifacts.paths import is_windows
 from ctxsift.sessions.artifacts.shell_operands import complained, failed_quietly, files_of, has, is_folder, operands
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
 
@@ -177,7 +177,7 @@ def change_mode(run: ShellRun, invocation: Invocation) -> None:
 def fetch(run: ShellRun, invocation: Invocation) -> None:
     """`curl` and `wget`: files that they send and write, unless the transfer is known to have failed."""
     words = invocation.words
-    if invocation.status is Status.FAILED:
+    if invocation.status is CommandStatus.FAILED:
         return
     for path in files_of(run, invocation, _sent(words)):
         run.ledger.read(path, f"sent by {invocation.name}")

@@ -10,7 +10,7 @@ from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.records import Action
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_scripts import git_apply
-from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
 _ALREADY = re.compile(r"^ (create|delete) mode \d+ (.+)$", re.MULTILINE)
@@ -70,12 +70,12 @@ def run_git(run: ShellRun, invocation: Invocation) -> list[tuple[str, str, str]]
     complaints = re.findall(r"^(?:fatal|error): (.*)", run.output, re.MULTILINE)
     # The exit code of a whole line, or one that a recorder made up, may hide what git refused to do with these files.
     refused = complaints and (
-        invocation.status is not Status.PASSED
+        invocation.status is not CommandStatus.PASSED
         or any(word in complaint for word in (*call.words, *call.paths) for complaint in complaints)
     )
     if name in ("commit", "revert", "merge", "cherry-pick"):
         made = _commit(call, name)
-    elif name in _HANDLERS and not refused and invocation.status is not Status.FAILED:
+    elif name in _HANDLERS and not refused and invocation.status is not CommandStatus.FAILED:
         _HANDLERS[name](call)
     run.folder = outer
     return made
@@ -106,9 +106,9 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     hushed = call.has("-q", "--quiet")
     found = [] if hushed else MADE.findall(run.output)[run.commits :]
     quiet = hushed or not invocation.shows
-    silent = invocation.status is Status.PASSED and (quiet or bool(invocation.after))
+    silent = invocation.status is CommandStatus.PASSED and (quiet or bool(invocation.after))
     if name == "merge":
-        if invocation.status is not Status.FAILED and "CONFLICT" not in run.output and call.words:
+        if invocation.status is not CommandStatus.FAILED and "CONFLICT" not in run.output and call.words:
             repository.merge(call.folder, call.words[-1], "")
         return []
     if not found and not silent and not re.search(r"^ \d+ files? changed", run.output):

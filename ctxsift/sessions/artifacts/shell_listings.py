@@ -6,7 +6,7 @@ import re
 
 from ctxsift.sessions.artifacts.paths import below, resolve
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, CommandStatus
 
 _MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
 _MOST_MATCHED, _MOST_LINE = 200, 1000
@@ -38,7 +38,7 @@ def _whole(run: ShellRun, invocation: Invocation) -> bool:
     sorting = all(words and words[0] in ("sort", "cat") for words in invocation.after)
     return (
         sorting
-        and invocation.status is not Status.FAILED
+        and invocation.status is not CommandStatus.FAILED
         and run.printing == 1
         and not LEFT_OUT.search(run.output[-300:])
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 
 # Options of these commands that take a value of their own.
 _WITH_VALUE = {
@@ -60,7 +60,7 @@ def complained(run: ShellRun, name: str, word: str) -> bool:
 
 def failed_quietly(run: ShellRun, invocation: Invocation) -> bool:
     """Return True if a command failed without naming what it could not do: then it did nothing."""
-    return invocation.status is Status.FAILED and invocation.name not in run.printed.complaints()
+    return invocation.status is CommandStatus.FAILED and invocation.name not in run.printed.complaints()
 
 
 def has(invocation: Invocation, letter: str, *long: str) -> bool:

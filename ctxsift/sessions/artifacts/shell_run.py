@@ -13,16 +13,16 @@ from ctxsift.sessions.artifacts.shell import (
     Chain,
     Choice,
     Definition,
-    Group,
     Loop,
     Node,
     Pipeline,
     Sequence,
+    ShellGroup,
     Simple,
     parse,
 )
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Printed, Status, followings, plain_words
-from ctxsift.sessions.artifacts.shell_words import Piece, PieceKind, Redirect, Word, plain_text
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandOutput, CommandStatus, followings, plain_words
+from ctxsift.sessions.artifacts.shell_words import PieceKind, Redirect, Word, WordPiece, plain_text
 
 _MOST_TURNS, _MOST_PARTS = 200, 200
 # Of calls and substitutions in each other; the source of a substitution that is read.
@@ -53,7 +53,7 @@ class Invocation:
     """
 
     words: tuple[str, ...]
-    status: Status
+    status: CommandStatus
     code: int | None
     after: tuple[tuple[str, ...], ...] = ()
     before: tuple[Node, ...] = ()
@@ -83,7 +83,7 @@ class ShellRun:
     repository: Repository
     handle: Callable[[ShellRun, Invocation], None]
     folder: str
-    printed: Printed
+    printed: CommandOutput
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Node] = field(default_factory=dict)
     produced: str | None = None
@@ -140,26 +140,26 @@ class ShellRun:
         if chain.background:
             code = None
         stop = self.printed.stop(parts) if code else len(parts)
-        status = Status.PASSED
+        status = CommandStatus.PASSED
         alive = True
         for number, ((operator, pipeline), following) in enumerate(zip(parts, followings(parts), strict=True)):
             if self.walked > _MOST_COMMANDS:
                 return
             if operator == "||":
-                if status is not Status.FAILED:
+                if status is not CommandStatus.FAILED:
                     # What runs only where something failed is left out unless that is known.
                     continue
                 alive = True
-            elif operator == "&&" and status is Status.FAILED:
+            elif operator == "&&" and status is CommandStatus.FAILED:
                 alive = False
             if not alive:
                 continue
             status, own = self.printed.status(pipeline, following, code, stops=number == stop, alone=len(parts) == 1)
-            if status is Status.FAILED:
+            if status is CommandStatus.FAILED:
                 self.failing = plain_words(pipeline.parts[-1])
             holds = self._test(pipeline)
             if holds is not None:
-                status = Status.PASSED if holds else Status.FAILED
+                status = CommandStatus.PASSED if holds else CommandStatus.FAILED
             self.pipeline(pipeline, status, own)
 
     def _test(self, pipeline: Pipeline) -> bool | None:
@@ -183,29 +183,33 @@ class ShellRun:
 
     # The walk
 
-    def pipeline(self, pipeline: Pipeline, status: Status, code: int | None) -> None:
+    def pipeline(self, pipeline: Pipeline, status: CommandStatus, code: int | None) -> None:
         """Walk a pipeline; only its last command has an exit code of its own."""
         parts = pipeline.parts[:_MOST_PARTS]
         if pipeline.negated:
-            status, code = Status.NOT_SHOWN, None
+            status, code = CommandStatus.NOT_SHOWN, None
         folder = self.folder
         names = tuple(map(plain_words, parts))
         for number, node in enumerate(parts):
             last = number == len(parts) - 1
-            shown = last or (self.pipefail and status is Status.PASSED)
-            own = (status, code) if shown else (Status.NOT_SHOWN, None)
+            shown = last or (self.pipefail and status is CommandStatus.PASSED)
+            own = (status, code) if shown else (CommandStatus.NOT_SHOWN, None)
             self.node(node, own, names[number + 1 :], parts[:number])
         if len(parts) > 1:
             self.folder = folder
 
     def node(
-        self, node: Node, ended: tuple[Status, int | None], after: tuple[tuple[str, ...], ...], before: tuple[Node, ...]
+        self,
+        node: Node,
+        ended: tuple[CommandStatus, int | None],
+        after: tuple[tuple[str, ...], ...],
+        before: tuple[Node, ...],
     ) -> None:
         """Walk one command, simple or not; `ended` says how it ended."""
         match node:
             case Simple():
                 self.simple(node, ended, after, before)
-            case Group():
+            case ShellGroup():
                 folder = self.folder
                 self.sequence(node.body, ended[1])
                 self.folder = folder if node.subshell else self.folder
@@ -247,7 +251,7 @@ class ShellRun:
     def simple(
         self,
         node: Simple,
-        ended: tuple[Status, int | None],
+        ended: tuple[CommandStatus, int | None],
         after: tuple[tuple[str, ...], ...],
         before: tuple[Node, ...],
     ) -> None:
@@ -273,7 +277,7 @@ class ShellRun:
         outer = dict(self.variables)
         self.variables |= {str(number): word for number, word in enumerate(words)}
         self.depth += 1
-        self.node(self.functions[words[0]], (Status.NOT_SHOWN, None), (), ())
+        self.node(self.functions[words[0]], (CommandStatus.NOT_SHOWN, None), (), ())
         self.depth -= 1
         self.variables = outer
 
@@ -338,7 +342,7 @@ class ShellRun:
             found = [path.removeprefix(f"{self.folder}/") for path in found]
         return found or [re.sub(r"\[([*?\[{])\]", r"\1", glob)]
 
-    def _text(self, piece: Piece) -> str:
+    def _text(self, piece: WordPiece) -> str:
         match piece.kind:
             case PieceKind.TEXT:
                 return piece.text
@@ -408,7 +412,7 @@ class ShellRun:
 
     def _assign(self, word: Word) -> None:
         name, _, value = word[0].text.partition("=")
-        rest = (Piece(PieceKind.TEXT, value), *word[1:])
+        rest = (WordPiece(PieceKind.TEXT, value), *word[1:])
         texts = self._expand(rest) if name else []
         value = " ".join(texts)
         self.variables[name] = value if len(value) <= _MOST_VALUE else UNKNOWN

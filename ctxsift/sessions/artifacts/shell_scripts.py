@@ -9,7 +9,7 @@ from ctxsift.sessions.artifacts.patches import Patched, PatchKind, codex_patch, 
 from ctxsift.sessions.artifacts.scripts import FileOp, OpKind, python_ops
 from ctxsift.sessions.artifacts.shell_operands import files_of
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, Status
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
 
@@ -37,7 +37,7 @@ def run_patch(run: ShellRun, invocation: Invocation) -> None:
     """`patch` and `apply_patch`: from a heredoc or a file that the session wrote; else what the output names."""
     if invocation.name in ("apply_patch", "applypatch"):
         text = invocation.text or next((word for word in invocation.words[1:] if "*** Begin Patch" in word), "")
-        if invocation.status is not Status.FAILED:
+        if invocation.status is not CommandStatus.FAILED:
             apply_patched(run, codex_patch(text))
         return
     if any(word in ("-C", "--check") for word in invocation.words):
@@ -55,7 +55,7 @@ def patch_text(run: ShellRun, invocation: Invocation, named: list[str]) -> str:
 
 def git_apply(run: ShellRun, invocation: Invocation) -> None:
     """`git apply`: all of a patch or nothing of it."""
-    if invocation.status is Status.FAILED or {"--check", "--stat", "--cached"} & set(invocation.words):
+    if invocation.status is CommandStatus.FAILED or {"--check", "--stat", "--cached"} & set(invocation.words):
         return
     named = [word for word in invocation.words[2:] if not word.startswith("-")]
     patched = unified_patch(patch_text(run, invocation, named), 1)
@@ -99,7 +99,7 @@ def run_script(run: ShellRun, invocation: Invocation) -> None:
         if not broken:
             ops = python_ops(source, arguments, run.matches, int(stopped[0]) if stopped else None)
             apply_ops(run, ops, name)
-    elif invocation.status is not Status.FAILED or not re.search(r"Error:", run.output):
+    elif invocation.status is not CommandStatus.FAILED or not re.search(r"Error:", run.output):
         apply_ops(run, javascript_ops(source), name)
 
 

@@ -40,7 +40,7 @@ LEFT_OUT = re.compile(
 MADE = re.compile(r"^\[(\S+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$", re.MULTILINE)
 
 
-class Status(Enum):
+class CommandStatus(Enum):
     """How one command ended, as far as it shows."""
 
     PASSED = auto()
@@ -65,7 +65,7 @@ def followings(parts: tuple[tuple[str, Pipeline], ...]) -> list[Following]:
 
 
 @dataclass(slots=True)
-class Printed:
+class CommandOutput:
     """What a command line printed, and what programs said in it about themselves."""
 
     output: str
@@ -73,7 +73,7 @@ class Printed:
 
     def status(
         self, pipeline: Pipeline, following: Following, code: int | None, *, stops: bool, alone: bool
-    ) -> tuple[Status, int | None]:
+    ) -> tuple[CommandStatus, int | None]:
         """Return how a part of a chain ended, and its exit code where the chain's is its own.
 
         Args:
@@ -87,17 +87,17 @@ class Printed:
         complained = self._complained(pipeline)
         if following.any_or:
             if code and following.all_or:
-                return Status.FAILED, None
-            plain = Status.PASSED if self._outspoken(pipeline) else Status.NOT_SHOWN
-            return (Status.FAILED if complained else plain), None
+                return CommandStatus.FAILED, None
+            plain = CommandStatus.PASSED if self._outspoken(pipeline) else CommandStatus.NOT_SHOWN
+            return (CommandStatus.FAILED if complained else plain), None
         if code == 0:
-            return Status.PASSED, 0
+            return CommandStatus.PASSED, 0
         if code is None:
-            plain = Status.PASSED if self._outspoken(pipeline) and not alone else Status.NOT_SHOWN
-            return (Status.FAILED if complained else plain), None
+            plain = CommandStatus.PASSED if self._outspoken(pipeline) and not alone else CommandStatus.NOT_SHOWN
+            return (CommandStatus.FAILED if complained else plain), None
         if stops:
-            return Status.FAILED, code
-        return Status.PASSED, 0
+            return CommandStatus.FAILED, code
+        return CommandStatus.PASSED, 0
 
     def stop(self, parts: tuple[tuple[str, Pipeline], ...]) -> int:
         """Return which part of a failed chain failed: one that complained, else one that may fail in silence."""

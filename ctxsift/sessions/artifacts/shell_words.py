@@ -17,7 +17,7 @@ class PieceKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordPiece:
     """A piece of a word: text, the name of a variable, or the source of a substitution.
 
     `quoted` text is never a pattern, a brace list or a home folder.
@@ -28,7 +28,7 @@ class Piece:
     quoted: bool = False
 
 
-Word = tuple[Piece, ...]
+Word = tuple[WordPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Redirect:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ShellToken:
     """One token: an operator (`operator` not empty; a line break stands for itself), a redirect or a word."""
 
     operator: str = ""
@@ -77,7 +77,7 @@ class _Heredoc:
 class _Lexer:
     source: str
     at: int = 0
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[ShellToken] = field(default_factory=list)
     waiting: list[_Heredoc] = field(default_factory=list)
 
     def run(self) -> None:
@@ -95,11 +95,11 @@ class _Lexer:
                 self._redirect(match)
             elif operator := next((each for each in _OPERATORS if source.startswith(each, self.at)), ""):
                 self.at += len(operator)
-                self.tokens.append(Token(operator))
+                self.tokens.append(ShellToken(operator))
                 if operator == "\n":
                     self._bodies()
             else:
-                self.tokens.append(Token(word=self._word()))
+                self.tokens.append(ShellToken(word=self._word()))
         self._bodies()
 
     def _redirect(self, match: re.Match[str]) -> None:
@@ -112,7 +112,7 @@ class _Lexer:
         if operator in ("<<", "<<-"):
             end = "".join(piece.text for piece in target)
             self.waiting.append(_Heredoc(len(self.tokens), end, operator == "<<-", redirect))
-        self.tokens.append(Token(redirect=redirect))
+        self.tokens.append(ShellToken(redirect=redirect))
 
     def _bodies(self) -> None:
         for heredoc in self.waiting:
@@ -128,41 +128,41 @@ class _Lexer:
                     break
                 lines.append(line + "\n")
             told = heredoc.redirect
-            self.tokens[heredoc.index] = Token(
+            self.tokens[heredoc.index] = ShellToken(
                 redirect=Redirect(told.operator, told.target, told.descriptor, "".join(lines))
             )
         self.waiting.clear()
 
     def _word(self) -> Word:
-        pieces: list[Piece] = []
+        pieces: list[WordPiece] = []
         source = self.source
         while self.at < len(source):
             character = source[self.at]
             if match := _PLAIN.match(source, self.at):
-                pieces.append(Piece(PieceKind.TEXT, match[0]))
+                pieces.append(WordPiece(PieceKind.TEXT, match[0]))
                 self.at = match.end()
             elif character == "#" and pieces:
-                pieces.append(Piece(PieceKind.TEXT, "#"))
+                pieces.append(WordPiece(PieceKind.TEXT, "#"))
                 self.at += 1
             elif character == "'":
-                pieces.append(Piece(PieceKind.TEXT, self._until("'"), quoted=True))
+                pieces.append(WordPiece(PieceKind.TEXT, self._until("'"), quoted=True))
             elif character == '"':
                 self._double(pieces)
             elif character == "\\":
                 if source[self.at + 1 : self.at + 2] != "\n":
-                    pieces.append(Piece(PieceKind.TEXT, source[self.at + 1 : self.at + 2], quoted=True))
+                    pieces.append(WordPiece(PieceKind.TEXT, source[self.at + 1 : self.at + 2], quoted=True))
                 self.at += 2
             elif character in "$`":
                 self._dollar(pieces, quoted=False)
             elif source.startswith(("<(", ">("), self.at) and not pieces:
                 self.at += 1
-                pieces.append(Piece(PieceKind.SUBSTITUTION, self._parenthesis()))
+                pieces.append(WordPiece(PieceKind.SUBSTITUTION, self._parenthesis()))
             elif character == "(" and pieces and pieces[-1].text.endswith("="):
                 self._parenthesis()
-                pieces.append(Piece(PieceKind.UNKNOWN, "("))
+                pieces.append(WordPiece(PieceKind.UNKNOWN, "("))
             else:
                 break
-        return tuple(pieces) or (Piece(PieceKind.TEXT, "", quoted=True),)
+        return tuple(pieces) or (WordPiece(PieceKind.TEXT, "", quoted=True),)
 
     def _until(self, mark: str) -> str:
         end = self.source.find(mark, self.at + 1)
@@ -172,11 +172,11 @@ class _Lexer:
         self.at = end + 1
         return text
 
-    def _double(self, pieces: list[Piece]) -> None:
+    def _double(self, pieces: list[WordPiece]) -> None:
         """Read a double quotation; a backslash is kept before what it does not protect there."""
         self.at += 1
         text: list[str] = []
-        pieces.append(Piece(PieceKind.TEXT, "", quoted=True))
+        pieces.append(WordPiece(PieceKind.TEXT, "", quoted=True))
         while self.at < len(self.source):
             character = self.source[self.at]
             if character == "\\":
@@ -185,10 +185,10 @@ class _Lexer:
                 self.at += 2
             elif character == '"':
                 self.at += 1
-                pieces.append(Piece(PieceKind.TEXT, "".join(text), quoted=True))
+                pieces.append(WordPiece(PieceKind.TEXT, "".join(text), quoted=True))
                 return
             elif character in "$`":
-                pieces.append(Piece(PieceKind.TEXT, "".join(text), quoted=True))
+                pieces.append(WordPiece(PieceKind.TEXT, "".join(text), quoted=True))
                 text = []
                 self._dollar(pieces, quoted=True)
             else:
@@ -196,30 +196,30 @@ class _Lexer:
                 self.at += 1
         raise ShellSyntaxError
 
-    def _dollar(self, pieces: list[Piece], *, quoted: bool) -> None:
+    def _dollar(self, pieces: list[WordPiece], *, quoted: bool) -> None:
         source = self.source
         if source[self.at] == "`":
-            pieces.append(Piece(PieceKind.SUBSTITUTION, self._until("`"), quoted))
+            pieces.append(WordPiece(PieceKind.SUBSTITUTION, self._until("`"), quoted))
             return
         self.at += 1
         if source.startswith("((", self.at):
             self._parenthesis()
-            pieces.append(Piece(PieceKind.UNKNOWN, "((", quoted))
+            pieces.append(WordPiece(PieceKind.UNKNOWN, "((", quoted))
         elif source.startswith("(", self.at):
-            pieces.append(Piece(PieceKind.SUBSTITUTION, self._parenthesis(), quoted))
+            pieces.append(WordPiece(PieceKind.SUBSTITUTION, self._parenthesis(), quoted))
         elif match := _BRACED.match(source, self.at):
-            pieces.append(Piece(PieceKind.VARIABLE, match[1], quoted))
+            pieces.append(WordPiece(PieceKind.VARIABLE, match[1], quoted))
             self.at = match.end()
         elif source.startswith("{", self.at):
-            pieces.append(Piece(PieceKind.UNKNOWN, self._until("}"), quoted))
+            pieces.append(WordPiece(PieceKind.UNKNOWN, self._until("}"), quoted))
         elif source.startswith("'", self.at) and not quoted:
             text = self._escaped()
-            pieces.append(Piece(PieceKind.TEXT, text, quoted=True))
+            pieces.append(WordPiece(PieceKind.TEXT, text, quoted=True))
         elif match := _NAME.match(source, self.at):
-            pieces.append(Piece(PieceKind.VARIABLE, match[0], quoted))
+            pieces.append(WordPiece(PieceKind.VARIABLE, match[0], quoted))
             self.at = match.end()
         else:
-            pieces.append(Piece(PieceKind.TEXT, "$", quoted))
+            pieces.append(WordPiece(PieceKind.TEXT, "$", quoted))
 
     def _escaped(self) -> str:
         r"""Read `$'...'`, in which a backslash protects the quotation mark."""
@@ -255,7 +255,7 @@ class _Lexer:
         raise ShellSyntaxError
 
 
-def tokens_of(source: str) -> tuple[list[Token], bool]:
+def tokens_of(source: str) -> tuple[list[ShellToken], bool]:
     """Return the tokens of shell source, and whether it could be read to its end."""
     lexer = _Lexer(source)
     try:

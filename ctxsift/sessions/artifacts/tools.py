@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
-from ctxsift.sessions.artifacts.outcomes import Ended, Ending, ending, key_line
+from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, ending, key_line
 from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
 from ctxsift.sessions.artifacts.paths import is_windows, resolve, shown, turned
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
@@ -70,7 +70,7 @@ class _Call:
     name: str
     arguments: Mapping[str, JsonValue]
     result: ToolResult
-    ended: Ended
+    ended: CallEnd
     folder: str
 
     def text(self, keys: tuple[str, ...]) -> str | None:
@@ -145,7 +145,7 @@ class Tools:
         if text.startswith("{") and (told := _codex_output(text)) is not None:
             text, code = told
             if code is not None and (ended.code is None or not ended.is_stated):
-                ended = Ended(ended.ending, code)
+                ended = CallEnd(ended.ending, code)
         after = self.shell.read(command, text, ended, folder)
         going_on = _GOING_ON.search(call.result.text[:400])
         self._running = going_on[1] if going_on else ""

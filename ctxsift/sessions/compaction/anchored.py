@@ -11,7 +11,7 @@ from itertools import groupby
 from ctxsift.sessions.compaction.choosing import choose, listed_within
 from ctxsift.sessions.compaction.entries import EMPTY, entries_from, entries_of, with_open_tasks
 from ctxsift.sessions.compaction.gone import Gone
-from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle, SummaryEntry
 from ctxsift.sessions.compaction.rejecting import still_wanted
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
@@ -29,18 +29,18 @@ class Anchored:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the summary with the lines of the span merged into it."""
         knows_task = any(entry.is_task for entry in entries_before(cycle))
         return merged(cycle, list(entries_from(cycle.span, pins_task=not knows_task)))
 
 
-def entries_before(cycle: Cycle) -> tuple[Entry, ...]:
+def entries_before(cycle: Cycle) -> tuple[SummaryEntry, ...]:
     """Return the entries of the previous summary; those of a summary of another origin are read from its text."""
     return cycle.previous.entries or tuple(entries_of(cycle.previous.text))
 
 
-def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
+def merged(cycle: Cycle, new: Sequence[SummaryEntry]) -> CompactionSummary:
     """Return the previous summary with new entries merged into it, section by section, within the budget.
 
     The open tasks follow from the previous summary and the span, whether rules or a model made the new entries.
@@ -52,20 +52,20 @@ def merged(cycle: Cycle, new: Sequence[Entry]) -> Summary:
     return _fitted([*entries, *still_wanted(listed, new)], cycle.budget)
 
 
-def _fitted(entries: Sequence[Entry], budget: int) -> Summary:
+def _fitted(entries: Sequence[SummaryEntry], budget: int) -> CompactionSummary:
     room = budget - tokens_in(text_of_entries(()))
     while True:
         chosen = _chosen(entries, room)
         text = text_of_entries(chosen)
         over = tokens_in(text) - budget
         if over <= 0:
-            return Summary(text, tuple(chosen))
+            return CompactionSummary(text, tuple(chosen))
         if not chosen:
-            return Summary()
+            return CompactionSummary()
         room -= over
 
 
-def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
+def _chosen(entries: Sequence[SummaryEntry], room: int) -> list[SummaryEntry]:
     """Return the entries that are worth the room, in the order in which they were said."""
     places: list[int] = []
 
@@ -87,7 +87,7 @@ def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
     return [entries[at] for at in sorted(places)]
 
 
-def text_of_entries(entries: Sequence[Entry]) -> str:
+def text_of_entries(entries: Sequence[SummaryEntry]) -> str:
     """Return a summary with all its sections; one without entries says so."""
     parts = []
     for section in SECTIONS:
@@ -96,7 +96,7 @@ def text_of_entries(entries: Sequence[Entry]) -> str:
     return "\n".join(parts)
 
 
-def bullets(entries: Sequence[Entry]) -> Iterator[str]:
+def bullets(entries: Sequence[SummaryEntry]) -> Iterator[str]:
     """Yield entries as bullets; those that one heading introduced share a bullet with it."""
     for (lead, _), group in groupby(entries, lambda entry: (entry.lead, entry.step_id if entry.lead else None)):
         texts = [entry.text for entry in group]

@@ -28,7 +28,7 @@ _FAILED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswer:
     """An answer after recovery, and what is wrong with it: in words that complete "an earlier answer ...", or empty."""
 
     text: str
@@ -57,7 +57,7 @@ class Wanted:
     is_list: bool = False
 
 
-def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
+def check(generation: Generation, limits: Limits, wanted: Wanted) -> CheckedAnswer:
     """Return a model's answer, asked with `limits`, as a summary. Raises InstrumentError: it is damaged."""
     if generation.finish_reason == "loop" or (wanted.is_list and generation.finish_reason == "length"):
         generation = dataclasses.replace(generation, text=_told_once(generation.text), finish_reason="stop")
@@ -65,12 +65,12 @@ def check(generation: Generation, limits: Limits, wanted: Wanted) -> Checked:
     made = compression(request, Answer(kept(checked(generation), limits), 0))
     text, verdict = _with_first_section(made, wanted.sections), made.recovered.validation
     if made.failure is not None:
-        return Checked(text, _FAILED[made.failure])
+        return CheckedAnswer(text, _FAILED[made.failure])
     if verdict.reasons:
-        return Checked(text, f"it was rejected ({', '.join(verdict.reasons)})")
+        return CheckedAnswer(text, f"it was rejected ({', '.join(verdict.reasons)})")
     if VISIBLE_THOUGHT in verdict.flags and not _begins_with_heading(text, wanted.sections):
-        return Checked(text, "it thought aloud")
-    return Checked(text, _defect(text, wanted))
+        return CheckedAnswer(text, "it thought aloud")
+    return CheckedAnswer(text, _defect(text, wanted))
 
 
 def _told_once(text: str) -> str:

@@ -6,7 +6,7 @@ import heapq
 import re
 from collections.abc import Iterable, Sequence
 
-from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.records import SummaryEntry
 from ctxsift.sessions.compaction.transcript import tokens_in
 
 # A line with a smaller share of words of its own repeats others.
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[A-Za-z][\w'-]{3,}|[\w./-]{0,100}\d[\w./-]*")
 _NAME_WEIGHT = 2.0
 
 
-def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> list[int]:
+def choose(entries: Sequence[SummaryEntry], tokens: int, said: Iterable[str] = ()) -> list[int]:
     """Return the places of the entries chosen, heaviest first, so that their text has at most `tokens` tokens.
 
     An entry counts by its weight, by the share of its words that nothing chosen before has, and, the longer it is,
@@ -62,11 +62,11 @@ def choose(entries: Sequence[Entry], tokens: int, said: Iterable[str] = ()) -> l
     return chosen
 
 
-def _cost(entry: Entry) -> int:
+def _cost(entry: SummaryEntry) -> int:
     return tokens_in(entry.text) + 2
 
 
-def listed_within(entries: Sequence[Entry], tokens: int) -> list[int]:
+def listed_within(entries: Sequence[SummaryEntry], tokens: int) -> list[int]:
     """Return the places of the open tasks of a to-do list, in its order, as far as `tokens` tokens reach.
 
     Tasks of one list share words, and each of them is open all the same.

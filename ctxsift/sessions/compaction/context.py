@@ -12,8 +12,8 @@ from ctxsift.sessions.compaction.records import (
     SUMMARY_BEGINS,
     SUMMARY_ENDS,
     Compacted,
+    CompactionSummary,
     Cut,
-    Summary,
     span_between,
 )
 from ctxsift.sessions.compaction.transcript import elided, system_prompts, text_of, tokens_of
@@ -31,7 +31,7 @@ def whole(steps: Sequence[Step], method: str) -> Compacted:
     system = system_prompts(steps)
     rest = tuple(steps[len(system) :])
     cut = Cut(steps[-1].step_id if steps else 0, rest[0].step_id if rest else 0)
-    return Compacted(method, cut, system, Summary(), "", rest, None, tokens_of(steps))
+    return Compacted(method, cut, system, CompactionSummary(), "", rest, None, tokens_of(steps))
 
 
 def continued(compacted: Compacted, steps: Sequence[Step], keep_last: int) -> Compacted:

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from ctxsift.sessions.compaction.lines import utterances
-from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle, SummaryEntry
 from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 from ctxsift.sessions.records import Compaction, JsonValue, Source, Step
@@ -22,10 +22,10 @@ class Drop:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return an empty summary."""
         del cycle
-        return Summary()
+        return CompactionSummary()
 
 
 class Last:
@@ -34,9 +34,9 @@ class Last:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the last characters of the previous summary and the span."""
-        return Summary(_end(_joined(cycle.previous.text, text_of(cycle.span)), cycle.budget))
+        return CompactionSummary(_end(_joined(cycle.previous.text, text_of(cycle.span)), cycle.budget))
 
 
 class First:
@@ -45,10 +45,10 @@ class First:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the first characters of the previous summary and the span."""
         text = _joined(cycle.previous.text, text_of(cycle.span))
-        return Summary(text[: cycle.budget * CHARACTERS_PER_TOKEN])
+        return CompactionSummary(text[: cycle.budget * CHARACTERS_PER_TOKEN])
 
 
 class Random:
@@ -68,7 +68,7 @@ class Random:
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the heaviest lines of the previous summary and the span that fit the budget, in their order."""
         lines = [*cycle.previous.entries, *self._weighed(text_of(cycle.span))]
         # The last line has no line break.
@@ -78,12 +78,12 @@ class Random:
                 room -= size
                 kept.append(at)
         entries = tuple(lines[at] for at in sorted(kept))
-        return Summary("\n".join(entry.text for entry in entries), entries)
+        return CompactionSummary("\n".join(entry.text for entry in entries), entries)
 
-    def _weighed(self, text: str) -> list[Entry]:
+    def _weighed(self, text: str) -> list[SummaryEntry]:
         # Tools may print half characters.
         drawn = random.Random(f"{self._seed}:{text}".encode("utf-8", "surrogatepass"))
-        return [Entry("", line, drawn.random()) for line in text.split("\n") if line.strip()]
+        return [SummaryEntry("", line, drawn.random()) for line in text.split("\n") if line.strip()]
 
 
 class Mask:
@@ -92,12 +92,12 @@ class Mask:
     takes_budget = False
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return all steps that are gone, their outputs masked."""
-        return Summary(_joined(cycle.previous.text, text_of(_masked(step) for step in cycle.span)))
+        return CompactionSummary(_joined(cycle.previous.text, text_of(_masked(step) for step in cycle.span)))
 
 
-class Text:
+class ConversationText:
     """What user and agent said, nothing else.
 
     Args:
@@ -112,7 +112,7 @@ class Text:
         self.takes_budget = cut
         self._sources = sources
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the text of all steps that are gone."""
         said = "\n".join(
             f"{source}: {message}"
@@ -121,17 +121,17 @@ class Text:
             if source in self._sources
         )
         text = _joined(cycle.previous.text, said, "\n")
-        return Summary(_end(text, cycle.budget) if self.takes_budget else text)
+        return CompactionSummary(_end(text, cycle.budget) if self.takes_budget else text)
 
 
-class TextCut(Text):
+class TextCut(ConversationText):
     """What user and agent said, the end of it that fits the budget."""
 
     def __init__(self) -> None:
         super().__init__(cut=True)
 
 
-class UserText(Text):
+class UserText(ConversationText):
     """What the user said, nothing else."""
 
     def __init__(self) -> None:
@@ -144,12 +144,12 @@ class Everything:
     takes_budget = False
     must_shrink = False
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return all steps that are gone, as text."""
-        return Summary(_joined(cycle.previous.text, text_of(cycle.span)))
+        return CompactionSummary(_joined(cycle.previous.text, text_of(cycle.span)))
 
 
-class Recorded:
+class RecordedSummary:
     """The summary that the agent's own program made last, where the file of the session has one.
 
     Args:
@@ -163,13 +163,13 @@ class Recorded:
     def __init__(self, compactions: Iterable[Compaction]) -> None:
         self._compactions = sorted(compactions, key=lambda each: each.after_step)
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the last summary that was there at the cut; an empty one before the first."""
         found = [each.summary for each in self._compactions if each.after_step <= cycle.cut.after_step]
-        return Summary(found[-1] if found else "")
+        return CompactionSummary(found[-1] if found else "")
 
 
-class Given:
+class GivenSummary:
     """A summary made elsewhere: by another agent, by a script, or gold itself (the oracle).
 
     Args:
@@ -184,9 +184,9 @@ class Given:
     def __init__(self, text: str = "", by_cut: Mapping[int, str] | None = None) -> None:
         self._text, self._by_cut = text, by_cut or {}
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the summary that was given."""
-        return Summary(self._by_cut.get(cycle.cut.after_step, self._text))
+        return CompactionSummary(self._by_cut.get(cycle.cut.after_step, self._text))
 
 
 def _joined(before: str, after: str, between: str = "\n\n") -> str:

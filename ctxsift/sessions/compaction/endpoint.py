@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ctxsift.backends.compact_endpoint import compact_items
 from ctxsift.errors import BackendError
 from ctxsift.sessions.compaction.opaque import Opaque
-from ctxsift.sessions.compaction.records import Cycle, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle
 from ctxsift.sessions.records import Source, Step
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class EndpointOpaque:
     def __init__(self, settings: Settings, model: str, timeout_s: float | None) -> None:
         self._settings, self._model, self._timeout_s = settings, model, timeout_s
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the items that the service makes of its earlier ones and the span."""
         earlier = [dict(item) for item in cycle.previous.items]
         if cycle.previous.text:
@@ -43,8 +43,8 @@ class EndpointOpaque:
         try:
             made = compact_items(self._settings, self._model, [*earlier, *items_of(cycle.span)], self._timeout_s)
         except BackendError as error:
-            return Summary(Opaque().compact(cycle).text, items=cycle.previous.items, fallback=str(error))
-        return Summary(items=tuple(made))
+            return CompactionSummary(Opaque().compact(cycle).text, items=cycle.previous.items, fallback=str(error))
+        return CompactionSummary(items=tuple(made))
 
 
 def items_of(steps: Iterable[Step]) -> Iterator[dict[str, Any]]:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ctxsift.sessions.compaction.index_text import HEADING as INDEX_HEADING
-from ctxsift.sessions.compaction.lines import Line, lines_of, summary_in, without_marks
-from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.lines import MessageLine, lines_of, summary_in, without_marks
+from ctxsift.sessions.compaction.records import SummaryEntry
 from ctxsift.sessions.compaction.superseding import taken_back
 from ctxsift.sessions.compaction.tasks import open_tasks, task_of
 from ctxsift.sessions.compaction.values import keys_in
@@ -33,7 +33,7 @@ _WEIGHT_OF_TASK = 4.0
 _FIRST_LINES, _FIRST_GAIN = 12, 3.0
 
 
-def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[Entry]:
+def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[SummaryEntry]:
     """Yield each line of user and agent in a span as an entry.
 
     Args:
@@ -58,7 +58,7 @@ def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[E
         yield entry
 
 
-def entries_of(text: str, step_id: int = 0) -> Iterator[Entry]:
+def entries_of(text: str, step_id: int = 0) -> Iterator[SummaryEntry]:
     """Yield the lines of a summary of another origin, each under the section it stands in."""
     section, by_heading = STATE, {section.casefold(): section for section in (*SECTIONS, INDEX_HEADING)}
     for place, raw in enumerate(text.splitlines()):
@@ -67,17 +67,17 @@ def entries_of(text: str, step_id: int = 0) -> Iterator[Entry]:
             section = by_heading.get((heading[1] or heading[2]).casefold(), section)
             section = STATE if section == INDEX_HEADING else section
         elif line.startswith(USER_MARK):
-            yield entry_of(Line(line.removeprefix(USER_MARK), step_id, True, False, False, "", 0, place))
+            yield entry_of(MessageLine(line.removeprefix(USER_MARK), step_id, True, False, False, "", 0, place))
         elif line and line.casefold() != EMPTY:
             by_user = section in (INTENT, CONSTRAINTS)
-            entry = entry_of(Line(line, step_id, by_user, not by_user, False, "", 0, place))
+            entry = entry_of(MessageLine(line, step_id, by_user, not by_user, False, "", 0, place))
             yield dataclasses.replace(entry, section=section)
 
 
-def entry_of(line: Line) -> Entry:
+def entry_of(line: MessageLine) -> SummaryEntry:
     """Return a line with its section and weight."""
     names = names_in(line.text)
-    return Entry(
+    return SummaryEntry(
         section_of(line),
         line.text,
         weight_of(line, len(names)),
@@ -89,7 +89,9 @@ def entry_of(line: Line) -> Entry:
     )
 
 
-def with_open_tasks(entries: Iterable[Entry], span: Iterable[Step]) -> tuple[list[Entry], list[Entry]]:
+def with_open_tasks(
+    entries: Iterable[SummaryEntry], span: Iterable[Step]
+) -> tuple[list[SummaryEntry], list[SummaryEntry]]:
     """Return entries without those that are open tasks, and these as a span leaves them."""
     entries = list(entries)
     others = [entry for entry in entries if not entry.is_listed]
@@ -98,6 +100,6 @@ def with_open_tasks(entries: Iterable[Entry], span: Iterable[Step]) -> tuple[lis
     return others, listed if tasks is None else [listed_entry(task.shown, task.step_id) for task in tasks]
 
 
-def listed_entry(text: str, step_id: int = 0) -> Entry:
+def listed_entry(text: str, step_id: int = 0) -> SummaryEntry:
     """Return an open task of a to-do list as an entry."""
-    return Entry(NEXT, text, _WEIGHT_OF_TASK, step_id, is_listed=True)
+    return SummaryEntry(NEXT, text, _WEIGHT_OF_TASK, step_id, is_listed=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from ctxsift.sessions.artifacts.records import Artifacts, FileState
-from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.records import SummaryEntry
 
 _GONE = frozenset(
     {
@@ -41,7 +41,7 @@ class Gone:
         for name in here:
             self._since.pop(name, None)
 
-    def said_before(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def said_before(self, entries: Iterable[SummaryEntry]) -> Iterator[SummaryEntry]:
         """Yield the entries but for those of the agent that speak of what is gone, and of nothing that is there.
 
         What was said in the step that removed a file, or later, may be about that; it stays.

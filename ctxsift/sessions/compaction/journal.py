@@ -12,11 +12,10 @@ from typing import Any
 import msgspec
 
 from ctxsift.backends.base import Generation, Limits
-from ctxsift.models.store import Entry as Kept
-from ctxsift.models.store import Store
+from ctxsift.models.store import Store, StoreEntry
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.prompts import PROMPT_VERSION
-from ctxsift.sessions.compaction.records import Cut, Entry, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cut, SummaryEntry
 
 _EARLIER_HEAD = {"format": "ctxsift compaction journal 1"}
 
@@ -33,7 +32,7 @@ def key_of_text(identity: str, text: str) -> str:
     return hashlib.sha256(json.dumps([identity, text]).encode()).hexdigest()
 
 
-class _Kept(Kept, frozen=True, kw_only=True, omit_defaults=True):
+class _KeptItem(StoreEntry, frozen=True, kw_only=True, omit_defaults=True):
     """An answer, or scores, or what stood after a cut."""
 
     generation: Generation | None = None
@@ -49,7 +48,7 @@ class _Kept(Kept, frozen=True, kw_only=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class LineScores:
     """Scores of a text's lines, with what they took.
 
     Attributes:
@@ -63,7 +62,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class JournalMark:
     """What tells the first `steps` steps of a session from those of others.
 
     Attributes:
@@ -78,11 +77,11 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CutState:
     """What stood after a cut: whoever goes on from there comes to the same.
 
     Attributes:
-        run: what was followed, and how; see `Journal.cuts`.
+        run: what was followed, and how; see `CompactionJournal.cuts`.
         steps: those up to the cut.
         cut: where.
         summary, index, pending: see `ctxsift.sessions.compaction.running.Compactor.resume`.
@@ -91,25 +90,25 @@ class Standing:
     """
 
     run: str
-    steps: Mark
+    steps: JournalMark
     cut: Cut
-    summary: Summary
+    summary: CompactionSummary
     index: str
     pending: int
     tokens_before: int
     refused: str = ""
 
 
-def journal_beside(named: Path | None, output: Path | None) -> Journal | None:
+def journal_beside(named: Path | None, output: Path | None) -> CompactionJournal | None:
     """Return the journal that is named, or the one beside a result; None where that is no file. Raises InputError."""
     if named is not None:
-        return Journal(named)
+        return CompactionJournal(named)
     if output is None or not output.parent.is_dir() or output.is_char_device():
         return None
-    return Journal(Path(f"{output}.journal"))
+    return CompactionJournal(Path(f"{output}.journal"))
 
 
-class Journal:
+class CompactionJournal:
     """Answers and scores by key, and cuts by run.
 
     Args:
@@ -127,7 +126,7 @@ class Journal:
         self.path = path
         self.loss: OSError | None = None
         self._store = Store(
-            path, _Kept, "is no journal of compaction", "name another file with --journal", head=_EARLIER_HEAD
+            path, _KeptItem, "is no journal of compaction", "name another file with --journal", head=_EARLIER_HEAD
         )
 
     def get(self, key: str) -> Generation | None:
@@ -137,18 +136,18 @@ class Journal:
 
     def put(self, key: str, generation: Generation) -> Generation:
         """Write an answer down; return the one that stands, where another run was first."""
-        return self._put(_Kept(key=key, generation=generation)).generation or generation
+        return self._put(_KeptItem(key=key, generation=generation)).generation or generation
 
-    def scores(self, key: str) -> Scores | None:
+    def scores(self, key: str) -> LineScores | None:
         """Return scores that were measured before."""
         kept = self._store.get(key)
-        return None if kept is None or kept.scores is None else Scores(kept.scores, kept.tokens, kept.seconds)
+        return None if kept is None or kept.scores is None else LineScores(kept.scores, kept.tokens, kept.seconds)
 
-    def put_scores(self, key: str, found: Scores) -> None:
+    def put_scores(self, key: str, found: LineScores) -> None:
         """Write scores down."""
-        self._put(_Kept(key=key, scores=list(found.scores), tokens=found.tokens, seconds=found.seconds))
+        self._put(_KeptItem(key=key, scores=list(found.scores), tokens=found.tokens, seconds=found.seconds))
 
-    def cuts(self, run: str) -> list[Standing]:
+    def cuts(self, run: str) -> list[CutState]:
         """Return what stood after the cuts of a run, in their order."""
         found = (_standing(kept.cut) for kept in self._store.entries() if kept.cut is not None)
         return [standing for standing in found if standing is not None and standing.run == run]
@@ -158,13 +157,13 @@ class Journal:
         """Whether anybody follows a session with it."""
         return any(kept.cut is not None for kept in self._store.entries())
 
-    def put_cut(self, standing: Standing) -> None:
+    def put_cut(self, standing: CutState) -> None:
         """Write down what stands after a cut."""
         where = [standing.run, standing.steps.digest, standing.cut.after_step, standing.cut.first_kept]
         key = hashlib.sha256(json.dumps(where).encode()).hexdigest()
-        self._put(_Kept(key=key, cut=msgspec.to_builtins(standing)))
+        self._put(_KeptItem(key=key, cut=msgspec.to_builtins(standing)))
 
-    def _put(self, kept: _Kept) -> _Kept:
+    def _put(self, kept: _KeptItem) -> _KeptItem:
         try:
             return self._store.put(kept)
         except OSError as error:
@@ -172,7 +171,7 @@ class Journal:
             return kept
 
 
-def _standing(told: Mapping[str, Any]) -> Standing | None:
+def _standing(told: Mapping[str, Any]) -> CutState | None:
     """Return what was written down of a cut; None for what another version wrote."""
     try:
         return _read_standing(told)
@@ -180,14 +179,14 @@ def _standing(told: Mapping[str, Any]) -> Standing | None:
         return None
 
 
-def _read_standing(told: Mapping[str, Any]) -> Standing:
+def _read_standing(told: Mapping[str, Any]) -> CutState:
     summary = told["summary"]
-    entries = tuple(msgspec.convert(entry, Entry) for entry in summary["entries"])
-    return Standing(
+    entries = tuple(msgspec.convert(entry, SummaryEntry) for entry in summary["entries"])
+    return CutState(
         str(told["run"]),
-        msgspec.convert(told["steps"], Mark),
+        msgspec.convert(told["steps"], JournalMark),
         msgspec.convert(told["cut"], Cut),
-        Summary(str(summary["text"]), entries, tuple(summary["items"]), str(summary["fallback"])),
+        CompactionSummary(str(summary["text"]), entries, tuple(summary["items"]), str(summary["fallback"])),
         str(told["index"]),
         int(told["pending"]),
         int(told["tokens_before"]),

@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MessageLine:
     """A line of a message.
 
     Attributes:
@@ -51,7 +51,7 @@ class Line:
     is_reply: bool = False
 
 
-def lines_of(span: Iterable[Step]) -> Iterator[Line]:
+def lines_of(span: Iterable[Step]) -> Iterator[MessageLine]:
     """Yield the lines of all that user and agent said in a span; what a program says is not among them.
 
     What the user says in results of a step's calls is a message of its own. A summary that an earlier session left is
@@ -68,7 +68,7 @@ def lines_of(span: Iterable[Step]) -> Iterator[Line]:
             is_reply = by_user and step.source is Source.AGENT
             longest_lead = MOST_CHARACTERS if is_reply else _LONGEST_LEAD
             for text, lead, in_code in _parts(message, _LONG_BY_USER if by_user else _LONG, longest_lead):
-                yield Line(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply)
+                yield MessageLine(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply)
                 place += 1
             number += 1
 

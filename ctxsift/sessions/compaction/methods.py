@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.sessions.compaction.anchored import Anchored
 from ctxsift.sessions.compaction.controls import (
+    ConversationText,
     Drop,
     Everything,
     First,
     Last,
     Mask,
     Random,
-    Recorded,
-    Text,
+    RecordedSummary,
     TextCut,
     UserText,
 )
@@ -45,7 +45,7 @@ METHODS: Mapping[str, Callable[[], Method]] = {
     "first": First,
     **{name: partial(Random, seed) for name, seed in DRAWS.items()},
     "mask": Mask,
-    "text": Text,
+    "text": ConversationText,
     "text-cut": TextCut,
     "user": UserText,
     "everything": Everything,
@@ -102,7 +102,7 @@ def by_rules(name: str) -> str:
 
 def _method_by_rules(name: str, compactions: Iterable[Compaction]) -> Callable[..., Method]:
     if name == RECORDED:
-        return lambda: Recorded(compactions)
+        return lambda: RecordedSummary(compactions)
     if name in METHODS:
         return METHODS[name]
     found = _of_package(name)

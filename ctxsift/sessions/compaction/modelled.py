@@ -14,21 +14,21 @@ from ctxsift.backends.base import Generation, Limits, LogProbability
 from ctxsift.errors import BackendError, LoadError, PromptTooLongError, RefusedError
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.anchored import Anchored, merged
-from ctxsift.sessions.compaction.checking import Checked, Wanted, check
+from ctxsift.sessions.compaction.checking import CheckedAnswer, Wanted, check
 from ctxsift.sessions.compaction.entries import EMPTY, entries_of
-from ctxsift.sessions.compaction.journal import Journal, Scores, key_of, key_of_text
+from ctxsift.sessions.compaction.journal import CompactionJournal, LineScores, key_of, key_of_text
 from ctxsift.sessions.compaction.lines import without_marks
 from ctxsift.sessions.compaction.opaque import Opaque
 from ctxsift.sessions.compaction.prompts import (
-    Piece,
-    Question,
+    ModelQuestion,
+    TranscriptPiece,
     anchored_question,
     most_tokens,
     pieces,
     regenerative_question,
     section_question,
 )
-from ctxsift.sessions.compaction.records import Cycle, Method, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle, Method
 from ctxsift.sessions.compaction.regenerative import Regenerative
 from ctxsift.sessions.compaction.weights import SECTIONS
 
@@ -41,7 +41,7 @@ _LEAST_ANSWER, _LEAST_SECTION = 256, 160
 _MOST_FAILURES = 2
 
 
-class Model(Protocol):
+class SummaryModel(Protocol):
     """A model that is loaded.
 
     Attributes:
@@ -92,7 +92,9 @@ class Asker:
 
     """
 
-    def __init__(self, model: Model, journal: Journal | None, told: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, model: SummaryModel, journal: CompactionJournal | None, told: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.model, self.asked = model, 0
         self.took: list[Took] = []
         self._journal, self._told = journal, told
@@ -128,13 +130,13 @@ class Asker:
             self.asked += 1
             begun = time.monotonic()
             tokens = self.model.log_probabilities(text)
-            found = Scores(scored(tokens), len(tokens), time.monotonic() - begun)
+            found = LineScores(scored(tokens), len(tokens), time.monotonic() - begun)
             if self._journal is not None:
                 self._journal.put_scores(key, found)
         self.took.append(Took(found.tokens, 0, found.seconds))
         return list(found.scores)
 
-    def points(self, ask: Callable[[str, int], Question], cycle: Cycle, piece: Piece) -> str:
+    def points(self, ask: Callable[[str, int], ModelQuestion], cycle: Cycle, piece: TranscriptPiece) -> str:
         """Return notes on a piece, asked for section by section; a model that reads a beginning once reads it once.
 
         Args:
@@ -167,9 +169,9 @@ class Asker:
 
     def checked(
         self,
-        ask: Callable[[int, str], Question],
+        ask: Callable[[int, str], ModelQuestion],
         cycle: Cycle,
-        piece: Piece,
+        piece: TranscriptPiece,
         previous: str = "",
         sections: Sequence[str] = (),
         attempts: int = 2,
@@ -192,7 +194,7 @@ class Asker:
         """
         most = most_tokens(cycle.budget, piece, previous)
         limits = limits_of(most)
-        found = Checked("")
+        found = CheckedAnswer("")
         for _ in range(attempts):
             question = ask(most, found.defect)
             generation = self.answer(question.messages, limits, piece.name)
@@ -228,7 +230,7 @@ class Modelled(ABC):
         self._failures = 0
         self._given_up = ""
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return what the model makes of a cycle, or what rules make of it, with the reason."""
         reason = self._given_up
         if not reason:
@@ -244,13 +246,13 @@ class Modelled(ABC):
                 if isinstance(error, LoadError | RefusedError) or self._failures >= _MOST_FAILURES:
                     self._given_up = f"the model is asked no more ({reason})"
         made = self._by_rules.compact(cycle)
-        return Summary(made.text, made.entries, fallback=reason)
+        return CompactionSummary(made.text, made.entries, fallback=reason)
 
     @abstractmethod
-    def with_model(self, cycle: Cycle) -> Summary:
+    def with_model(self, cycle: Cycle) -> CompactionSummary:
         """Return what the model makes of a cycle. Raises UnusableAnswerError or BackendError."""
 
-    def in_pieces(self, cycle: Cycle, room: int, each: Callable[[Piece], None]) -> None:
+    def in_pieces(self, cycle: Cycle, room: int, each: Callable[[TranscriptPiece], None]) -> None:
         """Call `each` for the pieces of a span; where one does not fit, for smaller ones of it."""
         waiting = list(pieces(cycle.span, room))
         while waiting:
@@ -267,12 +269,12 @@ class Modelled(ABC):
 class ModelledAnchored(Modelled):
     """The model writes notes on what is cut off; rules merge them into the summary, section by section."""
 
-    def with_model(self, cycle: Cycle) -> Summary:
+    def with_model(self, cycle: Cycle) -> CompactionSummary:
         """Return the summary with the model's notes merged into it. Raises BackendError."""
         notes: list[str] = []
 
-        def note(piece: Piece) -> None:
-            def ask(most: int, defect: str) -> Question:
+        def note(piece: TranscriptPiece) -> None:
+            def ask(most: int, defect: str) -> ModelQuestion:
                 return anchored_question(piece, most, defect)
 
             try:
@@ -290,20 +292,20 @@ class ModelledRegenerative(Modelled):
     def __init__(self, asker: Asker) -> None:
         super().__init__(asker, Regenerative())
 
-    def with_model(self, cycle: Cycle) -> Summary:
+    def with_model(self, cycle: Cycle) -> CompactionSummary:
         """Return the model's summary. Raises BackendError."""
         summary = cycle.previous.text
 
-        def rewrite(piece: Piece) -> None:
+        def rewrite(piece: TranscriptPiece) -> None:
             nonlocal summary
 
-            def ask(most: int, defect: str) -> Question:
+            def ask(most: int, defect: str) -> ModelQuestion:
                 return regenerative_question(summary, piece, most, defect)
 
             summary = self.asker.checked(ask, cycle, piece, summary)
 
         self.in_pieces(cycle, self.asker.room(cycle.budget, cycle.budget), rewrite)
-        return Summary(summary)
+        return CompactionSummary(summary)
 
 
 class ModelledOpaque(Modelled):
@@ -312,7 +314,7 @@ class ModelledOpaque(Modelled):
     def __init__(self, asker: Asker) -> None:
         super().__init__(asker, Opaque())
 
-    def with_model(self, cycle: Cycle) -> Summary:
+    def with_model(self, cycle: Cycle) -> CompactionSummary:
         """Return the lines that surprise the model most. Raises BackendError."""
         return Opaque(self._surprise).compact(cycle)
 

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ctxsift.sessions.compaction.records import Cycle, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle
 from ctxsift.sessions.compaction.transcript import text_of
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 
@@ -36,7 +36,7 @@ class Opaque:
     def __init__(self, surprise: Surprise | None = None) -> None:
         self._surprise = surprise or rarity
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the most surprising lines of the previous summary and the span."""
         text = f"{cycle.previous.text}\n{text_of(cycle.span)}"
         shortened = (" ".join(line.split())[:_MOST_CHARACTERS] for line in text.splitlines())
@@ -48,7 +48,7 @@ class Opaque:
             if len(lines[at]) + 1 <= room:
                 kept.append(at)
                 room -= len(lines[at]) + 1
-        return Summary("\n".join(lines[at] for at in sorted(kept)))
+        return CompactionSummary("\n".join(lines[at] for at in sorted(kept)))
 
 
 def rarity(lines: Sequence[str]) -> list[float]:

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from ctxsift.prompts import cut_middle
-from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle, SummaryEntry
 from ctxsift.sessions.compaction.transcript import text_of_step, tokens_in
 from ctxsift.sessions.figures import CHARACTERS_PER_TOKEN
 from ctxsift.sessions.records import Step, ToolCall
@@ -32,7 +32,7 @@ class OpenCodeRules:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the last steps that are gone, as they were."""
         return _summary(_newest(_steps(cycle), cycle.budget * CHARACTERS_PER_TOKEN))
 
@@ -48,7 +48,7 @@ class PiRules:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return the files that were touched, then the last steps that are gone."""
         files = _within(_files(cycle), cycle.budget)
         steps = _steps(cycle)
@@ -60,13 +60,13 @@ class PiRules:
         return _summary([*files, *(step for step in begun if step.text), *kept])
 
 
-def _steps(cycle: Cycle) -> list[Entry]:
+def _steps(cycle: Cycle) -> list[SummaryEntry]:
     """Return the steps that are there as they were, the oldest first: those that stayed before, then the span.
 
     The characters of its results weigh against a step: a later cycle has to know them, and has no more than its text.
     """
     before = (entry for entry in cycle.previous.entries if entry.section == _STEP)
-    new = (Entry(_STEP, text_of_step(step), -_characters_of_results(step), step.step_id) for step in cycle.span)
+    new = (SummaryEntry(_STEP, text_of_step(step), -_characters_of_results(step), step.step_id) for step in cycle.span)
     return [*before, *(entry for entry in new if entry.text)]
 
 
@@ -74,7 +74,7 @@ def _characters_of_results(step: Step) -> int:
     return sum(len(result.text) for result in step.results)
 
 
-def _newest(steps: Sequence[Entry], room: int) -> list[Entry]:
+def _newest(steps: Sequence[SummaryEntry], room: int) -> list[SummaryEntry]:
     """Return the last steps that fit, whole, in so many characters."""
     kept = 0
     for step in reversed(steps):
@@ -85,7 +85,7 @@ def _newest(steps: Sequence[Entry], room: int) -> list[Entry]:
     return list(steps[len(steps) - kept :])
 
 
-def _cut(step: Entry, room: int) -> Entry:
+def _cut(step: SummaryEntry, room: int) -> SummaryEntry:
     """Return a step without its middle, so that it fits; without text where there is no room for it.
 
     All of it weighs against it, so that it goes when it does not fit again: a second cut could not tell what is gone.
@@ -94,13 +94,13 @@ def _cut(step: Entry, room: int) -> Entry:
     return dataclasses.replace(step, text=text, weight=-len(step.text))
 
 
-def _files(cycle: Cycle) -> list[Entry]:
+def _files(cycle: Cycle) -> list[SummaryEntry]:
     """Return the files that were changed, then those that were only read, each by name."""
     touched = {(entry.section, entry.text) for entry in cycle.previous.entries if entry.section != _STEP}
     touched |= set(_touched(cycle.span))
     changed = {path for section, path in touched if section == _CHANGED}
     found = [(section, path) for section, path in touched if section == _CHANGED or path not in changed]
-    return [Entry(section, path, 0) for section, path in sorted(found)]
+    return [SummaryEntry(section, path, 0) for section, path in sorted(found)]
 
 
 def _touched(span: Iterable[Step]) -> Iterator[tuple[str, str]]:
@@ -116,7 +116,7 @@ def _path_of(call: ToolCall) -> str:
     return next((path for path in found if isinstance(path, str)), "")
 
 
-def _within(files: Sequence[Entry], budget: int) -> list[Entry]:
+def _within(files: Sequence[SummaryEntry], budget: int) -> list[SummaryEntry]:
     """Return the first files whose list fits the budget."""
     count = len(files)
     while count and tokens_in(_text(files[:count])) > budget:
@@ -124,16 +124,16 @@ def _within(files: Sequence[Entry], budget: int) -> list[Entry]:
     return list(files[:count])
 
 
-def _summary(entries: Sequence[Entry]) -> Summary:
-    return Summary(_text(entries), tuple(entries))
+def _summary(entries: Sequence[SummaryEntry]) -> CompactionSummary:
+    return CompactionSummary(_text(entries), tuple(entries))
 
 
-def _text(entries: Sequence[Entry]) -> str:
+def _text(entries: Sequence[SummaryEntry]) -> str:
     lists = (_listed(section, entries) for section in (_CHANGED, _READ))
     steps = (entry.text for entry in entries if entry.section == _STEP)
     return _BETWEEN.join(part for part in (*lists, *steps) if part)
 
 
-def _listed(section: str, entries: Sequence[Entry]) -> str:
+def _listed(section: str, entries: Sequence[SummaryEntry]) -> str:
     paths = [f"- {entry.text}" for entry in entries if entry.section == section]
     return "\n".join((f"{section}:", *paths)) if paths else ""

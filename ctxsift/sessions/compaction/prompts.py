@@ -44,7 +44,7 @@ MEANINGS = dict(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """What a model is asked; `task` is what stands in it beside the session."""
 
     messages: tuple[Message, ...]
@@ -52,20 +52,20 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TranscriptPiece:
     """A part of a transcript, and the words that name it (`steps 2 to 28`)."""
 
     text: str
     name: str
 
-    def parts(self, room: int) -> list[Piece]:
+    def parts(self, room: int) -> list[TranscriptPiece]:
         """Return it in parts of about one size, of at most `room` characters each."""
         count = -(-len(self.text) // room)
         size = -(-len(self.text) // count)
-        return [Piece(self.text[at : at + size], self.name) for at in range(0, len(self.text), size)]
+        return [TranscriptPiece(self.text[at : at + size], self.name) for at in range(0, len(self.text), size)]
 
 
-def most_tokens(budget: int, piece: Piece, previous: str = "") -> int:
+def most_tokens(budget: int, piece: TranscriptPiece, previous: str = "") -> int:
     """Return the most tokens that an answer about a piece may have: a share of the piece, plus the summary before it.
 
     Args:
@@ -77,7 +77,7 @@ def most_tokens(budget: int, piece: Piece, previous: str = "") -> int:
     return min(budget, max(_LEAST_TOKENS, tokens_in(previous) + int(tokens_in(piece.text) * _SHARE_OF_PIECE)))
 
 
-def anchored_question(piece: Piece, budget: int, defect: str = "") -> Question:
+def anchored_question(piece: TranscriptPiece, budget: int, defect: str = "") -> ModelQuestion:
     """Return the question for notes of at most `budget` tokens on a part of a session, under fixed headings."""
     headings = "\n".join(f"## {section}\n({meaning})" for section, meaning in MEANINGS.items())
     task = (
@@ -88,7 +88,7 @@ def anchored_question(piece: Piece, budget: int, defect: str = "") -> Question:
     return _question(_transcript(piece), task, defect)
 
 
-def section_question(piece: Piece, section: str, budget: int) -> Question:
+def section_question(piece: TranscriptPiece, section: str, budget: int) -> ModelQuestion:
     """Return the question for the points of one section, behind the same transcript as `anchored_question`."""
     task = (
         f"Write only the notes under the heading '{section}' ({MEANINGS[section]}): one point a line, each beginning "
@@ -98,7 +98,7 @@ def section_question(piece: Piece, section: str, budget: int) -> Question:
     return _question(_transcript(piece), task, "")
 
 
-def regenerative_question(previous: str, piece: Piece, budget: int, defect: str = "") -> Question:
+def regenerative_question(previous: str, piece: TranscriptPiece, budget: int, defect: str = "") -> ModelQuestion:
     """Return the question for a summary of the previous one and a part of a session."""
     before = f"Summary of all that came before:\n<summary>\n{previous or '(nothing)'}\n</summary>\n\n"
     task = (
@@ -109,7 +109,7 @@ def regenerative_question(previous: str, piece: Piece, budget: int, defect: str 
     return _question(before + _transcript(piece), task, defect)
 
 
-def pieces(span: Sequence[Step], room: int) -> Iterator[Piece]:
+def pieces(span: Sequence[Step], room: int) -> Iterator[TranscriptPiece]:
     """Yield the transcript of a span in pieces of at most `room` characters.
 
     Steps stay whole where they fit; outputs and arguments are shortened first.
@@ -120,14 +120,14 @@ def pieces(span: Sequence[Step], room: int) -> Iterator[Piece]:
     for step_id, whole in texts:
         for text in (whole[at : at + room] for at in range(0, len(whole), room)):
             if held and size + len(text) + 2 > room:
-                yield Piece("\n\n".join(held), _named(first, last))
+                yield TranscriptPiece("\n\n".join(held), _named(first, last))
                 held, size = [], 0
             first = first if held else step_id
             last = step_id
             held.append(text)
             size += len(text) + 2
     if held:
-        yield Piece("\n\n".join(held), _named(first, last))
+        yield TranscriptPiece("\n\n".join(held), _named(first, last))
 
 
 def _named(first: int, last: int) -> str:
@@ -138,13 +138,15 @@ def _words(budget: int) -> int:
     return max(30, int(budget * _WORDS_PER_TOKEN))
 
 
-def _transcript(piece: Piece) -> str:
+def _transcript(piece: TranscriptPiece) -> str:
     return f"Transcript of {piece.name}:\n<transcript>\n{piece.text}\n</transcript>\n\n"
 
 
-def _question(data: str, task: str, defect: str) -> Question:
+def _question(data: str, task: str, defect: str) -> ModelQuestion:
     again = f"\nAn earlier answer could not be used: {defect}. Avoid that." if defect else ""
-    return Question((Message("system", SYSTEM), Message("user", f"{data}{task}{again}")), f"{SYSTEM}\n{task}{again}")
+    return ModelQuestion(
+        (Message("system", SYSTEM), Message("user", f"{data}{task}{again}")), f"{SYSTEM}\n{task}{again}"
+    )
 
 
 def _shortened(step: Step) -> Step:

@@ -47,7 +47,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SummaryEntry:
     """A line of a summary that is kept from cycle to cycle.
 
     Attributes:
@@ -77,7 +77,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CompactionSummary:
     """What stands for the steps that are gone.
 
     Attributes:
@@ -89,7 +89,7 @@ class Summary:
     """
 
     text: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SummaryEntry, ...] = ()
     items: tuple[Mapping[str, JsonValue], ...] = ()
     fallback: str = ""
 
@@ -113,7 +113,7 @@ class Cycle:
     """
 
     cut: Cut
-    previous: Summary
+    previous: CompactionSummary
     span: tuple[Step, ...]
     budget: int
     artifacts: Artifacts | None = None
@@ -136,7 +136,7 @@ class Method(Protocol):
     takes_budget: bool
     must_shrink: bool
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return what stands for the previous summary and the span."""
         ...
 
@@ -164,7 +164,7 @@ class Compacted:
     method: str
     cut: Cut
     system: tuple[Step, ...]
-    summary: Summary
+    summary: CompactionSummary
     index: str
     steps: tuple[Step, ...]
     budget: int | None

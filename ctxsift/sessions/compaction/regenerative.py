@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from ctxsift.sessions.compaction.choosing import choose, listed_within
 from ctxsift.sessions.compaction.entries import USER_MARK, entries_from, entry_of, listed_entry, with_open_tasks
-from ctxsift.sessions.compaction.lines import Line, without_marks
-from ctxsift.sessions.compaction.records import Cycle, Entry, Summary
+from ctxsift.sessions.compaction.lines import MessageLine, without_marks
+from ctxsift.sessions.compaction.records import CompactionSummary, Cycle, SummaryEntry
 from ctxsift.sessions.compaction.rejecting import still_wanted
 from ctxsift.sessions.compaction.superseding import current
 from ctxsift.sessions.compaction.transcript import tokens_in
@@ -28,7 +28,7 @@ class Regenerative:
     takes_budget = True
     must_shrink = True
 
-    def compact(self, cycle: Cycle) -> Summary:
+    def compact(self, cycle: Cycle) -> CompactionSummary:
         """Return a new summary."""
         new = list(entries_from(cycle.span))
         before, listed = with_open_tasks(_said_before(cycle.previous.text), cycle.span)
@@ -39,11 +39,11 @@ class Regenerative:
             text = _text(chosen)
             over = tokens_in(text) - cycle.budget
             if over <= 0 or not chosen:
-                return Summary(text if over <= 0 else "")
+                return CompactionSummary(text if over <= 0 else "")
             room -= over
 
 
-def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
+def _chosen(entries: Sequence[SummaryEntry], room: int) -> list[SummaryEntry]:
     first = listed_within(entries, int(room * _LISTED_SHARE))
     left = [at for at in range(len(entries)) if at not in first]
     taken = sum(tokens_in(entries[at].text) + 2 for at in first)
@@ -51,17 +51,17 @@ def _chosen(entries: Sequence[Entry], room: int) -> list[Entry]:
     return [entries[at] for at in sorted((*first, *(left[at] for at in found)))]
 
 
-def _said_before(text: str) -> Iterator[Entry]:
+def _said_before(text: str) -> Iterator[SummaryEntry]:
     for place, raw in enumerate(text.splitlines()):
         line, _, is_heading = without_marks(raw)
         if line.startswith(_OPEN):
             yield listed_entry(line.removeprefix(_OPEN))
         elif line and not is_heading:
             by_user = line.startswith(USER_MARK)
-            yield entry_of(Line(line.removeprefix(USER_MARK), 0, by_user, not by_user, False, "", 0, place))
+            yield entry_of(MessageLine(line.removeprefix(USER_MARK), 0, by_user, not by_user, False, "", 0, place))
 
 
-def _text(entries: Sequence[Entry]) -> str:
+def _text(entries: Sequence[SummaryEntry]) -> str:
     told = (f"{entry.lead}: {entry.text}" if entry.lead else entry.text for entry in entries)
     marks = (_OPEN if entry.is_listed else USER_MARK if entry.by_user else "" for entry in entries)
     lines = (f"- {mark}{text}" for mark, text in zip(marks, told, strict=True))

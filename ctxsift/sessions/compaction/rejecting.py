@@ -27,7 +27,7 @@ from ctxsift.sessions.compaction.denying import (
     words_of,
 )
 from ctxsift.sessions.compaction.lines import sentences_of
-from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.records import SummaryEntry
 from ctxsift.sessions.compaction.values import clauses_of, keys_in
 from ctxsift.sessions.compaction.weights import CONSTRAINTS, DECISION, ERROR, NEXT, names_in
 
@@ -70,12 +70,12 @@ _ANNOUNCING = re.compile(rf"\A.*?(?:{_PLANNED.pattern}[\s:,]*)+(?:i |to |be |is 
 _Place = tuple[int, int]
 
 
-def without_rejected(entries: Sequence[Entry], new: int) -> tuple[list[Entry], int]:
+def without_rejected(entries: Sequence[SummaryEntry], new: int) -> tuple[list[SummaryEntry], int]:
     """Return entries without what the user took back or put off in the last `new` ones, and how many of these are left.
 
     A rejection that took something back stands among the constraints; where it only points to that, it says to what.
     """
-    said = _Said(entries)
+    said = _EntrySentences(entries)
     for at in range(len(entries) - new, len(entries)):
         entry = said.entries[at]
         for sentence in said.sentences[at] if entry is not None and entry.by_user else ():
@@ -87,7 +87,7 @@ def without_rejected(entries: Sequence[Entry], new: int) -> tuple[list[Entry], i
     return left, sum(entry is not None for entry in said.entries[len(entries) - new :])
 
 
-def still_wanted(tasks: Sequence[Entry], new: Sequence[Entry]) -> list[Entry]:
+def still_wanted(tasks: Sequence[SummaryEntry], new: Sequence[SummaryEntry]) -> list[SummaryEntry]:
     """Return the open tasks of a list without those that the user rejected or put off since they were listed."""
     said = [
         (entry.step_id, rejection)
@@ -104,11 +104,11 @@ def still_wanted(tasks: Sequence[Entry], new: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-class _Said:
+class _EntrySentences:
     """Entries with their sentences, which are known by the places of both."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self.entries: list[Entry | None] = list(entries)
+    def __init__(self, entries: Sequence[SummaryEntry]) -> None:
+        self.entries: list[SummaryEntry | None] = list(entries)
         self.sentences = [sentences_of(entry.text) for entry in entries]
         self._stems: list[list[set[str]]] = []
         self._settled: dict[Rejection, tuple[int, bool, bool]] = {}
@@ -147,7 +147,7 @@ class _Said:
             if gone:
                 self._take_out(place, gone, Rejection())
 
-    def _entry(self, place: int) -> Entry:
+    def _entry(self, place: int) -> SummaryEntry:
         entry = self.entries[place]
         assert entry is not None
         return entry
@@ -246,7 +246,7 @@ def _speaks_of(sentence: str, stems: set[str], rejection: Rejection) -> bool:
     return _NEGATIONS.isdisjoint(words[max(0, at - 3) : at]) and _GONE.isdisjoint(words[at + 1 : at + 4])
 
 
-def _announces(entry: Entry, sentence: str, rejection: Rejection) -> bool:
+def _announces(entry: SummaryEntry, sentence: str, rejection: Rejection) -> bool:
     """Return whether a sentence announces a thing: it names it after a word that plans or chooses, or orders it."""
     if entry.by_user:
         return not rejection.puts_off and _orders(sentence)
@@ -270,7 +270,7 @@ def _orders(sentence: str) -> bool:
     return bool(rest) and not is_fact and rest[0] not in DETERMINERS | POINTING | SCOPES | VERBS
 
 
-def _rest(entry: Entry, sentences: Sequence[str], gone: set[int], rejection: Rejection) -> Entry | None:
+def _rest(entry: SummaryEntry, sentences: Sequence[str], gone: set[int], rejection: Rejection) -> SummaryEntry | None:
     """Return an entry without some of its sentences, and without what depends on them; None where nothing is left."""
     kept: list[str] = []
     dropped = False

@@ -10,7 +10,7 @@ from ctxsift.sessions.artifacts.index import ArtifactIndex, index_for
 from ctxsift.sessions.artifacts.records import Artifacts
 from ctxsift.sessions.compaction.index_text import SHARE, index_text
 from ctxsift.sessions.compaction.methods import create_method, parted
-from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Method, Summary, span_between
+from ctxsift.sessions.compaction.records import Compacted, CompactionSummary, Cut, Cycle, Method, span_between
 from ctxsift.sessions.compaction.transcript import elided, system_prompts, tokens_in, tokens_of
 from ctxsift.sessions.records import Session, SessionHead, Step, standing
 
@@ -35,7 +35,7 @@ class Compactor:
         self._index: ArtifactIndex | None = index_for(head) if parted(name)[1] else None
         # How many steps it was fed.
         self._indexed = 0
-        self._summary, self._index_text = Summary(), ""
+        self._summary, self._index_text = CompactionSummary(), ""
         self._fallback = ""
         self._pending = 0
 
@@ -44,7 +44,7 @@ class Compactor:
         """The id of the first step that no summary stands for."""
         return self._pending
 
-    def resume(self, summary: Summary, index: str, pending: int) -> None:
+    def resume(self, summary: CompactionSummary, index: str, pending: int) -> None:
         """Go on where another one was after a cut.
 
         Args:

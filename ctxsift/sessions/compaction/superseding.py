@@ -6,8 +6,8 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
-from ctxsift.sessions.compaction.lines import Line, sentences_of
-from ctxsift.sessions.compaction.records import Entry, Key
+from ctxsift.sessions.compaction.lines import MessageLine, sentences_of
+from ctxsift.sessions.compaction.records import Key, SummaryEntry
 from ctxsift.sessions.compaction.rejecting import without_rejected
 from ctxsift.sessions.compaction.values import clauses_of, folded, gives_way, keys_by_sentence, keys_in, scope_around
 from ctxsift.sessions.compaction.weights import ORDER, names_in
@@ -60,16 +60,16 @@ def _held_for(sentence: str, match: re.Match[str], name: str) -> tuple[str, ...]
     return scope
 
 
-def taken_back(lines: Sequence[Line]) -> set[int]:
+def taken_back(lines: Sequence[MessageLine]) -> set[int]:
     """Return the messages of a span that the user took back, by their numbers.
 
     "Revert that" takes back what came since the user's message before, that message included.
     """
-    messages: dict[int, list[Line]] = {}
+    messages: dict[int, list[MessageLine]] = {}
     for line in lines:
         messages.setdefault(line.message, []).append(line)
     gone: set[int] = set()
-    since: list[Line] = []
+    since: list[MessageLine] = []
     for own in messages.values():
         first = own[0]
         if not first.by_user:
@@ -82,7 +82,7 @@ def taken_back(lines: Sequence[Line]) -> set[int]:
     return gone
 
 
-def current(entries: Sequence[Entry], new: int) -> list[Entry]:
+def current(entries: Sequence[SummaryEntry], new: int) -> list[SummaryEntry]:
     """Return entries without what a later new one puts out of date.
 
     Gone is what the user took back or put off; a sentence that gives a value to something to which a new entry gives
@@ -115,7 +115,7 @@ def current(entries: Sequence[Entry], new: int) -> list[Entry]:
     return left
 
 
-def _given_anew(entries: Sequence[Entry], new: int) -> list[set[Key]]:
+def _given_anew(entries: Sequence[SummaryEntry], new: int) -> list[set[Key]]:
     """Return the keys of each entry to which a later new one gives another value.
 
     Where the new one does not tell things of that name apart, it is about the last of them that was spoken of.
@@ -139,12 +139,12 @@ def _is_of(old: Key, last: Key, new: Key) -> bool:
     return gives_way(old, new) and set(old.subject) <= set(last.subject)
 
 
-def _holds_for(scope: Sequence[str], entry: Entry) -> bool:
+def _holds_for(scope: Sequence[str], entry: SummaryEntry) -> bool:
     words = {folded(word) for part in re.findall(r"[\w./-]+", entry.text) for word in (part, *part.split("/"))}
     return not scope or not words.isdisjoint(scope)
 
 
-def _without(entry: Entry, keys: set[Key], names: set[str]) -> Entry | None:
+def _without(entry: SummaryEntry, keys: set[Key], names: set[str]) -> SummaryEntry | None:
     """Return an entry without the sentences that are out of date; None where no other is left.
 
     The rest says what it is about. It stays whole if it points to a sentence with an old name.

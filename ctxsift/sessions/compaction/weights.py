@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ctxsift.sessions.compaction.lines import Line
+from ctxsift.sessions.compaction.lines import MessageLine
 
 INTENT, CONSTRAINTS, DECISIONS = "Intent", "Constraints", "Decisions"
 ERRORS, STATE, NEXT = "Errors and fixes", "State", "Next steps"
@@ -133,7 +133,7 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.strip("`.,:;") for found in _NAME.findall(text)))
 
 
-def section_of(line: Line) -> str:
+def section_of(line: MessageLine) -> str:
     """Return the heading that a line belongs under."""
     text = f"{line.lead}: {line.text}" if line.lead else line.text
     if line.by_user:
@@ -149,7 +149,7 @@ def section_of(line: Line) -> str:
     return DECISIONS if DECISION.search(text) and not DONE.search(text) else STATE
 
 
-def weight_of(line: Line, names: int) -> float:
+def weight_of(line: MessageLine, names: int) -> float:
     """Return how much a line with so many names matters; about 0 for an announcement, above 6 for a reason."""
     text = line.text
     words = len(_WORD.findall(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ctxsift.sessions.importers.base import Importer, Line, Turn
+from ctxsift.sessions.importers.base import AgentLine, Importer, Turn
 from ctxsift.sessions.importers.terminal import KEYSTROKES, divided, folders, raw_turn
 from ctxsift.sessions.importers.values import (
     arguments_of,
@@ -16,7 +16,7 @@ from ctxsift.sessions.importers.values import (
     text_of,
     whole,
 )
-from ctxsift.sessions.records import JsonValue, Source, StepEnding, ToolResult, Usage
+from ctxsift.sessions.records import JsonValue, Source, StepEnding, TokenUsage, ToolResult
 
 # Under this key of an `extra`, CtxSift keeps what ATIF has no place for.
 OWN = "ctxsift"
@@ -95,7 +95,7 @@ class Atif(Importer):
             if fields[key] is not None:
                 self.skip(f"key {place}.{key}" if place else f"key {key}")
 
-    def _steps(self, line: Line, steps: JsonValue) -> None:
+    def _steps(self, line: AgentLine, steps: JsonValue) -> None:
         for each in sequence(steps):
             step = mapping(each)
             source = text(step.get("source"))
@@ -105,7 +105,7 @@ class Atif(Importer):
             self._count_unknown("steps", step)
             self._step(line, step, Source(source))
 
-    def _step(self, line: Line, step: dict[str, JsonValue], source: Source) -> None:
+    def _step(self, line: AgentLine, step: dict[str, JsonValue], source: Source) -> None:
         own = own_of(step)
         turn = line.begin(
             source, text_of(step.get("message"), self.skip), step.get("timestamp") or own.get("timestamp")
@@ -124,7 +124,7 @@ class Atif(Importer):
         if metrics:
             self._count_unknown("metrics", metrics)
             counts = (count(metrics.get(f"{name}_tokens")) for name in ("prompt", "completion", "cached"))
-            turn.usage = Usage(*counts)
+            turn.usage = TokenUsage(*counts)
         for each in sequence(step.get("tool_calls")):
             call = mapping(each)
             self._count_unknown("tool_calls", call)
@@ -139,7 +139,7 @@ class Atif(Importer):
         # A trajectory is written when all is over: no result will come.
         turn.waiting.clear()
 
-    def _results(self, line: Line, turn: Turn, results: list[dict[str, JsonValue]]) -> None:
+    def _results(self, line: AgentLine, turn: Turn, results: list[dict[str, JsonValue]]) -> None:
         """Add what came back. A result that names no call answers the first that waits; a screen, all of them."""
         typed = [text(each.arguments[KEYSTROKES]) for each in turn.calls if KEYSTROKES in each.arguments]
         if typed:
@@ -152,7 +152,7 @@ class Atif(Importer):
         for each in results:
             self._result(line, turn, each)
 
-    def _result(self, line: Line, turn: Turn, result: dict[str, JsonValue]) -> None:
+    def _result(self, line: AgentLine, turn: Turn, result: dict[str, JsonValue]) -> None:
         self._count_unknown("results", result)
         own = own_of(result)
         output = text_of(result.get("content"), self.skip)

@@ -22,9 +22,9 @@ from ctxsift.sessions.records import (
     Source,
     Step,
     StepEnding,
+    TokenUsage,
     ToolCall,
     ToolResult,
-    Usage,
 )
 from ctxsift.sessions.speakers import is_by_program
 
@@ -91,7 +91,7 @@ class Turn:
     waiting: OrderedDict[str, None] = field(default_factory=OrderedDict)
     answered: set[tuple[str, str]] = field(default_factory=set)
     model: str | None = None
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     folder: str | None = None
     ending: StepEnding = StepEnding.COMPLETE
     copied: bool = False
@@ -115,7 +115,7 @@ class Turn:
         )
 
 
-class Line:
+class AgentLine:
     """The steps of one agent: the main line of a session, or that of a subagent.
 
     Attributes:
@@ -256,11 +256,11 @@ class Importer(ABC):
     format: ClassVar[str]
 
     def __init__(self) -> None:
-        self.main = Line()
+        self.main = AgentLine()
         self.head = SessionHead(self.format)
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, AgentLine] = {}
         # Those that may have got a step: a session may have thousands of subagents.
-        self._touched: dict[str, Line] = {}
+        self._touched: dict[str, AgentLine] = {}
         self._out: list[Event] = []
         self.seen = Seen()
         self._compaction: Compaction | None = None
@@ -315,9 +315,9 @@ class Importer(ABC):
             yield from (Aside(step, name) for step in line.ready())
         self._touched.clear()
 
-    def line(self, subagent: str) -> Line:
+    def line(self, subagent: str) -> AgentLine:
         """Return the line of a subagent, or, with an empty name, that of the demonstration; to be asked for anew."""
-        found = self._touched[subagent] = self._lines.setdefault(subagent, Line())
+        found = self._touched[subagent] = self._lines.setdefault(subagent, AgentLine())
         return found
 
     def skip(self, kind: str) -> None:

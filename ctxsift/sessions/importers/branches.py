@@ -12,7 +12,7 @@ from enum import IntFlag
 from ctxsift.sessions.importers.base import Recent
 
 
-class Place(IntFlag):
+class BranchPlace(IntFlag):
     """What a record may be in a tree.
 
     Attributes:
@@ -50,7 +50,7 @@ class Tree:
         if name and place >= 0:
             self._places.put(name, place)
 
-    def add(self, name: str, parent: int, kind: Place, step_id: int = 0) -> int:
+    def add(self, name: str, parent: int, kind: BranchPlace, step_id: int = 0) -> int:
         """Add a record, and return its place.
 
         Args:
@@ -91,18 +91,22 @@ class Tree:
                 continue
             if parent >= 0 and branch_of[parent]:
                 branch_of[place] = branch_of[parent]
-            elif (parent < 0 or leads[parent]) and self._kinds[place] & Place.OPENS and self._turns(following, parent):
+            elif (
+                (parent < 0 or leads[parent])
+                and self._kinds[place] & BranchPlace.OPENS
+                and self._turns(following, parent)
+            ):
                 branches.append([])
                 branch_of[place] = len(branches)
             if branch_of[place] and self._steps[place]:
                 branches[branch_of[place] - 1].append(self._steps[place])
-            if self._kinds[place] & Place.TURNS:
+            if self._kinds[place] & BranchPlace.TURNS:
                 turned.add(branch_of[place])
         return (tuple(steps) for number, steps in enumerate(branches, 1) if steps and number in turned)
 
     def _turns(self, following: array[int], place: int) -> bool:
         """Return True if somebody went on from a place with a turn; what opens a branch may stand before it."""
         after = following[place]
-        while after >= 0 and self._kinds[after] == Place.OPENS:
+        while after >= 0 and self._kinds[after] == BranchPlace.OPENS:
             after = following[after]
-        return after >= 0 and bool(self._kinds[after] & Place.TURNS)
+        return after >= 0 and bool(self._kinds[after] & BranchPlace.TURNS)

@@ -6,8 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from ctxsift.sessions.importers.base import Importer, Line, Recent, Turn
-from ctxsift.sessions.importers.branches import Place, Tree
+from ctxsift.sessions.importers.base import AgentLine, Importer, Recent, Turn
+from ctxsift.sessions.importers.branches import BranchPlace, Tree
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
@@ -21,7 +21,7 @@ from ctxsift.sessions.importers.values import (
     text_of,
     whole,
 )
-from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
+from ctxsift.sessions.records import JsonValue, Source, StepEnding, TokenUsage
 
 _SPOKEN = ("user", "assistant")
 _BOUNDARY = "compact_boundary"
@@ -37,14 +37,14 @@ _INTERRUPTED = "[Request interrupted by user"
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 
 
-def usage_of(value: JsonValue) -> Usage | None:
+def usage_of(value: JsonValue) -> TokenUsage | None:
     """Return the token counts of an Anthropic message; what was written to the cache is part of the prompt."""
     fields = mapping(value)
     if not fields:
         return None
     cached = count(fields.get("cache_read_input_tokens"))
     prompt = count(fields.get("input_tokens")) + count(fields.get("cache_creation_input_tokens")) + cached
-    return Usage(prompt, count(fields.get("output_tokens")), cached)
+    return TokenUsage(prompt, count(fields.get("output_tokens")), cached)
 
 
 def _records(first: Sequence[JsonValue]) -> list[dict[str, JsonValue]]:
@@ -205,7 +205,7 @@ class ClaudeCode(Importer):
             # A summary stands for what was compacted, whatever it says it follows.
             self._tree.name(name, self._compacted_at if is_summary and self._compacted_at >= 0 else parent)
             return
-        what = (Place.OPENS if asks else Place.NONE) | (Place.TURNS if by_user else Place.NONE)
+        what = (BranchPlace.OPENS if asks else BranchPlace.NONE) | (BranchPlace.TURNS if by_user else BranchPlace.NONE)
         place = self._tree.add(name, parent, what, step_id)
         if parent < 0 <= self._tree.leaf:
             self._anew.append((place, self._tree.leaf))
@@ -257,7 +257,7 @@ class ClaudeCode(Importer):
             _count(turn, message)
         return True
 
-    def _line_of(self, record: dict[str, JsonValue]) -> Line:
+    def _line_of(self, record: dict[str, JsonValue]) -> AgentLine:
         """Return the line a record belongs to; sidechains without a name are told apart by their first records."""
         if self._whole_file_is_side or not is_sidechain(record):
             return self.main
@@ -294,7 +294,7 @@ class ClaudeCode(Importer):
                 self._removed.append(said)
                 self._begin(record, self.main, said)
 
-    def _queued(self, record: dict[str, JsonValue], line: Line) -> None:
+    def _queued(self, record: dict[str, JsonValue], line: AgentLine) -> None:
         attachment = mapping(record.get("attachment"))
         said = text_of(attachment.get("prompt"), self.skip)
         if said and not _take(self._removed, said):
@@ -302,12 +302,12 @@ class ClaudeCode(Importer):
             by_program = attachment.get("commandMode") == "task-notification" or attachment.get("isMeta") is True
             self._begin(record, line, said, by_program=by_program or not _is_of_human(attachment.get("origin")))
 
-    def _begin(self, record: dict[str, JsonValue], line: Line, said: str, *, by_program: bool = False) -> None:
+    def _begin(self, record: dict[str, JsonValue], line: AgentLine, said: str, *, by_program: bool = False) -> None:
         turn = line.begin(Source.SYSTEM if by_program else Source.USER, said, record.get("timestamp"))
         turn.folder = text(record.get("cwd")) or None
         self._note(record, line, turn)
 
-    def _user(self, record: dict[str, JsonValue], line: Line) -> None:
+    def _user(self, record: dict[str, JsonValue], line: AgentLine) -> None:
         message = record.get("message")
         content = mapping(message).get("content") if isinstance(message, dict) else message
         parts: list[str] = []
@@ -333,7 +333,7 @@ class ClaudeCode(Importer):
         elif not any(mapping(block).get("type") == "tool_result" for block in blocks):
             self.skip("user record without content")
 
-    def _result(self, block: dict[str, JsonValue], line: Line) -> Turn | None:
+    def _result(self, block: dict[str, JsonValue], line: AgentLine) -> Turn | None:
         output = text_of(block.get("content"), self.skip)
         call_id = first_text(block, "tool_use_id") or "?"
         if line.has_answer(call_id, output):
@@ -347,7 +347,7 @@ class ClaudeCode(Importer):
             self.skip("result without its call")
         return turn
 
-    def _assistant(self, record: dict[str, JsonValue], line: Line) -> None:
+    def _assistant(self, record: dict[str, JsonValue], line: AgentLine) -> None:
         self._answered = True
         message = mapping(record.get("message"))
         name, request = first_text(message, "id"), text(record.get("requestId"))
@@ -389,7 +389,7 @@ class ClaudeCode(Importer):
     def _has_block(self, message: str, request: str, block: JsonValue) -> bool:
         return self.is_repeated("block", message, request, content_hash(block))
 
-    def block(self, turn: Turn, line: Line, block: JsonValue) -> None:
+    def block(self, turn: Turn, line: AgentLine, block: JsonValue) -> None:
         """Add a block of an Anthropic message to a step of the agent."""
         fields = mapping(block)
         kind = text(fields.get("type"))
@@ -404,6 +404,6 @@ class ClaudeCode(Importer):
         elif block is not None:
             self.skip(f"block {kind or type(block).__name__}")
 
-    def _note(self, record: dict[str, JsonValue], line: Line, turn: Turn) -> None:
+    def _note(self, record: dict[str, JsonValue], line: AgentLine, turn: Turn) -> None:
         if line is self.main and (uuid := text(record.get("uuid"))):
             self._steps.put(uuid, turn.step_id)

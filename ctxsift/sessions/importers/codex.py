@@ -12,7 +12,7 @@ from ctxsift.sessions.importers.base import Importer, Turn
 from ctxsift.sessions.importers.codex_script import Call, call_of, calls_in
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import arguments_of, count, first_text, mapping, sequence, text, text_of, whole
-from ctxsift.sessions.records import JsonValue, Source, StepEnding, Usage
+from ctxsift.sessions.records import JsonValue, Source, StepEnding, TokenUsage
 
 _RECORDS = ("session_meta", "turn_context", "event_msg", "response_item", "compacted")
 # Events that repeat a response item, or say what the next record says.
@@ -178,7 +178,7 @@ class Codex(Importer):
             # A refresh of rate limits tells the same counts again, so they are not added up.
             if usage and last is not None:
                 cached = count(usage.get("cached_input_tokens"))
-                last.usage = Usage(count(usage.get("input_tokens")), count(usage.get("output_tokens")), cached)
+                last.usage = TokenUsage(count(usage.get("input_tokens")), count(usage.get("output_tokens")), cached)
         elif kind == "turn_aborted":
             if last is not None:
                 last.ending = StepEnding.ABORTED

@@ -19,7 +19,7 @@ from ctxsift.sessions.importers.values import (
     text,
     text_of,
 )
-from ctxsift.sessions.records import JsonValue, Source, Usage
+from ctxsift.sessions.records import JsonValue, Source, TokenUsage
 
 ROLES = {
     "system": Source.SYSTEM,
@@ -191,11 +191,11 @@ class Messages(Importer):
             self.skip(f"block {kind or type(block).__name__}")
 
     @staticmethod
-    def usage(usage: dict[str, JsonValue]) -> Usage | None:
+    def usage(usage: dict[str, JsonValue]) -> TokenUsage | None:
         """Return the token counts of OpenAI's messages, its responses, or Anthropic's messages."""
         for prompt, completion in (("prompt", "completion"), ("input", "output")):
             details = usage.get(f"{prompt}_tokens_details")
             if f"{prompt}_tokens" in usage and (prompt == "prompt" or details is not None):
                 cached = count(mapping(details).get("cached_tokens"))
-                return Usage(count(usage[f"{prompt}_tokens"]), count(usage.get(f"{completion}_tokens")), cached)
+                return TokenUsage(count(usage[f"{prompt}_tokens"]), count(usage.get(f"{completion}_tokens")), cached)
         return usage_of(usage)

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from ctxsift.sessions.importers.base import Importer, Recent, Skipped, Turn
-from ctxsift.sessions.importers.branches import Place, Tree
+from ctxsift.sessions.importers.branches import BranchPlace, Tree
 from ctxsift.sessions.importers.identity import content_hash
 from ctxsift.sessions.importers.values import (
     arguments_of,
@@ -20,7 +20,7 @@ from ctxsift.sessions.importers.values import (
     text_of,
     whole,
 )
-from ctxsift.sessions.records import JsonValue, Source, StepEnding, ToolResult, Usage
+from ctxsift.sessions.records import JsonValue, Source, StepEnding, TokenUsage, ToolResult
 
 _ROLES = ("user", "assistant", "toolResult", "bashExecution")
 _ENDINGS = {"aborted": StepEnding.ABORTED, "error": StepEnding.FAILED}
@@ -69,7 +69,9 @@ class Pi(Importer):
         turn = self._read(record)
         if record.get("type") != "session":
             begun = self.main.number if self.main.number > before else 0
-            self._tree.leaf = self._tree.add(name, self._parent_of(record), Place.OPENS | Place.TURNS, begun)
+            self._tree.leaf = self._tree.add(
+                name, self._parent_of(record), BranchPlace.OPENS | BranchPlace.TURNS, begun
+            )
         # What is no step belongs to the next one.
         step_id = turn.step_id if turn else self.main.number + 1
         self._by_index.append(step_id)
@@ -161,7 +163,7 @@ class Pi(Importer):
         if usage:
             cached = count(usage.get("cacheRead"))
             prompt = count(usage.get("input")) + count(usage.get("cacheWrite")) + cached
-            turn.usage = Usage(prompt, count(usage.get("output")), cached)
+            turn.usage = TokenUsage(prompt, count(usage.get("output")), cached)
         content = message.get("content")
         for block in sequence(content) if isinstance(content, list) else [content]:
             fields = mapping(block)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from benchmark.analysis.choosing import ALL, USES, Needs, Shelf, choose, needs_of, shelves
+from benchmark.analysis.choosing import ALL, USES, Needs, Shortlist, choose, needs_of, shelves
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
 from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.matrix import Track
@@ -36,11 +36,11 @@ def board(easy: list[StoredResult]) -> Leaderboard:
 
 
 @pytest.fixture(scope="module")
-def by_use(board: Leaderboard) -> dict[str, Shelf]:
+def by_use(board: Leaderboard) -> dict[str, Shortlist]:
     return {shelf.use: shelf for shelf in shelves(board)}
 
 
-def cards(shelf: Shelf, needs: Needs) -> list[str | None]:
+def cards(shelf: Shortlist, needs: Needs) -> list[str | None]:
     found = choose(shelf, needs)
     return [each.row.label if each else None for each in (found.best, found.smallest, found.fastest)]
 
@@ -77,7 +77,7 @@ def test_words_that_are_not_known_are_refused_with_those_that_are(text: str, mes
         assert all(use in str(caught.value) for use in USES)
 
 
-def test_all_cases_are_chosen_by_the_board(board: Leaderboard, by_use: dict[str, Shelf]) -> None:
+def test_all_cases_are_chosen_by_the_board(board: Leaderboard, by_use: dict[str, Shortlist]) -> None:
     shelf = by_use[ALL]
     assert [shelf.candidates[option.candidate].row for option in shelf.options] == [
         row for row in board.rows if row.rank is not None
@@ -92,7 +92,7 @@ def test_all_cases_are_chosen_by_the_board(board: Leaderboard, by_use: dict[str,
     assert cards(shelf, Needs()) == [LARGE] * 3
 
 
-def test_a_part_stands_to_the_best_baseline_as_a_whole_does(board: Leaderboard, by_use: dict[str, Shelf]) -> None:
+def test_a_part_stands_to_the_best_baseline_as_a_whole_does(board: Leaderboard, by_use: dict[str, Shortlist]) -> None:
     for candidate in by_use[ALL].candidates:
         reference = candidate.row.summary.reference
         assert reference is not None
@@ -104,7 +104,7 @@ def test_a_part_stands_to_the_best_baseline_as_a_whole_does(board: Leaderboard, 
     assert by_use["json"].floor[0] == "extractor"
 
 
-def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: dict[str, Shelf]) -> None:
+def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: dict[str, Shortlist]) -> None:
     assert cards(by_use["json"], Needs("json")) == [LARGE, SMALL, SMALL]
     assert cards(by_use["json"], Needs("json", memory_bytes=GB)) == [SMALL] * 3
     assert cards(by_use["json"], Needs("json", seconds=10.0, local=True)) == [SMALL] * 3

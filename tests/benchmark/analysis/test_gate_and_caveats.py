@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from benchmark.analysis.caveats import Identity, Mismatch, mismatches
-from benchmark.analysis.comparison import Measure, Verdict, compare, verdict_of
-from benchmark.analysis.gate import Finding, judge_drop
+from benchmark.analysis.comparison import DifferenceVerdict, Measure, compare, verdict_of
+from benchmark.analysis.gate import GateFinding, judge_drop
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.statistics import Difference, Interval
 from tests.conftest import ROOT, published_layout
@@ -35,12 +35,12 @@ def test_every_finding_of_the_gate(results: dict[str, StoredResult], tmp_path: P
         ]
     )
     cases = [
-        (high, cut(high, 9), 0.0, Finding.UNANSWERED, False),
-        (cut(low, 3), cut(high, 3), 0.0, Finding.TOO_FEW, True),
-        (good, bad, 1.0, Finding.DROP, False),
-        (low, high, 0.0, Finding.POSSIBLE_DROP, True),
-        (bad, good, 0.0, Finding.NO_DROP, True),
-        (good, bad, 90.0, Finding.NO_DROP, True),
+        (high, cut(high, 9), 0.0, GateFinding.UNANSWERED, False),
+        (cut(low, 3), cut(high, 3), 0.0, GateFinding.TOO_FEW, True),
+        (good, bad, 1.0, GateFinding.DROP, False),
+        (low, high, 0.0, GateFinding.POSSIBLE_DROP, True),
+        (bad, good, 0.0, GateFinding.NO_DROP, True),
+        (good, bad, 90.0, GateFinding.NO_DROP, True),
     ]
     for a, b, allowed, finding, passed in cases:
         gate = judge_drop(compare(a, b), Measure.FINAL, allowed)
@@ -49,11 +49,11 @@ def test_every_finding_of_the_gate(results: dict[str, StoredResult], tmp_path: P
 
 def test_a_difference_in_words() -> None:
     for difference, verdict in (
-        (Difference(5.0, None, 1.0), Verdict.TOO_FEW),
-        (Difference(5.0, Interval(1.0, 9.0), 0.01), Verdict.BETTER),
-        (Difference(-5.0, Interval(-9.0, -1.0), 0.01), Verdict.WORSE),
-        (Difference(5.0, Interval(-1.0, 11.0), 0.01), Verdict.CANNOT_TELL),
-        (Difference(5.0, Interval(1.0, 9.0), 0.2), Verdict.CANNOT_TELL),
+        (Difference(5.0, None, 1.0), DifferenceVerdict.TOO_FEW),
+        (Difference(5.0, Interval(1.0, 9.0), 0.01), DifferenceVerdict.BETTER),
+        (Difference(-5.0, Interval(-9.0, -1.0), 0.01), DifferenceVerdict.WORSE),
+        (Difference(5.0, Interval(-1.0, 11.0), 0.01), DifferenceVerdict.CANNOT_TELL),
+        (Difference(5.0, Interval(1.0, 9.0), 0.2), DifferenceVerdict.CANNOT_TELL),
     ):
         assert verdict_of(difference) is verdict
 

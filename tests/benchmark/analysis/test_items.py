@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from benchmark.analysis.items import Remark, analyse
+from benchmark.analysis.items import ItemRemark, analyse
 from benchmark.cases import Split, split_of
 from benchmark.corpus import load_corpus
 from benchmark.grading.result import part_of
@@ -64,7 +64,7 @@ def test_difficulty_and_discrimination_are_those_of_the_books(model: StoredResul
     assert items[ids[0]].discrimination is None
     assert items[ids[0]].winners == ()
     assert items[ids[0]].measured == "easy"
-    assert Remark.WEAK_WIN in items[ids[2]].remarks
+    assert ItemRemark.WEAK_WIN in items[ids[2]].remarks
     assert items[ids[2]].winners == ("m0",)
     # The least telling come first.
     assert analyse(results, names)[0].case_id == ids[2]
@@ -75,7 +75,7 @@ def test_four_models_are_too_few_to_tell_discrimination_and_difficulty(model: St
     results = [with_scores(model, name, row) for name, row in zip("abcd", rows, strict=True)]
     items = analyse(results, list("abcd"))
     assert {(item.discrimination, item.measured) for item in items} == {(None, None)}
-    assert not any(Remark.WEAK_WIN in item.remarks for item in items)
+    assert not any(ItemRemark.WEAK_WIN in item.remarks for item in items)
 
 
 def test_a_program_that_is_not_told_the_question_is_no_model(model: StoredResult) -> None:

@@ -15,7 +15,7 @@ from benchmark.matrix import Scenario, Track
 from benchmark.record.base import from_json, to_json
 from benchmark.record.identity import identity_differences
 from benchmark.record.read import StoredResult, find_results, stored
-from benchmark.record.result import Backend
+from benchmark.record.result import LoadedBackend
 from benchmark.render.models import NOT_KNOWN, TITLES, fact_texts, model_rows
 from ctxsift.backends.base import ModelFile
 from tests.conftest import ROOT
@@ -81,7 +81,7 @@ def test_the_header_is_one_key_of_a_result_and_no_part_of_its_identity(packaged:
     assert then is not None
     assert now is not None
     assert "model_file" not in to_json(then.backend)
-    assert from_json(Backend, to_json(now.backend)) == now.backend
+    assert from_json(LoadedBackend, to_json(now.backend)) == now.backend
     scenario = packaged.record.scenario
     assert identity_differences((scenario, then), (scenario, now)) == []
     assert identity_differences((scenario, then), (replace(scenario, model="other"), now)) != []

@@ -17,7 +17,7 @@ from benchmark.analysis.noise import noise
 from benchmark.matrix import Scenario
 from benchmark.record.identity import identity_differences
 from benchmark.record.read import StoredResult, read_result, stored
-from benchmark.record.result import Answered, Backend, Result, Run
+from benchmark.record.result import Answered, LoadedBackend, Result, Run
 from benchmark.record.write import write_result
 from benchmark.run.identity import AskedModel, LoadedModel
 from ctxsift.backends.base import CANARY
@@ -27,7 +27,7 @@ from tests.support.agreeing import agreeing
 from tests.support.results import template
 
 CASES = 16
-BACKEND = Backend(
+BACKEND = LoadedBackend(
     name="llama_cpp",
     engine="engine",
     engine_version="1",
@@ -42,7 +42,7 @@ BACKEND = Backend(
 # What differs from run to run, is a name for people, or is told by something else: the hash of the weights.
 NEED_NOT = {
     Scenario: {"name", "phase", "enabled", "gguf_filename", "install"},
-    Backend: {"environment", "model_file"},
+    LoadedBackend: {"environment", "model_file"},
     Run: {
         "timestamp",
         "complete",
@@ -159,11 +159,11 @@ def test_a_run_is_the_same_but_for_what_need_not_be(run: Result, field: str) -> 
     _check(run, replace(run, run=replace(run.run, **{field: other})), field, "", NEED_NOT[Run])
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(Backend)])
+@pytest.mark.parametrize("field", [field.name for field in fields(LoadedBackend)])
 def test_what_is_loaded_is_the_same_but_for_what_need_not_be(run: Result, field: str) -> None:
     assert run.run is not None
     backend = replace(BACKEND, **{field: changed(getattr(BACKEND, field))})
-    _check(run, replace(run, run=replace(run.run, backend=backend)), field, "backend", NEED_NOT[Backend])
+    _check(run, replace(run, run=replace(run.run, backend=backend)), field, "backend", NEED_NOT[LoadedBackend])
 
 
 def _check(before: Result, after: Result, field: str, part: str, need_not: set[str]) -> None:
@@ -177,7 +177,7 @@ def test_all_that_can_change_an_answer_is_compared() -> None:
     assert asked <= {field.name for field in dataclasses.fields(Scenario)} - NEED_NOT[Scenario]
     # Of the backend, "name" is what is loaded.
     loaded = {field.name for field in dataclasses.fields(LoadedModel)} - {"backend"} | {"name"}
-    assert loaded <= {field.name for field in fields(Backend)} - NEED_NOT[Backend]
+    assert loaded <= {field.name for field in fields(LoadedBackend)} - NEED_NOT[LoadedBackend]
 
 
 def test_what_was_drawn_to_watch_the_engine_may_differ(run: Result) -> None:

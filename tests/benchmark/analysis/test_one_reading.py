@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from benchmark import compare as command
-from benchmark.analysis.comparison import Comparisons, Measure, Verdict, compare
+from benchmark.analysis.comparison import Comparisons, DifferenceVerdict, Measure, compare
 from benchmark.analysis.leaderboard import Conclusion, build_leaderboard
 from benchmark.analysis.ranking import Rank, rank_results
-from benchmark.analysis.speed import Pace
+from benchmark.analysis.speed import SpeedFinding
 from benchmark.record.read import StoredResult, find_results, read_result, stored
 from benchmark.record.result import Answered
 from benchmark.render.documents import pair_document
@@ -58,7 +58,7 @@ def test_a_slow_machine_makes_no_result_worse(results: dict[str, StoredResult]) 
     fast, slow = slower(results["model-02"], 0.01), slower(results["model-02"], 100.0, cpu="another")
     found = compare(fast, slow)
     assert found.difference(Measure.FINAL).value < -1
-    assert found.verdict(Measure.CORE) is Verdict.CANNOT_TELL
+    assert found.verdict(Measure.CORE) is DifferenceVerdict.CANNOT_TELL
     assert found.verdict(Measure.FINAL) is None
     assert found.verdict(Measure.LIFT) is None
     assert found.speed is None
@@ -66,7 +66,7 @@ def test_a_slow_machine_makes_no_result_worse(results: dict[str, StoredResult]) 
     text = pair_markdown(found, None)
     assert "B worse" not in text
     assert "B better" not in text
-    assert pair_document(found, None)["verdict"] == Verdict.CANNOT_TELL
+    assert pair_document(found, None)["verdict"] == DifferenceVerdict.CANNOT_TELL
 
 
 def test_latency_is_compared_apart_within_one_machine(results: dict[str, StoredResult]) -> None:
@@ -74,7 +74,7 @@ def test_latency_is_compared_apart_within_one_machine(results: dict[str, StoredR
     speed = compare(fast, slow).speed
     assert speed is not None
     assert speed.ratio == pytest.approx(3.0)
-    assert speed.verdict is Pace.SLOWER
+    assert speed.verdict is SpeedFinding.SLOWER
     assert "B slower" in pair_markdown(compare(fast, slow), None)
     assert compare(fast, slower(slow, 1.0, cpu="another")).speed is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.analysis.race import ERROR, Races, Rules, Sure, run_races, standing, when_sure
+from benchmark.analysis.race import ERROR, RaceResults, RaceRules, Sure, run_races, standing, when_sure
 from benchmark.statistics import Floats
 
 CASES = 120
@@ -17,7 +17,7 @@ def drawn(means: Floats, seed: int = 0, noise: float = 0.2) -> Floats:
     return np.clip(means[:, np.newaxis] + hard + generator.normal(0, noise, (len(means), CASES)), 0, 1)
 
 
-def raced(scores: Floats, rules: Rules) -> Races:
+def raced(scores: Floats, rules: RaceRules) -> RaceResults:
     return run_races(scores[np.newaxis], Sure.stacked([when_sure(scores, rules)]), rules)
 
 
@@ -39,7 +39,7 @@ def by_hand(first: Floats, second: Floats, tolerance: float, stake: float) -> in
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_the_bets_are_those_of_the_formula(tolerance: float) -> None:
-    scores, rules = drawn(np.array([0.8, 0.6, 0.55, 0.3])), Rules(1, tolerance)
+    scores, rules = drawn(np.array([0.8, 0.6, 0.55, 0.3])), RaceRules(1, tolerance)
     sure, stake = when_sure(scores, rules), np.log(1 * 3 / ERROR)
     assert rules.stake(4) == pytest.approx(stake)
     for first in range(4):
@@ -57,7 +57,7 @@ def test_the_capital_of_a_tie_seldom_grows() -> None:
     for seed in range(200):
         generator = np.random.default_rng(seed)
         scores = np.stack([generator.permutation(np.linspace(0, 1, CASES)) for _ in range(4)])
-        claims += bool((when_sure(scores, Rules(2)).as_good <= CASES).any())
+        claims += bool((when_sure(scores, RaceRules(2)).as_good <= CASES).any())
     # 12 directions, of which each may be claimed with a probability of 5 % / 4.
     assert claims / 200 <= 12 * ERROR / 4
 
@@ -66,7 +66,7 @@ def test_the_capital_of_a_tie_seldom_grows() -> None:
 def test_one_pair_of_scores_of_0_and_1_is_wrong_nearly_as_often_as_allowed(alike: int) -> None:
     # Where the bound has the least room: one is right once more than the other. Cases on one capture come out alike,
     # which does no harm as long as they are strewn among the others.
-    generator, rules = np.random.default_rng(0), Rules(1)
+    generator, rules = np.random.default_rng(0), RaceRules(1)
     scores = np.array([_one_more(generator, alike) for _ in range(600)])
     found = run_races(scores, Sure.stacked([when_sure(each, rules) for each in scores]), rules)
     wrong = found.chosen[:, 0].mean()
@@ -83,7 +83,7 @@ def _one_more(generator: np.random.Generator, alike: int) -> Floats:
 
 def test_who_is_far_off_stops_and_who_is_near_is_asked_everything() -> None:
     scores = drawn(np.array([0.8, 0.79, 0.4, 0.3, 0.2]))
-    found = raced(scores, Rules(1))
+    found = raced(scores, RaceRules(1))
     assert (found.asked[0, :2] == CASES).all()
     assert (found.asked[0, 2:] < CASES / 2).all()
     assert found.chosen[0].tolist() == (scores.mean(axis=1) == scores.mean(axis=1).max()).tolist()
@@ -91,7 +91,7 @@ def test_who_is_far_off_stops_and_who_is_near_is_asked_everything() -> None:
 
 
 def test_a_sure_winner_is_taken_in_and_stops() -> None:
-    found = raced(drawn(np.array([0.95, 0.5, 0.49, 0.48, 0.05])), Rules(2))
+    found = raced(drawn(np.array([0.95, 0.5, 0.49, 0.48, 0.05])), RaceRules(2))
     assert found.asked[0, 0] < CASES
     assert found.asked[0, 4] < CASES
     assert found.asked[0, 1:4].max() == CASES
@@ -101,8 +101,8 @@ def test_a_sure_winner_is_taken_in_and_stops() -> None:
 
 def test_a_tie_within_the_tolerance_needs_no_resolving() -> None:
     scores = drawn(np.array([0.8, 0.795, 0.3]), noise=0.05)
-    assert raced(scores, Rules(1)).asked[0].max() == CASES
-    assert raced(scores, Rules(1, 0.05)).asked[0].max() < CASES
+    assert raced(scores, RaceRules(1)).asked[0].max() == CASES
+    assert raced(scores, RaceRules(1, 0.05)).asked[0].max() < CASES
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -112,30 +112,30 @@ def test_whoever_runs_to_the_end_is_placed_by_its_exact_mean(seed: int) -> None:
     scores += (
         0.6 + 0.001 * np.random.default_rng(seed).permutation(6)[:, np.newaxis] - scores.mean(axis=1, keepdims=True)
     )
-    found = raced(scores, Rules(3))
+    found = raced(scores, RaceRules(3))
     assert (found.asked == CASES).all()
     assert set(np.flatnonzero(found.chosen[0])) == set(np.argsort(-scores.mean(axis=1))[:3])
 
 
 def test_all_of_them_are_no_race() -> None:
     with pytest.raises(ValueError, match="the best 3 of 3 are no race"):
-        standing(np.full((3, CASES), 0.5), Rules(3))
+        standing(np.full((3, CASES), 0.5), RaceRules(3))
 
 
 def test_equal_scenarios_end() -> None:
-    found = raced(np.full((4, CASES), 0.5), Rules(2))
+    found = raced(np.full((4, CASES), 0.5), RaceRules(2))
     assert found.chosen.sum() == 2
     assert (found.asked == CASES).all()
 
 
 def test_scores_at_the_ends_of_their_range_are_no_fault() -> None:
-    found = raced(np.repeat([[1.0], [0.0], [0.0]], CASES, axis=1), Rules(1))
+    found = raced(np.repeat([[1.0], [0.0], [0.0]], CASES, axis=1), RaceRules(1))
     assert found.chosen[0].tolist() == [True, False, False]
     assert found.asked.max() < CASES / 2
 
 
 def test_a_race_that_goes_on_says_whom_to_ask() -> None:
-    rules, scores = Rules(2, 0.01), drawn(np.linspace(0.3, 0.8, 6))
+    rules, scores = RaceRules(2, 0.01), drawn(np.linspace(0.3, 0.8, 6))
     whole = raced(scores, rules)
     answers, rounds = np.full_like(scores, np.nan), 0
     while (found := standing(answers, rules)).waiting.any():
@@ -152,7 +152,7 @@ def test_a_race_that_goes_on_says_whom_to_ask() -> None:
 def test_what_is_behind_a_missing_answer_decides_nothing() -> None:
     scores = drawn(np.array([0.9, 0.5, 0.1]))
     scores[1, 3] = np.nan
-    found = standing(scores, Rules(1))
+    found = standing(scores, RaceRules(1))
     assert found.waiting[0].tolist() == [False, True, False]
     assert found.asked[0].tolist() == [8, 8, 8]
     assert not found.chosen.any()

@@ -15,7 +15,7 @@ from benchmark.grading.summary import break_down, summarise
 from benchmark.record.result import Answered, Outcome
 from benchmark.record.summary import Dimension
 from benchmark.scoring import Embedder, bootstrap_cores, bootstrap_final_scores
-from benchmark.scoring.judge_error import JudgeError, Source
+from benchmark.scoring.judge_error import AnswerSource, JudgeError
 from benchmark.statistics import Clusters, bootstrap_means, interval_of
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation
@@ -90,7 +90,7 @@ def test_intervals_of_a_scenario_draw_captures(outcomes: list[Outcome], corpus: 
 def test_the_error_of_the_scorer_widens_the_verdict_on_the_floor(outcomes: list[Outcome]) -> None:
     answered = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
     scores = {"tf-idf": [0.25] * len(answered), GOLD: [1.0] * len(answered)}
-    error = JudgeError(tuple(Source(0.7 + 0.05 * step, 0.1 * step) for step in range(5)))
+    error = JudgeError(tuple(AnswerSource(0.7 + 0.05 * step, 0.1 * step) for step in range(5)))
     without = summarise(CASES, outcomes, scores).reference
     known = summarise(CASES, outcomes, scores, judge_error=error, author="model")
     assert without is not None

@@ -19,7 +19,7 @@ from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import Agreement, Calibration, JudgedAnswer, Use, uses
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.calibrating import rules_on
-from benchmark.probes.labelled import Part, labelled_answers
+from benchmark.probes.labelled import LabelledPart, labelled_answers
 from benchmark.record.judged_quality import ScoredCriterion
 
 ACCURACY, COVERAGE = Criterion.ACCURACY_FACTUAL, Criterion.COMPLETENESS_COVERAGE
@@ -170,7 +170,7 @@ def test_what_a_judge_may_be_used_for(labelled: list[LabelledAnswer], says: Says
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_rules_judge_coverage_and_nothing_else() -> None:
-    answers = labelled_answers([Part.QUALITIES])
+    answers = labelled_answers([LabelledPart.QUALITIES])
     found = calibration_of(answers, rules_on(answers))
     by_name = {each.criterion: each for each in found.criteria}
     assert by_name[COVERAGE].use is Use.MAY_BE_USED, by_name[COVERAGE].why

@@ -22,7 +22,7 @@ from benchmark.judges.protocol import (
     output_schema,
     verdict_of,
 )
-from benchmark.judges.rubric import GUIDES, Criterion, Dimension, dimension_scores, overall_score
+from benchmark.judges.rubric import GUIDES, Criterion, RubricDimension, dimension_scores, overall_score
 
 FACTUAL, TECHNICAL = Criterion.ACCURACY_FACTUAL, Criterion.ACCURACY_TECHNICAL
 COVERAGE, FORMAT = Criterion.COMPLETENESS_COVERAGE, Criterion.INSTRUCTION_FORMAT
@@ -80,15 +80,15 @@ def test_figures_that_one_criterion_cannot_give_are_kept_and_not_used() -> None:
     verdict = verdict_of(JUDGED, json.dumps(ONE))
     assert (verdict.aggregate, verdict.unread) == (4.8, None)
     assert verdict.dimensions == {
-        Dimension.ACCURACY: 4.9,
-        Dimension.CONTEXT: 4.5,
-        Dimension.ARTIFACT: 3.2,
-        Dimension.COMPLETENESS: 5.0,
-        Dimension.CONTINUITY: 4.8,
-        Dimension.INSTRUCTION: 5.0,
+        RubricDimension.ACCURACY: 4.9,
+        RubricDimension.CONTEXT: 4.5,
+        RubricDimension.ARTIFACT: 3.2,
+        RubricDimension.COMPLETENESS: 5.0,
+        RubricDimension.CONTINUITY: 4.8,
+        RubricDimension.INSTRUCTION: 5.0,
     }
     assert verdict.scores[FACTUAL].reasoning == ONE["criterionResults"][0]["reasoning"]
-    assert dimension_scores(values(verdict)) == {Dimension.ACCURACY: 5.0}
+    assert dimension_scores(values(verdict)) == {RubricDimension.ACCURACY: 5.0}
     assert overall_score(values(verdict)) == 5.0
     assert given_verdict(JUDGED, ONE) == verdict
 
@@ -99,7 +99,11 @@ def test_the_overall_score_is_the_mean_of_dimensions_whatever_the_aggregate() ->
     scores = values(verdict)
     assert sum(scores.values()) / 4 == 4.75
     assert verdict.aggregate == 4.8
-    assert dimension_scores(scores) == {Dimension.ACCURACY: 5, Dimension.CONTEXT: 4, Dimension.COMPLETENESS: 5}
+    assert dimension_scores(scores) == {
+        RubricDimension.ACCURACY: 5,
+        RubricDimension.CONTEXT: 4,
+        RubricDimension.COMPLETENESS: 5,
+    }
     assert overall_score(scores) == pytest.approx(14 / 3)
     # Of two criteria in one dimension and one in another.
     assert overall_score({FACTUAL: 5, TECHNICAL: 2, COVERAGE: 0}) == 1.75
@@ -108,7 +112,7 @@ def test_the_overall_score_is_the_mean_of_dimensions_whatever_the_aggregate() ->
 
 def test_fourteen_criteria_in_six_dimensions() -> None:
     assert len(Criterion) == len(GUIDES) == 14
-    assert [(each.published_name, len(each.criteria)) for each in Dimension] == [
+    assert [(each.published_name, len(each.criteria)) for each in RubricDimension] == [
         ("accuracy", 2),
         ("context_awareness", 2),
         ("artifact_trail", 3),
@@ -116,8 +120,8 @@ def test_fourteen_criteria_in_six_dimensions() -> None:
         ("continuity", 3),
         ("instruction_following", 2),
     ]
-    assert [each.published_name for each in Dimension] == list(ONE["dimensionScores"])
-    assert [each for dimension in Dimension for each in dimension.criteria] == list(Criterion)
+    assert [each.published_name for each in RubricDimension] == list(ONE["dimensionScores"])
+    assert [each for dimension in RubricDimension for each in dimension.criteria] == list(Criterion)
     assert all(each in each.dimension.criteria for each in Criterion)
 
 
@@ -286,7 +290,7 @@ def test_keys_in_any_letters_and_dimensions_that_are_none() -> None:
     dimensions = {"Accuracy": "4", "context_awareness": None, "artifact": 3, "completeness": True}
     said = {"CriterionResults": [{"criterionid": FACTUAL, "Score": 2}], "AGGREGATESCORE": "x"}
     found = given_verdict(asked(FACTUAL), said | {"dimensionScores": dimensions})
-    assert (values(found), found.aggregate, found.dimensions) == ({FACTUAL: 2}, None, {Dimension.ACCURACY: 4})
+    assert (values(found), found.aggregate, found.dimensions) == ({FACTUAL: 2}, None, {RubricDimension.ACCURACY: 4})
 
 
 def test_an_id_is_of_all_texts_that_are_shown() -> None:

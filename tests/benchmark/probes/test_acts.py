@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from benchmark.probes.__main__ import main
-from benchmark.probes.acts import Act, Call, Condition, Outcome, graded, graded_call
+from benchmark.probes.acts import Act, ActCall, Condition, Outcome, graded, graded_call
 from benchmark.probes.answered import acts_about, answering
-from benchmark.probes.answerers import Extract
+from benchmark.probes.answerers import ContextExtract
 from benchmark.probes.checking import check_probes
 from benchmark.probes.loading import WrittenProbes, read_probes, written_probes
 from benchmark.probes.questions import ACT_WORDS, ActQuestion, AnswerPrompt, AnswerQuestion
@@ -35,8 +35,8 @@ LIMIT = Act(
     tools=("edit", "run"),
     obeys=(Condition(says="eight", tools=("edit",), argument="new", names=(("limit = 8", "limit = 8.0"),)),),
     breaks=(Condition(says="six", names=("limit = 6",)), Condition(says="a file of data", names=("data/",))),
-    gold=Call(tool="edit", arguments={"path": "shop.toml", "old": "limit = 6", "new": "limit = 8"}),
-    naive=Call(tool="edit", arguments={"path": "shop.toml", "old": "", "new": "limit = 6"}),
+    gold=ActCall(tool="edit", arguments={"path": "shop.toml", "old": "limit = 6", "new": "limit = 8"}),
+    naive=ActCall(tool="edit", arguments={"path": "shop.toml", "old": "", "new": "limit = 6"}),
 )
 GOOD = '{"tool": "edit", "arguments": {"path": "shop.toml", "old": "", "new": "limit = 8"}}'
 
@@ -135,7 +135,7 @@ def test_acts_are_asked_where_their_orders_are_gone_and_never_of_who_copies_line
     assert [each.act.act_id for each in last] == [act.act_id for act in subject.acts]
     assert all(max(each.act.evidence) < subject.cuts[each.at].first_kept for each in every)
     assert len(every) > len(last)
-    assert answering(result, last, Extract()).questions == 0
+    assert answering(result, last, ContextExtract()).questions == 0
 
 
 def _calls(line: dict[str, Any]) -> dict[str, Any] | str | None:

@@ -31,9 +31,9 @@ from benchmark.probes.answered import (
     questions_about,
     unanswerable_about,
 )
-from benchmark.probes.answerers import Extract
+from benchmark.probes.answerers import ContextExtract
 from benchmark.probes.extracting import extracted
-from benchmark.probes.measuring import Subject
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.packets import check_folder, packets_of
@@ -42,7 +42,7 @@ from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.recorded import PUBLISHED_AS, published_answers, published_contexts
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
-from benchmark.probes.said import Answers
+from benchmark.probes.said import ProbeAnswers
 from benchmark.probes.scenarios import scenarios_of
 from benchmark.probes.subjects import recorded_subjects
 from ctxsift.errors import InputError
@@ -54,25 +54,25 @@ METHODS = (ORACLE, "text", "drop")
 
 
 @pytest.fixture(scope="module")
-def subject() -> Subject:
+def subject() -> ProbedSubject:
     return recorded_subjects([SESSION])[0]
 
 
 @pytest.fixture(scope="module")
-def measured(subject: Subject) -> ProbeResult:
+def measured(subject: ProbedSubject) -> ProbeResult:
     return run_scenarios([subject], scenarios_of(METHODS, [2000]))
 
 
 @pytest.fixture(scope="module")
-def put(measured: ProbeResult, subject: Subject) -> list[Put]:
+def put(measured: ProbeResult, subject: ProbedSubject) -> list[Put]:
     return questions_about(measured, [subject])
 
 
 @pytest.fixture(scope="module")
-def result(measured: ProbeResult, subject: Subject, put: list[Put]) -> ProbeResult:
+def result(measured: ProbeResult, subject: ProbedSubject, put: list[Put]) -> ProbeResult:
     published, texts = published_answering([subject])
     assert published
-    answered = [answering(measured, put, Extract()), published]
+    answered = [answering(measured, put, ContextExtract()), published]
     return replace(measured, answered=answered, contexts=measured.contexts | texts)
 
 
@@ -85,13 +85,13 @@ class Says:
         self._text, self._silent = text, silent
         self.seen: list[AnswerQuestion] = []
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Note what is seen."""
         self.seen += questions
-        return Answers({each.question_id: self._text for each in questions if each.question not in self._silent})
+        return ProbeAnswers({each.question_id: self._text for each in questions if each.question not in self._silent})
 
 
-def test_both_boards_are_over_the_same_questions(result: ProbeResult, subject: Subject) -> None:
+def test_both_boards_are_over_the_same_questions(result: ProbeResult, subject: ProbedSubject) -> None:
     boards = list(answered_boards(result))
     assert [board.answering.answerer for board in boards] == ["extract", "recorded"]
     for board in boards:
@@ -132,7 +132,7 @@ def test_published_answers_stand_beside_what_was_read(result: ProbeResult) -> No
 
 
 def test_an_answerer_sees_no_method_and_no_right_answer(
-    measured: ProbeResult, put: list[Put], subject: Subject
+    measured: ProbeResult, put: list[Put], subject: ProbedSubject
 ) -> None:
     says = Says("half up")
     answering(measured, put, says)
@@ -181,17 +181,17 @@ class Refuses:
     def __init__(self, of: Sequence[str], guess: str) -> None:
         self._of, self._guess = of, guess
 
-    def answers(self, questions: Sequence[AnswerQuestion]) -> Answers:
+    def answers(self, questions: Sequence[AnswerQuestion]) -> ProbeAnswers:
         """Answer all of them."""
         texts = dict.fromkeys(self._of, "My context does not say.")
-        return Answers({each.question_id: texts.get(each.question, self._guess) for each in questions})
+        return ProbeAnswers({each.question_id: texts.get(each.question, self._guess) for each in questions})
 
 
 def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
     tmp_path: Path,
     measured: ProbeResult,
     put: list[Put],
-    subject: Subject,
+    subject: ProbedSubject,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     without = unanswerable_about(measured, [subject])
@@ -210,7 +210,7 @@ def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
     assert more.kept == board.kept
     assert {label: changed(fates, unanswerable=None) for label, fates in more.fates.items()} == board.fates
     path = tmp_path / "r.json"
-    found = replace(measured, answered=[both[1], answering(measured, [*put, *without], Extract())])
+    found = replace(measured, answered=[both[1], answering(measured, [*put, *without], ContextExtract())])
     path.write_text(RESULT_FILE.text(found, "r.json"), encoding="utf-8")
     assert read_result(path) == found
     shown = {}
@@ -226,7 +226,7 @@ def test_who_says_that_it_is_not_there_is_counted_and_in_no_mean(
 
 
 def test_a_guess_beside_saying_so_abstains_and_a_guess_alone_does_not(
-    measured: ProbeResult, put: list[Put], subject: Subject
+    measured: ProbeResult, put: list[Put], subject: ProbedSubject
 ) -> None:
     asked: list[Put | PutUnanswerable] = [*put, *unanswerable_about(measured, [subject])]
     for guess, count in (("It is not in my context; perhaps 5.", 2), ("Nobody set one; perhaps 5.", 0), ("", 0)):
@@ -235,7 +235,7 @@ def test_a_guess_beside_saying_so_abstains_and_a_guess_alone_does_not(
 
 
 def test_readers_elsewhere_are_asked_what_has_no_answer(
-    measured: ProbeResult, put: list[Put], subject: Subject
+    measured: ProbeResult, put: list[Put], subject: ProbedSubject
 ) -> None:
     without = unanswerable_about(measured, [subject])
     packets = packets_of([*put, *without], 3, seed=1)
@@ -248,13 +248,13 @@ def test_readers_elsewhere_are_asked_what_has_no_answer(
     assert len(list(itertools.groupby(each.context for each in seen.seen))) == len(METHODS)
 
 
-def test_probes_by_rule_where_nobody_wrote_any(subject: Subject) -> None:
+def test_probes_by_rule_where_nobody_wrote_any(subject: ProbedSubject) -> None:
     by_rule = changed(subject, probes=tuple(each for each in subject.probes if each.made_by is Maker.RULE))
     assert {each.probe.made_by for each in asked_at(by_rule, 4)} == {Maker.RULE}
     assert {each.probe.made_by for each in asked_at(subject, 4)} == {Maker.HAND}
 
 
-def test_every_cut_may_be_asked(measured: ProbeResult, subject: Subject, put: list[Put]) -> None:
+def test_every_cut_may_be_asked(measured: ProbeResult, subject: ProbedSubject, put: list[Put]) -> None:
     all_of_them = questions_about(measured, [subject], every_cut=True)
     assert len(all_of_them) == len(METHODS) * sum(each.probe.made_by is Maker.HAND for each in subject.asked)
     assert {each.asking.at for each in put} == {len(subject.cuts) - 1}
@@ -328,7 +328,7 @@ def test_each_answer_is_shown_beside_the_right_one_with_its_verdict(
         ("Nothing.", 0, "not said"),
     ],
 )
-def test_a_verdict_says_why(subject: Subject, answer: str, share: float, why: str) -> None:
+def test_a_verdict_says_why(subject: ProbedSubject, answer: str, share: float, why: str) -> None:
     asking = next(each for each in subject.asked if each.probe.probe_id == "red-at-first")
     first = judged_answer(subject, asking, answer, AnswerJudge()).statements[0]
     assert (first.share, first.why) == (share, why)
@@ -501,7 +501,7 @@ def test_a_killed_run_comes_to_the_same_table(tmp_path: Path) -> None:
     assert tables[0]["became"] == tables[1]["became"]
 
 
-def test_what_the_kept_steps_say_counts_for_no_answer(subject: Subject) -> None:
+def test_what_the_kept_steps_say_counts_for_no_answer(subject: ProbedSubject) -> None:
     asking = next(
         each
         for each in subject.asked

@@ -16,7 +16,7 @@ import pytest
 from benchmark.probes.answerers import AnswererOptions, answerers_of, told_within
 from benchmark.probes.extracting import extracted
 from benchmark.probes.questions import AnswerPrompt, AnswerQuestion, prompt_sha256, within
-from benchmark.probes.said import Answers
+from benchmark.probes.said import ProbeAnswers
 from benchmark.run.identity import prompt_sha256 as product_prompt_sha256
 from ctxsift.errors import InputError
 from tests.conftest import ROOT
@@ -51,7 +51,7 @@ def scripted(folder: Path, **script: Any) -> AnswererOptions:
     return options(folder, {"name": "mine", "track": "control", "backend": "scripted", "model": str(path)})
 
 
-def asked(folder: Path, questions: list[AnswerQuestion], **script: Any) -> Answers:
+def asked(folder: Path, questions: list[AnswerQuestion], **script: Any) -> ProbeAnswers:
     (answerer,) = answerers_of(["mine"], scripted(folder, **script))
     return answerer.answers(questions)
 

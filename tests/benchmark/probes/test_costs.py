@@ -10,7 +10,7 @@ import pytest
 from benchmark.probes.__main__ import main
 from benchmark.probes.charts import check_chart
 from benchmark.probes.costs import Cost, Prices, break_even, costs_of
-from benchmark.probes.records import RESULT_FILE, Call, LeftContext, MeasuredMethod, ProbedSession, ProbeResult
+from benchmark.probes.records import RESULT_FILE, LeftContext, MeasuredMethod, ModelCall, ProbedSession, ProbeResult
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.scenarios import scenarios_of
 from benchmark.probes.subjects import recorded_subjects
@@ -20,10 +20,10 @@ from tests.conftest import ROOT
 # 100, 300, 700 and 1,000 tokens without a cut: 2,100 sent. With cached input at a tenth that costs
 # 100 + (10 + 200) + (30 + 400) + (70 + 300) = 1,110.
 CALLS = [
-    Call(step=2, tokens=100),
-    Call(step=4, tokens=300),
-    Call(step=6, tokens=700),
-    Call(step=8, tokens=1000),
+    ModelCall(step=2, tokens=100),
+    ModelCall(step=4, tokens=300),
+    ModelCall(step=6, tokens=700),
+    ModelCall(step=8, tokens=1000),
 ]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from benchmark.judges.rubric import Criterion, Dimension
-from benchmark.probes.figures import Board, boards
+from benchmark.judges.rubric import Criterion, RubricDimension
+from benchmark.probes.figures import ProbeBoard, boards
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, tables_of
 from benchmark.probes.records import (
@@ -60,7 +60,7 @@ def result(methods: dict[str, list[AskedProbe]]) -> ProbeResult:
     )
 
 
-def only_board(found: ProbeResult) -> Board:
+def only_board(found: ProbeResult) -> ProbeBoard:
     (board,) = boards(found)
     return board
 
@@ -100,8 +100,8 @@ def test_what_is_told_in_other_words_stands_beside_the_score() -> None:
 def test_dimensions_are_means_of_what_is_scored() -> None:
     (row,) = only_board(result({"m": [asked("a", 0, 3)]})).rows
     assert {name: found.value for name, found in row.dimensions.items()} == {
-        Dimension.ACCURACY: 3,
-        Dimension.COMPLETENESS: 5,
+        RubricDimension.ACCURACY: 3,
+        RubricDimension.COMPLETENESS: 5,
     }
     assert row.overall.value == 4
 

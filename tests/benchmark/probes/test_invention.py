@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from benchmark.probes.figures import Inventions, boards
 from benchmark.probes.generating import generated
 from benchmark.probes.invention import History
-from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.measuring import ProbedSubject, measure
 from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards
 from benchmark.probes.records import MOST_INVENTIONS, ProbeResult
 from benchmark.probes.running import result_of
 from benchmark.probes.scenarios import ProbeScenario
-from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.controls import GivenSummary
 from ctxsift.sessions.reading import read_session
 from ctxsift.sessions.records import Source, Step
 from tests.conftest import ROOT
@@ -76,8 +76,8 @@ def test_each_name_counts_once() -> None:
 
 def _measured(**summaries: str) -> ProbeResult:
     session = read_session(ROOT / "docs/examples/session.json")
-    subject = Subject("mine", "own", session, generated(session, keep_last=60), keep_last=60)
-    made = {name: [measure(subject, name, 400, made=Given(text))] for name, text in summaries.items()}
+    subject = ProbedSubject("mine", "own", session, generated(session, keep_last=60), keep_last=60)
+    made = {name: [measure(subject, name, 400, made=GivenSummary(text))] for name, text in summaries.items()}
     return result_of([subject], {ProbeScenario(method=name): parts for name, parts in made.items()})
 
 

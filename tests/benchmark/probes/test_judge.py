@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.probes.figures import boards
-from benchmark.probes.judge import Found, Need, Questions, Said, Unit
-from benchmark.probes.measuring import Subject
+from benchmark.probes.judge import Mention, Need, ProbeUnit, ProbeVerdict, SessionProbes
+from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import RESULT_FILE, read_result
@@ -25,12 +25,12 @@ class FirstName:
 
     name, version, needs = "first name", "1", frozenset({Need.CONTEXT})
 
-    def judge(self, unit: Unit) -> Said:
+    def judge(self, unit: ProbeUnit) -> ProbeVerdict:
         """Return the statements that count and whose first name stands in the context."""
         assert not unit.gold
         firsts = ((index, unit.statements[index].names[:1]) for index in unit.counted.statements)
         named = {index: name[0] if isinstance(name[0], str) else name[0][0] for index, name in firsts if name}
-        return Said({index: Found(why=name) for index, name in named.items() if name in unit.context})
+        return ProbeVerdict({index: Mention(why=name) for index, name in named.items() if name in unit.context})
 
 
 class Parrot:
@@ -38,15 +38,15 @@ class Parrot:
 
     name, version, needs = "parrot", "1", frozenset({Need.GOLD})
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: SessionProbes) -> None:
         self._known = {probe.probe_id for probe in questions.probes}
 
-    def judge(self, unit: Unit) -> Said:
+    def judge(self, unit: ProbeUnit) -> ProbeVerdict:
         """Return that all is said."""
         assert unit.probe.probe_id in self._known
         assert unit.gold
         assert not unit.context
-        return Said({index: Found() for index in unit.counted.statements})
+        return ProbeVerdict({index: Mention() for index in unit.counted.statements})
 
 
 class Examiner(FirstName):
@@ -56,11 +56,11 @@ class Examiner(FirstName):
 
 
 @pytest.fixture(scope="module")
-def subject() -> Subject:
+def subject() -> ProbedSubject:
     return recorded_subjects(["parcelgrid"])[0]
 
 
-def test_a_whole_run_is_judged_by_it(tmp_path: Path, subject: Subject) -> None:
+def test_a_whole_run_is_judged_by_it(tmp_path: Path, subject: ProbedSubject) -> None:
     journal, path = tmp_path / "journal", tmp_path / "r.json"
     result = run_scenarios([subject], METHODS, judge=lambda _: FirstName(), journal=journal)
     path.write_text(RESULT_FILE.text(result, "r.json"), encoding="utf-8")
@@ -78,12 +78,12 @@ def test_a_whole_run_is_judged_by_it(tmp_path: Path, subject: Subject) -> None:
     assert result.methods[1].asked != rules.methods[1].asked
 
 
-def test_a_judge_sees_what_it_needs_and_no_more(subject: Subject) -> None:
+def test_a_judge_sees_what_it_needs_and_no_more(subject: ProbedSubject) -> None:
     result = run_scenarios([subject], scenarios_of(["drop"], [2000]), judge=Parrot)
     (drop,) = result.methods
     assert {each.score for each in drop.asked} == {5}
 
 
-def test_a_judge_of_answers_needs_some(subject: Subject) -> None:
+def test_a_judge_of_answers_needs_some(subject: ProbedSubject) -> None:
     with pytest.raises(InputError, match="judges answers, but this run has none"):
         run_scenarios([subject], scenarios_of(["drop"], [2000]), judge=lambda _: Examiner())

@@ -8,7 +8,7 @@ import pytest
 from benchmark.judges.rubric import FULL, Criterion
 from benchmark.probes.asking import NOTHING, UNCOUNTED, counted_of
 from benchmark.probes.file_sets import FileJudge
-from benchmark.probes.judge import Counted, Found, Questions, Said, Unit
+from benchmark.probes.judge import Counted, Mention, ProbeUnit, ProbeVerdict, SessionProbes
 from benchmark.probes.judging import RuleJudge
 from benchmark.probes.loading import recorded_named
 from benchmark.probes.model import FileChange, Probe, ProbeType
@@ -35,8 +35,8 @@ LIMIT = {
 }
 
 
-def unit(probe: Probe, context: str, counted: Counted = UNCOUNTED) -> Unit:
-    return Unit(probe, probe.statements, counted, step=9, context=context)
+def unit(probe: Probe, context: str, counted: Counted = UNCOUNTED) -> ProbeUnit:
+    return ProbeUnit(probe, probe.statements, counted, step=9, context=context)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def probe() -> Probe:
 
 
 def judged(probe: Probe, context: str, kept: str = "") -> tuple[float, dict[Criterion, float]]:
-    judge = RuleJudge(Questions([probe]))
+    judge = RuleJudge(SessionProbes([probe]))
     here = unit(probe, context, counted_of(probe, judge.judge(unit(probe, kept))))
     said = judge.judge(here)
     return score_of(here, said), criteria_of(here, said)
@@ -75,7 +75,7 @@ def test_terms_that_meet_by_chance_say_nothing() -> None:
     probe = msgspec.convert(cliff, Probe)
     chance = "32 func main() { os.Exit(run(os.Args[1:])) }"
     assert judged(probe, chance)[0] == 0
-    touched = RuleJudge(Questions([probe])).judge(unit(probe, chance)).statements[0]
+    touched = RuleJudge(SessionProbes([probe])).judge(unit(probe, chance)).statements[0]
     assert (touched.share, touched.line, touched.why[:25]) == (0, 1, "too few of its words: 32 ")
     assert judged(probe, "Of few points, up to 32, each is inserted by itself, one by one.")[0] == 5
     assert judged(probe, "Add sorts; Insert is a binary search.\nBelow fewPoints it goes one by one.")[0] == 5
@@ -96,7 +96,7 @@ def test_criteria(probe: Probe) -> None:
 
 def test_what_kept_steps_say_does_not_count(probe: Probe) -> None:
     kept = unit(probe, "MAX_PERCENT is 25 percent.\nOnce the limit was 30 percent.")
-    counted = counted_of(probe, RuleJudge(Questions([probe])).judge(kept))
+    counted = counted_of(probe, RuleJudge(SessionProbes([probe])).judge(kept))
     assert (counted.vital, counted.must_not, counted.names) == (frozenset(), frozenset({1}), frozenset())
     assert counted.okay == {2}
 
@@ -140,7 +140,7 @@ def test_what_a_diff_removes_is_not_said() -> None:
 def test_a_tally_says_something_and_a_list_does_not(line: str, said: bool) -> None:
     times = LIMIT | {"statements": [{"says": "bill and gaps are timed", "terms": [["bill"], ["gaps"]]}]}
     probe = msgspec.convert(times, Probe)
-    found = RuleJudge(Questions([probe])).judge(unit(probe, line))
+    found = RuleJudge(SessionProbes([probe])).judge(unit(probe, line))
     assert bool(found.statements) is said
 
 
@@ -177,7 +177,7 @@ FILES = FileJudge(
     ],
 )
 def test_all_files_of_a_kind(change: FileChange, context: str, found: tuple[int, int, int]) -> None:
-    said = FILES.judge(Unit(whole_set(change), (), UNCOUNTED, step=9, kept="see kept.py", context=context))
+    said = FILES.judge(ProbeUnit(whole_set(change), (), UNCOUNTED, step=9, kept="see kept.py", context=context))
     assert (len(said.statements), len(said.statements) + len(said.missing), len(said.invented)) == found
 
 
@@ -187,8 +187,8 @@ def whole_set(change: FileChange) -> Probe:
 
 def test_f1() -> None:
     counted = Counted(frozenset(range(4)), frozenset(), frozenset(), frozenset())
-    said = Said({0: Found(), 3: Found()}, invented={"x.py was created": Found()})
-    score = score_of(Unit(whole_set(FileChange.CREATED), (), counted, step=9), said)
+    said = ProbeVerdict({0: Mention(), 3: Mention()}, invented={"x.py was created": Mention()})
+    score = score_of(ProbeUnit(whole_set(FileChange.CREATED), (), counted, step=9), said)
     assert score / FULL == pytest.approx(2 * (2 / 3 * 2 / 4) / (2 / 3 + 2 / 4))
 
 
@@ -196,12 +196,14 @@ def test_where_and_why(probe: Probe) -> None:
     """What is said is told with its place, what is missing with what of it stands nowhere."""
     context = "## Rules\n- MAX_PERCENT: 25 percent\n\n[agent, step 4]\n> sh\ncommand: ls\n# the limit is 30 percent"
     counted = counted_of(probe, NOTHING)
-    said = RuleJudge(Questions([probe])).judge(unit(probe, context, counted))
-    assert said.statements == {0: Found(1.0, "Rules", 2, "MAX_PERCENT: 25 percent")}
+    said = RuleJudge(SessionProbes([probe])).judge(unit(probe, context, counted))
+    assert said.statements == {0: Mention(1.0, "Rules", 2, "MAX_PERCENT: 25 percent")}
     assert said.missing == {2: "nowhere: wish | wanted"}
-    assert said.must_not[0] == Found(1.0, "step 4", 7, "the limit is 30 percent")
+    assert said.must_not[0] == Mention(1.0, "step 4", 7, "the limit is 30 percent")
     assert said.contradiction == ("the limit is 30 percent", said.must_not[0])
-    elsewhere = RuleJudge(Questions([probe])).judge(unit(probe, "MAX_PERCENT is there.\nIt is 25 percent.", counted))
+    elsewhere = RuleJudge(SessionProbes([probe])).judge(
+        unit(probe, "MAX_PERCENT is there.\nIt is 25 percent.", counted)
+    )
     assert elsewhere.missing[0] == "no sentence contains all of its terms"
 
 
@@ -237,7 +239,7 @@ CENTS = {
 )
 def test_names_and_numbers_that_stand_together_are_other_words_for_it(context: str, reworded: set[int]) -> None:
     probe = msgspec.convert(CENTS, Probe)
-    said = RuleJudge(Questions([probe])).judge(unit(probe, context))
+    said = RuleJudge(SessionProbes([probe])).judge(unit(probe, context))
     assert said.reworded.keys() == reworded
     assert bool(said.share(0)) is ("chosen" in context)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from benchmark.judges.protocol import JudgePrompt
 from benchmark.judges.records import Use
-from benchmark.judges.rubric import GUIDES, Criterion, Dimension
+from benchmark.judges.rubric import GUIDES, Criterion, RubricDimension
 from benchmark.probes.__main__ import main
 from benchmark.probes.answered import published_answering
 from benchmark.probes.judged import judged_boards, to_judge
@@ -92,7 +92,7 @@ def test_scores_are_means_of_dimensions_and_unscored_is_left_out(
         assert (figures["accuracy"]["value"], figures["completeness"]["value"]) == (5, 2)
         assert "completeness_depth" not in figures
     (found,) = judged_boards(read_result(stored))
-    assert found.board.rows[0].dimensions.keys() == {Dimension.ACCURACY, Dimension.COMPLETENESS}
+    assert found.board.rows[0].dimensions.keys() == {RubricDimension.ACCURACY, RubricDimension.COMPLETENESS}
 
 
 def test_what_is_not_calibrated_stands_in_parentheses(

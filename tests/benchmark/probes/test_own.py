@@ -11,7 +11,7 @@ import pytest
 from benchmark.probes.__main__ import main
 from benchmark.probes.figures import boards
 from benchmark.probes.generating import generated
-from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.measuring import ProbedSubject, measure
 from benchmark.probes.own import lost_by_methods
 from benchmark.probes.printing import tables_of
 from benchmark.probes.printing_own import print_lost
@@ -134,17 +134,17 @@ def test_a_name_is_not_invented_where_only_its_spelling_is_other(told: str, inve
     )
     steps = tuple(said if step is user else step for step in whole.steps)
     session = replace(whole, steps=steps, head=replace(whole.head, folder="/home/dev/shop"))
-    assert list(Subject("mine", "own", session, ()).history.invention(told).names) == invented
+    assert list(ProbedSubject("mine", "own", session, ()).history.invention(told).names) == invented
 
 
 def test_before_the_first_summary_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = read_session(SESSION)
     probes = generated(whole, keep_last=60)
-    cuts = Subject("mine", "own", whole, probes, keep_last=60).cuts
+    cuts = ProbedSubject("mine", "own", whole, probes, keep_last=60).cuts
     summary = "Never let the total go below zero. Redis is reached by `src/cache.py`, at port 6379."
     for first, asked_at in ((cuts[2].after_step, {2, 3}), (cuts[-1].after_step + 1, set())):
         session = replace(whole, compactions=(Compaction(first, summary),))
-        subject = Subject("mine", "own", session, probes, keep_last=60)
+        subject = ProbedSubject("mine", "own", session, probes, keep_last=60)
         made = {name: [measure(subject, name, 400)] for name in (RECORDED, "drop", DEFAULT_METHOD)}
         (recorded,) = made[RECORDED]
         assert [each.absent for each in recorded.contexts] == [at not in asked_at for at in range(4)]

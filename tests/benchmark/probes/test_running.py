@@ -19,11 +19,11 @@ import pytest
 
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.__main__ import main
-from benchmark.probes.figures import Board, boards
+from benchmark.probes.figures import ProbeBoard, boards
 from benchmark.probes.journal import key_of
-from benchmark.probes.judge import Said, Unit, title_of
+from benchmark.probes.judge import ProbeUnit, ProbeVerdict, title_of
 from benchmark.probes.judging import RuleJudge
-from benchmark.probes.measuring import Subject, measure
+from benchmark.probes.measuring import ProbedSubject, measure
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
@@ -32,7 +32,7 @@ from benchmark.probes.subjects import recorded_subjects
 from benchmark.record.base import to_json
 from benchmark.statements.model import Weight
 from ctxsift.errors import InputError
-from ctxsift.sessions.compaction.controls import Text
+from ctxsift.sessions.compaction.controls import ConversationText
 from tests.conftest import ROOT
 from tests.support.depth import depth
 from tests.support.processes import default_signals
@@ -43,12 +43,12 @@ SCENARIOS = read_scenarios(ROOT / "probes.json")
 
 
 @pytest.fixture(scope="module")
-def subject() -> Subject:
+def subject() -> ProbedSubject:
     return recorded_subjects([SESSION])[0]
 
 
 @pytest.fixture(scope="module")
-def result(subject: Subject) -> ProbeResult:
+def result(subject: ProbedSubject) -> ProbeResult:
     return run_scenarios([subject], SCENARIOS)
 
 
@@ -57,11 +57,11 @@ def figures(result: ProbeResult) -> dict[str, Any]:
     return {each.label: msgspec.to_builtins(each.asked) for each in result.methods}
 
 
-def board_of(result: ProbeResult) -> Board:
+def board_of(result: ProbeResult) -> ProbeBoard:
     return list(boards(result))[-1]
 
 
-def test_a_summary_that_does_not_shrink_is_refused_with_its_reason(subject: Subject) -> None:
+def test_a_summary_that_does_not_shrink_is_refused_with_its_reason(subject: ProbedSubject) -> None:
     (method,) = run_scenarios([subject], [ProbeScenario(method="last", budget=16_000)]).methods
     first = method.contexts[0]
     assert first.refused
@@ -76,18 +76,18 @@ def test_the_ends_of_the_scale(result: ProbeResult) -> None:
     assert rows["drop"].score.value == rows["drop"].overall.value == 0
 
 
-def test_again_in_another_order(subject: Subject, result: ProbeResult) -> None:
+def test_again_in_another_order(subject: ProbedSubject, result: ProbeResult) -> None:
     others = random.Random(1).sample(SCENARIOS, len(SCENARIOS))
     again = run_scenarios(recorded_subjects([SESSION]), others)
     assert figures(again) == figures(result)
     assert [row.score for row in board_of(again).rows] == [row.score for row in board_of(result).rows]
 
 
-def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Unit] = []
+def test_the_judge_sees_no_method(subject: ProbedSubject, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[ProbeUnit] = []
     judge = RuleJudge.judge
 
-    def noted(self: RuleJudge, unit: Unit) -> Said:
+    def noted(self: RuleJudge, unit: ProbeUnit) -> ProbeVerdict:
         seen.append(unit)
         return judge(self, unit)
 
@@ -95,7 +95,7 @@ def test_the_judge_sees_no_method(subject: Subject, monkeypatch: pytest.MonkeyPa
     assert subject.asked
     monkeypatch.setattr(RuleJudge, "judge", noted)
     ours = measure(subject, "text", 2000)
-    theirs = measure(subject, "best-of-all", 2000, made=Text())
+    theirs = measure(subject, "best-of-all", 2000, made=ConversationText())
     half = len(seen) // 2
     assert half == len(subject.asked)
     assert repr(seen[:half]).encode() == repr(seen[half:]).encode()
@@ -126,7 +126,7 @@ def test_killed_at_any_moment(tmp_path: Path, result: ProbeResult) -> None:
 
 
 def test_what_was_measured_is_not_measured_again(
-    tmp_path: Path, subject: Subject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, subject: ProbedSubject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = tmp_path / "journal"
     run_scenarios([subject], scenarios_of(["drop", "text"], [2000]), journal=journal)
@@ -134,7 +134,7 @@ def test_what_was_measured_is_not_measured_again(
         file.write(b'{"key": "torn')
     measured: list[str] = []
 
-    def noted(subject: Subject, method: str, budget: int) -> Any:
+    def noted(subject: ProbedSubject, method: str, budget: int) -> Any:
         measured.append(method)
         return measure(subject, method, budget)
 
@@ -146,11 +146,13 @@ def test_what_was_measured_is_not_measured_again(
 
 
 @pytest.fixture(scope="module")
-def two(subject: Subject) -> list[Subject]:
+def two(subject: ProbedSubject) -> list[ProbedSubject]:
     return [dataclasses.replace(subject, probes=subject.probes[::8], name=name) for name in ("one", "other")]
 
 
-def test_two_processes_find_what_one_finds(tmp_path: Path, two: list[Subject], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_find_what_one_finds(
+    tmp_path: Path, two: list[ProbedSubject], monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenarios, told = scenarios_of(["user", "drop+index", ORACLE], [2000]), list[str]()
     alone = run_scenarios(two, scenarios)
     monkeypatch.delattr("benchmark.probes.running.measure")
@@ -165,7 +167,7 @@ def test_two_processes_find_what_one_finds(tmp_path: Path, two: list[Subject], m
     assert figures(run_scenarios(two, scenarios, journal=tmp_path / "journal", processes=2)) == figures(alone)
 
 
-def test_what_another_process_cannot_do_is_done_here(tmp_path: Path, two: list[Subject]) -> None:
+def test_what_another_process_cannot_do_is_done_here(tmp_path: Path, two: list[ProbedSubject]) -> None:
     scenarios = scenarios_of(["drop"], [2000])
     found = run_scenarios(two, scenarios, judge=lambda asked: RuleJudge(asked), processes=2)  # noqa: PLW0108
     assert figures(found) == figures(run_scenarios(two, scenarios))
@@ -207,7 +209,7 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals) -> 
 
 
 def test_a_journal_of_earlier_versions_is_read(
-    tmp_path: Path, subject: Subject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, subject: ProbedSubject, result: ProbeResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = tmp_path / "results" / "journal"
     journal.parent.mkdir()

@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.records import AskedProbe, GoldStatement, JudgedStatement, JudgedWrong, PosedProbe, RightAnswer
-from benchmark.probes.states import State, state_of
+from benchmark.probes.states import ProbeState, state_of
 from benchmark.statements.model import Weight
 
 POSED = PosedProbe(
@@ -34,20 +34,20 @@ POSED = PosedProbe(
 @pytest.mark.parametrize(
     ("score", "statements", "wrong", "state"),
     [
-        (5, "kk-", False, State.KEPT),
-        (2.5, "k--", False, State.KEPT),
-        (2.5, "kr-", False, State.KEPT),
-        (0, "rr-", False, State.OTHER_WORDS),
-        (0, "rrr", False, State.OTHER_WORDS),
-        (1.5, "kr-", True, State.LOST),
-        (0, "r--", False, State.LOST),
-        (0, "--r", False, State.LOST),
-        (0, "rr-", True, State.LOST),
-        (1.5, "kk-", True, State.LOST),
+        (5, "kk-", False, ProbeState.KEPT),
+        (2.5, "k--", False, ProbeState.KEPT),
+        (2.5, "kr-", False, ProbeState.KEPT),
+        (0, "rr-", False, ProbeState.OTHER_WORDS),
+        (0, "rrr", False, ProbeState.OTHER_WORDS),
+        (1.5, "kr-", True, ProbeState.LOST),
+        (0, "r--", False, ProbeState.LOST),
+        (0, "--r", False, ProbeState.LOST),
+        (0, "rr-", True, ProbeState.LOST),
+        (1.5, "kk-", True, ProbeState.LOST),
     ],
 )
 def test_a_probe_is_in_other_words_where_all_that_is_missing_is(
-    score: float, statements: str, wrong: bool, state: State
+    score: float, statements: str, wrong: bool, state: ProbeState
 ) -> None:
     asked = AskedProbe(
         session="barn",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.analysis.race import Rules
-from benchmark.race.boards import Board, board_of, drawn_board, with_means
+from benchmark.analysis.race import RaceRules
+from benchmark.race.boards import RaceBoard, board_of, drawn_board, with_means
 from benchmark.race.mistakes import mistakes
 from benchmark.race.simulating import Shuffled, order, orders, right, simulate
 from benchmark.record.read import find_results
@@ -15,34 +15,34 @@ from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
-def board() -> Board:
+def board() -> RaceBoard:
     return drawn_board(12, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("shuffled", Shuffled)
-def test_an_order_holds_every_case_once(board: Board, shuffled: Shuffled) -> None:
+def test_an_order_holds_every_case_once(board: RaceBoard, shuffled: Shuffled) -> None:
     first, second = orders(board, shuffled, 2, seed=3)
     assert sorted(first) == sorted(second) == list(range(280))
     assert first.tolist() != second.tolist()
     assert first.tolist() == next(orders(board, shuffled, 1, seed=3)).tolist()
 
 
-def test_captures_stay_together(board: Board) -> None:
+def test_captures_stay_together(board: RaceBoard) -> None:
     captures = board.captures[order(board, Shuffled.CAPTURES, np.random.default_rng(1))]
     changes = int((captures[1:] != captures[:-1]).sum())
     assert changes == len(set(board.captures)) - 1
 
 
-def test_a_stratified_order_takes_intents_in_turn(board: Board) -> None:
+def test_a_stratified_order_takes_intents_in_turn(board: RaceBoard) -> None:
     intents = board.intents[order(board, Shuffled.STRATIFIED, np.random.default_rng(1))]
     rarest = np.bincount(board.intents).min()
     assert all(len(set(intents[start : start + 8])) == 8 for start in range(0, 8 * rarest, 8))
 
 
-def test_a_race_finds_the_best_for_less_than_asking_everybody(board: Board) -> None:
+def test_a_race_finds_the_best_for_less_than_asking_everybody(board: RaceBoard) -> None:
     board = with_means(board, np.linspace(0.5, 0.8, 12))
     drawn = list(orders(board, Shuffled.CASES, 20, seed=0))
-    exact, wide = simulate(board, [Rules(3), Rules(3, 0.05)], drawn)
+    exact, wide = simulate(board, [RaceRules(3), RaceRules(3, 0.05)], drawn)
     assert exact.right == exact.same == 1
     assert wide.right == 1
     assert wide.share < exact.share < 0.9
@@ -59,7 +59,7 @@ def test_right_is_within_the_tolerance() -> None:
     assert right(means, chosen, 0.11).tolist() == [True, True, True]
 
 
-def test_means_are_what_was_asked_for(board: Board) -> None:
+def test_means_are_what_was_asked_for(board: RaceBoard) -> None:
     means = np.linspace(0.2, 0.9, 12)
     shifted = with_means(board, means)
     assert shifted.means == pytest.approx(means, abs=1e-9)

@@ -35,7 +35,7 @@ from benchmark.render.markdown import leaderboards_markdown, plain_cell, scenari
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
 from benchmark.render.terminal import print_leaderboards, print_table
 from benchmark.scoring import Embedder
-from ctxsift.recovery import STEPS, Step
+from ctxsift.recovery import STEPS, RecoveryStep
 from tests.conftest import ROOT
 from tests.support.statements import NO_PROSE, WITH, WITHOUT, result_of, worded_cases
 
@@ -232,7 +232,11 @@ def test_the_report_of_an_incomplete_scenario() -> None:
 def test_the_report_says_what_recovery_removed() -> None:
     record = read_result(V2 / "model-03.json.gz").record
     answered = next(case for case in record.cases if isinstance(case, Answered))
-    steps = [Step("reasoning_block", "<think>x</think>"), Step("thought_prose", "Wait."), Step("of_old", "y")]
+    steps = [
+        RecoveryStep("reasoning_block", "<think>x</think>"),
+        RecoveryStep("thought_prose", "Wait."),
+        RecoveryStep("of_old", "y"),
+    ]
     text = scenario_markdown(stored(Path("x.json"), replace(record, cases=[replace(answered, recovery_steps=steps)])))
     removed = text[text.index("## Removed by recovery") : text.index("## Cases")]
     assert f"| reasoning block | {STEPS['reasoning_block']} | 1 | 16 |" in removed

@@ -17,11 +17,11 @@ from benchmark.matrix import Scenario, Track
 from benchmark.record.base import Record
 from benchmark.record.journal import RunIdentity
 from benchmark.record.record_file import RecordFile
-from benchmark.run.asking import Source, Unit
+from benchmark.run.asking import Unit, UnitSource
 from benchmark.run.run_plan import RunPlan
 from benchmark.run.scenario_run import run_scenario
 from benchmark.run.stop import Stop
-from benchmark.run.workload import Given, ScenarioRun
+from benchmark.run.workload import ScenarioRun, UnitAnswer
 from ctxsift.asking import Answer
 from ctxsift.backends.base import GREEDY, Decoding, Limits, ModelSpec
 from ctxsift.files import write_atomically
@@ -84,7 +84,7 @@ class SumsGrader:
         self.version = "2, rounded" if rounded else "1"
         self._slack = 9 if rounded else 0
 
-    def grade(self, unit: Unit, given: Given) -> SumOutcome:
+    def grade(self, unit: Unit, given: UnitAnswer) -> SumOutcome:
         """Compare the number that was said with the sum."""
         text, question = given.answer.generation.text, question_of(unit)
         said, total = number_in(text), sum(map(int, question.split(" + ")))
@@ -101,7 +101,7 @@ class SumsGrader:
 
 
 class Chains:
-    """Chains of sums; those of one chain wait for each other. A Source."""
+    """Chains of sums; those of one chain wait for each other. A UnitSource."""
 
     def __init__(self, chains: dict[str, tuple[int, tuple[int, ...]]], ways: Sequence[Decoding]) -> None:
         self._terms = {name: terms for name, (_, terms) in chains.items()}
@@ -135,7 +135,7 @@ class Sums:
     def __init__(self, plan: RunPlan, grader: SumsGrader) -> None:
         self._plan, self.grader = plan, grader
 
-    def source(self) -> Source:
+    def source(self) -> UnitSource:
         """Return the chains, from their beginning."""
         options = self._plan.identity.options
         return Chains(options["chains"], [Decoding(**way) for way in options["ways"]])

@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 
 from benchmark.run.asking import (
-    Answered,
+    AnsweredUnit,
+    AskingStop,
     AttemptFailed,
-    Ended,
     Event,
     Listed,
     OpenModel,
     Pace,
-    Source,
     Unanswered,
     Unit,
+    UnitSource,
 )
 from benchmark.run.stop import Stop
 from ctxsift.asking import Answer
@@ -98,13 +98,13 @@ class TakenDown:
         self.busy = False
         self._most_failures, self._slow_s = most_failures, slow_s
 
-    def settle(self, events: Sequence[Event]) -> Ended | None:
+    def settle(self, events: Sequence[Event]) -> AskingStop | None:
         self.busy = True
         time.sleep(self._slow_s)
         self.events += events
         self.busy = False
         enough = sum(isinstance(event, Unanswered) for event in self.events) >= self._most_failures
-        return Ended("enough") if enough else None
+        return AskingStop("enough") if enough else None
 
     def story(self) -> list[str]:
         """Return what happened, a word an event."""
@@ -113,7 +113,7 @@ class TakenDown:
             match event:
                 case AttemptFailed():
                     told.append(f"{event.unit.unit_id}!{event.attempt}")
-                case Answered():
+                case AnsweredUnit():
                     told.append(f"{event.unit.unit_id}={event.attempted.attempts}")
                 case Unanswered():
                     told.append(f"{event.unit.unit_id}x{event.attempts}")
@@ -126,7 +126,7 @@ def units(names: str) -> list[Unit]:
 
 def ask(
     model: Model, recorder: TakenDown, pace: Pace, retry: Retry, names: str, stop: Stop | None = None
-) -> Ended | None:
+) -> AskingStop | None:
     return ask_all(model, recorder, pace, retry, [Listed(units(names))], stop)
 
 
@@ -135,12 +135,12 @@ def ask_all(
     recorder: TakenDown,
     pace: Pace,
     retry: Retry,
-    sources: Sequence[Source],
+    sources: Sequence[UnitSource],
     stop: Stop | None = None,
-) -> Ended | None:
+) -> AskingStop | None:
     """Open a model, ask it for what each source has, and return how the last one ended."""
 
-    async def run() -> Ended | None:
+    async def run() -> AskingStop | None:
         ended = None
         async with OpenModel(model, Limits(8), pace, retry, stop or Stop()) as opened:
             for source in sources:
@@ -168,7 +168,7 @@ def test_who_got_no_answer_in_a_batch_is_asked_alone() -> None:
     assert model.asked == [("a", "b", "c"), ("b",), ("d", "e", "f"), ("e",)]
     # All that came with a batch is told before anybody is asked again.
     assert recorder.story() == ["a=1", "b!1", "c=1", "b=2", "d=1", "e!1", "f=1", "e!2", "ex2"]
-    elapsed = {e.unit.unit_id: e.attempted.elapsed_ms for e in recorder.events if isinstance(e, Answered)}
+    elapsed = {e.unit.unit_id: e.attempted.elapsed_ms for e in recorder.events if isinstance(e, AnsweredUnit)}
     assert elapsed["b"] > elapsed["a"] == elapsed["c"] > 0
 
 
@@ -199,10 +199,10 @@ def test_a_service_is_asked_again_only_for_what_may_pass() -> None:
 def test_enough_failures_end_it() -> None:
     recorder = TakenDown(most_failures=2)
     model = Model(**{name: [BackendError("no")] * 2 for name in "abcdef"})
-    assert ask(model, recorder, LOCAL, LOCAL_RETRY, "abcdef") == Ended("enough")
+    assert ask(model, recorder, LOCAL, LOCAL_RETRY, "abcdef") == AskingStop("enough")
     assert recorder.story() == ["a!1", "a!2", "ax2", "b!1", "b!2", "bx2"]
     recorder, model = TakenDown(most_failures=2), Model(**{name: [BackendError("no")] * 2 for name in "abcdef"})
-    assert ask(model, recorder, BATCHES, LOCAL_RETRY, "abcdef") == Ended("enough")
+    assert ask(model, recorder, BATCHES, LOCAL_RETRY, "abcdef") == AskingStop("enough")
     assert model.asked == [("a", "b", "c"), ("a",), ("b",)]
 
 
@@ -226,7 +226,7 @@ def test_a_model_that_cannot_be_loaded_again_ends_it(pace: Pace) -> None:
 
 def test_what_cannot_be_taken_down_ends_it() -> None:
     class Full(TakenDown):
-        def settle(self, events: Sequence[Event]) -> Ended | None:
+        def settle(self, events: Sequence[Event]) -> AskingStop | None:
             if len(self.events) == 2:
                 raise OSError("disk full")
             return super().settle(events)

@@ -24,7 +24,7 @@ from benchmark.record.read import find_results, read_result
 from benchmark.record.result import has_answer
 from benchmark.run.case_workload import run_cases
 from benchmark.run.device_pool import run_on_devices
-from benchmark.run.plan import Asked, RunSettings, ScenarioPlan, scenario_plan, spec_of
+from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan, scenario_plan, spec_of
 from benchmark.run.preflight import preflight
 from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
@@ -41,7 +41,7 @@ def plan(tmp_path: Path, corpus: Corpus) -> Callable[..., ScenarioPlan]:
     options = RunSettings(tmp_path, "now", Settings())
 
     def make(name: str, track: Track = Track.GPU, device: str = "cuda") -> ScenarioPlan:
-        asked = Asked(Scenario(name, track, "p", "m", "none", device), corpus.cases[:2], corpus)
+        asked = RequestedScenario(Scenario(name, track, "p", "m", "none", device), corpus.cases[:2], corpus)
         return scenario_plan(asked, options, spec_of(asked, options), None)
 
     return make
@@ -63,7 +63,7 @@ def test_another_process_runs_a_plan_and_writes_its_result(tmp_path: Path, corpu
     row = scripted(tmp_path, answers=[[case.instruction.strip(), case.expected_output] for case in corpus.cases[:3]])
     (scenario,) = load_matrix(write_matrix(tmp_path, row))
     (plan,) = preflight(
-        [Asked(scenario, corpus.cases[:3], corpus)], RunSettings(tmp_path, "20260101T000000Z", Settings())
+        [RequestedScenario(scenario, corpus.cases[:3], corpus)], RunSettings(tmp_path, "20260101T000000Z", Settings())
     )
     assert isinstance(plan, ScenarioPlan)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as elsewhere:

@@ -23,7 +23,7 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.record.base import to_json
 from benchmark.record.read import find_results
 from benchmark.record.result import Outcome
-from benchmark.run.asking import Ended, Event
+from benchmark.run.asking import AskingStop, Event
 from benchmark.run.recorder import UnitRecorder
 from benchmark.run.selection import select_cases
 from ctxsift.backends import retry
@@ -538,7 +538,7 @@ def test_what_was_not_scored_when_a_run_was_interrupted_is_scored_when_it_is_res
     write_matrix(tmp_path, remote(concurrency=4))
     settle = UnitRecorder.settle
 
-    def interrupted(self: UnitRecorder[Outcome], events: Sequence[Event]) -> Ended | None:
+    def interrupted(self: UnitRecorder[Outcome], events: Sequence[Event]) -> AskingStop | None:
         # Not `os.kill`: another thread may take that signal, and Python hears of it later.
         signal.raise_signal(signal.SIGINT)
         # The main thread hears of it when its turn comes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.cases import Case, Corpus
-from benchmark.run.selection import Order, select_cases
+from benchmark.run.selection import CaseOrder, select_cases
 from benchmark.scoring import Embedder
 from tests.support.damage import DAMAGES, Judge, drops, pairs, raises, table
 from tests.support.depth import FUZZ, depth
@@ -23,7 +23,7 @@ NOISE, NOISE_OF_KNOWN = 0.0005, 0.01
 @pytest.fixture(scope="module")
 def cases(corpus: Corpus) -> tuple[Case, ...]:
     """Cases of every intent, the same each time."""
-    return select_cases(corpus, max_cases=CASES, order=Order.MIXED)
+    return select_cases(corpus, max_cases=CASES, order=CaseOrder.MIXED)
 
 
 @pytest.fixture(scope="module")

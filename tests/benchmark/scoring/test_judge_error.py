@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.scoring.judge_error import JudgeError, Source
+from benchmark.scoring.judge_error import AnswerSource, JudgeError
 from benchmark.statistics import DRAWS
 
-SOURCES = tuple(Source(0.75 + 0.02 * step, 0.05 + 0.03 * step) for step in range(6))
+SOURCES = tuple(AnswerSource(0.75 + 0.02 * step, 0.05 + 0.03 * step) for step in range(6))
 ERROR = JudgeError(SOURCES)
 
 
@@ -17,7 +17,7 @@ def test_share_right_solves_the_mixture() -> None:
     score = share * ERROR.right_mean + (1 - share) * ERROR.wrong_mean
     assert ERROR.share_right(score) == pytest.approx(share)
     # By hand: (0.5 - 0.1) / (0.9 - 0.1).
-    assert JudgeError(SOURCES, Source(0.9, 0.1)).share_right(0.5) == pytest.approx(0.5)
+    assert JudgeError(SOURCES, AnswerSource(0.9, 0.1)).share_right(0.5) == pytest.approx(0.5)
     assert (ERROR.share_right(0.0), ERROR.share_right(1.0)) == (0.0, 1.0)
 
 
@@ -43,7 +43,7 @@ def test_a_core_is_shifted_by_as_much_of_it_as_is_prose() -> None:
 
 
 def test_sources_that_agree_leave_nothing_uncertain() -> None:
-    same = JudgeError((Source(0.9, 0.1),) * 5)
+    same = JudgeError((AnswerSource(0.9, 0.1),) * 5)
     assert np.ptp(same.shift(0.5, "model")) == 0
     assert np.ptp(ERROR.shift(0.5, "model")) > 0.05
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from benchmark.cases import Case, Corpus
-from benchmark.corpus.answers import Answer, read_answers
+from benchmark.corpus.answers import CorpusAnswer, read_answers
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.case import Scores
 from benchmark.scoring.component_score import ComponentScore
@@ -132,7 +132,7 @@ def test_answers_of_writers_that_are_not_known_are_told_apart_better(corpus: Cor
     assert without <= 0.80
 
 
-def _ahead(answers: list[Answer], cases: dict[str, Case], embedder: Embedder) -> float:
+def _ahead(answers: list[CorpusAnswer], cases: dict[str, Case], embedder: Embedder) -> float:
     """Return the AUC of right against wrong."""
     scored = [(each.is_right, scores(each.text, cases[each.case_id], embedder).case_score) for each in answers]
     pairs = [(a > b) + 0.5 * (a == b) for right, a in scored if right for wrong, b in scored if not wrong]

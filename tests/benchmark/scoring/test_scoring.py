@@ -19,7 +19,7 @@ from benchmark.scoring.quality import score_quality
 from benchmark.scoring.said import own_words
 from benchmark.whole_tokens import has_token
 from ctxsift.compression import examine
-from ctxsift.contracts import Kind, contract_of
+from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.validation import WRAPPED_BULLET, Status, validate
@@ -53,7 +53,7 @@ def test_nothing_scores_zero(corpus: Corpus, embedder: Embedder, text: str) -> N
 
 @pytest.mark.slow
 def test_gold_of_another_case_has_little_quality(corpus: Corpus, embedder: Embedder) -> None:
-    plain = [case for case in corpus.cases if contract_of(case.intent).kind is Kind.PLAIN]
+    plain = [case for case in corpus.cases if contract_of(case.intent).kind is ContractKind.PLAIN]
     figures = [
         score_quality(other.expected_output, case.expected_output, case.intent, embedder).score
         for case in plain
@@ -266,7 +266,7 @@ def test_sentences_in_another_order_cost_nothing(corpus: Corpus, embedder: Embed
     tried = 0
     for case in corpus.cases:
         sentences = re.split(r"(?<=[.!?])\s+", case.expected_output)
-        if contract_of(case.intent).kind is Kind.PLAIN and len(sentences) > 1:
+        if contract_of(case.intent).kind is ContractKind.PLAIN and len(sentences) > 1:
             tried += 1
             shuffled = " ".join(sentences[::-1])
             got = score_quality(shuffled, case.expected_output, case.intent, embedder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.sessions.agreement import Agreement, precision, recall
+from benchmark.sessions.agreement import PathAgreement, precision, recall
 from tests.tools.recorded import short_session
 
 pytestmark = pytest.mark.slow
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.slow
 
 def test_figures_are_over_all_paths() -> None:
     found = [
-        Agreement(both=frozenset("abc"), only_index=frozenset("d")),
-        Agreement(both=frozenset("e"), only_git=frozenset("fghi")),
+        PathAgreement(both=frozenset("abc"), only_index=frozenset("d")),
+        PathAgreement(both=frozenset("e"), only_git=frozenset("fghi")),
     ]
     assert (precision(found), recall(found)) == (4 / 5, 4 / 8)
     assert (precision([]), recall([])) == (None, None)

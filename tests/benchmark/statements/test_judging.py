@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.scoring.remarks import reasons_of
-from benchmark.statements.judging import Verdict, judge, unsaid_terms
+from benchmark.statements.judging import TextVerdict, judge, unsaid_terms
 from benchmark.statements.model import MustNot, Statement, Weight, Within
 
 CLOSED = Statement(
@@ -207,7 +207,7 @@ def test_more_contradictions_never_raise() -> None:
 
 
 def test_support_tells_which_sentences_say_something() -> None:
-    verdict: Verdict = judge(
+    verdict: TextVerdict = judge(
         "Here is the news. test_refund failed: db_session closed. db_session was never opened.",
         [CLOSED],
         [NEVER_OPENED],

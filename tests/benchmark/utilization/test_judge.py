@@ -15,8 +15,8 @@ import pytest
 
 from benchmark.matrix import Scenario, load_matrix
 from benchmark.utilization.__main__ import main
-from benchmark.utilization.judge import Reply, verdict_of
-from benchmark.utilization.judging import Judge
+from benchmark.utilization.judge import JudgeReply, verdict_of
+from benchmark.utilization.judging import UtilizationJudge
 from ctxsift.settings import Settings
 from tests.conftest import ROOT, scenario, scripted, write_matrix
 from tests.support.depth import depth
@@ -58,12 +58,12 @@ YES, NO = '{"relevant": 1, "reason": "it says so"}', '{"relevant": 0, "reason": 
     ],
 )
 def test_what_replies_say(texts: list[str], relevant: int | None, reason: str) -> None:
-    verdict = verdict_of([Reply(text) for text in texts], [f"Chunk: {QUOTED}"])
+    verdict = verdict_of([JudgeReply(text) for text in texts], [f"Chunk: {QUOTED}"])
     assert (verdict.relevant, verdict.reason) == (relevant, reason)
 
 
 def test_no_reply_is_no_verdict() -> None:
-    assert verdict_of([Reply(None, "connection\nrefused")], []).reason == "no reply: connection refused"
+    assert verdict_of([JudgeReply(None, "connection\nrefused")], []).reason == "no reply: connection refused"
 
 
 def data(folder: Path, *chunks: str) -> Path:
@@ -384,7 +384,7 @@ def test_a_model_without_a_row_is_taken_for_one_release_and_told(tmp_path: Path)
 
 def test_whose_replies_they_are_depends_on_the_service(tmp_path: Path) -> None:
     def identity(row: Scenario, **settings: Any) -> str:
-        return Judge(row, Path("replies")).identity(Settings(**settings))
+        return UtilizationJudge(row, Path("replies")).identity(Settings(**settings))
 
     service, here = load_matrix(write_matrix(tmp_path, remote(), scenario()))
     addresses = ["https://a.example/v1", "https://b.example/v1", "https://a.example:8443/v1", "https://a.example/v2"]

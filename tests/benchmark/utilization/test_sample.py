@@ -13,7 +13,7 @@ from benchmark.corpus import DEFAULT_CORPUS
 from benchmark.corpus.canary import CANARY_STRING
 from benchmark.scoring import Embedder
 from benchmark.utilization.__main__ import main
-from benchmark.utilization.records import Question
+from benchmark.utilization.records import DataRow
 from benchmark.utilization.support import supported
 from benchmark.utilization.tables import SAMPLE
 from tests.conftest import ROOT
@@ -72,7 +72,7 @@ def test_rules_agree_with_readers_as_the_page_says(
     said = [
         verdict.relevant or 0
         for row in here
-        for verdict in supported(Question(1, "", row["question"], tuple(row["contexts"]), row["answer"]), embedder)
+        for verdict in supported(DataRow(1, "", row["question"], tuple(row["contexts"]), row["answer"]), embedder)
     ]
     a, b = ([label for row in here for label in row[column]] for column in ("labels_a", "labels_b"))
     assert min(f1(a, said), f1(b, said)) >= least

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmark.scoring import Embedder
 from benchmark.statements.model import Statement
 from benchmark.utilization import ChunkVerdict, utilization
-from benchmark.utilization.records import Question
+from benchmark.utilization.records import DataRow
 from benchmark.utilization.support import supported
 
 BUILD = "gcc -c store.c\nstore.c:40:9: error: 'retries' undeclared (first use in this function)\n   40 |  retries = 3;"
@@ -21,7 +21,7 @@ TESTS = "test_parse ... ok\ntest_store ... ok\nRan 2 tests in 0.013s"
 
 
 def verdicts(embedder: Embedder, answer: str, *chunks: str, question: str = "Why does it fail?") -> list[ChunkVerdict]:
-    return supported(Question(1, "row 1", question, chunks, answer), embedder)
+    return supported(DataRow(1, "row 1", question, chunks, answer), embedder)
 
 
 def relevant(embedder: Embedder, answer: str, *chunks: str, question: str = "Why does it fail?") -> list[int | None]:
@@ -100,7 +100,7 @@ def test_rules_decide_where_nothing_else_does() -> None:
 
 def test_a_chunk_that_says_a_statement_is_relevant(embedder: Embedder) -> None:
     statement = Statement("two tests ran", terms=(("Ran",), ("2",)))
-    question = Question(1, "row 1", "How many?", (NOISE, TESTS), "A couple.", statements=(statement,))
+    question = DataRow(1, "row 1", "How many?", (NOISE, TESTS), "A couple.", statements=(statement,))
     noise, tests = supported(question, embedder)
     assert (noise.relevant, tests.relevant) == (0, 1)
     assert (tests.reason, tests.sentence) == ("says a statement", "two tests ran")

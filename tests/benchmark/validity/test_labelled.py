@@ -14,7 +14,7 @@ from benchmark.judges import agreement
 from benchmark.judges.calibration import calibrate
 from benchmark.judges.calibrations import CALIBRATION_FILE, known_calibration, written
 from benchmark.judges.prose import CRITERIA
-from benchmark.judges.records import Asked, Use
+from benchmark.judges.records import JudgedTask, Use
 from benchmark.judges.rubric import FULL, Criterion
 from benchmark.record.validity import Half
 from benchmark.scoring import Embedder
@@ -83,10 +83,13 @@ def test_the_scorer_gives_its_quality_for_both(labelled: list[LabelledProse]) ->
 
 def test_a_calibration_is_of_what_was_asked(labelled: list[LabelledProse], tmp_path: Path) -> None:
     answers = [each.answer for each in labelled[:4]]
-    for asked, some in ((Asked.PROBES, answers[:1]), (Asked.CASES, answers)):
+    for asked, some in ((JudgedTask.PROBES, answers[:1]), (JudgedTask.CASES, answers)):
         written(calibrate(some, {}, asked=asked, judge="j", version="1", identity="same"), tmp_path)
-    found = {asked: known_calibration("same", [tmp_path, tmp_path / "nowhere"], asked) for asked in Asked}
-    assert {asked: each and each.answers for asked, each in found.items()} == {Asked.PROBES: 1, Asked.CASES: 4}
+    found = {asked: known_calibration("same", [tmp_path, tmp_path / "nowhere"], asked) for asked in JudgedTask}
+    assert {asked: each and each.answers for asked, each in found.items()} == {
+        JudgedTask.PROBES: 1,
+        JudgedTask.CASES: 4,
+    }
     assert known_calibration("another", [tmp_path]) is None
 
 
@@ -99,7 +102,7 @@ def test_judges_are_calibrated(
     out = tmp_path / "out"
     assert main(["calibrate", "--judge", judge, "--answers", str(few), "-o", str(out), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    assert (found["asked"], found["answers"]) == (Asked.CASES, len(labelled))
+    assert (found["asked"], found["answers"]) == (JudgedTask.CASES, len(labelled))
     by_name = {each["criterion"]: each for each in found["criteria"]}
     assert by_name.keys() == set(CRITERIA)
     for each in by_name.values():

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from benchmark.cases import Corpus
-from benchmark.corpus.model_answers import Label, ModelAnswer, read_model_answers
+from benchmark.corpus.model_answers import AnswerLabel, ModelAnswer, read_model_answers
 from benchmark.record.validity import Half
 from benchmark.scoring import Embedder
-from benchmark.validity.models import Scored, agreement, ahead, figures_of, scored_answers
+from benchmark.validity.models import ScoredModelAnswer, agreement, ahead, figures_of, scored_answers
 from ctxsift.errors import InputError
 
-R, P, W, N = Label.RIGHT, Label.PARTLY, Label.WRONG, Label.NONE
+R, P, W, N = AnswerLabel.RIGHT, AnswerLabel.PARTLY, AnswerLabel.WRONG, AnswerLabel.NONE
 
 
-def answer(*labels: Label, case_id: str = "c", text: str = "x") -> ModelAnswer:
+def answer(*labels: AnswerLabel, case_id: str = "c", text: str = "x") -> ModelAnswer:
     return ModelAnswer(case_id=case_id, model="m", text=text, labels=list(labels))
 
 
@@ -34,7 +34,9 @@ def answer(*labels: Label, case_id: str = "c", text: str = "x") -> ModelAnswer:
         ((R, N), None),
     ],
 )
-def test_the_label_that_both_can_stand_behind(labels: tuple[Label, Label], agreed: Label | None) -> None:
+def test_the_label_that_both_can_stand_behind(
+    labels: tuple[AnswerLabel, AnswerLabel], agreed: AnswerLabel | None
+) -> None:
     assert answer(*labels).label is agreed
     assert answer(*reversed(labels)).label is agreed
 
@@ -42,7 +44,9 @@ def test_the_label_that_both_can_stand_behind(labels: tuple[Label, Label], agree
 def test_one_reader_is_believed_until_there_are_two() -> None:
     assert answer(N).label is W
     assert answer(P).label is P
-    measures = {figure.measure for figure in figures_of([Scored(answer(R), 0.9), Scored(answer(W), 0.1)])}
+    measures = {
+        figure.measure for figure in figures_of([ScoredModelAnswer(answer(R), 0.9), ScoredModelAnswer(answer(W), 0.1)])
+    }
     assert "kappa of two readers" not in measures
     assert "AUC, right against wrong, models" in measures
 
@@ -56,12 +60,12 @@ def test_agreement_by_hand() -> None:
 
 def test_figures_by_hand() -> None:
     scored = [
-        Scored(answer(R, R), 0.9),
-        Scored(answer(R, R), 0.4),
-        Scored(answer(P, R), 0.6),
-        Scored(answer(W, W), 0.8),
-        Scored(answer(W, N), 0.0),
-        Scored(answer(R, W), 1.0),
+        ScoredModelAnswer(answer(R, R), 0.9),
+        ScoredModelAnswer(answer(R, R), 0.4),
+        ScoredModelAnswer(answer(P, R), 0.6),
+        ScoredModelAnswer(answer(W, W), 0.8),
+        ScoredModelAnswer(answer(W, N), 0.0),
+        ScoredModelAnswer(answer(R, W), 1.0),
     ]
     figures = {figure.measure: figure for figure in figures_of(scored)}
     assert {figure.half for figure in figures.values()} == {Half.MODELS}

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from benchmark.record.validity import Half, read_validity
-from benchmark.validity.simulated import Answers, simulated_figures
+from benchmark.validity.simulated import SimulatedAnswers, simulated_figures
 
 
-def source(number: int, right: float, wrong: float) -> Answers:
+def source(number: int, right: float, wrong: float) -> SimulatedAnswers:
     rng = np.random.default_rng(number)
-    return Answers(
+    return SimulatedAnswers(
         f"w{number}",
         list(np.clip(rng.normal(right, 0.1, 40), 0, 1)),
         list(np.clip(rng.normal(wrong, 0.1, 40), 0, 1)),

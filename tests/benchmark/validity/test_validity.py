@@ -12,7 +12,7 @@ from msgspec import json as msgspec_json
 from msgspec import structs
 
 from benchmark.cases import Corpus, Difficulty
-from benchmark.corpus.answers import RIGHT, Answer, AnswerSet, read_answers
+from benchmark.corpus.answers import RIGHT, AnswerSet, CorpusAnswer, read_answers
 from benchmark.corpus.jsonl import case_row
 from benchmark.record.validity import Half, Limit, ValidityFigure, read_validity, validity_text
 from benchmark.scoring import SCORER_VERSION
@@ -28,7 +28,7 @@ def answers() -> AnswerSet:
     return read_answers()
 
 
-def write(path: Path, answers: Iterable[Answer]) -> None:
+def write(path: Path, answers: Iterable[CorpusAnswer]) -> None:
     """Write a file of answers."""
     path.write_bytes(b"".join(msgspec_json.encode(each) + b"\n" for each in answers))
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchmark.analysis.comparison import Verdict
+from benchmark.analysis.comparison import DifferenceVerdict
 from benchmark.analysis.figures import FIGURES, RECOVERED
 from benchmark.analysis.retention import RetentionJudge, retention_boards
 from benchmark.matrix import Track
@@ -129,7 +129,7 @@ def test_only_the_quality_core_and_intents_have_a_verdict(gathered: Gathered) ->
         told = {figure.name: figure.verdict for figure in pair.figures}
         assert {name for name, verdict in told.items() if verdict} == {"quality core"}
         for figure in pair.intents:
-            if figure.verdict == Verdict.CANNOT_TELL and figure.interval:
+            if figure.verdict == DifferenceVerdict.CANNOT_TELL and figure.interval:
                 assert figure.interval.low <= 0 <= figure.interval.high
 
 

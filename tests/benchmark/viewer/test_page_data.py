@@ -25,9 +25,9 @@ from benchmark.viewer.page import FOLDER as STATIC
 from benchmark.viewer.page_data import MOST_COMPARED, gather, pairs, shelve
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan, ReferenceLine
 from benchmark.viewer.slice_data import slice_pack
-from benchmark.viewer.spans import UNNAMED_STEP, Span, anchor_spans, answer_spans, removed_spans
+from benchmark.viewer.spans import UNNAMED_STEP, RemovedSpan, anchor_spans, answer_spans, removed_spans
 from ctxsift.errors import InputError
-from ctxsift.recovery import Step, recover
+from ctxsift.recovery import RecoveryStep, recover
 from tests.benchmark.viewer import page_types
 from tests.conftest import ROOT, published_layout
 from tests.support.frozen import page_cases
@@ -123,7 +123,7 @@ def test_spans_of_every_wrapper_are_exactly_what_recovery_removed(corpus: Corpus
     assert checked > 500
 
 
-def without(text: str, spans: list[Span]) -> str:
+def without(text: str, spans: list[RemovedSpan]) -> str:
     gone = {place for span in spans for place in range(span.start, span.end)}
     return "".join(character for place, character in enumerate(text) if place not in gone)
 
@@ -139,26 +139,28 @@ def test_spans_of_real_answers_are_what_recovery_removed(corpus: Corpus) -> None
 
 
 def test_parts_from_the_middle_are_found() -> None:
-    spans = removed_spans("a<x>b<y>c", "abc", [Step("control_token", "<x><y>")])
+    spans = removed_spans("a<x>b<y>c", "abc", [RecoveryStep("control_token", "<x><y>")])
     assert [(span.start, span.end) for span in spans] == [(1, 4), (5, 8)]
 
 
 def test_a_record_that_does_not_add_up_still_shows_what_is_gone() -> None:
-    assert removed_spans("xx answer yy", "answer", [Step("outer_fence", "zz")]) == [
-        Span(0, 3, UNNAMED_STEP),
-        Span(9, 12, UNNAMED_STEP),
+    assert removed_spans("xx answer yy", "answer", [RecoveryStep("outer_fence", "zz")]) == [
+        RemovedSpan(0, 3, UNNAMED_STEP),
+        RemovedSpan(9, 12, UNNAMED_STEP),
     ]
-    assert removed_spans("one", "two", [Step("outer_fence", "zz")]) == []
+    assert removed_spans("one", "two", [RecoveryStep("outer_fence", "zz")]) == []
 
 
 def test_overlapping_spans_say_both_and_count_as_browsers_do() -> None:
     text = "😀 think this away"
-    assert answer_spans([Span(2, 7), Span(2, 12, "thought_preamble"), Span(13, 17, "outer_fence")], text) == [
+    assert answer_spans(
+        [RemovedSpan(2, 7), RemovedSpan(2, 12, "thought_preamble"), RemovedSpan(13, 17, "outer_fence")], text
+    ) == [
         AnswerSpan(start=3, end=8, is_thought=True, removed_as=["thought preamble"]),
         AnswerSpan(start=8, end=13, is_thought=True, removed_as=["thought preamble"]),
         AnswerSpan(start=14, end=18, removed_as=["outer fence"]),
     ]
-    assert answer_spans([Span(0, 1)], text) == [AnswerSpan(start=0, end=2, is_thought=True)]
+    assert answer_spans([RemovedSpan(0, 1)], text) == [AnswerSpan(start=0, end=2, is_thought=True)]
     assert anchor_spans("😀 a.py and a.py:3", ["a.py", "a.py:3"]) == [
         AnchorSpan(start=3, end=7, anchor=0),
         AnchorSpan(start=12, end=18, anchor=1),

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from ctxsift.backends import packaged
-from ctxsift.backends.packaged import PackagedModel, Part, packaged_file, packaged_models
+from ctxsift.backends.packaged import FilePart, PackagedModel, packaged_file, packaged_models
 from ctxsift.backends.weights import find_weights
 from ctxsift.errors import WeightsError
 from ctxsift.files import sha256_of
@@ -47,7 +47,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def installed(site: Path, content: bytes, number: int) -> Part:
+def installed(site: Path, content: bytes, number: int) -> FilePart:
     """Install a package with one part, and return what is known of it."""
     module, file = f"weights_part{number}", f"weights_part{number}/data/part{number:02}.bin"
     (site / file).parent.mkdir(parents=True, exist_ok=True)
@@ -57,10 +57,10 @@ def installed(site: Path, content: bytes, number: int) -> Part:
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weights-part{number}\nVersion: 1.2\n")
     digest = hashlib.sha256(content).hexdigest()
-    return Part(f"weights-part{number}", "1.2", file, len(content), digest)
+    return FilePart(f"weights-part{number}", "1.2", file, len(content), digest)
 
 
-def made_of(parts: Sequence[Part], content: bytes) -> PackagedModel:
+def made_of(parts: Sequence[FilePart], content: bytes) -> PackagedModel:
     digest = hashlib.sha256(content).hexdigest()
     return PackagedModel("mine", "Mine", "mine.gguf", len(content), digest, "MIT", "none", "models", tuple(parts))
 

@@ -8,13 +8,13 @@ import pytest
 
 from ctxsift.backends.registry import GGUF, SERVICE
 from ctxsift.errors import InputError
-from ctxsift.models.choice import Named, Place, place_of
+from ctxsift.models.choice import BackendPlace, Named, place_of
 from ctxsift.settings import Settings
 
 NOWHERE = Settings()
 ADDRESS = Settings(llm_base_url="http://127.0.0.1:9/v1", llm_api_key="k")
 ALLOWED = replace(ADDRESS, remote=True)
-HERE, THERE = Place(GGUF, "cpu", asks_service=False), Place(SERVICE, "remote", asks_service=True)
+HERE, THERE = BackendPlace(GGUF, "cpu", asks_service=False), BackendPlace(SERVICE, "remote", asks_service=True)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ HERE, THERE = Place(GGUF, "cpu", asks_service=False), Place(SERVICE, "remote", a
         # The setting does not speak of what is on this machine; the option does.
         (Named("package:m"), ALLOWED, HERE),
         (Named("m", device="cpu"), ALLOWED, HERE),
-        (Named("m", device="cuda:1"), ALLOWED, Place(GGUF, "cuda:1", asks_service=False)),
+        (Named("m", device="cuda:1"), ALLOWED, BackendPlace(GGUF, "cuda:1", asks_service=False)),
         (Named("m", gguf_filename="m.gguf"), ALLOWED, HERE),
-        (Named("m", "scripted"), ALLOWED, Place("scripted", "cpu", asks_service=False)),
+        (Named("m", "scripted"), ALLOWED, BackendPlace("scripted", "cpu", asks_service=False)),
         (Named("package:m", remote=True), ADDRESS, THERE),
     ],
 )
-def test_where_a_model_runs(named: Named, settings: Settings, place: Place) -> None:
+def test_where_a_model_runs(named: Named, settings: Settings, place: BackendPlace) -> None:
     assert place_of(named, settings) == place
 
 

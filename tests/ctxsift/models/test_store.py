@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from ctxsift.errors import InputError
-from ctxsift.models.store import Entry, Store
+from ctxsift.models.store import Store, StoreEntry
 from tests.conftest import ROOT
 from tests.support.at_once import go
 from tests.support.depth import depth
 
 
-class Kept(Entry, frozen=True, kw_only=True):
+class Kept(StoreEntry, frozen=True, kw_only=True):
     text: str
 
 
-class Counted(Entry, frozen=True, kw_only=True):
+class Counted(StoreEntry, frozen=True, kw_only=True):
     count: int
 
 

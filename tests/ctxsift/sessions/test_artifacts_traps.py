@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ctxsift.sessions.artifacts.index import ArtifactIndex
-from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState, Limits, as_json
+from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState, IndexLimits, as_json
 from ctxsift.sessions.records import JsonValue, Source, Step, ToolCall, ToolResult
 from tests.conftest import ROOT
 
@@ -28,7 +28,7 @@ def tool(
     return name, arguments, output, failed
 
 
-def index(*calls: tuple[str, dict[str, JsonValue], str, int | None], limits: Limits | None = None) -> Artifacts:
+def index(*calls: tuple[str, dict[str, JsonValue], str, int | None], limits: IndexLimits | None = None) -> Artifacts:
     """Return the index of a session whose first step lists its files."""
     found = ArtifactIndex(_FOLDER, limits=limits)
     for number, (name, arguments, output, code) in enumerate((shell("git ls-files", _LISTING), *calls)):
@@ -481,7 +481,7 @@ def test_it_stays_within_its_limits_and_says_so() -> None:
     calls.extend(tool("read", path=f"r{number}.txt") for number in range(30))
     calls.extend(tool("edit", path="a.txt", oldText=f"{number}", newText="y" * 900) for number in range(30))
     calls.extend(shell(f"exit {number}", "x" * 900, 1) for number in range(30))
-    found = index(*calls, limits=Limits(files=10, touches=9, failed=5, detail=50))
+    found = index(*calls, limits=IndexLimits(files=10, touches=9, failed=5, detail=50))
     assert len(found.files) == 10
     assert found.files[0].path == "a.txt"
     assert (len(found.files[0].touches), found.files[0].touches_left_out) == (9, 21)

@@ -17,9 +17,9 @@ from ctxsift.sessions.records import (
     Source,
     Step,
     StepEnding,
+    TokenUsage,
     ToolCall,
     ToolResult,
-    Usage,
 )
 from tests.ctxsift.sessions.samples import ATIF, SAMPLES, read
 
@@ -37,7 +37,7 @@ FULL = Session(
             (ToolResult("c1", "out", 0, False), ToolResult("c2", "", None, True)),
             "2026-03-01T10:00:01Z",
             "m-1",
-            Usage(10, 2, 4),
+            TokenUsage(10, 2, 4),
             "/w/src",
             StepEnding.ABORTED,
         ),
@@ -83,7 +83,7 @@ def test_trajectories_of_others(tmp_path: Path) -> None:
     session = read(tmp_path, ATIF)
     assert (session.head.agent, session.head.model, session.head.session_id) == ("harbor", "m", "x-1")
     step = session.steps[1]
-    assert (step.message, step.usage) == ("I read it.\n[image: a.png]", Usage(10, 2, 4))
+    assert (step.message, step.usage) == ("I read it.\n[image: a.png]", TokenUsage(10, 2, 4))
     assert step.results == (ToolResult("x1", "def total(): ..."),)
     assert session.skipped == {"key metrics.cost_usd": 1}
 

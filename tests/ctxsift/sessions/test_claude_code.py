@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ctxsift.sessions.records import Compaction, Source, StepEnding, Usage
+from ctxsift.sessions.records import Compaction, Source, StepEnding, TokenUsage
 from tests.ctxsift.sessions.samples import CLAUDE, claude, lines, queued, read, result, said, time_at, use
 
 
@@ -33,13 +33,13 @@ def test_a_result_may_stand_before_later_blocks_of_its_message(tmp_path: Path) -
     )
     (step,) = session.steps
     assert [(each.call_id, each.text) for each in step.results] == [("t1", "one"), ("t2", "two")]
-    assert step.usage == Usage(0, 8, 0)
+    assert step.usage == TokenUsage(0, 8, 0)
 
 
 def test_what_the_cache_held_is_part_of_the_prompt(tmp_path: Path) -> None:
     counts = {"input_tokens": 1, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 4}
     session = read(tmp_path, lines(claude("assistant", "hi", message={"id": "m", "usage": counts})))
-    assert session.steps[0].usage == Usage(321, 4, 300)
+    assert session.steps[0].usage == TokenUsage(321, 4, 300)
 
 
 def test_sidechains_are_kept_apart(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_sessions_of_the_web_are_read(tmp_path: Path) -> None:
 def test_a_result_alone_is_a_step(tmp_path: Path) -> None:
     session = read(tmp_path, lines(PRINTED[-1]))
     assert [(step.source, step.message, step.usage) for step in session.steps] == [
-        (Source.AGENT, "It is 1.", Usage(9, 3, 0))
+        (Source.AGENT, "It is 1.", TokenUsage(9, 3, 0))
     ]
     assert session.head.session_id == "s"
     failed = {

@@ -25,7 +25,7 @@ from ctxsift.sessions.compaction.context import (
     as_openai_messages,
     whole,
 )
-from ctxsift.sessions.compaction.controls import Given
+from ctxsift.sessions.compaction.controls import GivenSummary
 from ctxsift.sessions.compaction.records import Compacted, Cut
 from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.exporting import as_atif
@@ -154,7 +154,9 @@ def test_calls_keep_their_results_and_what_has_none_is_answered() -> None:
 def cut_after(steps: tuple[Step, ...], first_kept: int) -> Compacted:
     """Return the context in which a summary made elsewhere stands for the steps before `first_kept`."""
     cut = Cut(steps[-1].step_id, first_kept)
-    (made,) = compact_session(Session(SessionHead("messages"), steps), "given", [cut], method=Given("What was done."))
+    (made,) = compact_session(
+        Session(SessionHead("messages"), steps), "given", [cut], method=GivenSummary("What was done.")
+    )
     return made
 
 

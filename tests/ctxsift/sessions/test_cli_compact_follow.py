@@ -20,7 +20,7 @@ import pytest
 from ctxsift.cli.compact_follow import Followed
 from ctxsift.cli.main import build_parser
 from ctxsift.sessions.compaction.cutting import cuts_by_threshold
-from ctxsift.sessions.compaction.journal import Journal
+from ctxsift.sessions.compaction.journal import CompactionJournal
 from ctxsift.sessions.compaction.weights import SECTIONS
 from ctxsift.sessions.reading import read_session
 from ctxsift.sessions.records import Session, SessionHead, Source, Step, ToolCall, ToolResult
@@ -288,10 +288,10 @@ def test_what_came_to_a_step_since_it_was_taken_counts_with_and_without_a_restar
     longer = Session(SessionHead("messages"), (first, late, *parts(3, 24)))
 
     options, path = options_for(tmp_path), tmp_path / "journal"
-    one = Followed(options, begun, None, Journal(path))
+    one = Followed(options, begun, None, CompactionJournal(path))
     assert one.recall(begun) is None
     assert one.add(begun, settled=True)
-    other = Followed(options, longer, None, Journal(path))
+    other = Followed(options, longer, None, CompactionJournal(path))
     standing = other.recall(longer)
     assert standing is not None
     assert standing.cut.after_step < 12
@@ -306,10 +306,10 @@ def test_what_came_to_a_step_since_it_was_taken_counts_with_and_without_a_restar
 def test_a_torn_line_of_the_journal_costs_one_cut(tmp_path: Path) -> None:
     options, path = options_for(tmp_path), tmp_path / "journal"
     session = session_of(tmp_path, turns(0, 60))
-    made = Followed(options, session, None, Journal(path)).add(session, settled=True)
+    made = Followed(options, session, None, CompactionJournal(path)).add(session, settled=True)
     assert len(made) > 2
     path.write_bytes(path.read_bytes()[:-100])
-    again = Followed(options, session, None, Journal(path))
+    again = Followed(options, session, None, CompactionJournal(path))
     standing = again.recall(session)
     assert standing == dataclasses.replace(made[-2], seconds=0.0)
     (last,) = again.add(session, settled=True)
@@ -321,25 +321,25 @@ def test_a_torn_line_of_the_journal_costs_one_cut(tmp_path: Path) -> None:
 )
 def test_other_options_are_another_run(tmp_path: Path, changed: tuple[str, ...]) -> None:
     session, path = session_of(tmp_path, turns(0, 40)), tmp_path / "journal"
-    Followed(options_for(tmp_path), session, None, Journal(path)).add(session, settled=True)
-    assert Followed(options_for(tmp_path, *changed), session, None, Journal(path)).recall(session) is None
-    assert Followed(options_for(tmp_path), session, None, Journal(path)).recall(session) is not None
+    Followed(options_for(tmp_path), session, None, CompactionJournal(path)).add(session, settled=True)
+    assert Followed(options_for(tmp_path, *changed), session, None, CompactionJournal(path)).recall(session) is None
+    assert Followed(options_for(tmp_path), session, None, CompactionJournal(path)).recall(session) is not None
 
 
 def test_a_session_is_known_by_its_id_and_by_all_its_steps(tmp_path: Path) -> None:
     options, path = options_for(tmp_path), tmp_path / "journal"
     session = session_of(tmp_path, turns(0, 40))
-    followed = Followed(options, session, None, Journal(path))
+    followed = Followed(options, session, None, CompactionJournal(path))
     made = followed.add(session, settled=True)
     other_id = dataclasses.replace(session, head=dataclasses.replace(session.head, session_id="another"))
-    assert Followed(options, other_id, None, Journal(path)).recall(other_id) is None
+    assert Followed(options, other_id, None, CompactionJournal(path)).recall(other_id) is None
     assert followed.goes_on(session)
     for at in (1, made[-1].cut.after_step - 1, len(session.steps) - 1):
         steps = list(session.steps)
         steps[at] = dataclasses.replace(steps[at], message="Another one.")
         edited = dataclasses.replace(session, steps=tuple(steps))
         assert not followed.goes_on(edited)
-        standing = Followed(options, edited, None, Journal(path)).recall(edited)
+        standing = Followed(options, edited, None, CompactionJournal(path)).recall(edited)
         after = standing.cut.after_step if standing else 0
         assert after == max((each.cut.after_step for each in made if each.cut.after_step <= at), default=0)
 
@@ -349,11 +349,11 @@ def test_an_id_that_is_known_later_is_the_sessions(tmp_path: Path) -> None:
     whole = session_of(tmp_path, turns(0, 40))
     whole = dataclasses.replace(whole, head=dataclasses.replace(whole.head, session_id="s-1"))
     begun = Session(SessionHead("messages"), whole.steps[:2])
-    followed = Followed(options, begun, None, Journal(path))
+    followed = Followed(options, begun, None, CompactionJournal(path))
     assert followed.add(begun, settled=True) == []
     assert followed.goes_on(whole)
     made = followed.add(whole, settled=True)
-    standing = Followed(options, whole, None, Journal(path)).recall(whole)
+    standing = Followed(options, whole, None, CompactionJournal(path)).recall(whole)
     assert standing is not None
     assert standing.cut == made[-1].cut
 

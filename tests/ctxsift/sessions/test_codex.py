@@ -10,7 +10,7 @@ import pytest
 
 from ctxsift.sessions.artifacts.index import index_session
 from ctxsift.sessions.artifacts.records import CheckState
-from ctxsift.sessions.records import Compaction, Source, StepEnding, Usage
+from ctxsift.sessions.records import Compaction, Source, StepEnding, TokenUsage
 from tests.ctxsift.sessions.samples import CODEX, codex, codex_message, item, lines, read
 
 
@@ -83,7 +83,7 @@ def test_counts_of_tokens_told_twice_count_once(tmp_path: Path) -> None:
     session = read(
         tmp_path, lines(call("a"), told, output("a"), told, codex("event_msg", type="token_count", info=None))
     )
-    assert [step.usage for step in session.steps] == [Usage(100, 5, 60)]
+    assert [step.usage for step in session.steps] == [TokenUsage(100, 5, 60)]
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxsift.errors import InputError
-from ctxsift.sessions.compaction.controls import Given, Random, Text
+from ctxsift.sessions.compaction.controls import ConversationText, GivenSummary, Random
 from ctxsift.sessions.compaction.cutting import cut_at_end, cuts_at_shares, cuts_by_threshold
 from ctxsift.sessions.compaction.methods import DRAWS, METHODS, create_method
-from ctxsift.sessions.compaction.records import Compacted, Cut, Cycle, Summary
+from ctxsift.sessions.compaction.records import Compacted, CompactionSummary, Cut, Cycle
 from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.compaction.transcript import elided, text_of, tokens_of
 from ctxsift.sessions.records import Compaction, JsonValue, Session, SessionHead, Source, Step, ToolCall, ToolResult
@@ -244,7 +244,7 @@ def test_a_result_that_is_not_smaller_is_refused_and_the_span_waits() -> None:
     )
     first, second = compact_session(session, "anchored", [Cut(2, 2), Cut(4, 4)], budget=300)
     assert first.refused == "steps 1 to 1 stay unchanged: 35 tokens would replace 6"
-    assert first.summary == Summary()
+    assert first.summary == CompactionSummary()
     assert [step.step_id for step in first.steps] == [1, 2]
     # The next cycle has the same budget, and summarises both spans.
     assert not second.refused
@@ -257,8 +257,8 @@ def test_what_exceeds_its_budget_is_refused() -> None:
         takes_budget = True
         must_shrink = True
 
-        def compact(self, cycle: Cycle) -> Summary:
-            return Summary("x" * (4 * cycle.budget + 1))
+        def compact(self, cycle: Cycle) -> CompactionSummary:
+            return CompactionSummary("x" * (4 * cycle.budget + 1))
 
     cuts = cuts_at_shares(SHOP.steps, KEEP)
     first = next(iter(compact_session(SHOP, "greedy", cuts, budget=100, keep_last=KEEP, method=Greedy())))
@@ -348,7 +348,7 @@ def test_recorded_is_the_last_summary_that_was_there_at_the_cut() -> None:
 
 def test_a_summary_made_elsewhere_stands_as_it_is() -> None:
     cuts = cuts_at_shares(SHOP.steps, KEEP)
-    method = Given("What a person wrote.", {cuts[1].after_step: "Gold of the second cut."})
+    method = GivenSummary("What a person wrote.", {cuts[1].after_step: "Gold of the second cut."})
     made = list(compact_session(SHOP, "oracle", cuts, method=method, keep_last=KEEP))
     assert [each.summary_text for each in made][:3] == [
         "What a person wrote.", "Gold of the second cut.", "What a person wrote.",
@@ -418,5 +418,5 @@ def test_lines_of_one_thing_over_and_over_come_through(unit: str) -> None:
 
 
 def test_text_alone_takes_no_budget_unless_cut() -> None:
-    assert not Text().takes_budget
-    assert Text(cut=True).takes_budget
+    assert not ConversationText().takes_budget
+    assert ConversationText(cut=True).takes_budget

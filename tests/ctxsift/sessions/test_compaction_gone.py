@@ -6,12 +6,12 @@ import pytest
 
 from ctxsift.sessions.artifacts.records import Action, Artifacts, FileEntry, FileState, Touch
 from ctxsift.sessions.compaction.gone import Gone
-from ctxsift.sessions.compaction.records import Entry
+from ctxsift.sessions.compaction.records import SummaryEntry
 from ctxsift.sessions.compaction.weights import names_in
 
 
-def entry_of(text: str, step_id: int, *, by_user: bool = False) -> Entry:
-    return Entry("State", text, 1.0, step_id, by_user, names=names_in(text))
+def entry_of(text: str, step_id: int, *, by_user: bool = False) -> SummaryEntry:
+    return SummaryEntry("State", text, 1.0, step_id, by_user, names=names_in(text))
 
 
 def file_of(path: str, state: FileState, step_id: int) -> FileEntry:

@@ -20,17 +20,17 @@ from ctxsift.errors import BackendError, InputError, PromptTooLongError, Refused
 from ctxsift.prompts import Message
 from ctxsift.sessions.compaction.checking import Wanted, check
 from ctxsift.sessions.compaction.endpoint import items_of
-from ctxsift.sessions.compaction.journal import Journal, Scores, key_of
+from ctxsift.sessions.compaction.journal import CompactionJournal, LineScores, key_of
 from ctxsift.sessions.compaction.modelled import Asker, ModelledAnchored, ModelledOpaque, ModelledRegenerative, by_line
 from ctxsift.sessions.compaction.prompts import (
     PROMPT_VERSION,
     SYSTEM,
-    Piece,
+    TranscriptPiece,
     anchored_question,
     pieces,
     section_question,
 )
-from ctxsift.sessions.compaction.records import Cut, Cycle, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cut, Cycle
 from ctxsift.sessions.compaction.weights import SECTIONS
 from ctxsift.settings import Settings
 from tests.conftest import ROOT
@@ -105,7 +105,7 @@ class Said:
 
 
 def cycle(budget: int = 400) -> Cycle:
-    return Cycle(Cut(31, 29), Summary(), STEPS[1:28], budget)
+    return Cycle(Cut(31, 29), CompactionSummary(), STEPS[1:28], budget)
 
 
 # Questions and answers ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def cycle(budget: int = 400) -> Cycle:
 def test_the_prompts_are_those_that_the_page_shows() -> None:
     page = " ".join((ROOT / "docs" / "compaction.md").read_text().split())
     assert f"version {PROMPT_VERSION}" in page
-    piece = Piece("TRANSCRIPT", "steps 2 to 28")
+    piece = TranscriptPiece("TRANSCRIPT", "steps 2 to 28")
     task = anchored_question(piece, 400).task
     by_heading = section_question(piece, SECTIONS[2], 160).task.partition("\n")[2]
     for part in (SYSTEM, *task.split("\n"), by_heading):
@@ -167,7 +167,7 @@ def test_a_span_comes_in_pieces_that_hold_all_of_its_text() -> None:
 )
 def test_an_answer_is_checked_before_it_counts(text: str, finish: Any, defect: str) -> None:
     source = "\n".join(f"Line {at} of the transcript tells something else." for at in range(80))
-    task = anchored_question(Piece(source, "steps 2 to 28"), 400).task
+    task = anchored_question(TranscriptPiece(source, "steps 2 to 28"), 400).task
     found = check(generation(text, finish), Limits(500), Wanted(source, 1000, task, 400, SECTIONS))
     assert found.defect == defect
     if not defect:
@@ -255,16 +255,16 @@ def test_tokens_belong_to_the_line_in_which_they_begin() -> None:
 def test_a_journal_knows_its_answers_again_and_passes_over_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     key = key_of("m", (Message("user", "a"),), Limits(8))
-    journal = Journal(path)
+    journal = CompactionJournal(path)
     journal.put(key, generation("first"))
-    measured = Scores([0.5], 7, 1.5)
+    measured = LineScores([0.5], 7, 1.5)
     journal.put_scores("s", measured)
     with path.open("a") as file:
         file.write('{"key": "x", "genera')
-    again = Journal(path)
+    again = CompactionJournal(path)
     assert (again.get(key), again.get("x"), again.scores("s")) == (generation("first"), None, measured)
     again.put("y", generation("second"))
-    third = Journal(path)
+    third = CompactionJournal(path)
     assert third.get("y") == generation("second")
     assert third.get(key) == generation("first")
     assert (
@@ -292,7 +292,7 @@ class Surprised:
 def test_what_scores_took_is_known_after_a_kill(tmp_path: Path) -> None:
     model, took = Surprised(), []
     for _ in range(2):
-        asker = Asker(model, Journal(tmp_path / "journal"))
+        asker = Asker(model, CompactionJournal(tmp_path / "journal"))
         assert asker.scores("abc", lambda tokens: [-(each.value or 0) for each in tokens]) == [1.0, 2.0, 4.0]
         took.append(asker.took)
     assert (model.asked, took[0]) == (1, took[1])
@@ -303,30 +303,30 @@ def test_another_file_is_no_journal_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_text("my notes\n")
     with pytest.raises(InputError, match="is no journal of compaction; name another file with --journal"):
-        Journal(path)
+        CompactionJournal(path)
     assert path.read_text() == "my notes\n"
 
 
 def test_a_journal_of_earlier_versions_is_read(tmp_path: Path) -> None:
     path, head = tmp_path / "journal", '{"format": "ctxsift compaction journal 1"}\n'
     path.write_text(head)
-    assert Journal(path).get("a") is None
+    assert CompactionJournal(path).get("a") is None
     answer = (
         '{"text": "## Intent \\ud83d", "finish_reason": "stop", "prompt_tokens": 10, "completion_tokens": 10, '
         '"prefill_ms": 1.0, "decode_ms": 1.0, "total_ms": 2.0, "model": "m", "reasoning": "", '
         '"begins_in_reasoning": false, "reasoning_tokens": null, "cost_usd": null, "control_tokens": []}'
     )
     path.write_text(f'{head}{{"key": "a", "generation": {answer}}}\n{{"key": "s", "scores": [0.5, 2.0]}}\n{{"key": "b"')
-    journal = Journal(path)
+    journal = CompactionJournal(path)
     assert journal.get("a") == generation("## Intent \ud83d")
-    assert journal.scores("s") == Scores([0.5, 2.0], 0, 0.0)
+    assert journal.scores("s") == LineScores([0.5, 2.0], 0, 0.0)
     journal.put("b", generation("second"))
-    assert Journal(path).get("b") == generation("second")
+    assert CompactionJournal(path).get("b") == generation("second")
 
 
 def test_two_runs_at_once_have_one_answer(tmp_path: Path) -> None:
     path, messages = tmp_path / "journal", (Message("user", "a"),)
-    one, other = Asker(Said("one"), Journal(path)), Asker(Said("other"), Journal(path))
+    one, other = Asker(Said("one"), CompactionJournal(path)), Asker(Said("other"), CompactionJournal(path))
     assert one.answer(messages, Limits(8), "").text == "one"
     assert other.answer(messages, Limits(8), "").text == "one"
     assert (one.asked, other.asked) == (1, 0)
@@ -339,7 +339,7 @@ def test_answers_of_another_kind_are_no_journal(tmp_path: Path, line: str) -> No
     path = tmp_path / "journal"
     path.write_text(f"{line}\n")
     with pytest.raises(InputError, match=":1: is no journal of compaction"):
-        Journal(path)
+        CompactionJournal(path)
 
 
 @pytest.mark.slow

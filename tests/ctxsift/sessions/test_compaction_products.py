@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.probes.loading import recorded_named
 from ctxsift.sessions.compaction.methods import create_method
-from ctxsift.sessions.compaction.records import Cut, Cycle, Summary
+from ctxsift.sessions.compaction.records import CompactionSummary, Cut, Cycle
 from ctxsift.sessions.compaction.transcript import text_of, text_of_step, tokens_in
 from ctxsift.sessions.records import Source, Step, ToolCall, ToolResult
 from ctxsift.sessions.speakers import words_of
@@ -26,8 +26,8 @@ def calls(number: int, tool: str, output: str, message: str = "", **arguments: s
     return Step(number, Source.AGENT, message, calls=(call,), results=(ToolResult(call.call_id, output),))
 
 
-def kept(name: str, span: Sequence[Step], budget: int, previous: Summary | None = None) -> Summary:
-    made = create_method(name).compact(Cycle(Cut(99, 99), previous or Summary(), tuple(span), budget))
+def kept(name: str, span: Sequence[Step], budget: int, previous: CompactionSummary | None = None) -> CompactionSummary:
+    made = create_method(name).compact(Cycle(Cut(99, 99), previous or CompactionSummary(), tuple(span), budget))
     assert made.tokens <= budget
     return made
 

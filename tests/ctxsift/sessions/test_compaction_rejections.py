@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxsift.sessions.compaction.denying import rejections_in
-from ctxsift.sessions.compaction.records import Cut, Entry
+from ctxsift.sessions.compaction.records import Cut, SummaryEntry
 from ctxsift.sessions.compaction.rejecting import without_rejected
 from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.records import Session, SessionHead, Source, Step, ToolCall, ToolResult
@@ -130,9 +130,9 @@ POINTING = ["We won't need that.", "Wait. Don't.", "No, JSON files.", "SQLite? N
 )
 def test_many_words_reject_one_plan(plan: str, rejection: str) -> None:
     entries = [
-        Entry("Intent", "Build it.", 3, 1, by_user=True),
-        Entry("Decisions", plan, 3, 2),
-        Entry("Intent", rejection, 3, 3, by_user=True),
+        SummaryEntry("Intent", "Build it.", 3, 1, by_user=True),
+        SummaryEntry("Decisions", plan, 3, 2),
+        SummaryEntry("Intent", rejection, 3, 3, by_user=True),
     ]
     left, new = without_rejected(entries, 3)
     assert [entry.text for entry in left] == ["Build it.", rejection]
@@ -178,9 +178,9 @@ STAYS = [
 @pytest.mark.parametrize(("said", "answer"), STAYS)
 def test_what_is_not_rejected_stays(said: str, answer: str, name: str) -> None:
     entries = [
-        Entry("Intent", "Build it.", 3, 1, by_user=True),
-        Entry("Decisions", said, 3, 2),
-        Entry("Intent", answer, 3, 3, by_user=True),
+        SummaryEntry("Intent", "Build it.", 3, 1, by_user=True),
+        SummaryEntry("Decisions", said, 3, 2),
+        SummaryEntry("Intent", answer, 3, 3, by_user=True),
     ]
     assert without_rejected(entries, 3) == (entries, 3)
     if "I'll" not in said and "`" in said:
@@ -222,9 +222,9 @@ def test_what_is_wanted_after_all_stands_again() -> None:
 )
 def test_many_words_put_one_plan_off(later: str) -> None:
     entries = [
-        Entry("Intent", "Build it.", 3, 1, by_user=True),
-        Entry("State", "The login fails on Node 20. I'll bump Node to 22 next.", 3, 2),
-        Entry("Intent", later, 3, 3, by_user=True),
+        SummaryEntry("Intent", "Build it.", 3, 1, by_user=True),
+        SummaryEntry("State", "The login fails on Node 20. I'll bump Node to 22 next.", 3, 2),
+        SummaryEntry("Intent", later, 3, 3, by_user=True),
     ]
     assert [entry.text for entry in without_rejected(entries, 3)[0]] == [
         "Build it.", "The login fails on Node 20.", later,
@@ -326,7 +326,9 @@ def test_an_open_task_that_is_rejected_or_put_off_is_none() -> None:
 
 
 def test_what_a_person_types_over_and_over_is_read_in_time() -> None:
-    entries = [Entry("Intent", "No cache, no queue and no ORM. " * 8, 3, at, by_user=at % 2 == 0) for at in range(1200)]
+    entries = [
+        SummaryEntry("Intent", "No cache, no queue and no ORM. " * 8, 3, at, by_user=at % 2 == 0) for at in range(1200)
+    ]
     begun = time.process_time()
     without_rejected(entries, len(entries))
     for unit in ("no ", "not the ", "don't use ", "later, ", "no, ", "instead of "):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxsift.sessions.artifacts.index import index_events
-from ctxsift.sessions.importers.base import Line
+from ctxsift.sessions.importers.base import AgentLine
 from ctxsift.sessions.reading import open_session
 from ctxsift.sessions.records import Source
 from ctxsift.sessions.redacting import Redactor
@@ -52,7 +52,7 @@ def test_twice_as_much_takes_twice_as_long(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_step_with_very_many_calls(*, in_order: bool) -> None:
     def put_together(count: int) -> None:
-        line = Line()
+        line = AgentLine()
         turn = line.begin(Source.AGENT)
         ids = [line.call(turn, f"c{number}", "bash", {}) for number in range(count)]
         for call_id in ids if in_order else reversed(ids):

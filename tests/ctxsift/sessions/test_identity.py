@@ -13,7 +13,7 @@ from ctxsift.sessions.artifacts.index import index_session
 from ctxsift.sessions.figures import figures_of
 from ctxsift.sessions.finding import newest_session
 from ctxsift.sessions.reading import open_session
-from ctxsift.sessions.records import Session, Usage
+from ctxsift.sessions.records import Session, TokenUsage
 from tests.ctxsift.sessions.samples import (
     PI_HEAD,
     claude,
@@ -123,7 +123,7 @@ def test_snapshots_of_a_message_hold_what_stood_in_earlier_ones(tmp_path: Path) 
     session = read(tmp_path, lines(*grown, grown[0], user(5, [result("t1", "a")]), user(6, [result("t1", "a")])))
     (step,) = session.steps
     assert (step.reasoning, step.message, len(step.calls), len(step.results)) == ("hm", "I look.", 1, 1)
-    assert step.usage == Usage(1210, 27, 1000)
+    assert step.usage == TokenUsage(1210, 27, 1000)
     assert session.skipped == {"repeated block": 3, "repeated record": 1, "repeated result": 1}
 
 

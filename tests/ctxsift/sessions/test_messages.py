@@ -10,7 +10,7 @@ import pytest
 
 from ctxsift.sessions.artifacts.index import index_session
 from ctxsift.sessions.artifacts.records import FileState
-from ctxsift.sessions.records import Source, ToolResult, Usage
+from ctxsift.sessions.records import Source, TokenUsage, ToolResult
 from tests.ctxsift.sessions.samples import ANTHROPIC, OPENAI, lines, read
 
 
@@ -58,7 +58,7 @@ def test_what_messages_may_hold(tmp_path: Path) -> None:
         ),
     )
     first, second, third, fourth = session.steps
-    assert (first.message, second.reasoning, second.usage) == ("[image]", "hm", Usage(9, 2, 4))
+    assert (first.message, second.reasoning, second.usage) == ("[image]", "hm", TokenUsage(9, 2, 4))
     assert (second.calls[0].arguments, second.results[0].text) == ({"input": "broken"}, "out")
     assert second.results[0].call_id == second.calls[0].call_id != ""
     assert (third.reasoning, third.message, fourth.message) == ("so", "I will not.", "whole")

@@ -27,8 +27,8 @@ class Plain:
     """Always the same word."""
     takes_budget = must_shrink = True
     def compact(self, cycle):
-        from ctxsift.sessions.compaction.records import Summary
-        return Summary("plain")
+        from ctxsift.sessions.compaction.records import CompactionSummary
+        return CompactionSummary("plain")
 
 class Broken(Plain):
     def __init__(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ctxsift.sessions.records import Compaction, Source, StepEnding, ToolResult, Usage
+from ctxsift.sessions.records import Compaction, Source, StepEnding, TokenUsage, ToolResult
 from tests.ctxsift.sessions.samples import PI, PI_HEAD, lines, pi, read, said, time_at
 
 
@@ -20,7 +20,7 @@ def compaction(**fields: Any) -> dict[str, Any]:
 def test_a_session(tmp_path: Path) -> None:
     session = read(tmp_path, PI)
     assert (session.head.session_id, session.head.folder, session.head.model) == ("p-1", "/work/shop", "m-1")
-    assert session.steps[1].usage == Usage(125, 7, 100)
+    assert session.steps[1].usage == TokenUsage(125, 7, 100)
     assert session.steps[1].results == (ToolResult("k1", "def total(): ...", None, False),)
     assert session.compactions == (Compaction(2, "Read.", 2, 900),)
     assert (session.steps[2].ending, session.steps[2].message) == (StepEnding.ABORTED, "")

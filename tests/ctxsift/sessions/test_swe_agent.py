@@ -10,7 +10,7 @@ import pytest
 
 from ctxsift.sessions.artifacts.index import index_session
 from ctxsift.sessions.artifacts.records import CheckState, FileState
-from ctxsift.sessions.records import Source, Usage
+from ctxsift.sessions.records import Source, TokenUsage
 from tests.ctxsift.sessions.samples import MINI, SWE, read
 
 
@@ -122,7 +122,7 @@ def test_mini_tells_which_commands_ran(tmp_path: Path) -> None:
     session = read(tmp_path, json.dumps(document).encode())
     assert [call.arguments["command"] for step in session.steps for call in step.calls] == ["ls", "sleep 99"]
     assert [each.exit_code for step in session.steps for each in step.results] == [2, -1]
-    assert session.steps[2].usage == Usage(600, 20, 100)
+    assert session.steps[2].usage == TokenUsage(600, 20, 100)
 
 
 def test_mini_with_responses(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_mini_with_responses(tmp_path: Path) -> None:
         "I run it.",
         "The test first.",
         "gpt-5.6",
-        Usage(900, 30, 512),
+        TokenUsage(900, 30, 512),
     )
     assert [(each.call_id, each.exit_code) for each in step.results] == [("r2", 1), ("r1", 0)]
     assert session.skipped == {}
