@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import graphlib
 import re
 import subprocess
 import sys
+from collections import defaultdict
+from pathlib import Path
 
 import grimp
 import pytest
@@ -13,6 +16,12 @@ import pytest
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
+# Files of one name in one tree of packages, by package, tree and name; none may be added.
+SHARED_MODULE_NAMES = {
+    ("ctxsift", "sessions", "lines"),
+    ("ctxsift", "sessions", "records"),
+    ("ctxsift", "sessions", "values"),
+}
 
 
 def pages() -> str:
@@ -159,3 +168,29 @@ def test_the_map_holds_every_module(graph: grimp.ImportGraph) -> None:
     kinds = ("ctxsift.backends", "benchmark.scoring", "benchmark")
     assert not [module for module in missing if module.rpartition(".")[0] not in kinds]
     assert len(missing) <= len(modules) // 10
+
+
+def sources() -> list[Path]:
+    """Return the modules of both packages, from the root of the repository."""
+    found = (path for package in ("ctxsift", "benchmark") for path in (ROOT / package).rglob("*.py"))
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    places = defaultdict(list)
+    for path in sources():
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        for name in [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]:
+            places[name].append(str(path))
+    assert len(places) > 800
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_module_name_stands_for_one_thing() -> None:
+    modules = [path for path in sources() if not path.stem.startswith("__")]
+    assert not [str(path) for path in modules if (ROOT / path.with_suffix("") / "__init__.py").exists()]
+    places = defaultdict(list)
+    for path in modules:
+        package, *folders, _ = path.parts
+        places[package, folders[0] if folders else "", path.stem].append(path)
+    assert {key for key, found in places.items() if len(found) > 1} == SHARED_MODULE_NAMES
