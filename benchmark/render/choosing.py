@@ -39,23 +39,26 @@ class Sentences:
 
 def sentences_of(shelf: Shortlist) -> Sentences:
     """Return the sentences of a shelf."""
-    fit = f"the results that fit ({_FITTING} of {len(shelf.candidates)})"
-    floor, above = "the best baseline", "that have a rank (what baselines score here is not known)"
-    if shelf.floor:
-        name, score = shelf.floor
-        floor += f" ({one_line(name)}, {form_text(_SCORE, score)})"
-        above = f"whose interval lies above {floor}"
+    within = f"{_FITTING} of {counted(len(shelf.candidates), 'complete result')} within the limits"
     if shelf.floor is None:
-        why = "what the best baseline scores on these cases is not known (run benchmark.rescore on the results)"
-    elif all(candidate.gain is None or candidate.gain[1] is None for candidate in shelf.candidates):
-        why = f"there are too few captures to tell whether any lies above {floor}"
+        why = "it is not known what the best baseline scores on these cases (python -m benchmark.rescore computes it)"
+        beating = f"Baselines were not scored on these cases, so each result with a rank counts ({_ABOVE})."
     else:
-        why = f"the interval of none lies above {floor}, which needs no model"
+        name, score = shelf.floor
+        floor = f"the best baseline ({one_line(name)}, {form_text(_SCORE, score)})"
+        beating = f"{_ABOVE} with the whole interval above {floor}."
+        few = all(candidate.gain is None or candidate.gain[1] is None for candidate in shelf.candidates)
+        why = (
+            f"there are too few raw outputs to tell whether one is better than {floor}"
+            if few
+            else f"no interval lies above {floor}, which needs no model"
+        )
     return Sentences(
-        chosen=f"Of {fit}, those {above} come into question ({_ABOVE}): best has the highest score of them; smallest "
-        "and fastest need the least memory and time of those that the test of the ranks cannot tell from the best.",
-        none_above=f"Nothing is recommended: of {fit}, {why}.",
-        none_fits=f"Nothing is recommended: none of {counted(len(shelf.candidates), 'result')} fits.",
+        chosen=f"{within}. {beating} Best: the highest score of these. Smallest and fastest: the least memory and time "
+        "among those whose difference from the best may be chance.",
+        none_above=f"Nothing is recommended: {within}, but {why}.",
+        none_fits=f"Nothing is recommended: none of {counted(len(shelf.candidates), 'complete result')} is within the "
+        "limits.",
     )
 
 

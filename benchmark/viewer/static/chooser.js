@@ -80,6 +80,11 @@ function Chosen({ found, query }) {
         )}
       </div>`
     }
+    ${
+      query.use &&
+      query.use !== shelf.use &&
+      html`<p role="status">It is not known how these results do on ${query.use}; all their cases are used.</p>`
+    }
     <p class="legend">${words}</p>`;
 }
 

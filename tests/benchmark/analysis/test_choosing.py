@@ -112,11 +112,11 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     found = choose(by_use["json"], Needs("json", seconds=5.0))
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
     assert sentence(found) == (
-        "Nothing is recommended: of the results that fit (1 of 3), the interval of none lies above the best baseline "
-        "(extractor, 23.4), which needs no model."
+        "Nothing is recommended: 1 of 3 complete results within the limits, but no interval lies above the best "
+        "baseline (extractor, 23.4), which needs no model."
     )
     none = choose(by_use["json"], Needs("json", memory_bytes=1.0))
-    assert sentence(none) == "Nothing is recommended: none of 3 results fits."
+    assert sentence(none) == "Nothing is recommended: none of 3 complete results is within the limits."
 
 
 def as_service(result: StoredResult) -> StoredResult:
@@ -150,7 +150,7 @@ def test_published_files_are_chosen_by_rank_alone(tmp_path: Path) -> None:
     found = choose(shelf, Needs())
     assert found.best is not None
     assert found.best.row.label == "good"
-    assert "what baselines score here is not known" in sentence(found)
+    assert "Baselines were not scored on these cases" in sentence(found)
 
 
 def test_baselines_that_are_not_known_recommend_nothing() -> None:
@@ -158,7 +158,7 @@ def test_baselines_that_are_not_known_recommend_nothing() -> None:
     earlier = build_leaderboard(find_results([ROOT / "tests" / "data" / "results" / "v2"]))
     for shelf in shelves(earlier, ("json", "summary")):
         assert not shelf.options
-        assert "what the best baseline scores on these cases is not known" in sentence(choose(shelf, Needs(shelf.use)))
+        assert "it is not known what the best baseline scores" in sentence(choose(shelf, Needs(shelf.use)))
 
 
 def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
     assert code == 0
     assert all(card in shown for card in CARDS)
     assert LARGE not in shown
-    assert "those whose interval lies above the best baseline (extractor, 23.4) come into question (1)" in shown
+    assert "1 with the whole interval above the best baseline (extractor, 23.4)." in shown
     code, told, _ = report("--choose", "json, 1 GB", "--json")
     (document,) = json.loads(told)
     assert {card["label"] for card in document["cards"].values()} == {SMALL}
