@@ -302,6 +302,9 @@ const boardRows = (rows, sort) => {
   return [...rows.filter((row) => !isCut(row)), ...rows.filter(isCut)];
 };
 
+/** @param {PageBoardRow} row */
+const classOf = (row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference");
+
 /** @param {{ query: Query }} props */
 function Board({ query }) {
   const chosen = listed(query.pick).filter((id) => results.some((row) => row.id === id));
@@ -332,7 +335,7 @@ function Board({ query }) {
           rows=${boardRows(sortRows([...board.references, ...rows], columns, sort), sort)}
           sort=${sort}
           keyOf=${(/** @type {PageBoardRow} */ row) => String(row.key)}
-          classOf=${(/** @type {PageBoardRow} */ row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference")}
+          classOf=${classOf}
         />
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,

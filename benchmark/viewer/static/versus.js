@@ -232,7 +232,9 @@ function CaseByCase({ details, rows, query }) {
 }
 
 /**
- * @param {{ letter: string, result: PageBoardRow, row: Case | undefined, question: Asked | undefined, first: Case }} props
+ * @param {{
+ *   letter: string, result: PageBoardRow, row: Case | undefined, question: Asked | undefined, first: Case,
+ * }} props
  */
 function OneAnswer({ letter, result, row, question, first }) {
   if (!row || !isScored(row) || !question) {
