@@ -29,7 +29,6 @@ from benchmark.grading.baselines import (
 from benchmark.record.validity import MEASURED, Validity, read_validity, validity_text
 from benchmark.scoring import Embedder, score_view
 from benchmark.scoring.said import is_prose
-from benchmark.statistics import mean
 from benchmark.validity.measures import measure
 from ctxsift.compression import examine
 from ctxsift.files import write_atomically
@@ -141,7 +140,6 @@ def texts(figures: Figures) -> dict[str, str]:
         "cases": f"{len(cases)}",
         "easy cases": f"{sum(EASY_TIER in case.tags for case in cases)}",
         "prose cases": f"{sum(map(is_prose, cases))}",
-        "blind mean": f"{mean(list(figures.blind.values())):.3f}",
         "best baseline": f"{best:.1f}",
         "unseen auc": f"{_unseen_auc(figures.validity):.3f}",
         "best easy baseline": f"{best_easy:.1f}",
