@@ -37,7 +37,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/
   python -m benchmark.report results/ --markdown report.md --csv cases.csv
   python -m benchmark.report results/ --json > board.json
-  python -m benchmark.report results/ --items --top 20   the least discriminating cases first
+  python -m benchmark.report results/ --items --top 20   the 20 cases that separate models least
   python -m benchmark.report results/ --choose "json, 2 GB, 5 s, local"    which model to choose for JSON
   python -m benchmark.report results/ --retention        what filters, models and baselines keep of the command output
   python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
@@ -69,28 +69,30 @@ def build_parser() -> BenchmarkParser:
     parser.add_argument(
         "--choose",
         metavar="NEEDS",
-        help="show instead which result to choose: the best, and the smallest and fastest that cannot be told from it. "
-        'NEEDS is a list with commas, e.g. "json, 2 GB, 5 s, local": a use (default: all), the most memory, the most '
-        f"time per case, and local for no services. Uses: {', '.join(USES)}",
+        help="instead of the leaderboard, recommend results: the best, and the smallest and fastest of those whose "
+        'difference from the best may be chance. NEEDS is a comma-separated list, e.g. "json, 2 GB, 5 s, local": a use '
+        "(a kind of question; default: all), the most memory, the most time per case, and local for no services. "
+        f"Uses: {', '.join(USES)}",
     )
     parser.add_argument(
         "--items",
         action="store_true",
-        help="show each case instead: how difficult it is, and how well it separates models",
+        help="instead of the leaderboard, show how difficult each case is, and how well it separates models",
     )
     parser.add_argument(
         "--cases",
         type=ItemOrder,
         choices=list(ItemOrder),
         metavar="ORDER",
-        help=f"show cases and the score of each model on them instead: {', '.join(map(str, ItemOrder))}",
+        help="instead of the leaderboard, show cases and the score of each model on them. ORDER: "
+        + ", ".join(f"{order} ({order.words})" for order in ItemOrder),
     )
     parser.add_argument(
         "--top",
         type=positive,
         metavar="N",
-        help="with --items: show only the N least discriminating cases; with --cases: the first N (default: "
-        f"{SHOWN_CASES})",
+        help="with --items: show only the N cases that separate models least (default: all of them); with --cases: "
+        f"show the first N (default: {SHOWN_CASES})",
     )
     parser.add_argument("--split", choices=[str(split) for split in Split], help="use only this part of the corpus")
     parser.add_argument(
@@ -99,8 +101,8 @@ def build_parser() -> BenchmarkParser:
     parser.add_argument(
         "--slice",
         metavar="SLICE",
-        help="use only the cases with these values, e.g. tool=pytest,difficulty=hard, or python; a facet alone "
-        f"({', '.join(Facet)}) shows a table of all its values",
+        help="use only the cases with these values, e.g. tool=pytest,difficulty=hard. A value alone (python) is "
+        f"enough. A facet alone ({', '.join(Facet)}) shows the scores for each of its values",
     )
     add_json(parser)
     return parser
@@ -119,7 +121,7 @@ def _show(options: argparse.Namespace) -> int:
     refuse_input(options.markdown, options.paths, option="--markdown")
     refuse_input(options.csv, options.paths, option="--csv")
     if options.top is not None and not options.items and options.cases is None:
-        raise InputError("--top", "has no effect without --items or --cases", "add one of them")
+        raise InputError("--top", "has no effect without --items or --cases", "add one of these options")
     needs = None if options.choose is None else needs_of(options.choose)
     left_out: list[InputError] = []
     tell_of_packaged(options.paths)
@@ -215,7 +217,7 @@ def _parts(results: Sequence[StoredResult], options: argparse.Namespace, part: S
         asked = {"--split": options.split, "--tag": options.tag, "--slice": options.slice}
         where = " ".join(f"{option} {value}" for option, value in asked.items() if value is not None)
         hint = "older files do not record captures and tags; run benchmark.rescore on them"
-        raise InputError(where, "no answer in these results belongs to it", hint)
+        raise InputError(where, "matches no answer in these results", hint)
     return parts
 
 
@@ -237,7 +239,7 @@ def _show_facet(boards: Sequence[Leaderboard], facet: Facet, *, as_json: bool) -
         if parts := parts_of(board, questions, facet, _baselines(results)):
             shown.append((board, parts))
     if not shown:
-        raise InputError(f"--slice {facet}", f"these results do not tell the {facet} of a case", UNTOLD_HINT)
+        raise InputError(f"--slice {facet}", f"these results do not record the {facet} of a case", UNTOLD_HINT)
     if as_json:
         print_json(parts_document(shown))
         return
@@ -274,7 +276,7 @@ def _show_cases(boards: Sequence[Leaderboard], order: ItemOrder, top: int, *, as
         if items:
             shown.append((board, items))
     if not shown:
-        raise InputError(f"--cases {order}", "there is no such case in these results", "try --cases hardest")
+        raise InputError(f"--cases {order}", "these results contain no such case", "try --cases hardest")
     if as_json:
         print_json([answered_document(board, items[:top]) for board, items in shown])
         return

@@ -37,8 +37,8 @@ _UNITS = {"gb": 1e9, "mb": 1e6, "s": 1.0, "ms": 1e-3}
 _BYTES = frozenset({"gb", "mb"})
 _LIMIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([a-z]{1,3})")
 _HINT = (
-    f"write e.g. 'json, 2 GB, 5 s, local'; uses are {', '.join(USES)} (short: {', '.join(_SHORT)}); limits are in "
-    f"GB or MB of memory, and in s or ms a case; {LOCAL} leaves services out"
+    f"write e.g. 'json, 2 GB, 5 s, local'; uses: {', '.join(USES)} (short: {', '.join(_SHORT)}); limits: memory in "
+    f"GB or MB, time per case in s or ms; {LOCAL}: no services"
 )
 
 
@@ -69,7 +69,9 @@ def needs_of(text: str) -> Needs:
         # Each word sets one field.
         (name,) = (field.name for field in fields(Needs) if getattr(said, field.name) != getattr(none, field.name))
         if getattr(found, name) != getattr(none, name):
-            raise InputError(f"--choose {word!r}", "says again what another word has said", "leave one of them out")
+            raise InputError(
+                f"--choose {word!r}", "gives a value that another part already gives", "leave one of them out"
+            )
         found = replace(found, **{name: getattr(said, name)})
     return replace(found, use=found.use or ALL)
 
@@ -85,7 +87,9 @@ def _said(word: str) -> Needs:
         most = float(limit[1]) * _UNITS[limit[2]]
         return Needs("", memory_bytes=most) if limit[2] in _BYTES else Needs("", seconds=most)
     near = did_you_mean(word, [*USES, *_SHORT, LOCAL])
-    raise InputError(f"--choose {word!r}", "is not known", f"{near} {_HINT}" if near.endswith("?") else _HINT)
+    raise InputError(
+        f"--choose {word!r}", "is neither a use nor a limit", f"{near} {_HINT}" if near.endswith("?") else _HINT
+    )
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
 from benchmark.statistics import mean
 
-# With fewer models a correlation says nothing: that of five is significant from .88 on.
+# Below five models, a correlation means little: with five, it is significant only from .88 on.
 FEWEST_RESULTS = 5
 _EASY, _HARD = 0.75, 0.4
 
 
-# Of --cases, unless told otherwise: hundreds of rows answer no question.
+# The default of --top for --cases: nobody reads hundreds of rows.
 SHOWN_CASES = 20
 
 
@@ -35,15 +35,15 @@ class ItemOrder(StrEnum):
 
     @property
     def words(self) -> str:
-        """The order as people read it."""
+        """The selection and order of cases, in words."""
         return _ORDERS[self]
 
 
 _ORDERS = {
-    ItemOrder.HARDEST: "the hardest first",
-    ItemOrder.FAILED: "that no model passes, the hardest first",
-    ItemOrder.DIVIDED: "that divide the models most",
-    ItemOrder.WEAK_WIN: "that weak models win, the most so first",
+    ItemOrder.HARDEST: "lowest mean score first",
+    ItemOrder.FAILED: "passed by no model",
+    ItemOrder.DIVIDED: "largest spread of scores first",
+    ItemOrder.WEAK_WIN: "weak models score higher than strong ones",
 }
 
 

@@ -20,7 +20,7 @@ from ctxsift.errors import InputError
 
 # From fewer captures an interval says little of other outputs.
 FEW_CAPTURES = 10
-UNTOLD_HINT = "benchmark.rescore adds what older results of this runner lack; published files never tell it"
+UNTOLD_HINT = "run benchmark.rescore to add it to older results of this runner; published files do not contain it"
 
 
 class Facet(StrEnum):
@@ -90,7 +90,7 @@ def read_slice(text: str, questions: Iterable[Question]) -> Slice:
         conditions[facet] = conditions.get(facet, frozenset()) | {value}
     found = Slice(conditions)
     if not any(map(found.holds, asked)):
-        raise InputError(f"--slice {text}", "no case meets all of these conditions", "leave one out")
+        raise InputError(f"--slice {text}", "no case has all of these values", "leave one of them out")
     return found
 
 
@@ -98,7 +98,7 @@ def _condition(condition: str, known: Mapping[Facet, Sequence[str]], text: str) 
     """Return facet and value of one condition, as the questions write them."""
     name, equals, wanted = (part.strip().casefold() for part in condition.partition("="))
     if equals and name not in set(Facet):
-        raise InputError(f"--slice {text}", f"there is no facet {name!r}", f"known: {', '.join(Facet)}")
+        raise InputError(f"--slice {text}", f"there is no facet {name!r}", f"facets: {', '.join(Facet)}")
     facets, wanted = ([Facet(name)], wanted) if equals else (list(Facet), name)
     for facet in facets:
         for value in known[facet]:
@@ -106,9 +106,9 @@ def _condition(condition: str, known: Mapping[Facet, Sequence[str]], text: str) 
                 return facet, value
     told = [f"{facet}: {', '.join(_nearest(wanted, known[facet]))}" for facet in facets if known[facet]]
     if not told:
-        raise InputError(f"--slice {text}", f"these results do not tell the {facets[0]} of a case", UNTOLD_HINT)
-    what = f"no case of these results has {f'the {facets[0]}' if equals else 'a value'} {wanted!r}"
-    raise InputError(f"--slice {text}", what, f"known, the nearest first: {'; '.join(told)}")
+        raise InputError(f"--slice {text}", f"these results do not record the {facets[0]} of a case", UNTOLD_HINT)
+    what = f"no case of these results has {f'the {facets[0]}' if equals else 'the value'} {wanted!r}"
+    raise InputError(f"--slice {text}", what, f"most similar values first: {'; '.join(told)}")
 
 
 def _nearest(wanted: str, values: Sequence[str]) -> list[str]:

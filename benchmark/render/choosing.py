@@ -20,17 +20,19 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 CARDS = ("best", "smallest", "fastest")
-FACTS = ("score", "above baseline", "answers", "file", "memory", "s a case")
+# The sentence names the second of these.
+_ABOVE_BASELINE = "above baseline"
+FACTS = ("score", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
 _SCORE, _GAIN, _SECONDS = Form(), Form(signed=True), Form(digits=2)
 # From fewer cases an interval says little of other cases.
 _FEW = 10
-# What a choice fills in: how many results are within the limits, and how many of these lie above the best baseline.
+# What a choice fills in: how many results are within the limits, and how many of these beat the best baseline.
 _FITTING, _ABOVE = "{fitting}", "{above}"
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """What there is to say of a shelf, with places for two numbers: what is chosen, or why nothing is."""
+    """The texts below a choice, with places for two numbers: how it is made, or why nothing is recommended."""
 
     chosen: str
     none_above: str
@@ -38,39 +40,39 @@ class Sentences:
 
 
 def sentences_of(shelf: Shortlist) -> Sentences:
-    """Return the sentences of a shelf."""
-    within = f"{_FITTING} of {counted(len(shelf.candidates), 'complete result')} within the limits"
+    """Return the texts of a shelf. Each reads well with any number in its places."""
+    results = counted(len(shelf.candidates), "complete result")
+    within = f"The limits leave {_FITTING} of {results}."
     if shelf.floor is None:
-        why = "it is not known what the best baseline scores on these cases (python -m benchmark.rescore computes it)"
-        beating = f"Baselines were not scored on these cases, so each result with a rank counts ({_ABOVE})."
+        why = "The scores of the baselines on these cases are unknown; python -m benchmark.rescore computes them."
+        beating = f"Baselines were not scored on these cases, so every result with a rank is considered ({_ABOVE})."
     else:
         name, score = shelf.floor
         floor = f"the best baseline ({one_line(name)}, {form_text(_SCORE, score)})"
-        beating = f"{_ABOVE} with the whole interval above {floor}."
+        beating = f"Of these, {_ABOVE} beat {floor}: the whole interval in {_ABOVE_BASELINE!r} is greater than 0."
         few = all(candidate.gain is None or candidate.gain[1] is None for candidate in shelf.candidates)
         why = (
-            f"there are too few raw outputs to tell whether one is better than {floor}"
+            f"There are too few raw outputs to say whether one is better than {floor}."
             if few
-            else f"no interval lies above {floor}, which needs no model"
+            else f"None is significantly better than {floor}, which uses no model."
         )
     return Sentences(
-        chosen=f"{within}. {beating} Best: the highest score of these. Smallest and fastest: the least memory and time "
-        "among those whose difference from the best may be chance.",
-        none_above=f"Nothing is recommended: {within}, but {why}.",
-        none_fits=f"Nothing is recommended: none of {counted(len(shelf.candidates), 'complete result')} is within the "
-        "limits.",
+        chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need the least "
+        "memory and the least time among those whose difference from 'best' may be chance.",
+        none_above=f"Nothing is recommended. {within} {why}",
+        none_fits=f"Nothing is recommended. The limits leave none of {results}; an unknown value is within no limit.",
     )
 
 
 def sentence(found: Chosen) -> str:
-    """Return in one sentence what was chosen and why, or why nothing was."""
+    """Return how a choice was made, or why nothing is recommended."""
     told = sentences_of(found.shelf)
     template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
     return template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))
 
 
 def facts_text(candidate: ModelCandidate) -> tuple[str, ...]:
-    """Return what a card says of a candidate, in the order of FACTS."""
+    """Return the figures of a candidate as its card shows them, in the order of FACTS."""
     ends, gain = candidate.interval, candidate.gain
     disturbed = " (disturbed)" if Flag.DISTURBED in candidate.row.flags else ""
     memory = bytes_text(candidate.facts.memory_bytes) if candidate.is_local else "a service"
@@ -120,6 +122,6 @@ def choices_document(boards: Sequence[Leaderboard], needs: Needs) -> Any:
 def _choices(boards: Sequence[Leaderboard], needs: Needs) -> list[tuple[Leaderboard, Chosen]]:
     found = [(board, choose(shelf, needs)) for board in boards for shelf in shelves(board, (needs.use,))]
     if not found:
-        problem = "no complete result of a model or program has cases of it"
-        raise InputError(f"--choose {needs.use}", problem, "name other results, or choose by all")
+        problem = "no complete result of a model or program contains cases of this use"
+        raise InputError(f"--choose {needs.use}", problem, "name other results, or use --choose all")
     return found

@@ -24,7 +24,7 @@ _MOST_WINNERS = 2
 def print_items(console: Console, items: Sequence[Item], top: int | None = None) -> None:
     """Print a row for each case, or for the `top` that tell least, then what all of them come to."""
     rows = [_row(item) for item in items[:top]]
-    title = "Cases, the least telling first"
+    title = "Cases, least informative first"
     print_table(console, _TITLES, rows, title=title if len(rows) == len(items) else f"{title}: {len(rows)}")
     remarks = Counter(remark for item in items for remark in item.remarks)
     told = [item for item in items if item.measured is not None and item.labelled is not None]
@@ -34,7 +34,7 @@ def print_items(console: Console, items: Sequence[Item], top: int | None = None)
         parts.append(f"{moved} whose difficulty differs from their label")
     console.print(plain_text(f"{len(items)} cases: {', '.join(parts)}"), soft_wrap=True)
     if max(item.results for item in items) < FEWEST_RESULTS:
-        note = f"discrimination and difficulty need {FEWEST_RESULTS} results of models"
+        note = f"discrimination and measured difficulty need results of at least {FEWEST_RESULTS} models"
         console.print(plain_text(f"* {note}"), soft_wrap=True)
 
 
@@ -56,8 +56,10 @@ def print_answered(console: Console, board: Leaderboard, items: Sequence[Item], 
         for item in items[:top]
     ]
     more = f" ({len(cells)} of {len(items)}; --top N shows more)" if len(cells) < len(items) else ""
-    print_table(console, titles, cells, title=f"Cases {order.words}{more}")
-    console.print(plain_text("scores times 100; +: passed (usable, with every anchor)"), soft_wrap=True)
+    print_table(console, titles, cells, title=f"Cases: {order.words}{more}")
+    console.print(
+        plain_text("scores from 0 to 100; +: passed (the answer is usable and contains every anchor)"), soft_wrap=True
+    )
     for n, row in enumerate(rows, 1):
         console.print(plain_text(f"{n:>3}  {one_line(row.label)}"), soft_wrap=True)
 

@@ -20,7 +20,7 @@ from ctxsift.terminal import one_line
 _SCORE, _ROUND = Form(), Form(digits=0)
 # Boards of more results have them as rows.
 _MOST_COLUMNS = 6
-SCORES_OF_PARTS = "quality core [95 % interval], rank among the results that have one"
+SCORES_OF_PARTS = "quality core [95 % interval] and rank on these cases alone"
 
 
 def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Sequence[BoardSlice]) -> None:
@@ -34,13 +34,14 @@ def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Seque
             [head, str(part.captures), _floor_text(part), *row]
             for head, part, row in zip(heads, parts, cells, strict=True)
         ]
-        print_table(console, [f"{facet} (cases)", "captures", "best baseline", *labels], rows, title=title)
+        print_table(console, [f"{facet} (cases)", "raw outputs", "best baseline", *labels], rows, title=title)
     else:
         rows = [[label, *(row[n] for row in cells)] for n, label in enumerate(labels)]
         print_table(console, ["result", *heads], rows, title=title)
     few = sum(part.captures < FEW_CAPTURES for part in parts)
     if few:
-        note = f"* {few} of {counted(len(parts), 'part')} come from fewer than {FEW_CAPTURES} captures each"
+        told = counted(len(parts), "part")
+        note = f"* {few} of {told} with fewer than {FEW_CAPTURES} raw outputs: the intervals are not reliable"
         console.print(plain_text(note), soft_wrap=True)
 
 

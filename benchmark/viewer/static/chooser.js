@@ -57,13 +57,13 @@ function Chosen({ found, query }) {
         all=${false}
       />
       <${Limit} label="at most GB" name="gb" value=${query.gb} />
-      <${Limit} label="at most seconds a case" name="s" value=${query.s} />
+      <${Limit} label="at most seconds per case" name="s" value=${query.s} />
       <label class="check"><input type="checkbox" checked=${query.local === "1"} onChange=${change} />
         without services</label>
       ${
         found.length > 1 &&
         html`<${Choice}
-          label="over"
+          label="from"
           name="board"
           value=${chooser.about}
           options=${found.map(({ about }) => about)}
@@ -83,7 +83,7 @@ function Chosen({ found, query }) {
     ${
       query.use &&
       query.use !== shelf.use &&
-      html`<p role="status">It is not known how these results do on ${query.use}; all their cases are used.</p>`
+      html`<p role="status">These results have no scores for ${query.use} alone, so all their cases count.</p>`
     }
     <p class="legend">${words}</p>`;
 }

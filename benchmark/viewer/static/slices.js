@@ -1,4 +1,4 @@
-// What each result scores on the cases that have something in common: one intent, one tool, one domain.
+// The score of each result on a slice: the cases of one intent, one tool or one domain.
 import { Heading, html, inputOf } from "./dom.js";
 import { fixed, interval, plural, UNKNOWN, whole } from "./format.js";
 import { address, changeQuery } from "./route.js";
@@ -22,7 +22,7 @@ const COLUMNS = [
   {
     key: "rank",
     title: "rank",
-    hint: "on these cases alone, of the results that have a rank on the leaderboard",
+    hint: "on these cases alone, among the results that have a rank on the leaderboard",
     kind: "",
     value: (row) => row.rank?.place,
     cell: rankOf,
@@ -46,7 +46,7 @@ const COLUMNS = [
   {
     key: "cases",
     title: "cases",
-    hint: "answers of this result among these cases",
+    hint: "number of these cases that this result contains",
     kind: "number",
     value: (row) => row.cases,
     cell: (row) => whole(row.cases),
@@ -59,7 +59,7 @@ const nameOf = ({ facet, name }) => `${facet}=${name}`;
 /** @param {{ all: SliceInfo[], chosen: string }} props */
 function SliceChoice({ all, chosen }) {
   const facets = [...new Set(all.map(({ facet }) => facet))];
-  // Boards of the same corpus have the same slices; each stands here once.
+  // Boards of the same corpus have the same slices; each is listed once.
   const named = new Map(all.map((slice) => [nameOf(slice), slice]));
   const change = (/** @type {Event} */ event) => changeQuery({ slice: inputOf(event) });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
@@ -80,7 +80,7 @@ function SliceChoice({ all, chosen }) {
 /** @param {{ board: BoardSlices, chosen: string, sort: string }} props */
 function Sliced({ board, chosen, sort }) {
   const slice = board.slices.find((each) => nameOf(each) === chosen);
-  if (!slice) return html`<p>No result of this board was asked enough of these cases.</p>`;
+  if (!slice) return html`<p>These results contain too few of these cases.</p>`;
   return html`<p class="lead">${plural(slice.cases, "case")} on ${plural(slice.captures, "raw output")}</p>
     <${Table}
       label=${`${slice.facet} ${slice.name}: ${board.about}`}
@@ -94,18 +94,18 @@ function Sliced({ board, chosen, sort }) {
 /** @param {{ pack: SlicePack, query: Query }} props */
 function Loaded({ pack, query }) {
   const all = pack.boards.flatMap(({ slices }) => slices);
-  const few = html`<p class="legend">Parts of fewer than ${pack.fewest} raw outputs are left out, since they tell too
-    little; <code>python -m benchmark.report RESULTS --slice tool</code> shows them.</p>`;
-  if (!all.length) return html`<p>These results have no part that is large enough.</p>${few}`;
+  const few = html`<p class="legend">Slices of fewer than ${pack.fewest} raw outputs are left out, because their
+    intervals are not reliable. <code>python -m benchmark.report RESULTS --slice tool</code> shows them.</p>`;
+  if (!all.length) return html`<p>No slice is shown: each is too small, or there are too many results.</p>${few}`;
   const chosen = query.slice || nameOf(all[0]);
   return html`<${SliceChoice} all=${all} chosen=${chosen} />
     ${pack.boards.map(
       (board) => html`${pack.boards.length > 1 && html`<h2>${board.about}</h2>`}
         <${Sliced} board=${board} chosen=${chosen} sort=${query.sort ?? "-core"} />`,
     )}
-    <p class="legend">Scores, intervals and ranks are computed from these cases alone. A rank with = is shared: the
-      difference from at least one other result may be chance. Only results with a rank on the leaderboard have one
-      here.</p>
+    <p class="legend">Scores, intervals and ranks are computed from these cases alone. A rank with = is tied: the
+      difference from at least one other result may be chance. Only results with a rank on the leaderboard have a
+      rank here.</p>
     ${few}`;
 }
 

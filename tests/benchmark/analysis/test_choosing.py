@@ -62,18 +62,18 @@ def test_words_are_understood(text: str, needs: Needs) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("jsn", "--choose 'jsn': is not known; did you mean json?"),
-        ("json, 5 parsec", "'5 parsec': is not known; write e.g. 'json, 2 GB, 5 s, local'"),
-        ("json, yaml", "'yaml': says again what another word has said"),
-        ("json, ", "--choose '': is not known"),
-        ("1 GB, 900 MB", "'900 mb': says again"),
+        ("jsn", "--choose 'jsn': is neither a use nor a limit; did you mean json?"),
+        ("json, 5 parsec", "'5 parsec': is neither a use nor a limit; write e.g. 'json, 2 GB, 5 s, local'"),
+        ("json, yaml", "'yaml': gives a value that another part already gives"),
+        ("json, ", "--choose '': is neither a use nor a limit"),
+        ("1 GB, 900 MB", "'900 mb': gives a value that another part"),
     ],
 )
 def test_words_that_are_not_known_are_refused_with_those_that_are(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         needs_of(text)
     assert message in str(caught.value)
-    if "is not known" in message:
+    if "neither a use" in message:
         assert all(use in str(caught.value) for use in USES)
 
 
@@ -112,11 +112,13 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     found = choose(by_use["json"], Needs("json", seconds=5.0))
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
     assert sentence(found) == (
-        "Nothing is recommended: 1 of 3 complete results within the limits, but no interval lies above the best "
-        "baseline (extractor, 23.4), which needs no model."
+        "Nothing is recommended. The limits leave 1 of 3 complete results. None is significantly better than the best "
+        "baseline (extractor, 23.4), which uses no model."
     )
     none = choose(by_use["json"], Needs("json", memory_bytes=1.0))
-    assert sentence(none) == "Nothing is recommended: none of 3 complete results is within the limits."
+    assert sentence(none) == (
+        "Nothing is recommended. The limits leave none of 3 complete results; an unknown value is within no limit."
+    )
 
 
 def as_service(result: StoredResult) -> StoredResult:
@@ -158,7 +160,7 @@ def test_baselines_that_are_not_known_recommend_nothing() -> None:
     earlier = build_leaderboard(find_results([ROOT / "tests" / "data" / "results" / "v2"]))
     for shelf in shelves(earlier, ("json", "summary")):
         assert not shelf.options
-        assert "it is not known what the best baseline scores" in sentence(choose(shelf, Needs(shelf.use)))
+        assert "The scores of the baselines on these cases are unknown" in sentence(choose(shelf, Needs(shelf.use)))
 
 
 def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
@@ -170,11 +172,11 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
     assert code == 0
     assert all(card in shown for card in CARDS)
     assert LARGE not in shown
-    assert "1 with the whole interval above the best baseline (extractor, 23.4)." in shown
+    assert "1 beat the best baseline (extractor, 23.4): the whole interval in 'above baseline' is greater" in shown
     code, told, _ = report("--choose", "json, 1 GB", "--json")
     (document,) = json.loads(told)
     assert {card["label"] for card in document["cards"].values()} == {SMALL}
     assert document["sentence"] in shown
     code, _, refused = report("--choose", "poetry")
     assert code == 2
-    assert refused.startswith("error: --choose 'poetry': is not known; write e.g.")
+    assert refused.startswith("error: --choose 'poetry': is neither a use nor a limit; write e.g.")

@@ -89,7 +89,7 @@ def test_a_program_that_is_not_told_the_question_is_no_model(model: StoredResult
 def test_only_the_least_telling_cases_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
     assert main([str(V2), "--items", "--top", "3"]) == 0
     text = capfd.readouterr().out
-    assert "the least telling first: 3" in text
+    assert "least informative first: 3" in text
     assert "odd" in text
     assert main([str(V2), "--items", "--top", "3", "--json"]) == 0
     assert len(json.loads(capfd.readouterr().out)) == 3
@@ -104,7 +104,7 @@ def test_reference_rows_are_no_models() -> None:
 
 def test_the_command_shows_and_prints_items(capfd: pytest.CaptureFixture[str]) -> None:
     assert main([str(V2), "--items"]) == 0
-    assert "the least telling first" in capfd.readouterr().out
+    assert "least informative first" in capfd.readouterr().out
     assert main([str(V2), "--items", "--json"]) == 0
     items = json.loads(capfd.readouterr().out)
     assert {"case_id", "mean", "discrimination", "measured", "labelled", "winners", "remarks"} <= items[0].keys()
@@ -128,9 +128,7 @@ def test_items_leave_no_other_wish_out(tmp_path: Path, capfd: pytest.CaptureFixt
 
 def test_older_results_have_no_tags(capfd: pytest.CaptureFixture[str]) -> None:
     assert main([str(V2), "--tag", "easy-tier"]) == 2
-    assert (
-        "--tag easy-tier: no answer in these results belongs to it; older files do not record" in capfd.readouterr().err
-    )
+    assert "--tag easy-tier: matches no answer in these results; older files do not record" in capfd.readouterr().err
 
 
 def test_a_third_of_the_captures_is_for_judging() -> None:

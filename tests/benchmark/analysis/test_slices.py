@@ -73,12 +73,12 @@ def test_a_text_names_cases(text: str, ids: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("tool=pytst", "no case of these results has the tool 'pytst'; known, the nearest first: tool: pytest, "),
-        ("pythn", "has a value 'pythn'; known, the nearest first: domain: python, "),
-        ("colour=red", "there is no facet 'colour'; known: intent, family, domain, tool, difficulty, tier"),
-        ("tool=mypy,difficulty=hard", "no case meets all of these conditions"),
-        ("intent=json", "these results do not tell the intent of a case"),
-        ("", "has a value ''"),
+        ("tool=pytst", "no case of these results has the tool 'pytst'; most similar values first: tool: pytest, "),
+        ("pythn", "has the value 'pythn'; most similar values first: domain: python, "),
+        ("colour=red", "there is no facet 'colour'; facets: intent, family, domain, tool, difficulty, tier"),
+        ("tool=mypy,difficulty=hard", "no case has all of these values"),
+        ("intent=json", "these results do not record the intent of a case"),
+        ("", "has the value ''"),
     ],
 )
 def test_what_names_nothing_is_refused_with_what_there_is(text: str, told: str) -> None:
@@ -156,13 +156,13 @@ def test_a_part_without_baselines_and_a_wrong_name(capsys: pytest.CaptureFixture
     assert {part["value"] for part in document["parts"]} <= {"easy", "medium", "hard"}
     assert all(part["floor"] is None for part in document["parts"])
     assert main([str(V2), "--slice", "tool=pytst"]) == 2
-    assert "the nearest first: tool: " in capsys.readouterr().err
+    assert "most similar values first: tool: " in capsys.readouterr().err
 
 
 def test_the_report_of_some_cases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main([str(MIXED), "--cases", "failed", "--top", "2"]) == 0
     told = capsys.readouterr().out
-    assert "Cases that no model passes, the hardest first (2 of" in told
+    assert "Cases: passed by no model (2 of" in told
     assert "  3  cpu-smollm2-135m-q4_1" in told
     assert main([str(MIXED), "--cases", "divided", "--json"]) == 0
     (document,) = json.loads(capsys.readouterr().out)
@@ -172,7 +172,7 @@ def test_the_report_of_some_cases(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert set(document["items"][0]["scores"]) == set(document["items"][1]["scores"])
     # Three models are too few to tell weak ones from strong ones.
     assert main([str(MIXED), "--cases", "weak-win"]) == 2
-    assert "there is no such case in these results" in capsys.readouterr().err
+    assert "these results contain no such case" in capsys.readouterr().err
 
 
 def test_all_at_once_is_what_each_pair_says(results: list[StoredResult]) -> None:
