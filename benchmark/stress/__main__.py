@@ -1,4 +1,4 @@
-"""`python -m benchmark.stress`: what moves the score of a model, one experiment a subcommand."""
+"""`python -m benchmark.stress`: what changes the score of a model, one subcommand per experiment."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from ctxsift.terminal import show
 
 _OUTPUT = Path("results/stress")
 _EXAMPLES = """\
-  python -m benchmark.stress preselect                                   what survives; no model is asked
+  python -m benchmark.stress preselect                                   what the selected lines keep; no model runs
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
   python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
 
-Every subcommand prints one table and writes one JSON file. Models run as in benchmark.runner; rerun the same command
-to continue after Ctrl-C. docs/stress.md explains the figures.
+Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
+same command to continue. docs/stress.md explains the figures.
 """
 _PRESELECT_EXAMPLES = """\
 examples:
@@ -53,8 +53,8 @@ examples:
   python -m benchmark.stress break-even results/X/X.json
   python -m benchmark.stress break-even results/ --price 3 --cached-price 0.3 --turns 10 --speed 2000
 
-Prices are dollars for a million input tokens of the agent's own model. Without the compressor, the agent reads an
-output once at --price, and again in each later turn at --cached-price.
+Prices are in dollars per million input tokens of the agent's own model. Without the compressor, the agent reads an
+output once at --price, and again in each of the --turns that follow at --cached-price.
 """
 
 
@@ -62,7 +62,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "stress",
-        "Measure what moves the score of a model, and whether the model pays off.",
+        "Measure what changes the score of a model, and whether the model pays off.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
@@ -85,7 +85,7 @@ def _add(
 
 
 def _add_preselect(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compare a model that reads whole outputs with the same model reading selected lines"
+    about = "compare the answers of a model that reads whole outputs with those it gives when it reads selected lines"
     one = _add(commands, "preselect", about, _PRESELECT_EXAMPLES)
     one.set_defaults(handler=_preselect)
     one.add_argument(
@@ -94,51 +94,57 @@ def _add_preselect(commands: argparse._SubParsersAction[BenchmarkParser]) -> Non
         type=_budget,
         default=[800, 1600],
         metavar="N",
-        help="budgets of the selection, in estimated tokens; default: 800 1600",
+        help="select lines within N estimated tokens of each output; several values run in turn; default: 800 1600",
     )
     one.add_argument(
         "--longest",
         type=positive,
         default=40,
         metavar="N",
-        help="use the N longest outputs; default: 40",
+        help="use the N cases with the longest outputs; default: 40",
     )
     _add_asking(one)
 
 
 def _add_asking(one: BenchmarkParser) -> None:
     one.add_argument(
-        "--scenario", action="append", default=[], metavar="NAME", help="row of the matrix to ask (repeatable)"
+        "--scenario",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="row of the matrix to run (repeatable); default: none, and no model runs",
     )
-    one.add_argument("--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="default: %(default)s")
+    one.add_argument(
+        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="scenarios; default: %(default)s"
+    )
     add_dataset(one)
     one.add_argument(
         "--output-dir",
         type=Path,
         default=_OUTPUT,
         metavar="DIR",
-        help="for runs and JSON; default: %(default)s",
+        help="folder for the runs and the JSON file; default: %(default)s",
     )
-    one.add_argument("--remote", action="store_true", help="allow rows that ask a service (or set CTXSIFT_REMOTE=1)")
+    one.add_argument("--remote", action="store_true", help="allow rows that use a service (or set CTXSIFT_REMOTE=1)")
     one.add_argument("--env-file", type=Path, metavar="FILE", help="file with CTXSIFT_* settings")
 
 
 def _add_break_even(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compute what an agent saves or loses with the answers of stored results, by input length"
+    about = "compute what an agent saves or loses if it reads the answers of stored results, by length of the output"
     one = _add(commands, "break-even", about, _BREAK_EVEN_EXAMPLES)
     one.set_defaults(handler=_break_even)
     add_results(one)
     usual = breaking_even.Agent()
     for option, value, what in (
         ("--price", usual.price, "dollars per million tokens that the agent's model reads"),
-        ("--cached-price", usual.cached_price, "the same for tokens that it has read before"),
-        ("--turns", usual.turns, "later turns in which the output is still in its context"),
-        ("--speed", usual.speed, "tokens that it reads in a second"),
+        ("--cached-price", usual.cached_price, "dollars per million tokens that it reads again from a cache"),
+        ("--turns", usual.turns, "later turns in which the output is still in the agent's context"),
+        ("--speed", usual.speed, "tokens per second that the agent's model reads; 0: leave out its reading time"),
         ("--machine-price", usual.machine_price, "dollars per hour of the machine that runs the compressor"),
     ):
         one.add_argument(option, type=_amount, default=value, metavar="X", help=f"{what}; default: %(default)s")
     one.add_argument(
-        "--output-dir", type=Path, default=_OUTPUT, metavar="DIR", help="for the JSON; default: %(default)s"
+        "--output-dir", type=Path, default=_OUTPUT, metavar="DIR", help="folder for the JSON file; default: %(default)s"
     )
 
 
@@ -156,7 +162,7 @@ def _amount(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e9:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of 0 or more, got {text!r}")
     return value
 
 
@@ -174,7 +180,8 @@ def _preselect(options: argparse.Namespace) -> int:
     scenarios = select_scenarios(rows, names=options.scenario) if options.scenario else ()
     for scenario in scenarios:
         if scenario.program is not None or scenario.before is not None:
-            raise InputError(f"--scenario {scenario.name}", "reads what a program prints", "name a row of a model")
+            problem = "is a program, or a model that reads the output of a program"
+            raise InputError(f"--scenario {scenario.name}", problem, "name a row of a model that reads raw output")
     run = dataclasses.replace(asking_run(options.output_dir, options.env_file, remote=options.remote), programs={})
     found = []
     for scenario in scenarios:

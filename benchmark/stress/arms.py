@@ -1,4 +1,4 @@
-"""Arms of an experiment: a scenario and the cases it is asked, run and resumed as any run of the runner is."""
+"""Arms of an experiment: a scenario and its cases. They run and resume like any run of the runner."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Arm:
 
 
 def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[StoredResult]:
-    """Return the result of each arm, in order; what an earlier call has answered below the same folder is kept.
+    """Return the result of each arm, in order; answers of earlier calls in the same folder are used again.
 
     Args:
         arms: no two of one name.
@@ -41,14 +41,14 @@ def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[
         embedder: of the scorer.
 
     Raises:
-        InputError: an arm cannot run, nothing has been asked then; or it got no answer to some of its cases.
-        KeyboardInterrupt: a person ended it; the same call goes on where it stopped.
+        InputError: an arm cannot run (nothing has been asked then), or got no answer to some of its cases.
+        KeyboardInterrupt: a person interrupted it; the same call continues where it stopped.
 
     """
     checked = preflight([RequestedScenario(arm.scenario, arm.cases, arm.corpus) for arm in arms], run)
     for each in checked:
         if isinstance(each, NotReady):
-            raise InputError(f"--scenario {each.scenario.name}", each.problem, "fix that, or name another row")
+            raise InputError(f"--scenario {each.scenario.name}", each.problem, "fix this, or name a different row")
     stop, results = Stop(), []
     # They know cases by their ids, which two data sets may share.
     references = {arm.corpus.sha256: ReferenceScores(embedder) for arm in arms}
@@ -81,7 +81,7 @@ def _result(
         raise KeyboardInterrupt
     if not found or not found[0].record.complete:
         problem = found[0].record.run.error if found and found[0].record.run else None
-        raise InputError(arm.scenario.name, problem or "some cases got no answer", "rerun the same command to go on")
+        raise InputError(arm.scenario.name, problem or "some cases got no answer", "rerun the same command to continue")
     return found[0]
 
 

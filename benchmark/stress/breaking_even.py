@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered
+from benchmark.render.figures import counted
 from benchmark.statistics import Clusters, Floats, Interval, interval_of, resamples
 from benchmark.stress.figures import Estimate, estimate, estimate_text
 from ctxsift.errors import InputError
@@ -130,7 +131,7 @@ def saving(case: Answered, agent: Agent) -> Saving:
     """Return what an answer saves. Raises InputError where an old file does not tell the lengths."""
     length, said, view = case.input_tokens, case.recovered.output_tokens, case.recovered
     if length is None or said is None:
-        raise InputError(case.question.case_id, "has no token counts", "name a result of this version")
+        raise InputError(case.question.case_id, "has no token counts", "name a result that this version wrote")
     tokens = 0.0 if not view.usable else float(length - said) if view.preserve == 1.0 else -float(said)
     waited = case.generation.total_ms / _MS_PER_S
     charged = (case.generation.cost_usd or 0.0) + agent.machine_price * waited / _HOUR_S
@@ -224,18 +225,18 @@ def _scaled(found: Estimate | None, factor: float) -> Estimate | None:
 def crossing_text(found: BreakEven) -> str:
     """Return where the line through each saving crosses zero, in a line of text."""
     parts = [f"{what}: {_verdict(found, what)}" for what in Saved]
-    without = f" ({found.left_out} cases without anchors left out)" if found.left_out else ""
+    without = f". Left out: {counted(found.left_out, 'case')} without anchors" if found.left_out else ""
     return f"{found.result}: {'; '.join(parts)}{without}"
 
 
 def _verdict(found: BreakEven, what: Saved) -> str:
     line, whole = found.crossings[what], found.bands[-1]
     if line.at is not None and line.at <= whole.longest:
-        return f"gains above {estimate_text(Estimate(line.at, line.interval), 0)} input tokens"
+        return f"saves above {estimate_text(Estimate(line.at, line.interval), 0)} input tokens"
     saved = whole.saved[what]
     assert saved is not None
     ends = saved.interval
     sure = ends is not None and (ends.low > 0 or ends.high < 0)
     # Beyond the longest output nothing was measured: where a line crosses zero there, nobody knows whether it does.
-    side = "loses" if line.fixed + line.per_token * whole.longest < 0 else "gains"
-    return f"{side} up to the longest output{'' if sure else ', not beyond chance'}"
+    side = "loses" if line.fixed + line.per_token * whole.longest < 0 else "saves"
+    return f"{side} up to the longest output{'' if sure else ' (not significant)'}"

@@ -123,9 +123,9 @@ def _kept(case: Answered) -> float:
 
 
 def reading_row(each: Reading) -> list[str]:
-    """Return the row of what nobody has been asked about."""
+    """Return the row of a budget without a model."""
     left = estimate_text(each.anchors_left, suffix=" %")
-    return ["(nobody)", _budget_text(each), estimate_text(each.tokens, 0), left, *["-"] * (len(TITLES) - 4)]
+    return ["(no model)", _budget_text(each), estimate_text(each.tokens, 0), left, *["-"] * (len(TITLES) - 4)]
 
 
 def asked_row(each: Asked) -> list[str]:
