@@ -89,14 +89,14 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     model.add_argument(
         "--preselect",
         choices=[str(how) for how in Preselect],
-        help="lines: if the output is long, the model reads only lines that rules choose; none: it reads all of it "
-        f"(default: CTXSIFT_PRESELECT, or {Preselect.NONE})",
+        help="how a long output is shortened before the model reads it: not at all (none), or to the lines that rules "
+        f"select for your question (lines) (default: CTXSIFT_PRESELECT, or {Preselect.NONE})",
     )
     model.add_argument(
         "--preselect-tokens",
         type=tokens,
         metavar="N",
-        help="with --preselect lines: about how many tokens of the output the model reads (default: "
+        help="budget of --preselect lines, in estimated tokens; the model reads shorter outputs in full (default: "
         f"CTXSIFT_PRESELECT_TOKENS, or {DEFAULT_PRESELECT_TOKENS})",
     )
     one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")

@@ -100,9 +100,7 @@ def preselection_of(options: argparse.Namespace, settings: Settings) -> Preselec
     """Return what of a long output the model reads. Raises InputError where too little would be left of it."""
     tokens: int = options.preselect_tokens or settings.preselect_tokens
     if tokens < LEAST_PRESELECT_TOKENS:
-        raise InputError(
-            f"--preselect-tokens {tokens}", "is too few to tell anything", f"give {LEAST_PRESELECT_TOKENS} or more"
-        )
+        raise InputError(f"--preselect-tokens {tokens}", "is too few", f"the minimum is {LEAST_PRESELECT_TOKENS}")
     return Preselection(Preselect(options.preselect or settings.preselect), tokens)
 
 
@@ -136,8 +134,8 @@ def model_of(options: argparse.Namespace, settings: Settings) -> ChosenModel | N
 
 def _refuse_preselection(options: argparse.Namespace) -> None:
     if options.preselect or options.preselect_tokens:
-        hint = f"name a model, e.g. --model {PACKAGED_MODEL}, or leave it out: rules select lines in any case"
-        raise InputError("--preselect", "chooses what a model reads, and no model is named", hint)
+        hint = f"name one, e.g. --model {PACKAGED_MODEL}; without a model, rules select lines in any case"
+        raise InputError("--preselect", "has an effect only with a model", hint)
 
 
 def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[BackendPlace, str]:

@@ -94,8 +94,8 @@ def test_compress_lets_the_model_read_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--preselect", "lines"), "--preselect: chooses what a model reads, and no model is named"),
-        (("--model", "x", "--preselect-tokens", "9"), "--preselect-tokens 9: is too few to tell anything"),
+        (("--preselect", "lines"), "--preselect: has an effect only with a model; name one"),
+        (("--model", "x", "--preselect-tokens", "9"), "--preselect-tokens 9: is too few; the minimum is 100"),
         (("--model", "x", "--preselect", "words"), "argument --preselect: invalid choice: 'words'"),
     ],
 )
