@@ -1,7 +1,7 @@
-"""Which result to take: the best for one use that stays within limits, the smallest and the fastest as good as it.
+"""Which result to use: the best for a use within limits, and the smallest and fastest that may be as good.
 
-There is no second rule: the cases of a use are ranked as a board of their own, by `build_leaderboard`. What is best,
-and what cannot be told from it, does not depend on the limits, which only leave results out.
+The rules are those of the leaderboard: `build_leaderboard` ranks the cases of a use as a separate board. Limits only
+leave results out. They do not change which result is better than which.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Needs:
-    """What somebody needs.
+    """A use and limits.
 
     Attributes:
         use: one of USES.
-        memory_bytes: that an answer may take; None for any.
-        seconds: that an answer may take on average; None for any.
-        local: nothing leaves the machine.
+        memory_bytes: the most that an answer may take; None for no limit.
+        seconds: the most that an answer may take on average; None for no limit.
+        local: whether services are left out, so that nothing leaves the machine.
 
     """
 
@@ -61,7 +61,7 @@ class Needs:
 
 
 def needs_of(text: str) -> Needs:
-    """Return what words ask for, e.g. `json, 2 GB, 5 s, local`. Raises InputError, which lists the known words."""
+    """Return the needs in a text, e.g. `json, 2 GB, 5 s, local`. Raises InputError, which lists the known words."""
     found = none = Needs(use="")
     for part in text.split(","):
         word = " ".join(part.lower().split())
@@ -77,7 +77,7 @@ def needs_of(text: str) -> Needs:
 
 
 def _said(word: str) -> Needs:
-    """Return needs of which this word sets one."""
+    """Return needs in which this word sets one field."""
     if word == LOCAL:
         return Needs("", local=True)
     if use := _SHORT.get(word, word if word in USES else ""):
@@ -98,11 +98,11 @@ class ModelCandidate:
 
     Attributes:
         score: quality core, 0 to 100, which ranks compare.
-        interval: of it; None for too few captures.
-        gain: how far it lies above the best baseline, and the interval of that; None where baselines are not known.
-        case_count: answers.
-        seconds: mean time of an answer; None where it is not known or is of several kinds of machine.
-        is_local: nothing leaves the machine.
+        interval: of the score; None for too few captures.
+        gain: difference from the best baseline, and its interval; None where baselines are unknown.
+        case_count: number of answers.
+        seconds: mean time of an answer; None where it is unknown, or was measured on several kinds of machine.
+        is_local: whether nothing leaves the machine.
 
     """
 
@@ -117,11 +117,11 @@ class ModelCandidate:
 
     @property
     def memory_bytes(self) -> int | None:
-        """Most that an answer took of this machine: nothing for a service; None where it is not known."""
+        """Most memory that an answer took on this machine: 0 for a service; None where it is unknown."""
         return self.facts.memory_bytes if self.is_local else 0
 
     def fits(self, needs: Needs) -> bool:
-        """Say whether it is within limits; what is not known is not."""
+        """Return whether it is within the limits; an unknown value is not."""
         memory = self.memory_bytes
         return (
             (self.is_local or not needs.local)
@@ -132,12 +132,12 @@ class ModelCandidate:
 
 @dataclass(frozen=True)
 class Option:
-    """A candidate that may be named best, and those that cannot be told from it, itself included.
+    """A candidate that may be best, and the candidates whose difference from it may be chance (including itself).
 
     Attributes:
-        candidate: its place.
-        smallest: places, least memory first; services and what does not tell its memory are left out.
-        fastest: places, least time first; what does not tell its time is left out.
+        candidate: its place in the shortlist.
+        smallest: places, least memory first; services and unknown memory are left out.
+        fastest: places, least time first; unknown times are left out.
 
     """
 
@@ -153,8 +153,8 @@ class Shortlist:
     Attributes:
         use: one of USES.
         candidates: best score first.
-        options: those of them whose interval lies above the best baseline, best score first.
-        floor: name and quality core of the best baseline on these cases; None where it is not known.
+        options: those that are significantly better than the best baseline, best score first.
+        floor: name and quality core of the best baseline on these cases; None where it is unknown.
 
     """
 
@@ -166,12 +166,12 @@ class Shortlist:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What to take.
+    """The results to use.
 
     Attributes:
-        best, smallest, fastest: None where nothing can be recommended, or nothing that fits tells memory or time.
-        fitting: candidates within the limits.
-        above: those of them whose interval lies above the best baseline.
+        best, smallest, fastest: None where nothing is recommended, or where memory or time are unknown.
+        fitting: number of candidates within the limits.
+        above: number of these that are significantly better than the best baseline.
 
     """
 
@@ -184,7 +184,7 @@ class Chosen:
 
 
 def choose(shelf: Shortlist, needs: Needs) -> Chosen:
-    """Return the first that fits in each order; the page does the same."""
+    """Return the first candidate within the limits in each order; the page does the same."""
     fitting = {place for place, candidate in enumerate(shelf.candidates) if candidate.fits(needs)}
     options = [option for option in shelf.options if option.candidate in fitting]
 
@@ -233,7 +233,7 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shortlist 
 
 
 def _option(place: int, alike: Sequence[int], candidates: Sequence[ModelCandidate]) -> Option:
-    # A service has no size that anybody knows.
+    # Nobody knows the size of a service.
     sizes = {
         other: size
         for other in alike
@@ -248,7 +248,7 @@ def _is_rival(result: StoredResult) -> bool:
 
 
 def _candidate(row: BoardRow, named: BoardRow, comparisons: Comparisons) -> ModelCandidate:
-    """Return a row over the cases of a use, by the name that it has on the whole board."""
+    """Return a row over the cases of a use, with the name that it has on the whole board."""
     result, reference = row.result, row.summary.reference
     score, interval = comparisons.core(result)
     return ModelCandidate(
@@ -275,7 +275,7 @@ def _seconds(result: StoredResult) -> float | None:
 
 
 def _part(result: StoredResult, use: str) -> StoredResult | None:
-    """Return a result with the cases of a use alone, and where it stands to the best baseline on these."""
+    """Return a result with the cases of a use alone, compared with the best baseline on these cases."""
     if use == ALL:
         return result if result.cases else None
     cases = {name: case for name, case in result.cases.items() if case.group.get(Dimension.INTENT) == use}
@@ -292,7 +292,7 @@ def _part(result: StoredResult, use: str) -> StoredResult | None:
 
 
 def _baselines(run: Run, names: tuple[str, ...]) -> dict[str, list[float]]:
-    """Return what gold and baselines score on cases; empty where that is not known without scoring them."""
+    """Return the stored scores of gold and baselines on cases; empty where there are none."""
     if run.scorer_version != SCORER_VERSION or not run.recovery_enabled:
         return {}
     sha256, cases = _packaged_cases()

@@ -1,4 +1,4 @@
-"""Slices of results: the cases that have something in common, and what each result scores on them alone."""
+"""Slices of results: the cases with a common property, and the score of each result on them alone."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from benchmark.scoring import scenario_score
 from benchmark.statistics import Interval
 from ctxsift.errors import InputError
 
-# From fewer captures an interval says little of other outputs.
+# With fewer captures, an interval says little about other outputs.
 FEW_CAPTURES = 10
 UNTOLD_HINT = "run benchmark.rescore to add it to older results of this runner; published files do not contain it"
 
 
 class Facet(StrEnum):
-    """What cases may have in common."""
+    """A property that cases can have in common."""
 
     INTENT = auto()
     FAMILY = auto()
@@ -65,21 +65,21 @@ class Slice:
         return ", ".join(f"{facet} {' or '.join(sorted(values))}" for facet, values in self.conditions.items())
 
     def holds(self, question: Question) -> bool:
-        """Say whether a case belongs to it."""
+        """Return whether a case belongs to the slice."""
         return all(FACETS[facet](question) in values for facet, values in self.conditions.items())
 
 
 def read_slice(text: str, questions: Iterable[Question]) -> Slice:
     """Return the slice that a text names: `tool=pytest,difficulty=hard`, or `python` for the first facet that knows it.
 
-    Values of one facet are alternatives, facets are conditions, capital letters make no difference.
+    Values of one facet are alternatives; different facets must all match. Case is ignored.
 
     Args:
         text: conditions, with commas between them.
-        questions: of which some are meant.
+        questions: to select from.
 
     Raises:
-        InputError: no question has such a value, or all of them at once; it tells which values there are.
+        InputError: no question has this value, or all of these values; the error lists the known values.
 
     """
     asked = list(questions)
@@ -112,7 +112,7 @@ def _condition(condition: str, known: Mapping[Facet, Sequence[str]], text: str) 
 
 
 def _nearest(wanted: str, values: Sequence[str]) -> list[str]:
-    """Return the values, that which is most like the one that was asked for first."""
+    """Return the values, most similar to the wanted one first."""
     return sorted(values, key=lambda value: (-SequenceMatcher(None, wanted, value.casefold()).ratio(), value))
 
 
@@ -195,7 +195,7 @@ def parts_of(
 
 
 def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> BoardSlice:
-    # What is drawn of a part is of use to that part alone.
+    # Resamples of a part are of no use to other parts.
     comparisons = Comparisons()
     rows = [row for row in board.rows if not row.result.is_reference]
     cut = [replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases}) for row in rows]
@@ -249,7 +249,7 @@ def _floor(result: StoredResult, baselines: BaselineScores) -> tuple[str, Stored
 def _may_lead(
     row: BoardRow, result: StoredResult, floor: tuple[str, StoredResult] | None, comparisons: Comparisons
 ) -> bool:
-    """Say whether a result may have a rank: one that does not beat the best baseline is first of nothing."""
+    """Return whether a result may have a rank: it must beat the best baseline."""
     if floor is None:
         return row.rank is not None
     gap = comparisons.difference(floor[1], result, timed=False)

@@ -1,4 +1,4 @@
-"""Which result to take, in words: the same in the terminal and on the page."""
+"""Which result to use, in words: the same in the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ def facts_text(candidate: ModelCandidate) -> tuple[str, ...]:
 
 
 def print_choices(console: Console, boards: Sequence[Leaderboard], needs: Needs) -> None:
-    """Print what to take from each board that has cases of the use. Raises InputError when none has."""
+    """Print the choice from each board that has cases of the use. Raises InputError when none has."""
     for number, (board, found) in enumerate(_choices(boards, needs)):
         if number:
             console.print()
         use = "all cases" if needs.use == ALL else needs.use
-        console.print(plain_text(f"{use}: {board_title(board)}", style="italic"))
+        console.print(plain_text(f"use: {use}; leaderboard: {board_title(board)}", style="italic"))
         if found.best:
             told = zip(CARDS, (found.best, found.smallest, found.fastest), strict=True)
             rows = [

@@ -1,5 +1,5 @@
-// Which result to take for a use and limits. What is best, and what is as good, was decided where the page was made:
-// limits only leave results out.
+// Which result to use, for a use and limits. Python has decided which result is best, and which others may be as good.
+// Limits only leave results out.
 
 /** @import { ChoiceCandidate, ChoiceShelf } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
@@ -7,7 +7,7 @@
 /** @typedef {{ cards: (ChoiceCandidate | undefined)[], words: string }} Choice best, smallest, fastest, and why */
 
 /**
- * What somebody typed as a number from 0 on; undefined for anything else.
+ * The number of 0 or more that somebody typed; undefined for anything else.
  * @param {string | undefined} text
  */
 function typedNumber(text) {
@@ -25,7 +25,7 @@ function limitsOf({ gb, s, local }) {
 }
 
 /**
- * What is not known is within no limit.
+ * Whether a candidate is within the limits; an unknown value is not.
  * @param {ChoiceCandidate} candidate
  * @param {Limits} limits
  */

@@ -88,14 +88,14 @@ function Chosen({ found, query }) {
     <p class="legend">${words}</p>`;
 }
 
-// The leaderboard is shown where a browser cannot unpack them, too.
+// If the browser cannot unpack the choosers, the leaderboard is shown without them.
 const choosersOrNone = () => choosers().catch(() => undefined);
 
 /** @param {{ query: Query }} props */
 function Chooser({ query }) {
   const found = useLoaded(choosersOrNone, []);
   if (!overview.has_choosers) return null;
-  // The leaderboard below stays where it is while this is being unpacked.
+  // The section is empty while this unpacks, so the leaderboard below does not move.
   return html`<section class="chooser" aria-label="Which result to choose">
     ${found && html`<${Chosen} found=${found} query=${query} />`}
   </section>`;
