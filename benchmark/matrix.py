@@ -89,7 +89,7 @@ TRACKS: dict[Track, TrackInfo] = {
 }
 
 
-# Tracks whose rows are told what to answer: models, and what stands in for one.
+# Tracks whose rows receive the instruction: models, and the controls that replace one.
 _MODELS = (Track.CPU, Track.GPU, Track.REMOTE, Track.CONTROL)
 
 

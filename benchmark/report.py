@@ -176,7 +176,7 @@ def _wanted(results: Sequence[StoredResult], options: argparse.Namespace) -> Seq
         return results
     results = _parts(results, options, part)
     if part is not None:
-        # A word may stand for a tool or for its whole domain.
+        # One word can name a tool or a whole domain, so say what was selected.
         questions = _questions(results).values()
         outputs = len({question.cluster for question in questions})
         tell(f"only {part}: {counted(len(questions), 'case')} on {counted(outputs, 'raw output')}")

@@ -1,4 +1,4 @@
-"""Lines of a long output that are chosen by rule before a model reads it, so that a small model has less to read."""
+"""Pre-selection: rules choose lines of a long output, so that a small model has less to read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Preselection:
     tokens: int = DEFAULT_PRESELECT_TOKENS
 
     def prompt(self, request: Request) -> RequestPrompt:
-        """Return what a model is told of a request."""
+        """Return the prompt of a request, with the raw input shortened as chosen."""
         if self.how is Preselect.NONE:
             return RequestPrompt(request)
         chosen = preselected(request, self.tokens)

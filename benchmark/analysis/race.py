@@ -92,7 +92,7 @@ class Sure:
 
 @dataclass(frozen=True)
 class RaceResults:
-    """What came of races, run to their ends or as far as there are answers.
+    """The state of races at their ends, or where answers run out.
 
     Attributes:
         asked: how many cases of the order each scenario was asked, or is to be, shape (races, n).

@@ -17,7 +17,7 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 # Where runs go, unless told otherwise; and real runs of the packaged models.
 DEFAULT_RESULTS = Path("results")
 PACKAGED_RESULTS = Path(__file__).parents[1] / "packaged_results"
-# The results that the authors of CtxSift published, and what stands for them where results are named.
+# The results that the authors of CtxSift published, and the word that names them as a path.
 PUBLISHED_RESULTS = Path(__file__).parents[1] / "published_results"
 PUBLISHED = "published"
 Handler = Callable[[argparse.Namespace], int]

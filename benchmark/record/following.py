@@ -263,8 +263,13 @@ def _case_score(intent: str | None, view: ScoredView) -> float:
     """Return the case score that follows from the components; that of the file where it tells no intent of ours."""
     if intent not in _INTENTS or not view.usable:
         return view.case_score if view.usable else 0.0
+    return score_of_view(str(intent), view)
+
+
+def score_of_view(intent: str, view: ScoredView) -> float:
+    """Return the case score that follows from the components of a view, in [0, 1]."""
     return case_score(
-        str(intent),
+        intent,
         validation_status=view.validation_status,
         thought_density=view.thought_density,
         preserve=view.preserve,

@@ -25,7 +25,7 @@ _POINTS, _PERCENT, _MS_PER_S = 100.0, 100.0, 1000.0
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read at one budget, whoever reads it.
+    """The text that any reader gets at one budget.
 
     Attributes:
         budget: in estimated tokens; None for whole outputs.
@@ -92,7 +92,7 @@ def reading(cases: Sequence[Case], budget: int | None, embedder: Embedder) -> Re
 
 
 def asked(scenario: str, read: Reading, result: StoredResult, whole: StoredResult | None) -> Asked:
-    """Return what came of a scenario at one budget; `whole` is its result on whole outputs, None for that itself."""
+    """Return the figures of a scenario at one budget; `whole` is its result on whole outputs, None for that result."""
     score, seconds, kept = (_of(result, value) for value in (_score, _seconds, _kept))
     return Asked(
         scenario=scenario,

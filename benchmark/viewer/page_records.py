@@ -106,7 +106,7 @@ class PageBoardRow(PageRecord, frozen=True, kw_only=True):
         rank: None for reference rows and for results without an answer.
         figures, intervals: by the figure's key.
         wording_note: how many of its cases have no statements; empty where it has none of them.
-        about_model: None for what is no result, and for references.
+        about_model: None for reference rows.
 
     """
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from benchmark.cli.command import PUBLISHED_RESULTS, shown_results
-from benchmark.record.following import raw_view, recovered_view
-from benchmark.record.views import ScoredView
+from benchmark.record.following import raw_view, recovered_view, score_of_view
 from benchmark.report import main as report
-from benchmark.scoring import case_score, scenario_score
+from benchmark.scoring import scenario_score
 from benchmark.viewer.__main__ import main as viewer
 from tests.conftest import ROOT
 from tests.support.marks import renewed
@@ -71,25 +70,13 @@ def test_all_of_them_ship_once_and_are_small() -> None:
 def test_our_formula_makes_of_their_components_their_scores() -> None:
     intents = published_intents()
 
-    def ours(case_id: str, view: ScoredView) -> float:
-        return case_score(
-            intents[case_id],
-            validation_status=view.validation_status,
-            thought_density=view.thought_density,
-            preserve=view.preserve,
-            quality=view.quality,
-            format=view.format,
-            brevity=view.brevity,
-            instruction=view.instruction,
-        )
-
     compared = 0
     for result in published_results():
         answers, summary = answers_of(result), result.record.summary
         for view_of, theirs in ((recovered_view, summary.recovered), (raw_view, summary.raw_view)):
             assert theirs is not None
             assert summary.latency is not None
-            scores = [ours(answer.question.case_id, view_of(answer)) for answer in answers]
+            scores = [score_of_view(intents[answer.question.case_id], view_of(answer)) for answer in answers]
             for answer, score in zip(answers, scores, strict=True):
                 assert abs(score - view_of(answer).case_score) < CLOSE, (result.name, answer.question.case_id)
             whole = scenario_score(scores, summary.latency.avg_inference_ms)
