@@ -220,9 +220,9 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shortlist 
     told.sort(key=lambda each: (-each[0].score, each[0].row.label))
     places = {result: place for place, (_, _, result) in enumerate(told)}
     above = [place for place, (_, may_lead, _) in enumerate(told) if may_lead]
+    compared = ranked.ranking.results
     apart = {
-        frozenset((places[results[i]], places[results[j]]))
-        for results in (ranked.ranking.results,)
+        frozenset((places[compared[i]], places[compared[j]]))
         for (i, j), difference in ranked.ranking.differences.items()
         if beyond_chance(difference)
     }
