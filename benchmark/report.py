@@ -236,7 +236,7 @@ def _show_facet(boards: Sequence[Leaderboard], facet: Facet, *, as_json: bool) -
         if not results:
             continue
         questions = _questions(results)
-        if parts := parts_of(board, questions, facet, _baselines(results)):
+        if parts := parts_of(board, questions, facet, baselines=True):
             shown.append((board, parts))
     if not shown:
         raise InputError(f"--slice {facet}", f"these results do not record the {facet} of a case", UNTOLD_HINT)
@@ -245,24 +245,6 @@ def _show_facet(boards: Sequence[Leaderboard], facet: Facet, *, as_json: bool) -
         return
     for board, parts in shown:
         print_parts(terminal(), board, facet, parts)
-
-
-def _baselines(results: Sequence[StoredResult]) -> dict[str, dict[str, float]] | None:
-    """Return what baselines score on the cases of some results of one board; None where they are of another corpus."""
-    from benchmark.corpus import load_corpus
-    from benchmark.grading.baselines import GOLD, ReferenceScores
-    from benchmark.scoring import Embedder
-
-    corpus = load_corpus()
-    if not _is_of(results[0], corpus):
-        return None
-    asked = {case_id for result in results for case_id in result.cases}
-    cases = [case for case in corpus.cases if case.case_id in asked]
-    scores = ReferenceScores(Embedder()).scores(cases)
-    return {
-        case.case_id: {name: values[number] for name, values in scores.items() if name != GOLD}
-        for number, case in enumerate(cases)
-    }
 
 
 def _show_cases(boards: Sequence[Leaderboard], order: ItemOrder, top: int, *, as_json: bool) -> None:

@@ -6,25 +6,16 @@ leave results out. They do not change which result is better than which.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-
-from msgspec.structs import replace as with_fields
 
 from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
 from benchmark.analysis.leaderboard import BoardRow, Leaderboard, build_leaderboard, may_be_best
 from benchmark.analysis.model_facts import ModelFacts, facts_of
-from benchmark.cases import Case
-from benchmark.corpus import load_corpus
-from benchmark.grading.baselines import shipped_case_scores
-from benchmark.grading.summary import standing_of
+from benchmark.analysis.parts import cut_to
 from benchmark.record.read import StoredResult
-from benchmark.record.result import Run
 from benchmark.record.summary import Dimension
-from benchmark.record.validity import measured_error
-from benchmark.scoring import SCORER_VERSION
 from benchmark.statistics import Interval, mean
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.intents import Intent
@@ -271,41 +262,9 @@ def _seconds(result: StoredResult) -> float | None:
     return scale * mean([case.time_ms for case in result.cases.values()]) / 1000 or None
 
 
-# The cases of one use -----------------------------------------------------------------------------------------------
-
-
 def _part(result: StoredResult, use: str) -> StoredResult | None:
-    """Return a result with the cases of a use alone, compared with the best baseline on these cases."""
+    """Return a result with the cases of a use alone; None without any."""
     if use == ALL:
         return result if result.cases else None
-    cases = {name: case for name, case in result.cases.items() if case.group.get(Dimension.INTENT) == use}
-    if not cases:
-        return None
-    run, record = result.record.run, result.record
-    scores = _baselines(run, tuple(cases)) if run else {}
-    standing = None
-    if run is not None and scores:
-        error = measured_error(run.scorer_version, run.corpus_sha256)
-        standing = standing_of(list(cases.values()), scores, error, record.scenario.model)
-    summary = with_fields(record.summary, standing=standing)
-    return replace(result, cases=cases, record=with_fields(record, summary=summary))
-
-
-def _baselines(run: Run, names: tuple[str, ...]) -> dict[str, list[float]]:
-    """Return the stored scores of gold and baselines on cases; empty where there are none."""
-    if run.scorer_version != SCORER_VERSION or not run.recovery_enabled:
-        return {}
-    sha256, cases = _packaged_cases()
-    return _shipped(names) if sha256 == run.corpus_sha256 and cases.keys() >= set(names) else {}
-
-
-@functools.lru_cache(maxsize=64)
-def _shipped(names: tuple[str, ...]) -> dict[str, list[float]]:
-    _, cases = _packaged_cases()
-    return shipped_case_scores([cases[name] for name in names])
-
-
-@functools.cache
-def _packaged_cases() -> tuple[str, Mapping[str, Case]]:
-    corpus = load_corpus()
-    return corpus.sha256, {case.case_id: case for case in corpus.cases}
+    names = [name for name, case in result.cases.items() if case.group.get(Dimension.INTENT) == use]
+    return cut_to(result, names) if names else None

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum, auto
 
-from benchmark.analysis.comparison import Comparisons, beyond_chance
-from benchmark.analysis.leaderboard import BoardRow, Leaderboard
+from benchmark.analysis.comparison import Comparisons
+from benchmark.analysis.leaderboard import Leaderboard
+from benchmark.analysis.parts import cut_to
 from benchmark.analysis.ranking import Rank, rank_results
 from benchmark.cases import EASY_TIER
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
-from benchmark.scoring import scenario_score
 from benchmark.statistics import Interval
 from ctxsift.errors import InputError
 
@@ -162,16 +162,12 @@ class BoardSlice:
     placed: tuple[SliceResult, ...]
 
 
-# Case id -> name of a baseline -> its case score, in [0, 1].
-BaselineScores = Mapping[str, Mapping[str, float]]
-
-
 def parts_of(
     board: Leaderboard,
     questions: Mapping[str, Question],
     facet: Facet | None,
-    baselines: BaselineScores | None = None,
     *,
+    baselines: bool = False,
     fewest: int = 1,
 ) -> tuple[BoardSlice, ...]:
     """Return what the results of a board score on each part of its cases, the largest part first.
@@ -180,7 +176,7 @@ def parts_of(
         board: of results over the same cases.
         questions: of these cases, by id.
         facet: what the cases of a part have in common; None for one part with all of them.
-        baselines: what baselines score on these cases; without it nothing is held against them.
+        baselines: compare with the best baseline on each part, where its scores are known.
         fewest: parts of fewer captures are left out.
 
     """
@@ -191,20 +187,26 @@ def parts_of(
         for value in values_of(facet, questions.values()):
             members[value] = sorted(i for i, question in questions.items() if FACETS[facet](question) == value)
     large = {value: ids for value, ids in members.items() if len({questions[i].cluster for i in ids}) >= fewest}
-    return tuple(_part(board, value, ids, baselines) for value, ids in large.items())
+    return tuple(_part(board, value, ids, baselines=baselines) for value, ids in large.items())
 
 
-def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: BaselineScores | None) -> BoardSlice:
+def _part(board: Leaderboard, value: str, ids: Sequence[str], *, baselines: bool) -> BoardSlice:
     # Resamples of a part are of no use to other parts.
     comparisons = Comparisons()
     rows = [row for row in board.rows if not row.result.is_reference]
-    cut = [replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases}) for row in rows]
-    fullest = max(cut, key=lambda result: len(result.cases), default=None)
-    floor = _floor(fullest, baselines) if fullest is not None and fullest.cases and baselines else None
+    cut = [
+        cut_to(row.result, ids)
+        if baselines
+        else replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases})
+        for row in rows
+    ]
+    floors = [found for each in cut if baselines and (found := each.record.summary.reference)]
     ranked = [
         result
         for row, result in zip(rows, cut, strict=True)
-        if result.cases and row.result.record.complete and _may_lead(row, result, floor, comparisons)
+        if result.cases
+        and result.record.complete
+        and (result.record.summary.beats_floor if floors else row.rank is not None)
     ]
     ranks = dict(zip(ranked, rank_results(ranked, comparisons=comparisons).ranks, strict=True))
     clusters = {case.cluster for result in cut for case in result.cases.values()}
@@ -212,7 +214,7 @@ def _part(board: Leaderboard, value: str, ids: Sequence[str], baselines: Baselin
         value=value,
         case_count=len(ids),
         captures=len(clusters),
-        floor=None if floor is None else (floor[0], _core(floor[1])),
+        floor=(floors[0].floor, floors[0].floor_score) if floors else None,
         placed=tuple(
             _placed(row.label, result, ranks.get(result), comparisons) for row, result in zip(rows, cut, strict=True)
         ),
@@ -224,33 +226,3 @@ def _placed(label: str, result: StoredResult, rank: Rank | None, comparisons: Co
         return SliceResult(label, 0, None, None, None)
     core, interval = comparisons.core(result)
     return SliceResult(label, len(result.cases), core, interval, rank)
-
-
-def _core(result: StoredResult) -> float:
-    return 100 * scenario_score([case.score for case in result.cases.values()], 0.0).quality_core
-
-
-def _floor(result: StoredResult, baselines: BaselineScores) -> tuple[str, StoredResult] | None:
-    """Return the best baseline on the cases of a result, as a result of the same run; None where one is unknown."""
-    if not all(case in baselines for case in result.cases):
-        return None
-    names = set.intersection(*(set(baselines[case]) for case in result.cases))
-    standing_in = {
-        name: replace(
-            result,
-            cases={i: replace(figures, score=baselines[i][name]) for i, figures in result.cases.items()},
-        )
-        for name in names
-    }
-    name = max(sorted(standing_in), key=lambda each: _core(standing_in[each]))
-    return name, standing_in[name]
-
-
-def _may_lead(
-    row: BoardRow, result: StoredResult, floor: tuple[str, StoredResult] | None, comparisons: Comparisons
-) -> bool:
-    """Return whether a result may have a rank: it must beat the best baseline."""
-    if floor is None:
-        return row.rank is not None
-    gap = comparisons.difference(floor[1], result, timed=False)
-    return gap is not None and gap.value > 0 and beyond_chance(gap)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.analysis import parts
+from benchmark.analysis.choosing import ALL, shelves
 from benchmark.analysis.comparison import Comparisons
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.slices import Facet, parts_of, read_slice, values_of
@@ -115,14 +117,30 @@ def test_the_whole_ranks_as_the_board_does(board: Leaderboard, questions: Mappin
 
 
 def test_what_does_not_beat_the_best_baseline_has_no_rank(
-    board: Leaderboard, questions: Mapping[str, Question]
+    board: Leaderboard, questions: Mapping[str, Question], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    better = {i: {"silent": 0.0, "perfect": 1.0} for i in questions}
-    (whole,) = parts_of(board, questions, None, better)
+    def score(**baselines: float) -> None:
+        told = {"gold": 1.0} | baselines
+        monkeypatch.setattr(parts, "_shipped", lambda names: {name: [each] * len(names) for name, each in told.items()})
+
+    score(silent=0.0, perfect=1.0)
+    (whole,) = parts_of(board, questions, None, baselines=True)
     assert whole.floor == ("perfect", 100.0)
     assert all(placed.rank is None for placed in whole.placed)
-    (whole,) = parts_of(board, questions, None, {i: {"silent": 0.0} for i in questions})
+    score(silent=0.0)
+    (whole,) = parts_of(board, questions, None, baselines=True)
     assert whole.placed[0].rank is not None
+
+
+def test_a_slice_says_what_the_chooser_says(board: Leaderboard, questions: Mapping[str, Question]) -> None:
+    sliced = {part.value: part for part in parts_of(board, questions, Facet.INTENT, baselines=True)}
+    shelves_of = {shelf.use: shelf for shelf in shelves(board) if shelf.use != ALL}
+    assert sliced.keys() == shelves_of.keys()
+    for use, shelf in shelves_of.items():
+        assert sliced[use].floor == shelf.floor
+        options = {shelf.candidates[option.candidate].row.label for option in shelf.options}
+        assert {placed.label for placed in sliced[use].placed if placed.rank} == options
+    assert any(shelf.options for shelf in shelves_of.values())
 
 
 def test_a_result_without_answers_in_a_part_has_no_score(results: list[StoredResult]) -> None:
