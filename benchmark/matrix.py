@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from benchmark.patterns import PatternError, compiled
+from benchmark.shipped import here_or_shipped
 from benchmark.typed_input import NonEmpty, place_in, read_object, refuse_unknown, refuse_unwritable
 from ctxsift.backends.cuda import QUANTIZATIONS
 from ctxsift.backends.packaged import known_model
@@ -295,7 +296,7 @@ def load_matrix(
     """Return all rows, disabled ones included.
 
     Args:
-        path: of the matrix.
+        path: of the matrix; without a `matrix.json` in this folder, the default is the one that the package ships.
         asked: returns True if a row, as it is written, matters to the caller.
         left_out: called with what is wrong with a row that does not; it is then missing from what is returned.
 
@@ -303,7 +304,7 @@ def load_matrix(
         InputError: naming the file, the place in it (line or JSON pointer) and the hint.
 
     """
-    document = _parse(path)
+    document = _parse(here_or_shipped(path) if path == DEFAULT_MATRIX else path)
     example = 'write {"scenarios": [...]}'
     if not isinstance(document, dict):
         raise InputError(str(path), "is not a JSON object", example)

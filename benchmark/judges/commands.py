@@ -43,7 +43,7 @@ def add_rows(parser: argparse._ActionsContainer, remote: str) -> None:
         type=Path,
         default=DEFAULT_MATRIX,
         metavar="FILE",
-        help=f"file that lists the rows; default: {DEFAULT_MATRIX}",
+        help=f"file that lists the rows; default: {DEFAULT_MATRIX} of this folder, or else of the package",
     )
     parser.add_argument("--remote", action="store_true", help=remote)
     parser.add_argument(

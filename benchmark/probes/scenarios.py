@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 
 from benchmark.probes.nulls import ORACLE
+from benchmark.shipped import here_or_shipped
 from benchmark.typed_input import NonBlank, Positive, place_in, read_object
 from benchmark.yaml_input import yaml_document
 from ctxsift.errors import InputError
@@ -54,6 +55,7 @@ def read_scenarios(path: Path = DEFAULT_SCENARIOS) -> tuple[ProbeScenario, ...]:
         InputError: naming the place, when a key or method is unknown, or a budget does not go with its method.
 
     """
+    path = here_or_shipped(path) if path == DEFAULT_SCENARIOS else path
     text = read_text(path, f"name a file like {DEFAULT_SCENARIOS} of this repository, or --methods", most_mb=1)
     scenarios = read_object(ScenarioFile, yaml_document(text, str(path)), str(path)).scenarios
     for number, scenario in enumerate(scenarios):

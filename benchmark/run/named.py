@@ -12,7 +12,6 @@ from benchmark.run.preflight import NotReady, find_ready
 from benchmark.run.scenario_run import LOAD_TIMEOUT_S
 from ctxsift.backends.base import Limits, ModelSpec
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.files import exists
 from ctxsift.models.choice import CONSENT
 from ctxsift.models.opened import Opened, Patience
 
@@ -68,11 +67,6 @@ def chosen(name: str, role: Role, matrix: Path = DEFAULT_MATRIX) -> BuiltIn | Re
         return BuiltIn(name)
     if name.startswith(_FILE):
         return RecordedReplies(_recorded(name, role))
-    if matrix == DEFAULT_MATRIX and not exists(matrix):
-        own = ", ".join((*role.built_in, _RECORDED))
-        raise UnknownNameError(
-            f"{role.option} {name}", f"is none of {own}, and there is no {matrix} here", "name one with --matrix"
-        )
     rows = {row.name: row for row in load_matrix(matrix, asked=lambda row: row.get("name") == name)}
     if name not in rows:
         problem = f"is not a row of {matrix}"
@@ -96,8 +90,6 @@ def names_of(role: Role, matrix: Path = DEFAULT_MATRIX) -> list[tuple[str, str, 
     """Return each name that `chosen` knows, where it comes from, and what it is. Raises InputError as it does."""
     own = [*role.built_in.items(), (_RECORDED, role.recorded)]
     found = [(name, "built-in", meaning) for name, meaning in own]
-    if matrix == DEFAULT_MATRIX and not exists(matrix):
-        return found
     rows = [row for row in load_matrix(matrix) if row.before is None]
     return [*found, *((row.name, str(matrix), f"{row.track}: {row.model}") for row in rows)]
 

@@ -210,7 +210,11 @@ class RunnerOptions:
     matrix: Path = field(
         default=DEFAULT_MATRIX,
         metadata=_given(
-            OptionGroup.WHERE, "file that lists the scenarios; default: %(default)s", Path, "FILE", resumes=True
+            OptionGroup.WHERE,
+            "file that lists the scenarios; default: %(default)s of this folder, or else of the package",
+            Path,
+            "FILE",
+            resumes=True,
         ),
     )
     dataset: Path | None = field(

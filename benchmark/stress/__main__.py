@@ -115,7 +115,11 @@ def _add_asking(one: BenchmarkParser) -> None:
         help="row of the matrix to run (repeatable); default: none, and no model runs",
     )
     one.add_argument(
-        "--matrix", type=Path, default=DEFAULT_MATRIX, metavar="FILE", help="scenarios; default: %(default)s"
+        "--matrix",
+        type=Path,
+        default=DEFAULT_MATRIX,
+        metavar="FILE",
+        help="scenarios; default: %(default)s of this folder, or else of the package",
     )
     add_dataset(one)
     one.add_argument(

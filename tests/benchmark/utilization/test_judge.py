@@ -287,11 +287,12 @@ def test_judges_that_cannot_be_asked(tmp_path: Path, options: list[str], expecte
     assert {file.name for file in tmp_path.iterdir()} == before
 
 
-def test_a_name_of_nothing_where_there_is_no_matrix(tmp_path: Path) -> None:
+def test_a_name_of_nothing_where_only_the_package_has_a_matrix(tmp_path: Path) -> None:
     data(tmp_path, *CHUNKS)
-    done = run_here(main, "data.jsonl", "--judge", "qwen", cwd=tmp_path)
-    what = "--judge qwen: is none of rules, recorded:FILE, and there is no matrix.json here; name one with --matrix"
-    assert (done.returncode, done.stderr) == (2, f"error: {what}\n")
+    done = run_here(main, "data.jsonl", "--judge", "control-tellines", cwd=tmp_path)
+    what = "--judge control-tellines: is not a row of matrix.json; did you mean control-told-lines, "
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {what}")
 
 
 def test_rules_by_name_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
