@@ -17,6 +17,7 @@ from benchmark.judges.rubric import FULL
 from benchmark.record.base import Interval
 from benchmark.statistics import MIN_CLUSTERS, Clusters, resamples
 from ctxsift.errors import InputError
+from ctxsift.extras import Extra, install_hint
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -25,7 +26,6 @@ WRONG, PASSED = 1.0, 4.0
 _STEPS = 2
 # A library's kappa takes a millisecond or more.
 _DRAWS = 400
-_EXTRA = "pip install 'ctxsift-bench[judges]'"
 
 
 def kappa(some: Floats, others: Floats) -> float | None:
@@ -59,7 +59,9 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise InputError("agreement of judges", f"needs the package {error.name}", _EXTRA) from error
+        raise InputError(
+            "agreement of judges", f"needs the package {error.name}", install_hint(Extra.JUDGES)
+        ) from error
 
 
 def agreement_of(

@@ -28,6 +28,7 @@ from ctxsift.backends.retry import Retry
 from ctxsift.backends.worker_wire import WorkerFault, error_of
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InputError, InstrumentError, LoadError
+from ctxsift.extras import Extra, install_hint
 from ctxsift.prompts import Message, Request
 from ctxsift.terminal import tell
 
@@ -58,7 +59,7 @@ def start_cluster(workers: Workers) -> Any:
     try:
         import ray
     except ImportError:
-        raise InputError("--ray", "needs Ray, which is not installed", "pip install 'ctxsift-bench[ray]'") from None
+        raise InputError("--ray", "needs Ray, which is not installed", install_hint(Extra.RAY)) from None
     if ray.is_initialized():
         return ray
     _reach(workers.address)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ctxsift.errors import InputError
+from ctxsift.extras import Extra, install_hint
 from ctxsift.files import exists, read_text, reading
 from ctxsift.strict_json import decode
 
@@ -126,7 +127,7 @@ def _parquet(path: Path) -> Iterator[TableRow]:
     try:
         from pyarrow import ArrowException
     except ImportError as error:
-        hint = "pip install 'ctxsift-bench[parquet]', or write JSON Lines"
+        hint = f"{install_hint(Extra.PARQUET)}, or write JSON Lines"
         raise InputError(str(path), "Parquet needs the package pyarrow", hint) from error
     with reading(path, "export it again, or give a .jsonl file") as file:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxsift import strict_json
 from ctxsift.errors import BackendError, RefusedError, TransientError
+from ctxsift.extras import Extra, install_hint
 
 if TYPE_CHECKING:
     from ctxsift.settings import Settings
@@ -47,7 +48,7 @@ async def _compact(
 
         from ctxsift.backends.litellm_client import new_client
     except ModuleNotFoundError as error:
-        raise RefusedError(f"asking a service needs the package {error.name!r}; install the extra 'remote'") from error
+        raise RefusedError(f"the package {error.name!r} is not installed; {install_hint(Extra.REMOTE)}") from error
     base = (settings.llm_base_url or "").rstrip("/")
     body = json.dumps({"model": model, "input": list(items)})
     headers = {"authorization": f"Bearer {settings.llm_api_key}", "content-type": "application/json"}

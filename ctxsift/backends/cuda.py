@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from ctxsift.extras import Extra, install_hint
+
 # Each with the compute capability it needs, after the installation guide of bitsandbytes.
 _CAPABILITIES = {"none": (0, 0), "bnb-8bit": (7, 5), "bnb-4bit-nf4": (6, 0), "bnb-4bit-fp4": (6, 0)}
 QUANTIZATIONS = tuple(_CAPABILITIES)
@@ -98,7 +100,7 @@ def problem_of(sight: Sight, device: str, quantization: str) -> str | None:
     missing = [name for name in ("torch", "transformers", "accelerate") if name not in sight.versions]
     if missing and not sight.unasked:
         verb = "is" if len(missing) == 1 else "are"
-        return f"{', '.join(missing)} {verb} not installed: install the extra 'gpu': pip install '.[gpu]'"
+        return f"{', '.join(missing)} {verb} not installed; {install_hint(Extra.GPU)}"
     if sight.error:
         return f"torch cannot be used: {sight.error}"
     torch = f"torch {sight.versions['torch']}"

@@ -35,6 +35,7 @@ from ctxsift.backends.litellm_replies import Exchange, overheard
 from ctxsift.backends.proxies import without_network_variables
 from ctxsift.backends.registry import SERVICE
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError, RefusedError, TransientError
+from ctxsift.extras import Extra, install_hint
 from ctxsift.prompts import Message
 from ctxsift.redaction import Secrets
 from ctxsift.settings import Settings, load_settings
@@ -51,7 +52,7 @@ _REFUSALS = {
 _SHOWN_CHARS = 300
 _READ_CHARS = 10_000
 _GIVEN_UP = r"coroutine '\S*completion\S*' was never awaited"
-_NOT_INSTALLED = "litellm is not installed: install the extra 'remote': pip install '.[remote]'"
+_NOT_INSTALLED = f"litellm is not installed; {install_hint(Extra.REMOTE)}"
 _PRINTING = "LITELLM_PRINT_"
 _DETOURS = (
     "USE_LITELLM_PROXY",

@@ -33,11 +33,12 @@ from ctxsift.backends.registry import GGUF
 from ctxsift.backends.room import Room
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
 from ctxsift.errors import BackendError, LoadError
+from ctxsift.extras import Extra, install_hint
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 
-_NOT_INSTALLED = "llama-cpp-python is not installed: install the extra 'cpu': pip install '.[cpu]'"
+_NOT_INSTALLED = f"llama-cpp-python is not installed; {install_hint(Extra.CPU)}"
 # Measured on two cores: flash attention with small physical batches reads prompts a fifth faster than the default.
 BATCH, PHYSICAL_BATCH = 512, 128
 # Of ggml's levels.

