@@ -42,6 +42,7 @@ _EXAMPLES = f"""\
   python -m benchmark.runner --list-scenarios
   python -m benchmark.runner --phase cpu-screen --max-cases 8
   python -m benchmark.runner --scenario cpu-smollm2-135m-q4_1 --case-id java-root-cause-exact --show-output
+  python -m benchmark.runner --status results/
   python -m benchmark.runner --resume results/
   python -m benchmark.runner --phase cpu-screen --shard 3/16
   python -m benchmark.runner --phase cpu-screen --race 3 --tolerance 1
@@ -71,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _handle(parsed: argparse.Namespace) -> int:
     options = options_of(parsed)
+    if options.status is not None:
+        return _status(options, options.status)
     scenarios = load_matrix(options.matrix, asked=options.asks_for, left_out=_tell_row)
     if options.list_scenarios:
         _list_scenarios(scenarios)
@@ -88,6 +91,16 @@ def _tell_row(error: InputError) -> None:
 def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
     told = [(s.name, s.track, s.phase, s.model, s.quantization, "" if s.enabled else "disabled") for s in scenarios]
     show_columns([(*_LISTED.split(), ""), *told])
+
+
+def _status(options: RunnerOptions, path: Path) -> int:
+    from benchmark.run.status import RunState, status_rows, statuses
+
+    runs = statuses(path, lambda error: tell(f"left out: {error}"))
+    show_columns(list(status_rows(runs)))
+    if any(run.state in (RunState.INTERRUPTED, RunState.FAILED) for run in runs):
+        tell(f"to continue what broke off: {options.resume_command(path)}")
+    return delivered(EXIT_OK)
 
 
 def _plan(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:

@@ -27,6 +27,7 @@ from ctxsift.errors import InputError, InstrumentError
 from ctxsift.files import PRIVATE, open_regular
 
 _BLOCK = 1 << 20
+_LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
 
 
 class Journal:
@@ -109,12 +110,18 @@ def _made(path: Path, *, is_private: bool) -> BinaryIO:
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(str(path), f"is being written by {_owner(path)}", "wait for it, or end it first") from None
-    except OSError:
-        # A file system without locks; there is nothing to be done about two runners.
+    for tries_left in reversed(range(_LOCK_TRIES)):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if tries_left:
+                # `--status` looks whether somebody writes, for an instant.
+                time.sleep(_LOCK_PAUSE_S)
+                continue
+            raise InputError(str(path), f"is being written by {_owner(path)}", "wait for it, or end it first") from None
+        except OSError:
+            # A file system without locks; there is nothing to be done about two runners.
+            return
         return
 
 

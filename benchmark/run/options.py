@@ -190,6 +190,17 @@ class RunnerOptions:
     list_scenarios: bool = field(
         default=False, metadata=_switch(OptionGroup.WHAT, "list the scenarios of the matrix and exit")
     )
+    status: Path | None = field(
+        default=None,
+        metadata=_given(
+            OptionGroup.WHAT,
+            "show what runs, what is complete and what broke off below PATH (default: results) and exit",
+            Path,
+            "PATH",
+            with_resume=False,
+            bare="results",
+        ),
+    )
     resume: Path | None = field(
         default=None,
         metadata=_given(
