@@ -94,9 +94,9 @@ def _list_scenarios(scenarios: Sequence[Scenario]) -> None:
 
 
 def _status(options: RunnerOptions, path: Path) -> int:
-    from benchmark.run.status import RunState, status_rows, statuses
+    from benchmark.record.status import RunState, StatusReader, status_rows
 
-    runs = statuses(path, lambda error: tell(f"left out: {error}"))
+    runs = StatusReader().statuses(path, lambda error: tell(f"left out: {error}"))
     show_columns(list(status_rows(runs)))
     if any(run.state in (RunState.INTERRUPTED, RunState.FAILED) for run in runs):
         tell(f"to continue what broke off: {options.resume_command(path)}")

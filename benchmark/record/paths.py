@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmark.record.journal import Shard
 from ctxsift.errors import InputError
-from ctxsift.files import files_below
+from ctxsift.files import exists, files_below
 
 JOURNAL_SUFFIX = ".journal.jsonl"
 RESULT_SUFFIX = ".json"
@@ -57,6 +57,32 @@ def scenario_report_beside(result: Path) -> Path:
 def journals_below(folder: Path, unreadable: Callable[[InputError], None]) -> list[Path]:
     """Return the journals below a folder, in the order of their paths; see `files_below`."""
     return list(files_below(folder, (JOURNAL_SUFFIX,), unreadable))
+
+
+def find_journals(path: Path, unreadable: Callable[[InputError], None]) -> list[Path]:
+    """Return the journals below `path` (results tree, run folder, journal).
+
+    Args:
+        path: where to look.
+        unreadable: called with what is wrong with a folder that is left out.
+
+    Raises:
+        InputError: there are none.
+
+    """
+    if not exists(path):
+        raise InputError(str(path), "no such file or folder", "name a run folder or a results tree")
+    journals = (
+        [journal for journal in journals_below(path, unreadable) if not _is_empty(journal)] if path.is_dir() else [path]
+    )
+    if not journals:
+        raise InputError(str(path), "contains no journal of a run", "name a run folder or a results tree")
+    return journals
+
+
+def _is_empty(journal: Path) -> bool:
+    """Say whether nothing was ever written to a journal: its disk was full, or its writer was killed."""
+    return journal.is_file() and journal.stat().st_size == 0
 
 
 def report_names(timestamp: str) -> tuple[str, str]:

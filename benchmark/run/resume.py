@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,32 +162,6 @@ def finished(journal: Path, *, retry_failed: bool = False) -> StoredResult | Non
         return None
     left = retry_failed and result.record.summary.model_failure_counts
     return result if result.record.complete and not left else None
-
-
-def find_journals(path: Path, unreadable: Callable[[InputError], None]) -> list[Path]:
-    """Return the journals below `path` (results tree, run folder, journal).
-
-    Args:
-        path: where to look.
-        unreadable: called with what is wrong with a folder that is left out.
-
-    Raises:
-        InputError: there are none.
-
-    """
-    if not exists(path):
-        raise InputError(str(path), "no such file or folder", "name a run folder or a results tree")
-    journals = (
-        [journal for journal in journals_below(path, unreadable) if not _is_empty(journal)] if path.is_dir() else [path]
-    )
-    if not journals:
-        raise InputError(str(path), "contains no journal of a run", "name a run folder or a results tree")
-    return journals
-
-
-def _is_empty(journal: Path) -> bool:
-    """Say whether nothing was ever written to a journal: its disk was full, or its writer was killed."""
-    return journal.is_file() and journal.stat().st_size == 0
 
 
 def check_result(journal: Path) -> None:

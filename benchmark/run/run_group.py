@@ -22,6 +22,7 @@ from benchmark.matrix import Scenario, select_scenarios
 from benchmark.record.journal import Shard
 from benchmark.record.paths import (
     RUN_REPORTS,
+    find_journals,
     report_names,
     result_beside,
     results_in,
@@ -41,7 +42,6 @@ from benchmark.run.resume import (
     check_result,
     check_run,
     earlier_runs,
-    find_journals,
     finished,
     read_past,
     scenario_of,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,6 +39,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
+  python -m benchmark.viewer --watch --open results/       (while runs go on, until Ctrl-C)
 
 The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.
 """
@@ -53,6 +55,12 @@ def build_parser() -> BenchmarkParser:
     )
     add_shown_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in your browser")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="serve the page to this machine alone, with the state of all runs, and build it anew when a result comes",
+    )
+    parser.add_argument("--port", type=int, metavar="N", help="with --watch: listen on port N; default: any free one")
     parser.add_argument(
         "-o",
         "--output",
@@ -84,6 +92,10 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
 def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
         raise InputError("--png and --svg", "write charts instead of a page", "leave out --open and -o")
+    if options.watch:
+        return _watch(options)
+    if options.port is not None:
+        raise InputError("--port", "needs --watch", "add --watch, or leave out --port")
     tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
@@ -93,13 +105,54 @@ def _run(options: argparse.Namespace) -> int:
     for error in skipped:
         tell(f"skipped: {error}")
     if not gathered.shown:
-        names = " ".join(map(str, options.paths))
-        raise InputError(names, "contains no result file that can be shown", "run a benchmark first: make bench")
+        raise _nothing(options.paths)
     if options.png or options.svg:
         _draw(gathered, options)
     else:
         _build(replace(gathered, retention=_retention(gathered, options.paths)), skipped, options)
     return EXIT_USAGE if damaged else EXIT_OK
+
+
+def _nothing(paths: Sequence[Path]) -> InputError:
+    names = " ".join(map(str, paths))
+    return InputError(names, "contains no result file that can be shown", "run a benchmark first: make bench")
+
+
+def _watch(options: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    from benchmark.viewer.watching import Watcher, WatchServer
+
+    if options.png or options.svg or options.output:
+        raise InputError("--watch", "writes no file", "leave out -o, --png and --svg")
+    watcher = Watcher(tuple(options.paths), lambda: _page(options.paths), tell)
+    try:
+        server = WatchServer(watcher, options.port or 0)
+    except (OSError, OverflowError) as error:
+        problem = f"cannot be listened on ({getattr(error, 'strerror', None) or error})"
+        raise InputError(f"--port {options.port}", problem, "name another port, or leave it out") from error
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        show(f"{server.address}  (this machine only; Ctrl-C ends it)")
+        sys.stdout.flush()
+        if options.open and not webbrowser.open(server.address):
+            tell(f"no browser could be started; open {server.address}")
+        try:
+            watcher.watch()
+        except KeyboardInterrupt:
+            server.shutdown()
+    return EXIT_OK
+
+
+def _page(paths: Sequence[Path]) -> str:
+    """Return the page. Raises InputError while there is nothing to show."""
+    from benchmark.viewer.page import build_page
+
+    skipped: list[InputError] = []
+    gathered = gather(iterate_results(paths, skip=skipped.append), _measured(skipped))
+    if not gathered.shown:
+        raise _nothing(paths)
+    gathered = replace(gathered, retention=_retention(gathered, paths))
+    return build_page(gathered, skipped, title=f"CtxSift Bench: {counted(len(gathered.shown), 'result')}")
 
 
 def _measured(unread: list[InputError]) -> Validity | None:

@@ -50,8 +50,6 @@ VALUES: dict[tuple[str, str], str] = {
     ("benchmark/render/markdown.py", "machine"): "a heading for people",
     ("benchmark/matrix.py", "enabled"): "a field of the matrix",
     ("ctxsift/extras.py", "cpu"): "the name of an extra",
-    ("benchmark/run/status.py", "complete"): "a state that people read",
-    ("benchmark/run/status.py", "scenario"): "the title of a column",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
     ("ctxsift/backends/baselines.py", "instruction"): "the name of a baseline",
     ("benchmark/scoring/prose_facts.py", "before"): "a word that places one thing in time",

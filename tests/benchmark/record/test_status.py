@@ -6,7 +6,7 @@ from signal import SIGKILL, SIGTERM
 
 import pytest
 
-from benchmark.run.status import RunState, RunStatus, status_of, status_rows, statuses
+from benchmark.record.status import RunState, RunStatus, StatusReader, status_rows
 from ctxsift.errors import InputError
 from tests.conftest import Run, scripted, write_matrix
 from tests.support.runs import SMALL, answered, cut_after, ended, journal_of, start, wait_for
@@ -21,7 +21,7 @@ def refuse(error: InputError) -> None:
 
 def only(folder: Path) -> RunStatus:
     """Return the one run below a folder."""
-    (status,) = statuses(folder / "results", refuse)
+    (status,) = StatusReader().statuses(folder / "results", refuse)
     return status
 
 
@@ -71,7 +71,7 @@ def test_the_command(tmp_path: Path, runner: Run) -> None:
     told = runner("--status")
     assert told.returncode == 0, told.stderr
     heading, row = told.stdout.splitlines()
-    assert heading.split() == "scenario state answers last written time left folder".split()
+    assert heading.split() == ["scenario", "state", "answers", "last", "written", "time", "left", "folder"]
     assert row.split()[:3] == ["scripted", "complete", f"{CASES}/{CASES}"]
     assert told.stderr == ""
     cut_after(tmp_path, 5)
@@ -113,6 +113,6 @@ def test_a_damaged_journal_is_left_out_and_named(tmp_path: Path, runner: Run) ->
     assert journal is not None
     journal.write_bytes(b"{}\n" + journal.read_bytes())
     with pytest.raises(InputError, match="is not the journal of a run"):
-        status_of(journal)
+        StatusReader().status(journal)
     told = runner("--status")
     assert f"left out: {journal.relative_to(tmp_path)}" in told.stderr

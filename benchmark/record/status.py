@@ -20,9 +20,8 @@ from benchmark.record.journal import (
     ScenarioFailedLine,
     read_journal,
 )
-from benchmark.record.paths import result_beside
+from benchmark.record.paths import find_journals, result_beside
 from benchmark.record.read import read_result
-from benchmark.run.resume import find_journals
 from ctxsift.errors import InputError
 from ctxsift.files import exists, open_regular
 
@@ -70,50 +69,63 @@ class RunStatus:
     problem: str
 
 
-def statuses(path: Path, unreadable: Callable[[InputError], None]) -> list[RunStatus]:
-    """Return the runs below a path (results tree, run folder, journal), those that run first, then the newest first.
+class StatusReader:
+    """Reads the status of runs, and reads a journal again only after it has changed."""
 
-    Args:
-        path: what to look through.
-        unreadable: called with what is wrong with a journal that cannot be read; it is left out.
+    def __init__(self) -> None:
+        self._readings: dict[Path, tuple[tuple[int, int], _Reading]] = {}
 
-    Raises:
-        InputError: there is no journal.
+    def statuses(self, path: Path, unreadable: Callable[[InputError], None]) -> list[RunStatus]:
+        """Return the runs below a path (results tree, run folder, journal): those that run first, then the newest.
 
-    """
-    found: list[tuple[bool, float, RunStatus]] = []
-    for journal in find_journals(path, unreadable):
+        Args:
+            path: what to look through.
+            unreadable: called with what is wrong with a journal that cannot be read; it is left out.
+
+        Raises:
+            InputError: there is no journal.
+
+        """
+        found: list[RunStatus] = []
+        for journal in find_journals(path, unreadable):
+            try:
+                found.append(self.status(journal))
+            except InputError as error:
+                unreadable(error)
+        return sorted(found, key=lambda run: (run.state is not RunState.RUNNING, run.age_s))
+
+    def status(self, journal: Path) -> RunStatus:
+        """Return the status of one run. Raises InputError if its journal cannot be read."""
+        # Asked first: a run that ends in between is then read whole.
+        runs = _is_locked(journal)
+        read = self._read(journal)
+        identity, answered, planned = read.identity, len(read.answered), len(read.identity.case_ids)
+        state = RunState.RUNNING if runs else _ended(journal, read)
+        left_s = None
+        if runs and read.answers_now:
+            left_s = read.seconds_now / read.answers_now * (planned - answered)
+        return RunStatus(
+            journal=journal,
+            name=f"{identity.scenario.name} {identity.shard}" if identity.shard else identity.scenario.name,
+            state=state,
+            answered=answered,
+            planned=planned,
+            errors=read.errors,
+            age_s=max(0.0, time.time() - read.written_s),
+            left_s=left_s,
+            owner=read.owner,
+            problem=read.problem if state is RunState.FAILED else "",
+        )
+
+    def _read(self, journal: Path) -> _Reading:
         try:
-            status = status_of(journal)
-        except InputError as error:
-            unreadable(error)
-            continue
-        found.append((status.state is not RunState.RUNNING, status.age_s, status))
-    return [status for *_, status in sorted(found, key=lambda each: each[:2])]
-
-
-def status_of(journal: Path) -> RunStatus:
-    """Return the status of one run. Raises InputError if its journal cannot be read."""
-    # Asked first: a run that ends in between is then read whole.
-    runs = _is_locked(journal)
-    read = _read(journal)
-    identity, answered, planned = read.identity, len(read.answered), len(read.identity.case_ids)
-    state = RunState.RUNNING if runs else _ended(journal, read)
-    left_s = None
-    if runs and read.answers_now:
-        left_s = read.seconds_now / read.answers_now * (planned - answered)
-    return RunStatus(
-        journal=journal,
-        name=f"{identity.scenario.name} {identity.shard}" if identity.shard else identity.scenario.name,
-        state=state,
-        answered=answered,
-        planned=planned,
-        errors=read.errors,
-        age_s=max(0.0, time.time() - journal.stat().st_mtime),
-        left_s=left_s,
-        owner=read.owner,
-        problem=read.problem if state is RunState.FAILED else "",
-    )
+            found = journal.stat()
+        except OSError as error:
+            raise InputError(str(journal), error.strerror or str(error), "name another folder") from error
+        stamp = found.st_mtime_ns, found.st_size
+        if journal not in self._readings or self._readings[journal][0] != stamp:
+            self._readings[journal] = stamp, _read(journal, found.st_mtime)
+        return self._readings[journal][1]
 
 
 def status_rows(runs: Sequence[RunStatus]) -> Iterator[tuple[str, ...]]:
@@ -137,6 +149,7 @@ class _Reading:
     identity: RunIdentity
     owner: Owner | None
     answered: set[str]
+    written_s: float
     errors: int = 0
     problem: str = ""
     # Of the part that was written last.
@@ -144,12 +157,12 @@ class _Reading:
     seconds_now: float = 0.0
 
 
-def _read(journal: Path) -> _Reading:
+def _read(journal: Path, written_s: float) -> _Reading:
     lines = read_journal(journal)
     first = next(lines)
     # The reader refuses a journal that begins otherwise.
     assert isinstance(first, RunLine)
-    read = _Reading(first.identity, first.owner, set())
+    read = _Reading(first.identity, first.owner, set(), written_s)
     for line in lines:
         assert isinstance(line, JournalRecord)
         read.seconds_now = line.at_s
