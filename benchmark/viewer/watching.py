@@ -106,7 +106,7 @@ class Watcher:
                     # A folder without a journal may get one.
                     continue
         _, *rows = status_rows(runs)
-        return json.dumps({"version": version, "summary": strip(runs), "runs": rows}).encode()
+        return json.dumps({"version": version, "strip": strip(runs), "runs": rows}).encode()
 
     def _say(self, problem: str) -> None:
         if problem not in self._told:

@@ -8,7 +8,7 @@ import pytest
 from benchmark.matrix import DEFAULT_MATRIX, load_matrix
 from benchmark.probes.scenarios import DEFAULT_SCENARIOS, read_scenarios
 from benchmark.shipped import here_or_shipped
-from tests.conftest import ROOT
+from tests.conftest import ROOT, scripted, write_matrix
 
 
 def test_an_empty_folder_has_the_files_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,9 +19,8 @@ def test_an_empty_folder_has_the_files_of_the_package(tmp_path: Path, monkeypatc
 
 def test_a_file_of_this_folder_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    row = {"name": "mine", "track": "control", "phase": "control", "model": "ok", "quantization": "none", "device": "cpu"}
-    DEFAULT_MATRIX.write_text(f'{{"scenarios": [{str(row).replace(chr(39), chr(34))}]}}')
-    assert [scenario.name for scenario in load_matrix()] == ["mine"]
+    write_matrix(tmp_path, scripted(tmp_path, "mine"))
+    assert [row.name for row in load_matrix()] == ["mine"]
 
 
 def test_a_file_that_nobody_has_is_named_as_it_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 /**
  * What the server says.
- * @typedef {{ version: number, summary: string, runs: string[][] }} Watched
+ * @typedef {{ version: number, strip: string, runs: string[][] }} Watched
  */
 
 const PAUSE_MS = 1000;
@@ -42,8 +42,8 @@ async function look() {
     const answer = await fetch("runs.json", { cache: "no-store" });
     if (!answer.ok) throw new Error(`${answer.status}`);
     const watched = /** @type {Watched} */ (await answer.json());
-    summary.textContent = watched.summary;
-    document.title = `${watched.summary} · CtxSift Bench`;
+    summary.textContent = watched.strip;
+    document.title = `${watched.strip} · CtxSift Bench`;
     showRuns(watched.runs);
     if (watched.version !== shown) showPage(watched.version);
   } catch {

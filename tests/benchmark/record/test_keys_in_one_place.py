@@ -34,6 +34,7 @@ PLAIN = frozenset(
 VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
     ("benchmark/corpus/__main__.py", "capture"): "a word that is counted",
+    ("benchmark/viewer/watching.py", "run"): "a word that is counted",
     **{
         ("benchmark/render/models.py", word): "a title of a table"
         for word in ("quantization", "parameters", "licence", "engine")

@@ -164,7 +164,8 @@ def test_without_ray_it_says_what_to_install(work: Path) -> None:
         [sys.executable, "-c", script, *SMALL, "--ray"], cwd=work, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "--ray: needs Ray, which is not installed; for workers on several machines: pip install 'ctxsift-bench[ray]'" in done.stderr
+    hint = "for workers on several machines: pip install 'ctxsift-bench[ray]'"
+    assert f"--ray: needs Ray, which is not installed; {hint}" in done.stderr
 
 
 def test_nothing_is_imported_of_it_without_the_option(work: Path) -> None:

