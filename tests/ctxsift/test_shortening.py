@@ -17,7 +17,10 @@ from tests.support.depth import depth
 QUESTION = "errors, failures, warnings, result"
 MOST = 8000
 NOISE = [f"[{n:04}] copied asset {n * 37 % 991} to the folder of the release" for n in range(600)]
-GAP = re.compile(r"\.\.\. ([\d,]+) lines? \.\.\.|\.\.\. the same line [\d,]+ more times? \.\.\.")
+GAP = re.compile(
+    r"\.\.\. ([\d,]+) lines?(?:, [\d,]+ of them with a failure)? \.\.\."
+    r"|\.\.\. the same line [\d,]+ more times? \.\.\."
+)
 LAST = re.compile(
     r"\[ctxsift: ([\d,]+) of ([\d,]+) lines, (?:exit (\d+), )?extractor; all: (\S+) or: ctxsift raw ([0-9a-f]{12,64})\]"
 )
