@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,71 +13,30 @@ import jsonschema
 import pytest
 
 from ctxsift.cli.hook_commands import may_be_shortened
+from tests.conftest import ROOT
 
 OUTPUT = (
     "".join(f"[{n:03}] compiling module_{n * 37 % 991}.c into build/obj\n" for n in range(400)) + "built 400 files\n"
 )
-# As the programs documented it in November 2026.
-CLAUDE: dict[str, Any] = {
-    "session_id": "5e1f", "transcript_path": "/home/me/.claude/projects/x/5e1f.jsonl", "cwd": "/home/me/x",
-    "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": "Bash",
-    "tool_input": {"command": "make", "description": "Build", "timeout": 120_000, "run_in_background": False},
-    "tool_response": {
-        "stdout": OUTPUT, "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False,
-    },
-    "tool_use_id": "toolu_01", "duration_ms": 812,
-}  # fmt: skip
-CODEX: dict[str, Any] = {
-    "session_id": "5e1f", "turn_id": "1", "transcript_path": None, "cwd": "/home/me/x", "model": "gpt-5",
-    "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": "Bash",
-    "tool_input": {"command": "make"}, "tool_response": OUTPUT, "tool_use_id": "call_1",
-}  # fmt: skip
-GEMINI: dict[str, Any] = {
-    "session_id": "5e1f", "transcript_path": "/home/me/.gemini/tmp/x.json", "cwd": "/home/me/x",
-    "hook_event_name": "AfterTool", "timestamp": "2026-11-20T10:00:00Z", "tool_name": "run_shell_command",
-    "tool_input": {"command": "make", "description": "Build"},
-    "tool_response": {"llmContent": f"Output: {OUTPUT}Exit Code: 1", "returnDisplay": OUTPUT},
-}  # fmt: skip
-CURSOR: dict[str, Any] = {
-    "conversation_id": "1", "hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": {"command": "make"},
-    "tool_output": json.dumps({"output": OUTPUT, "exitCode": 0}), "cursor_version": "2026.09.18",
-}  # fmt: skip
-# As our plug-ins tell it, in the shapes of Pi 1.6.0 and OpenCode 1.18.33 (28 November 2026).
-PI: dict[str, Any] = {
-    "tool_name": "bash", "tool_input": {"command": "make", "timeout": 120},
-    "tool_response": {"content": [{"type": "text", "text": OUTPUT}], "isError": False},
-}  # fmt: skip
-OPENCODE: dict[str, Any] = {
-    "tool_name": "bash", "tool_input": {"command": "make", "description": "Build"},
-    "tool_response": {"output": OUTPUT, "metadata": {"output": OUTPUT, "exit": 0, "truncated": False}},
-}  # fmt: skip
-CLAUDE_REPLY = {
-    "type": "object",
-    "required": ["hookSpecificOutput"],
-    "additionalProperties": False,
-    "properties": {
-        "hookSpecificOutput": {
-            "type": "object",
-            "required": ["hookEventName", "updatedToolOutput"],
-            "additionalProperties": False,
-            "properties": {
-                "hookEventName": {"const": "PostToolUse"},
-                "updatedToolOutput": {
-                    "type": "object",
-                    "required": ["stdout", "stderr", "interrupted", "isImage"],
-                    "properties": {"stdout": {"type": "string", "maxLength": 8000}, "interrupted": {"const": False}},
-                    "patternProperties": {"^persistedOutput": False},
-                },
-            },
-        }
-    },
-}
-CODEX_REPLY = {
-    "type": "object",
-    "required": ["decision", "reason"],
-    "additionalProperties": False,
-    "properties": {"decision": {"const": "block"}, "reason": {"type": "string", "maxLength": 8000}},
-}
+HOSTS: dict[str, dict[str, Any]] = json.loads((ROOT / "tests" / "data" / "hosts.json").read_text(encoding="utf-8"))
+
+
+def said(value: Any) -> Any:
+    """Return what a program tells, with the output in its place."""
+    match value:
+        case str():
+            return value.replace("OUTPUT", OUTPUT)
+        case dict():
+            return {key: said(one) for key, one in value.items()}
+        case list():
+            return [said(one) for one in value]
+    return value
+
+
+CLAUDE, CODEX, GEMINI, CURSOR, PI, OPENCODE = (
+    said(HOSTS[host]["told"]) for host in ("claude", "codex", "gemini", "cursor", "pi", "opencode")
+)
+CLAUDE_REPLY, CODEX_REPLY = (HOSTS[host]["answer_schema"] for host in ("claude", "codex"))
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +58,34 @@ def call(data: bytes, *arguments: str) -> bytes:
 def claude(response: dict[str, Any] | None = None, command: str = "make", **fields: Any) -> dict[str, Any]:
     told = {"tool_input": {"command": command}, "tool_response": CLAUDE["tool_response"] | (response or {})}
     return CLAUDE | told | fields
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_a_program_tells_and_is_told_has_its_format(host: str) -> None:
+    told, fixture = said(HOSTS[host]["told"]), HOSTS[host]
+    jsonschema.validate(told, fixture["told_schema"])
+    jsonschema.validate(json.loads(call(json.dumps(told).encode(), host)), fixture["answer_schema"])
+    assert re.fullmatch(r"https://\S+", fixture["source"])
+    assert re.fullmatch(r"2026-\d\d-\d\d", fixture["seen"]) if fixture["seen"] else fixture["how"].startswith("not ")
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        ("claude", {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {
+            "stdout": "x", "stderr": "", "interrupted": False, "isImage": False, "persistedOutputPath": "/x"}}}),
+        ("claude", {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "x"}}),
+        ("codex", {"decision": "block", "reason": "x", "suppressOutput": True}),
+        ("gemini", {"decision": "block", "reason": "x"}),
+        ("cursor", {"permission": "deny"}),
+        ("pi", {"text": "x" * 8001}),
+        ("opencode", {"text": None}),
+    ],
+)  # fmt: skip
+def test_the_formats_refuse_what_a_program_would(host: str, answer: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(answer, HOSTS[host]["answer_schema"])
 
 
 @pytest.mark.slow
@@ -153,7 +141,7 @@ def test_gemini_is_told_in_its_way() -> None:
     reply = json.loads(call(json.dumps(GEMINI).encode(), "gemini"))
     assert (set(reply), reply["decision"]) == ({"decision", "reason"}, "deny")
     assert len(reply["reason"]) <= 8000
-    assert "Exit Code: 1\n[ctxsift: " in reply["reason"]
+    assert "Exit Code: 1\nProcess Group PGID: 32372\n</untrusted_context>\n[ctxsift: " in reply["reason"]
     failed = GEMINI["tool_response"] | {"error": {"message": "timed out"}}
     assert call(json.dumps(GEMINI | {"tool_response": failed}).encode(), "gemini") == b""
     assert call(json.dumps(CLAUDE).encode(), "gemini") == b""
