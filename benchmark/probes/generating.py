@@ -165,7 +165,9 @@ def _is_order(line: MessageLine) -> bool:
 def _is_prose(line: MessageLine) -> bool:
     # A short answer says enough below its question.
     words = len(f"{line.lead if line.is_reply else ''} {line.text}".split())
-    return not line.in_code and _FEWEST_WORDS <= words <= _MOST_WORDS and not line.text.endswith("?")
+    return (
+        not line.in_code and not line.is_row and _FEWEST_WORDS <= words <= _MOST_WORDS and not line.text.endswith("?")
+    )
 
 
 def _thinned(lines: Sequence[MessageLine]) -> Iterable[MessageLine]:

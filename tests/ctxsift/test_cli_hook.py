@@ -57,7 +57,8 @@ def call(data: bytes, *arguments: str) -> bytes:
 
 def claude(response: dict[str, Any] | None = None, command: str = "make", **fields: Any) -> dict[str, Any]:
     told = {"tool_input": {"command": command}, "tool_response": CLAUDE["tool_response"] | (response or {})}
-    return CLAUDE | told | fields
+    event: dict[str, Any] = CLAUDE | told | fields
+    return event
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def entries_from(span: Sequence[Step], *, pins_task: bool = False) -> Iterator[S
         if line.message in gone and line.message != task:
             continue
         entry = entry_of(line)
-        if line.message == task:
+        if line.message == task and not line.is_row:
             gain = _FIRST_GAIN * max(0.0, 1 - line.place / _FIRST_LINES)
             entry = dataclasses.replace(entry, section=INTENT, weight=entry.weight + gain, is_task=True)
         yield entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*(?=[^*]+\*\*:?\s*\Z))")
 _RULE = re.compile(r"[\s|:=_*~-]*\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|(?<=[a-z`)][.!?])(?=[A-Z])")
 _HANDED_ON = re.compile(rf"\s*{re.escape(SUMMARY_BEGINS)}.*?(?:{re.escape(SUMMARY_ENDS)}|\Z)", re.DOTALL)
+# So many lines of a message that differ in numbers alone are rows.
+_FEWEST_ROWS = 8
+_NUMBER = re.compile(r"\d+")
 _MARKUP = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 
 
@@ -37,6 +41,7 @@ class MessageLine:
         message: which message of the span it is of, counted from 0.
         place: where in what is said in its step.
         is_reply: the user answers with it to what the agent asked or wanted to do.
+        is_row: it is one of many lines of the message that differ in numbers alone, as of an output that was pasted.
 
     """
 
@@ -49,6 +54,7 @@ class MessageLine:
     message: int
     place: int
     is_reply: bool = False
+    is_row: bool = False
 
 
 def lines_of(span: Iterable[Step]) -> Iterator[MessageLine]:
@@ -67,8 +73,10 @@ def lines_of(span: Iterable[Step]) -> Iterator[MessageLine]:
             message = said.removeprefix(_as_handed_on(said)) if by_user else said
             is_reply = by_user and step.source is Source.AGENT
             longest_lead = MOST_CHARACTERS if is_reply else _LONGEST_LEAD
-            for text, lead, in_code in _parts(message, _LONG_BY_USER if by_user else _LONG, longest_lead):
-                yield MessageLine(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply)
+            rows = _rows(message) if by_user else frozenset[str]()
+            for text, lead, in_code in _parts(message, rows, _LONG_BY_USER if by_user else _LONG, longest_lead):
+                is_row = _alike(text) in rows
+                yield MessageLine(text, step.step_id, by_user, report, in_code, lead, number, place, is_reply, is_row)
                 place += 1
             number += 1
 
@@ -92,7 +100,7 @@ def utterances(step: Step) -> Iterator[tuple[Source, str]]:
     yield from ((Source.USER, reply) for reply in replies_in(step))
 
 
-def _parts(message: str, longest: int, longest_lead: int) -> Iterator[tuple[str, str, bool]]:
+def _parts(message: str, rows: frozenset[str], longest: int, longest_lead: int) -> Iterator[tuple[str, str, bool]]:
     in_code, lead = False, ""
     for raw in message.splitlines():
         if _FENCE.match(raw):
@@ -104,6 +112,10 @@ def _parts(message: str, longest: int, longest_lead: int) -> Iterator[tuple[str,
         if is_heading or (text.endswith(":") and len(text) <= longest_lead and not in_code):
             lead = text.rstrip(": ")
             continue
+        if lead and _alike(text) in rows:
+            # What the user says above an output is no heading of its rows.
+            yield lead, "", in_code
+            lead = ""
         if not is_bullet and not in_code and not raw.startswith((" ", "\t")):
             # A heading introduces a paragraph; a line with a colon, what is listed below it.
             yield from (
@@ -112,6 +124,18 @@ def _parts(message: str, longest: int, longest_lead: int) -> Iterator[tuple[str,
             lead = ""
             continue
         yield from ((part, lead, in_code) for part in _pieces(text, longest))
+
+
+def _rows(message: str) -> frozenset[str]:
+    """Return what many lines of a message say, but for their numbers."""
+    texts = (without_marks(raw)[0] for raw in message.splitlines())
+    counts = Counter(_alike(text) for text in texts if any(map(str.isdigit, text)))
+    return frozenset(text for text, count in counts.items() if count >= _FEWEST_ROWS)
+
+
+def _alike(text: str) -> str:
+    """Return a line with every number the same."""
+    return _NUMBER.sub("7", text)
 
 
 def without_marks(raw: str) -> tuple[str, bool, bool]:

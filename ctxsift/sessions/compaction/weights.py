@@ -136,6 +136,8 @@ def names_in(text: str) -> tuple[str, ...]:
 def section_of(line: MessageLine) -> str:
     """Return the heading that a line belongs under."""
     text = f"{line.lead}: {line.text}" if line.lead else line.text
+    if line.is_row:
+        return STATE
     if line.by_user:
         return CONSTRAINTS if line.is_reply or BAN.search(line.text) else INTENT
     if NEXT_CUE.search(line.lead) or (not line.is_report and NEXT_CUE.search(text)):
@@ -164,7 +166,7 @@ def weight_of(line: MessageLine, names: int) -> float:
         weight -= 2.5 if _ANNOUNCED.match(text) else 0.0
         weight -= 1.0 if text.endswith("?") else 0.0
         weight -= 1.0 if _OPTION.match(line.lead) or _OPTION.match(text) else 0.0
-    if line.in_code:
+    if line.in_code or line.is_row:
         weight -= 3.0
     if words < 4:
         weight -= 1.0

@@ -220,6 +220,27 @@ def test_what_is_recent_does_not_drive_out_what_was_agreed_early() -> None:
         assert early in last.summary_text
 
 
+@pytest.mark.parametrize("mark", ["{}. ", "[{}] ", "- 10:00:{:02} "])
+def test_an_output_that_the_user_pasted_is_no_order(mark: str) -> None:
+    rows = [f"{mark.format(number)}worker {number % 5} never kept job {number * 37 % 991}" for number in range(1, 41)]
+    question = "Find out why the queue stalls. Here is what it says:"
+    session = said(
+        "\n".join([question, *rows]), "Always keep the log format, and run the tests.", *("Go on." for _ in "ab")
+    )
+    before, _, state = summary_of(session, budget=200).partition("## State")
+    assert question.rstrip(":") in before
+    assert "Always keep the log format" in before
+    assert "worker" not in before
+    assert "worker" in state
+
+
+def test_orders_of_one_form_are_orders() -> None:
+    names = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota")
+    orders = [f"{number}. Rename {name} to {name}_old" for number, name in enumerate(names, 1)]
+    before, _, _ = summary_of(said("\n".join(orders), "Looking at the names. " * 40, "Go on.")).partition("## State")
+    assert all(f"Rename {name} to {name}_old" in before for name in names)
+
+
 def test_open_tasks_of_the_last_list_take_the_place_of_earlier_ones() -> None:
     def listed(step_id: int, **tasks: str) -> Step:
         todos: list[JsonValue] = [{"content": name.replace("_", " "), "status": state} for name, state in tasks.items()]
