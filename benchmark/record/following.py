@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from msgspec import UNSET
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from benchmark.record.base import to_json
 from benchmark.record.result import Answered, ModelFailure, Outcome, Result
@@ -77,6 +77,12 @@ def figures_of(planned_count: int, outcomes: Sequence[Outcome], *, latency_ignor
         ),
         raw=raw,
     )
+
+
+def of_cases_alone(record: Result) -> Summary:
+    """Return the summary of a published file as far as it follows from the cases in it, without what it never tells."""
+    figures = figures_of(len(record.cases), record.cases)
+    return replace(figures, planned_count=None, coverage=None, held_back=None, recovery_lift=UNSET)
 
 
 def recovered_view(answer: Answered) -> ScoredView:

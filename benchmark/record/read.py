@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from benchmark.matrix import Track
 from benchmark.record.earlier import upgraded
-from benchmark.record.following import contradiction_in
+from benchmark.record.following import contradiction_in, of_cases_alone
 from benchmark.record.intervals import pair, with_intervals
 from benchmark.record.paths import RESULT_SUFFIXES
 from benchmark.record.record_file import RecordFile
@@ -78,12 +79,14 @@ class StoredResult:
 
     Attributes:
         cases: figures of the answered cases by id; instrument failures are not among them.
+        told_count: cases that the summary of a published file is of, where the file holds fewer; None otherwise.
 
     """
 
     path: Path
     record: Result
     cases: dict[str, CaseFigures]
+    told_count: int | None = None
 
     @property
     def name(self) -> str:
@@ -294,7 +297,17 @@ def as_result(path: Path, document: object, *, believed: bool = False) -> Stored
 
     """
     result = stored(path, RESULT_FILE.record(path, document))
-    return result if believed else agreeing(result)
+    return _of_its_cases(result if believed else agreeing(result))
+
+
+def _of_its_cases(result: StoredResult) -> StoredResult:
+    """Return a published result that holds a part of its cases with the figures of these: all tables show one score."""
+    record, told = result.record, result.record.summary.recovered
+    if record.run is not None or told is None or not result.cases or told.case_count == len(result.cases):
+        return result
+    record = replace(record, summary=of_cases_alone(record), breakdowns=None)
+    record = _with_own_intervals(record, list(result.cases.values()))
+    return dataclass_replace(result, record=record, told_count=told.case_count)
 
 
 def agreeing(result: StoredResult) -> StoredResult:

@@ -52,7 +52,7 @@ def notes(result: StoredResult) -> list[str]:
     """Return what a reader must know before comparing this result."""
     run, summary = result.record.run, result.record.summary
     if run is None:
-        return [FLAGS[Flag.PUBLISHED].meaning, *_silence(result)]
+        return [FLAGS[Flag.PUBLISHED].meaning, *_part_of_a_file(result), *_silence(result)]
     found = _about_answers(run, summary) + _silence(result)
     if before := result.record.scenario.before:
         found.append(f"this model reads the output of {before} instead of the raw output")
@@ -82,6 +82,15 @@ def notes(result: StoredResult) -> list[str]:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")
     return found + _about_program(result)
+
+
+def _part_of_a_file(result: StoredResult) -> list[str]:
+    if result.told_count is None:
+        return []
+    held = counted(len(result.cases), "case")
+    return [
+        f"this file holds {held}, but its own summary is of {result.told_count}: all figures are of the cases it holds"
+    ]
 
 
 def _silence(result: StoredResult) -> list[str]:

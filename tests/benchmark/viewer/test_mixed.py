@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchmark.analysis.choosing import shelves
 from benchmark.analysis.comparison import DifferenceVerdict
 from benchmark.analysis.figures import FIGURES, RECOVERED
 from benchmark.analysis.retention import RetentionJudge, retention_boards
@@ -224,3 +225,34 @@ def test_a_board_of_which_nothing_can_be_judged_is_not_what_is_kept(gathered: Ga
     for board in found:
         assert [row.label for row in board.rows if row.is_ceiling] in ([], ["gold (reference)"])
     assert any(row.is_ceiling for board in found for row in board.rows)
+
+
+# One score --------------------------------------------------------------------------------------------------------
+
+
+def test_a_result_has_one_score_on_every_table(gathered: Gathered) -> None:
+    rows = {row.key: row for row in overview(gathered, []).results}
+    cores = {key: row.figures["core"] * 100 for key, row in rows.items() if "core" in row.figures}
+    seen = 0
+    for pair in pairs(gathered) or []:
+        if pair.only_a or pair.only_b:
+            continue
+        (core,) = (figure for figure in pair.figures if figure.name == "quality core")
+        assert (core.a, core.b) == (pytest.approx(cores[pair.a]), pytest.approx(cores[pair.b]))
+        assert core.cases == rows[pair.a].answered
+        seen += rows[pair.a].label == "remote-gpt-4o-mini"
+    assert seen
+    points = {point.key: point.core for point in chart_rows(gathered).points}
+    assert points == pytest.approx(cores)
+    for board in gathered.boards:
+        for shelf in shelves(board, ("all",)):
+            for candidate in shelf.candidates:
+                key = next(shown.key for shown in gathered.shown if shown.result is candidate.row.result)
+                assert candidate.score == pytest.approx(cores[key])
+                assert candidate.case_count == rows[key].answered
+
+
+def test_a_file_with_a_part_of_its_cases_says_so(gathered: Gathered) -> None:
+    (row,) = (row for row in overview(gathered, []).results if row.label == "remote-gpt-4o-mini")
+    assert row.answered == 20
+    assert "this file holds 20 cases, but its own summary is of 280: all figures are of the cases it holds" in row.notes
