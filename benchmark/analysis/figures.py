@@ -149,7 +149,7 @@ SOFT_ACCEPTED = Figure[Summary](
 REJECTED = Figure[Summary](
     "rejected",
     "rej",
-    "answers in an unusable form",
+    "answers in an unusable form, or none",
     lambda s: s.recovered.rejected_count if s.recovered else None,
     _COUNT,
 )

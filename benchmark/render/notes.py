@@ -98,7 +98,7 @@ def _silence(result: StoredResult) -> list[str]:
     silent = sum(case.is_empty for case in result.cases.values())
     if result.track is not Track.REMOTE or not silent:
         return []
-    return [f"the service returned an empty answer for {counted(silent, 'case')}; they are scored as empty answers"]
+    return [f"the service gave no answer to {counted(silent, 'case')}; they count as rejected"]
 
 
 def prose_notes(record: Result) -> list[str]:

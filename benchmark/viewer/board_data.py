@@ -314,10 +314,11 @@ def _reasons(shown: Shown) -> list[ReasonCount]:
         flag for case in shown.cases if case.verdict == rejected and case.recovered for flag in case.recovered.flags
     )
     failures = shown.result.record.summary.model_failure_counts
-    silent = sum(case.verdict == NO_ANSWER for case in shown.cases)
     return [
-        *([ReasonCount(reason=NO_ANSWER, count=silent, of_generation=True)] if silent else []),
-        *(ReasonCount(reason=one_line(reason), count=count) for reason, count in counts.most_common()),
+        *(
+            ReasonCount(reason=one_line(reason), count=count, of_generation=reason == NO_ANSWER)
+            for reason, count in counts.most_common()
+        ),
         *(
             ReasonCount(reason=one_line(words(name)), count=count, of_generation=True)
             for name, count in failures.items()

@@ -38,7 +38,7 @@ from benchmark.viewer.chart_records import (
     Times,
     VerdictCount,
 )
-from benchmark.viewer.page_data import NO_ANSWER, NOT_SCORED, Gathered, Shown, words
+from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
 from benchmark.viewer.page_records import PageRecord, ReferenceLine
 from benchmark.viewer.validity_data import measured_rows
 from ctxsift.files import write_atomically
@@ -48,7 +48,7 @@ from ctxsift.validation import Status
 FOLDER = Path(__file__).parent / "charts"
 _THEME = "theme"
 _BINS = 20
-_VERDICTS = (*map(words, Status), NO_ANSWER, NOT_SCORED)
+_VERDICTS = (*map(words, Status), NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
 _MOST_ROWS = 60
 _WIDTH = 760

@@ -43,7 +43,7 @@ from ctxsift.terminal import one_line
 # Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
 MOST_COMPARED = 64
 NOT_SCORED = "not scored"
-# A service that sends nothing back; what a local model does not say is its own doing.
+# Why the answer of a service that sent nothing back is rejected; what a local model does not say is its own doing.
 NO_ANSWER = "no answer"
 _INTENTS = frozenset(Intent)
 _Identity = tuple[object, ...]
@@ -140,8 +140,12 @@ def _gather_case(
         return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts)
     kept.answers[key] = _answer(outcome)
     row = _case_row(place, outcome)
-    unanswered = is_service and not outcome.raw.output.strip()
-    return msgspec.structs.replace(row, verdict=NO_ANSWER) if unanswered else row
+    return _unanswered(row) if is_service and not outcome.raw.output.strip() else row
+
+
+def _unanswered(row: CaseRow) -> CaseRow:
+    views = (msgspec.structs.replace(view, flags=[NO_ANSWER]) for view in (row.recovered, row.raw) if view)
+    return msgspec.structs.replace(row, **dict(zip(("recovered", "raw"), views, strict=True)))
 
 
 # Figures of a case --------------------------------------------------------------------------------------------------
@@ -180,7 +184,8 @@ def _view_figures(view: ScoredView) -> ViewFigures:
         verdict=words(view.validation_status),
         flags=[words(flag) for flag in view.validation_flags],
         thought=round(view.thought_density, 6),
-        tokens=view.output_tokens,
+        # Nothing is counted of what was not given.
+        tokens=view.output_tokens if view.output.strip() else None,
     )
 
 
@@ -222,7 +227,7 @@ _NO_TEXTS = ViewTexts(output="", reasons={}, missing=[], ungrounded=[], spans=[]
 def _view_texts(view: ScoredView, spans: Sequence[RemovedSpan]) -> ViewTexts:
     return ViewTexts(
         output=view.output,
-        reasons=view.reasons,
+        reasons=view.reasons if view.output.strip() else {},
         missing=view.missing_tokens,
         ungrounded=view.ungrounded_facts,
         spans=answer_spans(spans, view.output),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -134,17 +135,36 @@ def test_only_the_quality_core_and_intents_have_a_verdict(gathered: Gathered) ->
                 assert figure.interval.low <= 0 <= figure.interval.high
 
 
-def test_what_a_service_did_not_answer_is_no_rejected_answer(gathered: Gathered) -> None:
+def test_what_a_service_did_not_answer_is_rejected_everywhere_for_one_reason(gathered: Gathered) -> None:
     (service,) = (shown for shown in gathered.shown if shown.result.name == "service")
-    verdicts = [case.verdict for case in service.cases]
-    assert verdicts.count(NO_ANSWER) >= SILENT
+    (row,) = (row for row in overview(gathered, []).results if row.label == "service")
+    drawn = {each.verdict: each.count for each in chart_rows(gathered).verdicts if each.key == service.key}
+    told = {"accepted": row.figures["accepted"], "soft accepted": row.figures["soft"]}
+    assert drawn == {**told, "rejected": row.figures["rejected"]}
+    assert Counter(case.verdict for case in service.cases) == drawn
+    silent = [case for case in service.cases if case.recovered and case.recovered.flags == [NO_ANSWER]]
+    assert len(silent) >= SILENT
+    assert {case.verdict for case in silent} == {"rejected"}
     found = detail(service)
     assert "empty output" not in {each.reason for each in found.reasons}
-    (silent,) = (each for each in found.reasons if each.reason == NO_ANSWER)
-    assert silent.count == verdicts.count(NO_ANSWER)
-    (row,) = (row for row in overview(gathered, []).results if row.label == "service")
-    assert any("the service returned an empty answer for" in note for note in row.notes)
-    assert not any(case.verdict == NO_ANSWER for s in gathered.shown if s is not service for case in s.cases)
+    (reason,) = (each for each in found.reasons if each.reason == NO_ANSWER)
+    assert (reason.count, reason.of_generation) == (len(silent), True)
+    assert f"the service gave no answer to {len(silent)} cases; they count as rejected" in row.notes
+    others = [case for s in gathered.shown if s is not service for case in s.cases if case.recovered]
+    assert not any(NO_ANSWER in case.recovered.flags for case in others if case.recovered)
+
+
+def test_nothing_is_counted_of_an_answer_that_was_not_given(gathered: Gathered) -> None:
+    (service,) = (shown for shown in gathered.shown if shown.result.name == "service")
+    silent = [case for case in service.cases if case.recovered and case.recovered.flags == [NO_ANSWER]]
+    assert silent
+    for case in silent:
+        answer = gathered.asked[case.question].answers[service.key]
+        assert case.recovered
+        assert case.raw
+        assert (case.recovered.tokens, case.raw.tokens) == (None, None)
+        assert msgspec.to_builtins(answer.recovered).get("reasons", {}) == {}
+        assert msgspec.to_builtins(answer.raw).get("reasons", {}) == {}
 
 
 # Names ------------------------------------------------------------------------------------------------------------
