@@ -7,7 +7,8 @@ leave results out. They do not change which result is better than which.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
@@ -23,6 +24,8 @@ from ctxsift.intents import Intent
 ALL = "all"
 USES = (ALL, *(str(intent) for intent in Intent))
 LOCAL = "local"
+# What limits are of.
+MEMORY, TIME = "memory", "time"
 _SHORT = {"lines": Intent.EXACT_LINES, "value": Intent.EXACT_FORMAT, "list": Intent.BULLET_LIST}
 _UNITS = {"gb": 1e9, "mb": 1e6, "s": 1.0, "ms": 1e-3}
 _BYTES = frozenset({"gb", "mb"})
@@ -113,11 +116,20 @@ class ModelCandidate:
 
     def fits(self, needs: Needs) -> bool:
         """Return whether it is within the limits; an unknown value is not."""
-        memory = self.memory_bytes
-        return (
-            (self.is_local or not needs.local)
-            and (needs.memory_bytes is None or (memory is not None and memory <= needs.memory_bytes))
-            and (needs.seconds is None or (self.seconds is not None and self.seconds <= needs.seconds))
+        return self._may_fit(needs) and not self.lacks(needs)
+
+    def lacks(self, needs: Needs) -> tuple[str, ...]:
+        """Return which of MEMORY and TIME alone leave it out, since they are limited here and not known of it."""
+        if not self._may_fit(needs):
+            return ()
+        asked = ((MEMORY, needs.memory_bytes, self.memory_bytes), (TIME, needs.seconds, self.seconds))
+        return tuple(name for name, most, value in asked if most is not None and value is None)
+
+    def _may_fit(self, needs: Needs) -> bool:
+        """Return whether nothing that is known of it is beyond a limit."""
+        limited = ((needs.memory_bytes, self.memory_bytes), (needs.seconds, self.seconds))
+        return (self.is_local or not needs.local) and all(
+            most is None or value is None or value <= most for most, value in limited
         )
 
 
@@ -163,6 +175,8 @@ class Chosen:
         best, smallest, fastest: None where nothing is recommended, or where memory or time are unknown.
         fitting: number of candidates within the limits.
         above: number of these that are significantly better than the best baseline.
+        unknown: MEMORY, TIME -> number of candidates that are left out only because it is not known of them.
+        services: number of fitting candidates that a limit of memory does not concern; 0 without such a limit.
 
     """
 
@@ -172,6 +186,8 @@ class Chosen:
     fastest: ModelCandidate | None
     fitting: int
     above: int
+    unknown: Mapping[str, int]
+    services: int
 
 
 def choose(shelf: Shortlist, needs: Needs) -> Chosen:
@@ -190,6 +206,8 @@ def choose(shelf: Shortlist, needs: Needs) -> Chosen:
         fastest=first(best.fastest) if best else None,
         fitting=len(fitting),
         above=len(options),
+        unknown=Counter(name for candidate in shelf.candidates for name in candidate.lacks(needs)),
+        services=0 if needs.memory_bytes is None else sum(not shelf.candidates[place].is_local for place in fitting),
     )
 
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from rich.console import Console
 
-from benchmark.analysis.choosing import ALL, Chosen, ModelCandidate, Needs, Shortlist, choose, shelves
+from benchmark.analysis.choosing import (
+    ALL,
+    LOCAL,
+    MEMORY,
+    TIME,
+    Chosen,
+    ModelCandidate,
+    Needs,
+    Shortlist,
+    choose,
+    shelves,
+)
 from benchmark.analysis.figures import Form
 from benchmark.analysis.leaderboard import Flag, Leaderboard
 from benchmark.render.figures import board_title, counted, form_text, interval_text
@@ -24,19 +35,31 @@ CARDS = ("best", "smallest", "fastest")
 _ABOVE_BASELINE = "above baseline"
 FACTS = ("score", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
 _SCORE, _GAIN, _SECONDS = Form(), Form(signed=True), Form(digits=2)
+_SERVICE = "none here: a service"
 # From fewer cases an interval says little of other cases.
 _FEW = 10
 # What a choice fills in: how many results are within the limits, and how many of these beat the best baseline.
 _FITTING, _ABOVE = "{fitting}", "{above}"
+# How many results are left out, where one value of them is not known.
+_LEFT_OUT = "{left_out}"
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The texts below a choice, with places for two numbers: how it is made, or why nothing is recommended."""
+    """The texts below a choice, with places for numbers: how it is made, or why nothing is recommended.
+
+    Attributes:
+        chosen, none_above, none_fits: the first sentences, by what came of it.
+        unknown: MEMORY, TIME -> what is said where results are left out, because that is not known of them.
+        services: what is said where a limit of memory leaves services in.
+
+    """
 
     chosen: str
     none_above: str
     none_fits: str
+    unknown: Mapping[str, tuple[str, str]]
+    services: str
 
 
 def sentences_of(shelf: Shortlist) -> Sentences:
@@ -60,22 +83,42 @@ def sentences_of(shelf: Shortlist) -> Sentences:
         chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need the least "
         "memory and the least time among those whose difference from 'best' may be chance.",
         none_above=f"Nothing is recommended. {within} {why}",
-        none_fits=f"Nothing is recommended. The limits leave none of {results}; an unknown value is within no limit.",
+        none_fits=f"Nothing is recommended. The limits leave none of {results}.",
+        unknown={name: _left_out(name) for name in (MEMORY, TIME)},
+        services=f"A service needs no memory on this machine, so a limit of memory does not leave it out; {LOCAL!r} "
+        "(on the page: 'without services') does.",
     )
+
+
+def _left_out(name: str) -> tuple[str, str]:
+    """Return what is said of one result, and of several."""
+    return f"1 result left out: {name} not known.", f"{_LEFT_OUT} results left out: {name} not known."
 
 
 def sentence(found: Chosen) -> str:
     """Return how a choice was made, or why nothing is recommended."""
     told = sentences_of(found.shelf)
     template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
-    return template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))
+    parts = [template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))]
+    for name, (one, several) in told.unknown.items():
+        if number := found.unknown.get(name, 0):
+            parts.append(one if number == 1 else several.replace(_LEFT_OUT, str(number)))
+    return " ".join([*parts, told.services] if found.services else parts)
+
+
+def cards_of(found: Chosen) -> list[tuple[str, ModelCandidate | None]]:
+    """Return the cards of a choice: a title and a candidate; one card, where one candidate is all that is chosen."""
+    chosen = (found.best, found.smallest, found.fastest)
+    if found.best and all(each is found.best for each in chosen):
+        return [(", ".join(CARDS), found.best)]
+    return list(zip(CARDS, chosen, strict=True)) if found.best else []
 
 
 def facts_text(candidate: ModelCandidate) -> tuple[str, ...]:
     """Return the figures of a candidate as its card shows them, in the order of FACTS."""
     ends, gain = candidate.interval, candidate.gain
     disturbed = " (disturbed)" if Flag.DISTURBED in candidate.row.flags else ""
-    memory = bytes_text(candidate.facts.memory_bytes) if candidate.is_local else "a service"
+    memory = bytes_text(candidate.facts.memory_bytes) if candidate.is_local else _SERVICE
     return (
         form_text(_SCORE, candidate.score) + interval_text(_SCORE, (ends.low, ends.high) if ends else None),
         form_text(_GAIN, gain[0]) + interval_text(_GAIN, gain[1]) if gain else NOT_KNOWN,
@@ -94,10 +137,9 @@ def print_choices(console: Console, boards: Sequence[Leaderboard], needs: Needs)
         use = "all cases" if needs.use == ALL else needs.use
         console.print(plain_text(f"use: {use}; leaderboard: {board_title(board)}", style="italic"))
         if found.best:
-            told = zip(CARDS, (found.best, found.smallest, found.fastest), strict=True)
             rows = [
                 (card, *((one_line(each.row.label), *facts_text(each)) if each else [NOT_KNOWN] * (1 + len(FACTS))))
-                for card, each in told
+                for card, each in cards_of(found)
             ]
             print_table(console, ("", "result", *FACTS), rows)
         console.print(plain_text(sentence(found)), soft_wrap=True)

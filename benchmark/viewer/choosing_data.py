@@ -40,6 +40,8 @@ def _shelf(shelf: Shortlist, keys: list[int]) -> ChoiceShelf:
         chosen=told.chosen,
         none_above=told.none_above,
         none_fits=told.none_fits,
+        unknown={name: list(words) for name, words in told.unknown.items()},
+        services=told.services,
     )
 
 

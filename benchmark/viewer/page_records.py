@@ -295,6 +295,9 @@ class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
     Attributes:
         options: best first.
         chosen, none_above, none_fits: sentences, with {fitting} and {above} for two numbers.
+        unknown: `memory`, `time` -> what is said where one result or, with {left_out}, several are left out, since
+            that is not known of them.
+        services: what is said where a limit of memory leaves services in.
 
     """
 
@@ -304,6 +307,8 @@ class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
     chosen: str
     none_above: str
     none_fits: str
+    unknown: dict[str, list[str]]
+    services: str
 
 
 class ChooserInfo(PageRecord, frozen=True, kw_only=True):

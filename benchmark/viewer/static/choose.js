@@ -25,14 +25,41 @@ function limitsOf({ gb, s, local }) {
 }
 
 /**
+ * The limits that a candidate is to keep, with what is known of it.
+ * @param {ChoiceCandidate} candidate
+ * @param {Limits} limits
+ */
+const asked = ({ memory_bytes, seconds }, limits) =>
+  [
+    { name: "memory", most: limits.memory, value: memory_bytes },
+    { name: "time", most: limits.seconds, value: seconds },
+  ].filter(({ most }) => most !== undefined);
+
+/**
+ * Whether nothing that is known of a candidate is beyond a limit.
+ * @param {ChoiceCandidate} candidate
+ * @param {Limits} limits
+ */
+const mayFit = (candidate, limits) =>
+  (candidate.is_local || !limits.local) &&
+  asked(candidate, limits).every(({ most, value }) => value === null || value <= Number(most));
+
+/**
+ * Which limits alone leave a candidate out, since what they are of is not known.
+ * @param {ChoiceCandidate} candidate
+ * @param {Limits} limits
+ */
+const lacks = (candidate, limits) =>
+  mayFit(candidate, limits)
+    ? asked(candidate, limits).flatMap(({ name, value }) => (value === null ? [name] : []))
+    : [];
+
+/**
  * Whether a candidate is within the limits; an unknown value is not.
  * @param {ChoiceCandidate} candidate
  * @param {Limits} limits
  */
-const fits = ({ memory_bytes, seconds, is_local }, limits) =>
-  (is_local || !limits.local) &&
-  (limits.memory === undefined || (memory_bytes !== null && memory_bytes <= limits.memory)) &&
-  (limits.seconds === undefined || (seconds !== null && seconds <= limits.seconds));
+const fits = (candidate, limits) => mayFit(candidate, limits) && !lacks(candidate, limits).length;
 
 /**
  * @param {ChoiceShelf} shelf
@@ -49,10 +76,30 @@ function choiceOf(shelf, limits) {
     return place === undefined ? undefined : shelf.candidates[place];
   };
   const why = left.size ? shelf.none_above : shelf.none_fits;
-  const words = (best ? shelf.chosen : why)
+  const counts = (best ? shelf.chosen : why)
     .replace("{fitting}", `${left.size}`)
     .replace("{above}", `${options.length}`);
+  const missing = shelf.candidates.flatMap((candidate) => lacks(candidate, limits));
+  const unknown = Object.entries(shelf.unknown).flatMap(([name, [one, several]]) => {
+    const count = missing.filter((each) => each === name).length;
+    return count ? [count === 1 ? one : several.replace("{left_out}", `${count}`)] : [];
+  });
+  const hasServices = limits.memory !== undefined && [...left].some((place) => !shelf.candidates[place].is_local);
+  const words = [counts, ...unknown, ...(hasServices ? [shelf.services] : [])].join(" ");
   return { cards: best ? [[best.candidate], best.smallest, best.fastest].map(first) : [], words };
 }
 
-export { choiceOf, limitsOf, typedNumber };
+/**
+ * The cards with their titles; one card, where one result is all that is chosen.
+ * @template Card
+ * @param {string[]} titles
+ * @param {(Card | undefined)[]} cards
+ * @returns {{ title: string, card: Card | undefined }[]}
+ */
+function titledCards(titles, cards) {
+  const [first] = cards;
+  if (first && cards.every((card) => card === first)) return [{ title: titles.join(", "), card: first }];
+  return cards.map((card, place) => ({ title: titles[place], card }));
+}
+
+export { choiceOf, limitsOf, titledCards, typedNumber };

@@ -1,5 +1,5 @@
 // The chooser above the leaderboard: a use and limits in the address, three cards and a sentence.
-import { choiceOf, limitsOf, typedNumber } from "./choose.js";
+import { choiceOf, limitsOf, titledCards, typedNumber } from "./choose.js";
 import { html, inputOf, isChecked } from "./dom.js";
 import { address, changeQuery } from "./route.js";
 import { choosers, overview, results, useLoaded } from "./store.js";
@@ -56,7 +56,7 @@ function Chosen({ found, query }) {
         options=${chooser.shelves.map(({ use }) => use)}
         all=${false}
       />
-      <${Limit} label="at most GB" name="gb" value=${query.gb} />
+      <${Limit} label="at most GB of memory here" name="gb" value=${query.gb} />
       <${Limit} label="at most seconds per case" name="s" value=${query.s} />
       <label class="check"><input type="checkbox" checked=${query.local === "1"} onChange=${change} />
         without services</label>
@@ -74,9 +74,8 @@ function Chosen({ found, query }) {
     ${
       cards.length > 0 &&
       html`<div class="cards">
-        ${cards.map(
-          (candidate, place) =>
-            html`<${Card} title=${chooser.cards[place]} titles=${chooser.titles} candidate=${candidate} />`,
+        ${titledCards(chooser.cards, cards).map(
+          ({ title, card }) => html`<${Card} title=${title} titles=${chooser.titles} candidate=${card} />`,
         )}
       </div>`
     }
@@ -89,14 +88,14 @@ function Chosen({ found, query }) {
 }
 
 // If the browser cannot unpack the choosers, the leaderboard is shown without them.
-const choosersOrNone = () => choosers().catch(() => undefined);
+const choosersOrNone = () => choosers().catch(() => /** @type {ChooserInfo[]} */ ([]));
 
 /** @param {{ query: Query }} props */
 function Chooser({ query }) {
   const found = useLoaded(choosersOrNone, []);
   if (!overview.has_choosers) return null;
-  // The section is empty while this unpacks, so the leaderboard below does not move.
-  return html`<section class="chooser" aria-label="Which result to choose">
+  // The section keeps its room while this unpacks, so that the leaderboard below hardly moves.
+  return html`<section class=${found ? "chooser" : "chooser waiting"} aria-label="Which result to choose">
     ${found && html`<${Chosen} found=${found} query=${query} />`}
   </section>`;
 }

@@ -184,6 +184,8 @@ export interface ChoiceShelf {
   chosen: string;
   none_above: string;
   none_fits: string;
+  unknown: Record<string, string[]>;
+  services: string;
 }
 
 /** The shelves of one board; `cards` and `titles` say what cards and their facts are called. */
