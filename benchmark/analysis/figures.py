@@ -170,7 +170,8 @@ RATIO = Figure[Summary](
 SAVED = Figure[Summary](
     "saved",
     "saved",
-    "share of the input that an agent need not read, counting only answers that keep all anchors",
+    "share of the input that an agent need not read, counting only answers that keep all anchors; 'net saved' also "
+    "subtracts the answers that were read in vain",
     lambda s: s.compression.tokens_saved_share if s.compression else None,
     _SHARE,
 )

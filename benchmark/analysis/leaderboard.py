@@ -41,9 +41,15 @@ RANK_HINT = (
 )
 TIE_MARK, TIE_HINT = "=", "tied with at least one other result (no significant difference)"
 REFERENCE_MARK, REFERENCE_HINT = "ref", "reference row, not ranked"
+CEILING_HINT = "the score of the reference answers, which are what an answer should say"
+FLOOR_HINT = "the score of the best baseline, which is a program that uses no model"
 
 FLAGS: dict[Flag, FlagInfo] = {
-    Flag.INCOMPLETE: FlagInfo("*", "incomplete: some planned cases have no answer that could be scored"),
+    Flag.INCOMPLETE: FlagInfo(
+        "*",
+        "incomplete: some planned cases have no answer that could be scored; a score over fewer cases cannot be "
+        "compared, so the row stands last",
+    ),
     Flag.DISTURBED: FlagInfo("*", "the machine was disturbed, so its latency is unreliable"),
     Flag.BELOW_FLOOR: FlagInfo("!", "not significantly better than the best baseline"),
     Flag.BLIND: FlagInfo("~", "a program that does not see the question; report --retention shows what it keeps"),

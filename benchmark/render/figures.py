@@ -11,6 +11,7 @@ from benchmark.analysis.references import ReferenceRow
 from benchmark.record.base import Interval
 from benchmark.record.questions import questions_of
 from benchmark.record.summary import Summary
+from benchmark.scoring import SCORER_VERSION
 from ctxsift.terminal import one_line
 
 MISSING = "-"
@@ -98,13 +99,20 @@ def headline_text(board: Leaderboard, name: Callable[[BoardRow], str] = lambda r
     return f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
 
 
+def is_old(board: Leaderboard) -> bool:
+    """Return whether another scorer than today's scored the results of a board; files without a run do not tell."""
+    run = board.rows[0].result.record.run
+    return run is not None and run.scorer_version != SCORER_VERSION
+
+
 def board_title(board: Leaderboard) -> str:
     """Return what the results of a board have in common: corpus, scorer, cases."""
     run = board.rows[0].result.record.run
     if run is None:
         return f"Published layout, {counted(len(board.rows[0].result.cases), 'case')}"
     corpus = (questions_of(run).corpus_sha256 or "unknown")[:_SHOWN_HASH]
-    return f"{counted(len(run.case_ids), 'case')} of corpus {corpus}, scorer {one_line(run.scorer_version)}"
+    old = f" (old: today's is {SCORER_VERSION})" if is_old(board) else ""
+    return f"{counted(len(run.case_ids), 'case')} of corpus {corpus}, scorer {one_line(run.scorer_version)}{old}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -18,7 +18,8 @@ from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, Disturbance, LoadedBackend, MachineFigures, Result, Run
 from benchmark.record.summary import Latency, Summary
 from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Half, read_validity
-from benchmark.render.figures import column_text, counted, interval_text, signed
+from benchmark.render.figures import column_text, counted, interval_text, is_old, signed
+from benchmark.scoring import SCORER_VERSION
 from ctxsift.backends.base import CANARY
 from ctxsift.files import exists
 from ctxsift.preselect import Preselect
@@ -36,7 +37,7 @@ RANKS_APART = (
 _MOST_NAMED = 5
 _POINTS = Form(signed=True)
 _CASES = Column("", (ANSWERED, PLANNED))
-_RESCORE = "run benchmark.rescore on them first"
+_RESCORE = "run python -m benchmark.rescore on them first"
 _MISMATCHES = {
     Identity.SCORER: ("were scored by different scorers", _RESCORE),
     Identity.CORPUS: ("come from different versions of the corpus", _RESCORE),
@@ -151,6 +152,7 @@ def notes_together(board: Leaderboard) -> list[str]:
     everybody = len(board.rows)
     labelled = {row.result: row.label for row in board.rows}
     return [
+        *_old_scorer(board),
         *([] if board.ranks_follow_rows else [RANKS_APART]),
         *_reliability(board),
         *(note if len(names) == everybody else f"{_listed(names)}: {note}" for note, names in found.items()),
@@ -159,6 +161,14 @@ def notes_together(board: Leaderboard) -> list[str]:
             "significantly worse on cases judged by wording"
             for true, worded in opposed([row.result for row in board.rows if row.rank is not None])
         ),
+    ]
+
+
+def _old_scorer(board: Leaderboard) -> list[str]:
+    if not is_old(board):
+        return []
+    return [
+        f"scored by an old scorer; python -m benchmark.rescore scores these answers again by scorer {SCORER_VERSION}"
     ]
 
 

@@ -24,7 +24,7 @@ from benchmark.record.read import StoredResult
 from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
 from benchmark.render import models
-from benchmark.render.figures import board_title, headline_text
+from benchmark.render.figures import board_title, counted, headline_text, is_old
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
@@ -90,6 +90,12 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         by_wording=BY_WORDING,
         difficulties=list(Difficulty),
         flags={flag: about.meaning for flag, about in board.FLAGS.items()},
+        marks={
+            board.TIE_MARK: board.TIE_HINT,
+            board.REFERENCE_MARK: board.REFERENCE_HINT,
+            "ceiling": board.CEILING_HINT,
+            "floor": board.FLOOR_HINT,
+        },
         rank_hint=board.RANK_HINT,
         results=[_board_row(keys[row.result], ids[row.result], row, references) for row, references in rows],
         boards=[_board(gathered, each, keys) for each in gathered.boards],
@@ -140,13 +146,16 @@ def _board(gathered: Gathered, about: board.Leaderboard, keys: Mapping[StoredRes
         reference_note="; ".join(reference_notes(about)),
         lines=reference_lines(gathered, about),
         notes=[one_line(note) for note in notes_together(about)],
+        is_old=is_old(about),
     )
 
 
 def _figure_info(figure: _Figure) -> FigureInfo:
     info = _column_info(figure.key, figure.title, figure.hint, figure.form)
     doubted = _DOUBTED.get(figure, "")
-    return msgspec.structs.replace(info, rounds_down=figure is figures.COVERAGE, doubted_by=doubted)
+    return msgspec.structs.replace(
+        info, rounds_down=figure is figures.COVERAGE, doubted_by=doubted, needs_all=figure is figures.NORM
+    )
 
 
 def _column_info(key: str, title: str, hint: str, form: figures.Form) -> FigureInfo:
@@ -226,9 +235,17 @@ def _board_row(key: int, run_id: str, row: board.BoardRow, references: Reference
         figures=_figures(summary),
         intervals={name: ends for name, ends in intervals.items() if ends},
         lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
+        part=_part(row),
         wording_note="; ".join(wording_notes(result)),
         about_model=_model_info(result),
     )
+
+
+def _part(row: board.BoardRow) -> str:
+    planned = row.summary.planned_count
+    if board.Flag.INCOMPLETE not in row.flags or planned is None:
+        return ""
+    return f"{row.summary.case_count} of {counted(planned, 'case')}"
 
 
 def _retention(kept: RetentionBoard, ids: Mapping[StoredResult, str]) -> RetentionInfo:

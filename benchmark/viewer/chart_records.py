@@ -21,7 +21,14 @@ class ChartRow(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Point(ChartRow, frozen=True, kw_only=True):
-    """A result."""
+    """A result.
+
+    Attributes:
+        latency: `clean`, `disturbed` or `unknown`.
+        front: it may be on the line of the best: it has a rank, and its time was not disturbed.
+        name: what stands beside it; empty where there is no room.
+
+    """
 
     core: Annotated[float | None, Meta(title="quality core")]
     low: Annotated[float | None, Meta(title="core, low")]
@@ -34,6 +41,8 @@ class Point(ChartRow, frozen=True, kw_only=True):
     seconds: Annotated[float | None, Meta(title="mean s")]
     complete: bool
     latency: str
+    front: Annotated[bool, UNLISTED]
+    name: Annotated[str, UNLISTED]
 
 
 class Cell(ChartRow, frozen=True, kw_only=True):
@@ -79,13 +88,14 @@ class Tail(ChartRow, frozen=True, kw_only=True):
 
 
 class Times(ChartRow, frozen=True, kw_only=True):
-    """Percentiles of the generation time of a result, in seconds."""
+    """Percentiles of the generation time of a result, in seconds; `latency` as in `Point`."""
 
     p5: Annotated[float, Meta(title="5 %")]
     p25: Annotated[float, Meta(title="25 %")]
     p50: Annotated[float, Meta(title="median")]
     p75: Annotated[float, Meta(title="75 %")]
     p95: Annotated[float, Meta(title="95 %")]
+    latency: str
 
 
 class Measured(PageRecord, frozen=True, kw_only=True, omit_defaults=False):

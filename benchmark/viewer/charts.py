@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import vl_convert
 
-from benchmark.analysis.leaderboard import Leaderboard
+from benchmark.analysis.leaderboard import BoardRow, Leaderboard
 from benchmark.analysis.references import ReferenceRow
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval, Json, known
@@ -38,6 +38,7 @@ from benchmark.viewer.chart_records import (
     Times,
     VerdictCount,
 )
+from benchmark.viewer.labels import Spot, names_with_room
 from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
 from benchmark.viewer.page_records import PageRecord, ReferenceLine
 from benchmark.viewer.validity_data import measured_rows
@@ -47,6 +48,8 @@ from ctxsift.validation import Status
 
 FOLDER = Path(__file__).parent / "charts"
 _THEME = "theme"
+# The picture whose points have names.
+_POINTS = "score-latency"
 _BINS = 20
 _VERDICTS = (*map(words, Status), NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
@@ -98,12 +101,12 @@ def table_columns(kind: type[PageRecord]) -> list[TableColumn]:
 def chart_rows(gathered: Gathered) -> ChartRows:
     """Return the data sets of the specifications, best result first; `key` says whose a row is."""
     sources = [
-        _Source(shown, row.label)
+        _Source(shown, row)
         for shown, row in zip(gathered.shown, (row for board in gathered.boards for row in board.rows), strict=True)
         if shown.result.cases
     ]
     return ChartRows(
-        points=[source.point() for source in sources],
+        points=_named(gathered, [source.point() for source in sources]),
         cells=[cell for source in sources for cell in source.cells()],
         verdicts=[count for source in sources for count in source.verdicts()],
         bins=[bin_ for source in sources for bin_ in source.bins()],
@@ -113,12 +116,34 @@ def chart_rows(gathered: Gathered) -> ChartRows:
     )
 
 
+def _named(gathered: Gathered, points: Sequence[Point]) -> list[Point]:
+    """Return the points of all boards, each with its name where the picture of its board has room for it."""
+    names: dict[int, str] = {}
+    keys = {shown.result: shown.key for shown in gathered.shown}
+    for board in gathered.boards:
+        ours = {keys[row.result] for row in board.rows if not row.result.is_reference}
+        drawn = [point for point in points if point.key in ours and point.seconds and point.core is not None]
+        spots = [Spot(each.label, each.seconds or 1.0, each.core or 0.0, each.front) for each in drawn]
+        lines = [(line.label, line.score) for line in reference_lines(gathered, board)]
+        names |= dict(zip((point.key for point in drawn), names_with_room(spots, lines), strict=True))
+    return [msgspec.structs.replace(point, name=names.get(point.key, "")) for point in points]
+
+
 @dataclass(frozen=True)
 class _Source:
     """One result, as rows of each data set."""
 
     shown: Shown
-    label: str
+    on_board: BoardRow
+
+    @property
+    def label(self) -> str:
+        return self.on_board.label
+
+    @property
+    def latency(self) -> str:
+        clean = self.result.record.latency_clean
+        return "unknown" if clean is None else "clean" if clean else "disturbed"
 
     @property
     def result(self) -> StoredResult:
@@ -135,7 +160,6 @@ class _Source:
         summary = self.summary
         ends = self._core_interval()
         lift_low, lift_high = lift_interval(summary) or (None, None)
-        clean = self.result.record.latency_clean
         return self.row(
             Point,
             core=None if summary.recovered is None else 100 * summary.recovered.quality_core,
@@ -148,7 +172,10 @@ class _Source:
             lift_high=lift_high,
             complete=self.result.record.complete,
             seconds=summary.latency and summary.latency.avg_inference_ms / 1000,
-            latency="unknown" if clean is None else "clean" if clean else "disturbed",
+            latency=self.latency,
+            # What is not ranked is not compared, and a disturbed time is none.
+            front=self.on_board.rank is not None and self.latency != "disturbed",
+            name="",
         )
 
     def _core_interval(self) -> Ends | None:
@@ -220,7 +247,7 @@ class _Source:
     def times(self) -> Times:
         seconds = [case.time_ms / 1000 for case in self.result.cases.values()]
         p5, p25, p50, p75, p95 = (percentile(seconds, percent) for percent in (5, 25, 50, 75, 95))
-        return self.row(Times, p5=p5, p25=p25, p50=p50, p75=p75, p95=p95)
+        return self.row(Times, p5=p5, p25=p25, p50=p50, p75=p75, p95=p95, latency=self.latency)
 
 
 def lift_interval(summary: Summary) -> Interval | None:
@@ -293,7 +320,9 @@ def _pictures_of(gathered: Gathered, board: Leaderboard, rows: ChartRows, about:
     drawn = specifications()
     heat, *_ = (drawn.pop(name) for name in ("heat", "validity", "histogram"))
     for name, specification in drawn.items():
-        yield name, _complete(specification, data, about)
+        unnamed = [one_line(row.label) for row in data["points"] if row.seconds and not row.name]
+        also = f" Points without a name, for lack of room: {', '.join(unnamed)}." if unnamed else ""
+        yield name, _complete(specification, data, about, also if name == _POINTS else "")
     cells = _of(chosen, rows.cells)
     for dimension in dict.fromkeys(cell.dimension for cell in cells):
         of_it = [cell for cell in cells if cell.dimension == dimension]
@@ -322,12 +351,23 @@ class _Frame(msgspec.Struct):
     width: int = _WIDTH
 
 
-def _complete(specification: Json, data: dict[str, Any], about: str = "") -> Json:
+def _complete(specification: Json, data: dict[str, Any], about: str = "", also: str = "") -> Json:
     tracks = dict.fromkeys(row.track for rows in data.values() for row in rows if isinstance(row, ChartRow))
-    heading = _Heading(wrap(about + specification["description"], _TITLE_WIDTH))
+    heading = _Heading(wrap(about + specification["description"] + also, _TITLE_WIDTH))
     frame = _Frame(heading, data, light_theme(), [{"name": "tracks", "value": list(tracks)}])
     placed: Json = msgspec.to_builtins(frame)
-    return specification | placed
+    return specification | placed | _layers(specification, data)
+
+
+def _layers(specification: Json, data: dict[str, Any]) -> Json:
+    """Return the layers that have something to draw: one that is named like a field is of the rows that have it."""
+    if "layer" not in specification:
+        return {}
+
+    def is_drawn(layer: Json) -> bool:
+        return "name" not in layer or any(getattr(row, layer["name"]) for row in data[layer["data"]["name"]])
+
+    return {"layer": [layer for layer in specification["layer"] if is_drawn(layer)]}
 
 
 def light_theme() -> Json:

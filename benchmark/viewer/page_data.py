@@ -18,6 +18,7 @@ from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, O
 from benchmark.record.result import Question as AskedQuestion
 from benchmark.record.validity import Validity
 from benchmark.record.views import ScoredView
+from benchmark.render.notes import rescore_hint
 from benchmark.render.pair import NOT_COMPARABLE, no_verdict
 from benchmark.scoring import COMPONENTS
 from benchmark.statistics import Difference
@@ -370,6 +371,7 @@ def _pair(a: Shown, b: Shown, found: Comparison, ranked: _RankingDifference | No
             for verdict in [_verdict(found, Measure.CORE, g.difference)]
         ],
         no_verdict=no_verdict(found),
+        what_helps=rescore_hint((found.a, found.b)) if found.refusals else "",
         speed=_pair_speed(found.speed),
         corrected_for=ranked.pairs if ranked and ranked.pairs > 1 else None,
     )

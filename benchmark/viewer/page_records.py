@@ -30,6 +30,8 @@ class FigureInfo(PageRecord, frozen=True, kw_only=True):
     Attributes:
         rounds_down: it is a share of cases: 279 of 280 are not 100 %.
         doubted_by: the flag that makes it doubtful.
+        needs_all: it is measured from a baseline on the result's own cases, so that it says nothing of a run that is
+            not complete beside others that are.
 
     """
 
@@ -42,6 +44,7 @@ class FigureInfo(PageRecord, frozen=True, kw_only=True):
     suffix: str
     rounds_down: bool = False
     doubted_by: str = ""
+    needs_all: bool = False
 
 
 class BoardColumn(PageRecord, frozen=True, kw_only=True):
@@ -105,6 +108,7 @@ class PageBoardRow(PageRecord, frozen=True, kw_only=True):
         is_yardstick: it is one of the reference rows that are always shown.
         rank: None for reference rows and for results without an answer.
         figures, intervals: by the figure's key.
+        part: for an incomplete run, how many of its cases have a score, e.g. `7 of 16 cases`; otherwise empty.
         wording_note: how many of its cases have no statements; empty where it has none of them.
         about_model: None for reference rows.
 
@@ -127,6 +131,7 @@ class PageBoardRow(PageRecord, frozen=True, kw_only=True):
     figures: dict[str, float]
     intervals: dict[str, PageInterval]
     lines: OwnLines | None
+    part: str = ""
     wording_note: str = ""
     about_model: ModelInfo | None = None
 
@@ -152,6 +157,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
         reference_note: what reference rows are; empty where there are none.
         lines: gold and the best baseline as lines to measure by.
         notes: what makes these results hard to compare.
+        is_old: another scorer than today's scored them.
 
     """
 
@@ -164,6 +170,7 @@ class BoardInfo(PageRecord, frozen=True, kw_only=True):
     reference_note: str
     lines: list[ReferenceLine]
     notes: list[str]
+    is_old: bool = False
 
 
 class RetentionRow(PageRecord, frozen=True, kw_only=True):
@@ -232,6 +239,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     Attributes:
         boards: that with most competitors first.
         flags: flag -> its meaning.
+        marks: other marks on the board, e.g. `=` -> their meanings.
         difficulties: from easy to hard.
         skipped: files that were left out, and why.
         by_wording: what the mark of a case in prose without statements means.
@@ -250,6 +258,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     by_wording: str
     difficulties: list[str]
     flags: dict[str, str]
+    marks: dict[str, str]
     rank_hint: str
     results: list[PageBoardRow]
     boards: list[BoardInfo]
@@ -620,6 +629,7 @@ class Pair(PageRecord, frozen=True, kw_only=True):
 
     Attributes:
         no_verdict: why there is none; empty where there is one.
+        what_helps: what to do where there is none.
         speed: None where times do not tell.
         corrected_for: of how many pairs the board asks; the quality core is corrected for them, as ranks are. None
             where the two have no ranks on one board.
@@ -637,6 +647,7 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     figures: list[PairFigure]
     intents: list[PairFigure]
     no_verdict: str = ""
+    what_helps: str = ""
     speed: PairSpeed | None = None
     corrected_for: int | None = None
 

@@ -1,6 +1,7 @@
 // Headline, ranks and notes of a board, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { beyondText } from "../../benchmark/viewer/static/format.js";
 import { comparison } from "../../benchmark/viewer/static/pairs.js";
 import { groupedNotes, headlineOf, ranksOf } from "../../benchmark/viewer/static/standing.js";
 
@@ -57,4 +58,11 @@ test("a comparison turned round says the opposite, and has a verdict only where 
   );
   assert.deepEqual(found.figures[0].interval, { low: -3, high: -1 });
   assert.deepEqual(found.speed, { a: 20, b: 10, ratio: 0.5, interval: { low: 0.25, high: 1 / 1.5 }, verdict: "faster" });
+});
+
+test("columns beyond the edge are counted", () => {
+  assert.equal(beyondText([100, 200, 300, 400], 300), "1 more column: scroll →");
+  // A column that is cut is not seen whole.
+  assert.equal(beyondText([100, 200, 310, 400], 300), "2 more columns: scroll →");
+  assert.equal(beyondText([100, 200, 300.5], 300), "");
 });

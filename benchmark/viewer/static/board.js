@@ -12,6 +12,7 @@ import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 /** @import { Column } from "./table.js" */
 
 const MOST_CHOSEN = 4;
+const INCOMPLETE = "incomplete";
 
 const boards = new Map(
   overview.boards.flatMap((board) =>
@@ -48,8 +49,9 @@ function Bar({ row, score, figure }) {
     : (boardOf(row)?.lines ?? []).map((line) => line.score);
   return html`<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true" focusable="false">
     <rect class="track" width="100" height="12" />
-    ${!lineOf(row) && html`<rect class="fill" y="3" width=${score} height="6" />`}
-    ${lines.map((line) => html`<line class="line" x1=${line} x2=${line} y1="0" y2="12" />`)}
+    ${!lineOf(row) && !row.part && html`<rect class="fill" y="3" width=${score} height="6" />`}
+    ${row.part && html`<line class="apart" x1="0" x2=${score} y1="6" y2="6" />`}
+    ${!row.part && lines.map((line) => html`<line class="line" x1=${line} x2=${line} y1="0" y2="12" />`)}
     ${ends && html`<line class="whisker" x1=${ends.low} x2=${ends.high} y1="6" y2="6" />`}
     <line class="point" x1=${score} x2=${score} y1="1" y2="11" />
   </svg>`;
@@ -58,12 +60,13 @@ function Bar({ row, score, figure }) {
 /** @param {{ row: PageBoardRow }} props */
 function Flags({ row }) {
   return row.flags.map(
-    (flag) => html` <span class=${`flag ${flag.split(" ")[0]}`} title=${overview.flags[flag]}>${flag}</span>`,
+    (flag) => html` <span class=${`flag ${flag.split(" ")[0]}`} title=${overview.flags[flag]}
+      >${flag === INCOMPLETE && row.part ? `${flag}: ${row.part}` : flag}</span>`,
   );
 }
 
-/** @param {{ row: PageBoardRow, chosen: string[], toggle: (id: string) => void }} props */
-function Name({ row, chosen, toggle }) {
+/** @param {{ row: PageBoardRow, chosen: string[], toggle: (id: string) => void, isLast: boolean }} props */
+function Name({ row, chosen, toggle, isLast }) {
   const line = lineOf(row);
   const isChosen = chosen.includes(row.id);
   return html`<span class="pick">
@@ -80,16 +83,24 @@ function Name({ row, chosen, toggle }) {
     }
     <span>
       ${isResult(row) ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : row.label}${
-        line && html` <span class="flag line">${line.is_ceiling ? "ceiling" : "floor"}</span>`
+        line && html` <${LineFlag} name=${line.is_ceiling ? "ceiling" : "floor"} />`
       }
       <${Flags} row=${row} />
+      ${
+        row.part &&
+        html`<small class="apart-note">scored on fewer cases than the others${isLast && ", so it stands last"}</small>`
+      }
     </span>
   </span>`;
 }
 
+/** @param {{ name: string }} props */
+const LineFlag = ({ name }) => html`<span class="flag line" title=${overview.marks[name]}>${name}</span>`;
+
 /** @param {{ row: PageBoardRow, name: string }} props */
 function Figure({ row, name }) {
   const figure = figureOf(name);
+  if (figure.needs_all && row.part) return html`<span title="not told of an incomplete run">${UNKNOWN}</span>`;
   const doubted = figure.doubted_by && row.flags.includes(figure.doubted_by);
   return html`<b class=${`of-${name}${doubted ? " unsure" : ""}`}>${figureText(figure, row.figures[name])}</b>`;
 }
@@ -107,7 +118,11 @@ function Figures({ row, column }) {
 }
 
 /** @param {BoardColumn} column */
-const hintOf = ({ figures }) => figures.map((name) => figureOf(name).hint).join("; ");
+const hintOf = ({ figures }) =>
+  figures
+    .map(figureOf)
+    .map(({ title, hint }) => (figures.length > 1 ? `${title}: ${hint}` : hint))
+    .join("; ");
 
 /**
  * @param {PageBoardRow} row
@@ -122,9 +137,10 @@ const rankText = ({ is_reference }, rank) => {
  * @param {Map<number, RankInfo>} ranks
  * @param {string[]} chosen
  * @param {(id: string) => void} toggle
+ * @param {boolean} isBestFirst
  * @returns {Column<PageBoardRow>[]}
  */
-function boardColumns(ranks, chosen, toggle) {
+function boardColumns(ranks, chosen, toggle, isBestFirst) {
   return [
     {
       key: "rank",
@@ -140,7 +156,7 @@ function boardColumns(ranks, chosen, toggle) {
       hint: "model, device and settings",
       kind: "name",
       value: (row) => row.label,
-      cell: (row) => html`<${Name} row=${row} chosen=${chosen} toggle=${toggle} />`,
+      cell: (row) => html`<${Name} row=${row} chosen=${chosen} toggle=${toggle} isLast=${isBestFirst} />`,
     },
     {
       key: "track",
@@ -156,7 +172,8 @@ function boardColumns(ranks, chosen, toggle) {
         title: column.title,
         hint: hintOf(column),
         kind: "number",
-        value: (row) => row.figures[column.figures[0]],
+        value: (row) =>
+          figureOf(column.figures[0]).needs_all && row.part ? undefined : row.figures[column.figures[0]],
         cell: (row) => html`<${Figures} row=${row} column=${column} />`,
       }),
     ),
@@ -298,12 +315,28 @@ const BEST_FIRST = "-score";
  */
 const boardRows = (rows, sort) => {
   if (sort !== BEST_FIRST) return rows;
-  const isCut = (/** @type {PageBoardRow} */ row) => row.flags.includes("incomplete");
+  const isCut = (/** @type {PageBoardRow} */ row) => row.flags.includes(INCOMPLETE);
   return [...rows.filter((row) => !isCut(row)), ...rows.filter(isCut)];
 };
 
 /** @param {PageBoardRow} row */
 const classOf = (row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference");
+
+/** @param {string} key */
+const wordId = (key) => `word-${key.replaceAll(" ", "-")}`;
+
+/**
+ * What columns, marks and badges mean: the words that stand there on hover.
+ * @param {{ columns: Column<PageBoardRow>[] }} props
+ */
+function Words({ columns }) {
+  const marks = Object.entries({ ...overview.marks, ...overview.flags });
+  const all = [...columns, ...marks.map(([title, hint]) => ({ key: title, title, hint }))];
+  return html`<section><h2 id="words" tabindex="-1">What the words mean</h2>
+    <dl class="pairs words">${all.map(
+      ({ key, title, hint }) => html`<div id=${wordId(key)} tabindex="-1"><dt>${title}</dt><dd>${hint}</dd></div>`,
+    )}</dl></section>`;
+}
 
 /** @param {{ query: Query }} props */
 function Board({ query }) {
@@ -320,22 +353,25 @@ function Board({ query }) {
   const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
   const shownBoards = overview.boards.map((board) => {
     const rows = shown.filter((row) => boardOf(row) === board);
-    return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle) };
+    return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle, sort === BEST_FIRST) };
   });
+  // One board needs no title, unless its scorer is old.
+  const titled = shownBoards.length > 1 || shownBoards.some(({ board }) => board.is_old);
   return html`<${Heading} title="Leaderboard" />
     <${Chooser} query=${query} />
     <${ResultFilters} query=${query} />
     <${Chosen} shown=${shown} chosen=${chosen} />
     ${shownBoards.map(
-      ({ board, rows, columns }) => html`${shownBoards.length > 1 && html`<h2>${board.about}</h2>`}
+      ({ board, rows, columns }) => html`${titled && html`<h2>${board.about}</h2>`}
         <${Headline} board=${board} shown=${rows} />
         <${Table}
-          label=${shownBoards.length > 1 ? `Leaderboard: ${board.about}` : "Leaderboard"}
+          label=${titled ? `Leaderboard: ${board.about}` : "Leaderboard"}
           columns=${columns}
           rows=${boardRows(sortRows([...board.references, ...rows], columns, sort), sort)}
           sort=${sort}
           keyOf=${(/** @type {PageBoardRow} */ row) => String(row.key)}
           classOf=${classOf}
+          wordOf=${wordId}
         />
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,
@@ -348,7 +384,8 @@ function Board({ query }) {
       baseline are ranked.</p>
     <${Doubts} />
     <${LeftOut} />
+    <${Words} columns=${shownBoards[0]?.columns ?? []} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }
 
-export { Board, boardOf, chosenResults, Flags, isRival, MOST_CHOSEN, ResultFilters };
+export { Board, boardOf, chosenResults, Flags, isRival, LineFlag, MOST_CHOSEN, ResultFilters };

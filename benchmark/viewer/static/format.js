@@ -56,4 +56,14 @@ const interval = (ends, form) => (ends ? `[${form(ends.low)}, ${form(ends.high)}
  */
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 
-export { figureText, fixed, interval, known, plural, pValue, seconds, signed, UNKNOWN, whole };
+/**
+ * What hides beyond the edge of a table that scrolls sideways; empty where nothing does.
+ * @param {number[]} ends where columns end, from the left
+ * @param {number} edge where the visible part ends
+ */
+function beyondText(ends, edge) {
+  const count = ends.filter((end) => end > edge + 1).length;
+  return count ? `${count} more ${count === 1 ? "column" : "columns"}: scroll →` : "";
+}
+
+export { beyondText, figureText, fixed, interval, known, plural, pValue, seconds, signed, UNKNOWN, whole };

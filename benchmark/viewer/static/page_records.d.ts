@@ -17,6 +17,7 @@ export interface FigureInfo {
   suffix: string;
   rounds_down?: boolean;
   doubted_by?: string;
+  needs_all?: boolean;
 }
 
 /** A column of the leaderboard: one figure, or several with a slash between; it sorts by the first. */
@@ -76,6 +77,7 @@ export interface PageBoardRow {
   figures: Record<string, number>;
   intervals: Record<string, PageInterval>;
   lines: OwnLines | null;
+  part?: string;
   wording_note?: string;
   about_model?: ModelInfo;
 }
@@ -99,6 +101,7 @@ export interface BoardInfo {
   reference_note: string;
   lines: ReferenceLine[];
   notes: string[];
+  is_old?: boolean;
 }
 
 /** What one result keeps of the output; see `benchmark.analysis.retention`. */
@@ -150,6 +153,7 @@ export interface Overview {
   by_wording: string;
   difficulties: string[];
   flags: Record<string, string>;
+  marks: Record<string, string>;
   rank_hint: string;
   results: PageBoardRow[];
   boards: BoardInfo[];
@@ -408,6 +412,7 @@ export interface Pair {
   figures: PairFigure[];
   intents: PairFigure[];
   no_verdict?: string;
+  what_helps?: string;
   speed?: PairSpeed;
   corrected_for?: number;
 }
@@ -440,6 +445,8 @@ export interface Point {
   seconds: number | null;
   complete: boolean;
   latency: string;
+  front: boolean;
+  name: string;
 }
 
 /** The mean case score, 0 to 100, of a result in one group of cases; `row` and `column` say where it is drawn. */
@@ -487,7 +494,7 @@ export interface Tail {
   p10: number;
 }
 
-/** Percentiles of the generation time of a result, in seconds. */
+/** Percentiles of the generation time of a result, in seconds; `latency` as in `Point`. */
 export interface Times {
   key: number;
   label: string;
@@ -497,6 +504,7 @@ export interface Times {
   p50: number;
   p75: number;
   p95: number;
+  latency: string;
 }
 
 /** A figure of how far scores can be trusted, of no result. */

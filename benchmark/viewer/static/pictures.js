@@ -7,10 +7,10 @@ import { chartPack, overview, packedText, results, useLoaded } from "./store.js"
 import { Choice } from "./table.js";
 import { useTheme } from "./theme.js";
 
-/** @import { PageBoardRow, ChartRows, ReferenceLine, TableColumn } from "./page_records.d.ts" */
+/** @import { PageBoardRow, ChartRows, Point, ReferenceLine, TableColumn } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
-/** @typedef {{ data?: { name?: string }, encoding?: Record<string, { field?: string }> }} Layer */
+/** @typedef {{ name?: string, data?: { name?: string }, encoding?: Record<string, { field?: string }> }} Layer */
 /**
  * What is read here of a Vega-Lite specification and its configuration.
  * @typedef {object} Specification
@@ -45,6 +45,9 @@ function loadVega() {
   return library;
 }
 
+// Points have their names in a list below where these would cover each other.
+const isNarrow = () => innerWidth < 700;
+
 /**
  * On a phone, names must not take the room of what they name.
  * @param {Config} config
@@ -71,10 +74,10 @@ function DataTable({ columns, rows }) {
 
 /**
  * One picture.
- * @param {{ name: string, data: Data, title: string, note?: string }} props `name` is that of a specification, `data`
+ * @param {{ name: string, data: Data, title: string, note?: string, below?: unknown }} props `name` is that of a specification, `data`
  *   its data sets; the first is what the picture is about.
  */
-function Picture({ name, data, title, note = "" }) {
+function Picture({ name, data, title, note = "", below }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));
   const theme = useTheme();
   const charts = useLoaded(chartPack, [name]);
@@ -89,7 +92,9 @@ function Picture({ name, data, title, note = "" }) {
     const element = target.current;
     if (!charts || !specification || !element || !rows.length) return undefined;
     // An axis over nothing has no end.
-    const layer = specification.layer?.filter((each) => hasFigures(each, rows, JSON.parse(text)));
+    const layer = specification.layer?.filter(
+      (each) => hasFigures(each, rows, JSON.parse(text)) && (each.name !== "name" || !isNarrow()),
+    );
     const height = drawnHeight(specification, rows);
     // The legend names the tracks that are there, each in its own colour.
     const params = [{ name: "tracks", value: [...new Set(rows.map((row) => ("track" in row ? row.track : "")))] }];
@@ -136,6 +141,7 @@ function Picture({ name, data, title, note = "" }) {
         ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
         : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
     }
+    ${below}
     ${
       charts &&
       rows.length > 0 &&
@@ -146,15 +152,31 @@ function Picture({ name, data, title, note = "" }) {
 }
 
 /**
- * Whether a layer has something to draw: rows, and of each of its fields a value in some of them.
+ * The results whose points have no name in the picture.
+ * @param {{ points: Point[] }} props
+ */
+function Unnamed({ points }) {
+  const left = points.filter(({ name }) => !name || isNarrow());
+  if (!left.length) return null;
+  const links = left.map(({ key, label }, index) => {
+    const row = results.find((result) => result.key === key);
+    return html`${index > 0 && ", "}${row ? html`<a href=${address("scenario", [row.id])}>${label}</a>` : label}`;
+  });
+  return html`<p class="legend unnamed">Points without a name, for lack of room: ${links}.</p>`;
+}
+
+/**
+ * Whether a layer has something to draw: rows, and of each of its fields a value in some of them. A layer that is named
+ * like a field is of the rows that have it.
  * @param {Layer} layer
  * @param {object[]} main rows of what has no data of its own
  * @param {Record<string, object[]>} data
  */
-function hasFigures({ data: own, encoding = {} }, main, data) {
+function hasFigures({ name, data: own, encoding = {} }, main, data) {
   if (own && !own.name) return true;
   const rows = /** @type {Record<string, unknown>[]} */ (own?.name ? data[own.name] : main);
   const fields = Object.values(encoding).flatMap(({ field }) => (field ? [field] : []));
+  if (name && !rows.some((row) => row[name])) return false;
   return rows.length > 0 && fields.every((field) => rows.some((row) => !(field in row) || row[field] !== null));
 }
 
@@ -232,7 +254,12 @@ function Pictures({ query }) {
   const times = of(rows.times).filter((row) => row.p5 > 0);
   const scores = { bins: of(rows.bins), tails: of(rows.tails) };
   return html`${head}
-    <${Picture} name="score-latency" title="Quality against latency" data=${{ points: timed, lines }} />
+    <${Picture}
+      name="score-latency"
+      title="Quality against latency"
+      data=${{ points: timed, lines }}
+      below=${html`<${Unnamed} points=${timed} />`}
+    />
     <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} />
     ${dimensions.length > 0 && html`<${Dimensions} dimensions=${dimensions} chosen=${by} />`}
     <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} />

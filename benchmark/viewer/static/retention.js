@@ -1,8 +1,9 @@
 // What filters, models and baselines keep of the output, and what that saves an agent.
+import { Flags, LineFlag } from "./board.js";
 import { Heading, html } from "./dom.js";
 import { figureText, interval } from "./format.js";
 import { address } from "./route.js";
-import { overview } from "./store.js";
+import { overview, resultOf } from "./store.js";
 import { Filter, holds, sortRows, Table } from "./table.js";
 
 /** @import { FigureInfo, RetentionInfo, RetentionRow } from "./page_records.d.ts" */
@@ -13,9 +14,14 @@ const INTERVAL_OF = "net saved %";
 
 /** @param {{ row: RetentionRow }} props */
 function Name({ row: { id, label, is_blind, is_ceiling } }) {
+  const result = resultOf(id);
   return html`${id ? html`<a href=${address("scenario", [id])}>${label}</a>` : label}${
-    is_ceiling && html` <span class="flag line">ceiling</span>`
-  }${is_blind && html` <span class="flag blind" title="does not receive the question">blind</span>`}`;
+    is_ceiling && html` <${LineFlag} name="ceiling" />`
+  }${result && html`<${Flags} row=${result} />`}${
+    is_blind &&
+    !result?.flags.includes("blind") &&
+    html` <span class="flag blind" title="does not receive the question">blind</span>`
+  }`;
 }
 
 /** @param {{ row: RetentionRow, column: FigureInfo }} props */

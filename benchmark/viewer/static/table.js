@@ -1,5 +1,6 @@
 // A table that sorts by its headings; the order is part of the address.
-import { html, inputOf } from "./dom.js";
+import { html, inputOf, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
+import { beyondText } from "./format.js";
 import { changeQuery } from "./route.js";
 
 /** @typedef {string | number | boolean | null | undefined} Sortable */
@@ -50,8 +51,21 @@ function sortRows(rows, columns, sort) {
     .map(({ row }) => row);
 }
 
-/** @param {{ column: Column<any>, sort: string }} props */
-function ColumnHeading({ column, sort }) {
+/**
+ * Leads to the words that say what a column is.
+ * @param {string} id
+ */
+function toWord(id) {
+  const word = document.getElementById(id);
+  word?.scrollIntoView({ block: "center" });
+  word?.focus({ preventScroll: true });
+}
+
+/**
+ * @param {{ column: Column<any>, sort: string, wordOf?: (key: string) => string }} props `wordOf` names the element
+ *   that says what a column is.
+ */
+function ColumnHeading({ column, sort, wordOf }) {
   const active = sort.replace(/^-/, "") === column.key;
   const down = sort.startsWith("-");
   // The first click shows what is of interest: high figures, names from A.
@@ -62,7 +76,54 @@ function ColumnHeading({ column, sort }) {
     <button type="button" title=${column.hint} onClick=${() => changeQuery({ sort: next })}>
       <span>${column.title}</span><i aria-hidden="true">${active ? (down ? "▼" : "▲") : ""}</i>
     </button>
+    ${
+      wordOf &&
+      column.hint &&
+      html`<button
+        type="button"
+        class="explain"
+        aria-label=${`what ${column.title} means`}
+        onClick=${() => toWord(wordOf(column.key))}
+        >?</button>`
+    }
   </th>`;
+}
+
+const ALL_SEEN = "← first columns";
+
+/** Says how many columns of a table hide beyond its edge, and leads to them. */
+function useBeyond() {
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  const [state, setState] = useState("");
+  const measure = () => {
+    const element = region.current;
+    if (!element) return;
+    const left = element.getBoundingClientRect().left + element.clientLeft;
+    const ends = [...element.querySelectorAll("thead th")].map((each) => each.getBoundingClientRect().right - left);
+    const isWide = element.scrollWidth > element.clientWidth + 1;
+    // A text that is what it was draws nothing again.
+    setState(isWide ? beyondText(ends, element.clientWidth) || ALL_SEEN : "");
+  };
+  useLayoutEffect(() => {
+    measure();
+    return undefined;
+  });
+  useEffect(() => {
+    const element = region.current;
+    element?.addEventListener("scroll", measure, { passive: true });
+    addEventListener("resize", measure);
+    return () => {
+      element?.removeEventListener("scroll", measure);
+      removeEventListener("resize", measure);
+    };
+  }, []);
+  const go = () => {
+    const element = region.current;
+    if (state === ALL_SEEN) element?.scrollTo({ left: 0 });
+    else element?.scrollBy({ left: element.clientWidth * 0.9 });
+  };
+  const hint = state && html`<p class="beyond"><button type="button" onClick=${go}>${state}</button></p>`;
+  return { region, hint };
 }
 
 /**
@@ -74,15 +135,17 @@ function ColumnHeading({ column, sort }) {
  *   sort: string,
  *   keyOf: (row: Row) => string,
  *   classOf?: (row: Row) => string | undefined,
+ *   wordOf?: (key: string) => string,
  * }} props
  */
-function Table({ label, columns, rows, sort, keyOf, classOf }) {
-  return html`<div class="scroll" role="region" aria-label=${label} tabindex="0">
+function Table({ label, columns, rows, sort, keyOf, classOf, wordOf }) {
+  const { region, hint } = useBeyond();
+  return html`${hint}<div class="scroll" role="region" aria-label=${label} tabindex="0" ref=${region}>
     <table>
       <caption class="hidden">${label}</caption>
       <thead>
         <tr>
-          ${columns.map((column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} />`)}
+          ${columns.map((column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} wordOf=${wordOf} />`)}
         </tr>
       </thead>
       <tbody>

@@ -98,17 +98,20 @@ function Against({ pair, base, other, letter }) {
   const rows = (/** @type {PairFigure[]} */ figures) =>
     figures.map((figure) => html`<${Difference} figure=${figure} />`);
   const numbers = ["cases", "A", letter, `${letter} − A`, "95 % interval", "p"];
+  if (pair.no_verdict) {
+    return html`<section class="card">
+      <h2>${letter} against A</h2>
+      <p class="fault">${letter} (${other}) against A (${base}), ${pair.no_verdict}. Their scores are not shown side by
+        side: ${pair.what_helps}.</p>
+    </section>`;
+  }
   return html`<section class="card">
     <h2>${letter} against A</h2>
-    ${pair.no_verdict && html`<p class="fault">${pair.no_verdict}: benchmark.rescore makes results comparable.</p>`}
     <p>${letter} is <b>${other}</b>, A is <b>${base}</b>. ${plural(pair.shared, "shared case")}${
       left > 0 && `; ${left} that only one of them answered are left out`
-    }.${" "}
-      ${
-        !pair.no_verdict &&
-        html`${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a
-          point apart).`
-      }</p>
+    }.
+      ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
+      apart).</p>
     <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0"><table class="plain">
       <thead><tr>
         <th scope="col">score</th>
@@ -154,9 +157,10 @@ const passedBy = ({ passes }) => [...LETTERS].filter((_, index) => passes[index]
 
 /**
  * @param {PageBoardRow[]} results
+ * @param {boolean} isComparable whether scores of these may be subtracted
  * @returns {Column<SharedCase>[]}
  */
-function sharedColumns(results) {
+function sharedColumns(results, isComparable) {
   const ids = results.map((row) => row.id);
   /** @param {SharedCase} row */
   const gain = (row, index = 0) => row.scores[index] - row.scores[0];
@@ -187,7 +191,7 @@ function sharedColumns(results) {
         cell: (row) => html`<span class=${row.passes[index] ? "passed" : ""}>${fixed(row.scores[index])}</span>`,
       }),
     ),
-    ...ids.slice(1).map(
+    ...(isComparable ? ids.slice(1) : []).map(
       /** @returns {Column<SharedCase>} */ (_, index) => ({
         key: `${LETTERS[index + 1]}A`,
         title: `${LETTERS[index + 1]} − A`,
@@ -199,10 +203,12 @@ function sharedColumns(results) {
   ];
 }
 
-/** @param {{ details: Loaded[], rows: PageBoardRow[], query: Query }} props */
-function CaseByCase({ details, rows, query }) {
+/** @param {{ pairs: Pair[] | null, details: Loaded[], rows: PageBoardRow[], query: Query }} props */
+function CaseByCase({ pairs, details, rows, query }) {
   const all = sharedCases(details);
-  const columns = sharedColumns(rows);
+  const [base, ...others] = rows;
+  const isComparable = !others.some((other) => pairs && comparison(pairs, base, other)?.no_verdict);
+  const columns = sharedColumns(rows, isComparable);
   const shown = all.filter(
     (row) =>
       (!query.intent || row.intent === query.intent) &&
@@ -322,7 +328,7 @@ function Versus({ ids: given, query }) {
   if (query.case) return html`<${SideBySide} details=${details} results=${rows} caseId=${query.case} />`;
   return html`${head}
     <${Comparisons} pairs=${pairs} rows=${rows} />
-    <${CaseByCase} details=${details} rows=${rows} query=${query} />`;
+    <${CaseByCase} pairs=${pairs} details=${details} rows=${rows} query=${query} />`;
 }
 
 export { Versus };

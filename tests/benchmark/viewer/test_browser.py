@@ -215,13 +215,17 @@ def test_floor_and_ceiling_are_lines_and_doubts_are_marked(show: Open) -> None:
     expect(lines.locator("input")).to_have_count(0)
     expect(page.get_by_role("row", name="model-02")).to_contain_text("disturbed")
     incomplete = page.get_by_role("row", name="model-03")
-    expect(incomplete).to_contain_text("incomplete")
+    expect(incomplete).to_contain_text(f"incomplete: {COUNT - 9} of {COUNT} cases")
+    expect(incomplete).to_contain_text("scored on fewer cases than the others, so it stands last")
+    expect(incomplete.locator(".bar .apart")).to_have_count(1)
+    expect(incomplete.locator(".bar .fill, .bar .line")).to_have_count(0)
     expect(incomplete).to_contain_text(f"{100 * (COUNT - 9) // COUNT}%")
     # Whatever it scores over some of the cases, it is not above a run over all of them.
     assert names(page)[-1].startswith("model-03")
     page.get_by_role("button", name="recovered").first.click()
     settled(page)
     assert not names(page)[-1].startswith("model-03")
+    expect(incomplete).not_to_contain_text("stands last")
 
 
 def test_reference_rows_that_are_no_results_look_like_none(show: Open, results_tree: Path, tmp_path: Path) -> None:
@@ -251,7 +255,9 @@ def test_reference_rows_that_are_no_results_look_like_none(show: Open, results_t
 
 def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path) -> None:
     page = show("#/?all=1")
-    titles = [text.strip("▲▼") for text in page.locator("main > .scroll thead th").all_inner_texts()]
+    titles = [
+        text.strip("▲▼") for text in page.locator("main > .scroll thead th > button:first-child").all_inner_texts()
+    ]
     checked = 0
     for name, record in documents(results_tree).items():
         summary = record["summary"]
@@ -262,7 +268,9 @@ def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path
         assert squeezed(cells["recovered"]) == f"{summary['final_score']:.1f}{ends}"
         assert cells["raw"] == f"{summary['raw_view']['final_score']:.1f}"
         assert cells["lift"] == shown(summary["recovery_lift"], "+.1f")
-        assert cells["norm"] == shown(summary["normalised_score"], ".1f")
+        # The norm of a run that is not complete has a zero of its own.
+        whole = summary["case_count"] == summary["planned_count"]
+        assert cells["norm"] == (shown(summary["normalised_score"], ".1f") if whole else "–")
         assert cells["quality core"] == f"{100 * summary['quality_core']:.1f}"
         assert cells["covered"] == f"{math.floor(100 * summary['coverage'])}%"
         verdicts = (summary[f"{name}_count"] for name in ("accepted", "soft_accepted", "rejected"))

@@ -14,13 +14,15 @@ import pytest
 from benchmark.analysis.choosing import shelves
 from benchmark.analysis.comparison import DifferenceVerdict
 from benchmark.analysis.figures import FIGURES, RECOVERED
+from benchmark.analysis.leaderboard import Flag
 from benchmark.analysis.retention import RetentionJudge, retention_boards
 from benchmark.matrix import Track
 from benchmark.record.read import iterate_results
 from benchmark.render.retention import COLUMNS
-from benchmark.scoring import Embedder
+from benchmark.scoring import SCORER_VERSION, Embedder
 from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.charts import _pictures, chart_rows, specifications
+from benchmark.viewer.labels import Spot, names_with_room
 from benchmark.viewer.page_data import NO_ANSWER, Gathered, gather, pairs, shelve
 from ctxsift.errors import InputError
 from tests.conftest import published_layout
@@ -102,6 +104,51 @@ def test_a_front_is_of_quality_without_latency() -> None:
     text = json.dumps(specifications()["score-latency"])
     assert '"field": "core"' in text
     assert "datum.core >= datum.best" in text
+    assert "datum.seconds > 0 && datum.front" in text
+
+
+def test_a_front_is_of_what_may_be_compared(gathered: Gathered) -> None:
+    found = {row.result: row for board in gathered.boards for row in board.rows}
+    rows = {shown.key: found[shown.result] for shown in gathered.shown}
+    points = chart_rows(gathered).points
+    for point in points:
+        row = rows[point.key]
+        doubts = {Flag.DISTURBED, Flag.INCOMPLETE, Flag.BELOW_FLOOR} & set(row.flags)
+        assert point.front is (row.rank is not None and not doubts)
+    assert {point.front for point in points} == {True, False}
+    # What has no rank is not drawn as best, and a layer without a point is not drawn.
+    drawn = _pictures(gathered)["score-latency"]
+    assert "front" not in {layer.get("name") for layer in drawn["layer"]}
+    for name in ("score-latency", "latency"):
+        assert "disturbed" in specifications()[name]["description"]
+    assert {point.latency for point in points} == {"disturbed", "unknown"}
+    assert {times.latency for times in chart_rows(gathered).times} == {"disturbed", "unknown"}
+
+
+def test_no_name_stands_on_another_and_none_is_lost(gathered: Gathered) -> None:
+    names = {point.label: point.name for point in chart_rows(gathered).points}
+    # The three are one answer three times, so they are one point.
+    assert names["model-02"] == "model-02 +2"
+    assert (names["service"], names["tool-x"]) == ("", "")
+    # It would stand on the name of the floor.
+    assert names["model-00"] == ""
+    (title,) = (each["title"]["text"] for name, each in _pictures(gathered).items() if name == "score-latency")
+    assert "lack of room: service, tool-x, model-00." in " ".join(title)
+
+
+def test_names_have_room() -> None:
+    def names(*spots: tuple[str, float, float], first: str = "") -> list[str]:
+        return names_with_room([Spot(label, s, core, label == first) for label, s, core in spots])
+
+    far = (("a", 1.0, 20.0), ("b", 10.0, 20.0))
+    assert names(*far) == ["a", "b"]
+    near = (("first-model", 1.0, 20.0), ("other-model", 1.2, 20.5), ("far", 10.0, 80.0))
+    assert names(*near) == ["", "other-model", "far"]
+    assert names(*near, first="first-model") == ["first-model", "", "far"]
+    assert names(("one", 2.0, 50.0)) == ["one"]
+    assert names() == []
+    spots = [Spot("x", 1.0, 20.0, first=False), Spot("y", 9.0, 9.0, first=False)]
+    assert names_with_room(spots, [("floor: tf-idf", 21.0)]) == ["", "y"]
 
 
 # Verdicts ---------------------------------------------------------------------------------------------------------
@@ -276,3 +323,14 @@ def test_a_file_with_a_part_of_its_cases_says_so(gathered: Gathered) -> None:
     (row,) = (row for row in overview(gathered, []).results if row.label == "remote-gpt-4o-mini")
     assert row.answered == 20
     assert "this file holds 20 cases, but its own summary is of 280: all figures are of the cases it holds" in row.notes
+
+
+def test_an_incomplete_run_tells_its_part_and_nothing_measured_from_its_own_zero(gathered: Gathered) -> None:
+    told = overview(gathered, [])
+    assert {row.label: row.part for row in told.results if row.part} == {"model-03": "7 of 16 cases"}
+    assert {figure.key for figure in told.figures if figure.needs_all} == {"norm"}
+    assert {board.about.rsplit(", ")[-1]: board.is_old for board in told.boards}["20 cases"] is False
+    for board in told.boards:
+        if "scorer 0" in board.about:
+            assert board.about.endswith(f"scorer 0 (old: today's is {SCORER_VERSION})")
+            assert any("python -m benchmark.rescore" in note for note in board.notes)

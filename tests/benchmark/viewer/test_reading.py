@@ -73,7 +73,65 @@ def test_another_scorer_has_no_verdict(show: Open) -> None:
     card = page.locator("section.card")
     expect(card.locator(".good, .bad")).to_have_count(0)
     expect(card).not_to_contain_text("loses")
-    expect(card.get_by_text("not comparable").first).to_be_visible()
+    # Numbers side by side would be read as a verdict.
+    expect(card.locator("table")).to_have_count(0)
+    expect(card).to_contain_text("run python -m benchmark.rescore on them first")
+    expect(page.get_by_role("columnheader", name="B − A")).to_have_count(0)
+    page.goto(page.url.replace("older", "model-01"))
+    expect(card.locator("table")).to_have_count(1)
+    expect(page.get_by_role("columnheader", name="B − A").last).to_be_visible()
+
+
+def test_hidden_columns_are_counted_and_reached(show: Open) -> None:
+    page = show("#/", viewport={"width": 1300, "height": 900})
+    hint = page.locator(".beyond button").first
+    expect(hint).to_have_text(re.compile(r"^[2-9] more columns: scroll →$"))
+    hint.focus()
+    page.keyboard.press("Enter")
+    expect(hint).to_have_text("← first columns")
+    page.keyboard.press("Enter")
+    expect(hint).to_have_text(re.compile("more columns"))
+    wide = show("#/", viewport={"width": 2600, "height": 900})
+    expect(wide.locator(".beyond")).to_have_count(0)
+
+
+def test_every_column_and_badge_is_explained_without_a_mouse(show: Open) -> None:
+    page = show("#/")
+    told = dict(
+        zip(page.locator(".words dt").all_inner_texts(), page.locator(".words dd").all_inner_texts(), strict=True)
+    )
+    heads = page.locator("main > .scroll").first.locator("thead th")
+    for head in heads.all():
+        title = head.locator("button").first
+        # One text, on hover and in the list.
+        assert told[title.inner_text().strip("▲▼")] == title.get_attribute("title")
+    for badge in page.locator("main .flag").all():
+        assert told[badge.inner_text().split(":")[0]] == badge.get_attribute("title")
+    assert {"=", "ref"} <= told.keys()
+    page.get_by_role("button", name="what norm means").first.focus()
+    page.keyboard.press("Enter")
+    until(page, "document.activeElement.id === 'word-norm'")
+    until(page, "document.activeElement.getBoundingClientRect().bottom < innerHeight")
+
+
+def test_an_incomplete_run_says_how_much_it_holds_wherever_it_stands(show: Open) -> None:
+    page = show("#/retention")
+    row = page.get_by_role("row", name="model-03").first
+    expect(row).to_contain_text("incomplete: 7 of 16 cases")
+
+
+def test_an_old_scorer_is_told_in_the_heading(show: Open) -> None:
+    page = show("#/")
+    heading = page.get_by_role("heading", name=re.compile("scorer 0"))
+    expect(heading).to_have_text(re.compile(r"scorer 0 \(old: today's is \d+\)"))
+
+
+def test_no_gap_stands_below_a_refusal(show: Open) -> None:
+    page = show("#/")
+    expect(page.get_by_text("Nothing is recommended.")).to_be_visible()
+    gap = "[...document.querySelectorAll('.chooser')].map((e) => e.offsetHeight - e.scrollHeight + "
+    gap += "e.getBoundingClientRect().bottom - e.lastElementChild.getBoundingClientRect().bottom)[0]"
+    assert page.evaluate(gap) < 30
 
 
 def test_headline_and_chooser_follow_what_is_asked(show: Open) -> None:
