@@ -304,9 +304,11 @@ def _retention_board(board: Leaderboard, kept: Mapping[Path, ResultKept], judge:
         if all(question.instruction is not None for question in questions.values())
     ]
     reasons = [judge.left_out(question) for question in questions.values()]
+    judged = max((row.case_count for row in rows), default=0)
     return RetentionBoard(
         board,
-        tuple(sorted(rows, key=_place)),
+        # What is kept of some of the cases cannot be compared with what is kept of all.
+        tuple(sorted(rows, key=lambda row: (row.case_count < judged, *_place(row)))),
         {reason: count for reason in LeftOut if (count := reasons.count(reason))},
     )
 

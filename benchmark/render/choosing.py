@@ -85,8 +85,8 @@ def sentences_of(shelf: Shortlist) -> Sentences:
         none_above=f"Nothing is recommended. {within} {why}",
         none_fits=f"Nothing is recommended. The limits leave none of {results}.",
         unknown={name: _left_out(name) for name in (MEMORY, TIME)},
-        services=f"A service needs no memory on this machine, so a limit of memory does not leave it out; {LOCAL!r} "
-        "(on the page: 'without services') does.",
+        services=f"A service needs no memory on this machine, so a limit of memory does not leave it out; "
+        f"'without services' (in a terminal: {LOCAL!r}) does.",
     )
 
 

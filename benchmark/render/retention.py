@@ -184,7 +184,9 @@ def retention_notes(board: RetentionBoard) -> list[str]:
     left = ", ".join(f"{count} {_LEFT_OUT[reason]}" for reason, count in board.left_out.items())
     found = [f"{counted(judged, 'case')} judged" + (f"; left out: {left}" if left else "")]
     found += [
-        f"{row.label}: {counted(row.case_count, 'case')} of them" for row in board.rows if row.case_count < judged
+        f"{row.label}: {counted(row.case_count, 'case')} of them, so it stands last"
+        for row in board.rows
+        if row.case_count < judged
     ]
     if any(row.is_blind for row in board.rows):
         found.append(f"{BLIND}: does not receive the question, so its score says little")

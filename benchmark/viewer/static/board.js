@@ -57,12 +57,14 @@ function Bar({ row, score, figure }) {
   </svg>`;
 }
 
-/** @param {{ row: PageBoardRow }} props */
-function Flags({ row }) {
-  return row.flags.map(
-    (flag) => html` <span class=${`flag ${flag.split(" ")[0]}`} title=${overview.flags[flag]}
+/** @param {{ row: PageBoardRow, only?: string[] }} props `only` are the flags that matter where they stand */
+function Flags({ row, only = row.flags }) {
+  return row.flags
+    .filter((flag) => only.includes(flag))
+    .map(
+      (flag) => html` <span class=${`flag ${flag.split(" ")[0]}`} title=${overview.flags[flag]}
       >${flag === INCOMPLETE && row.part ? `${flag}: ${row.part}` : flag}</span>`,
-  );
+    );
 }
 
 /** @param {{ row: PageBoardRow, chosen: string[], toggle: (id: string) => void, isLast: boolean }} props */

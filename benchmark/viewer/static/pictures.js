@@ -17,7 +17,7 @@ import { useTheme } from "./theme.js";
  * @property {string} description
  * @property {number | { step: number }} height
  * @property {Layer[]} [layer]
- * @typedef {{ axis?: object }} Config
+ * @typedef {{ axis?: object, legend?: object }} Config
  */
 
 const MOST_ROWS = 60;
@@ -53,7 +53,14 @@ const isNarrow = () => innerWidth < 700;
  * @param {Config} config
  * @param {number} width
  */
-const narrowed = (config, width) => (width > 560 ? config : { ...config, axis: { ...config.axis, labelLimit: 110 } });
+const narrowed = (config, width) =>
+  width > 560
+    ? config
+    : {
+        ...config,
+        axis: { ...config.axis, labelLimit: 110 },
+        legend: { ...config.legend, columns: 3, layout: { top: { anchor: "start", direction: "vertical" } } },
+      };
 
 /** @param {{ columns: TableColumn[], rows: Record<string, unknown>[] }} props */
 function DataTable({ columns, rows }) {

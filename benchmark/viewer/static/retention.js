@@ -11,16 +11,16 @@ import { Filter, holds, sortRows, Table } from "./table.js";
 /** @import { Column } from "./table.js" */
 
 const INTERVAL_OF = "net saved %";
+// Flags of the leaderboard that say something here.
+const ABOUT_KEEPING = ["incomplete", "published layout"];
 
 /** @param {{ row: RetentionRow }} props */
 function Name({ row: { id, label, is_blind, is_ceiling } }) {
   const result = resultOf(id);
   return html`${id ? html`<a href=${address("scenario", [id])}>${label}</a>` : label}${
     is_ceiling && html` <${LineFlag} name="ceiling" />`
-  }${result && html`<${Flags} row=${result} />`}${
-    is_blind &&
-    !result?.flags.includes("blind") &&
-    html` <span class="flag blind" title="does not receive the question">blind</span>`
+  }${result && html`<${Flags} row=${result} only=${ABOUT_KEEPING} />`}${
+    is_blind && html` <span class="flag blind" title="does not receive the question">blind</span>`
   }`;
 }
 

@@ -18,7 +18,7 @@ from benchmark.analysis.leaderboard import Flag
 from benchmark.analysis.retention import RetentionJudge, retention_boards
 from benchmark.matrix import Track
 from benchmark.record.read import iterate_results
-from benchmark.render.retention import COLUMNS
+from benchmark.render.retention import COLUMNS, retention_notes
 from benchmark.scoring import SCORER_VERSION, Embedder
 from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.charts import _pictures, chart_rows, specifications
@@ -290,8 +290,13 @@ def test_a_board_of_which_nothing_can_be_judged_is_not_what_is_kept(gathered: Ga
     assert all(any(row.case_count for row in board.rows) for board in found)
     assert len(found) < len(gathered.boards)
     for board in found:
+        counts = [row.case_count for row in board.rows]
+        assert counts == sorted(counts, reverse=True)
         assert [row.label for row in board.rows if row.is_ceiling] in ([], ["gold (reference)"])
     assert any(row.is_ceiling for board in found for row in board.rows)
+    # It kept more than the others, of half the cases.
+    assert found[0].rows[-1].label == "model-03"
+    assert "model-03: 5 cases of them, so it stands last" in retention_notes(found[0])
 
 
 # One score --------------------------------------------------------------------------------------------------------
