@@ -49,6 +49,7 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/cli/listing.py", "name"): "a key of what `ctxsift list --json` prints",
     ("benchmark/analysis/figures.py", "latency"): "the name of a column",
     ("benchmark/render/markdown.py", "machine"): "a heading for people",
+    ("benchmark/viewer/board_data.py", "floor"): "a badge of the leaderboard",
     ("benchmark/matrix.py", "enabled"): "a field of the matrix",
     ("ctxsift/extras.py", "cpu"): "the name of an extra",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
