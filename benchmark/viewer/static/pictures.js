@@ -81,8 +81,8 @@ function DataTable({ columns, rows }) {
 
 /**
  * One picture.
- * @param {{ name: string, data: Data, title: string, note?: string, below?: unknown }} props `name` is that of a specification, `data`
- *   its data sets; the first is what the picture is about.
+ * @param {{ name: string, data: Data, title: string, note?: string, below?: unknown }} props
+ *   `name` is that of a specification, `data` its data sets; the first is what the picture is about.
  */
 function Picture({ name, data, title, note = "", below }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));

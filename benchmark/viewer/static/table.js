@@ -145,7 +145,9 @@ function Table({ label, columns, rows, sort, keyOf, classOf, wordOf }) {
       <caption class="hidden">${label}</caption>
       <thead>
         <tr>
-          ${columns.map((column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} wordOf=${wordOf} />`)}
+          ${columns.map(
+            (column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} wordOf=${wordOf} />`,
+          )}
         </tr>
       </thead>
       <tbody>
