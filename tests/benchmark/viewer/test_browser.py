@@ -195,9 +195,9 @@ def test_the_board_is_ordered_sorted_and_filtered(show: Open) -> None:
     expect(page.get_by_label("Find")).to_be_focused()
     assert "q=model-02" in page.url
     page.get_by_label("Find").fill("")
-    page.get_by_label("Track").select_option("gpu")
+    page.get_by_role("combobox", name="Track").select_option("gpu")
     expect(page.get_by_role("status")).to_have_text("1 of 6 results")
-    page.get_by_label("Track").select_option("")
+    page.get_by_role("combobox", name="Track").select_option("")
     page.get_by_label("all reference rows").check()
     expect(page.get_by_role("link", name="control-echo", exact=True)).to_be_visible()
     assert "control-echo" in names(page)
