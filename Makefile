@@ -7,7 +7,7 @@
 # make fuzz             the tests that draw at random, with many more draws (an hour)
 # make perf-quick       a minute's watch over speed
 # make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer (needs quiet)
-# make samples          what docs/runner.md shows of a run: text and pictures (minutes; needs quiet)
+# make samples          what docs/runner.md shows of the packaged results: text and pictures
 # make fix              what linters can fix by themselves
 
 PYTHON ?= python3
@@ -66,8 +66,8 @@ tables: $(VENV)/.installed-test
 perf: $(VENV)/.installed-test
 	$(ONE_CORE) $(BIN)/python -m tests.perf
 
-samples: $(VENV)/.installed-test $(VENV)/.installed-models
-	$(BIN)/python -m tests.support.samples $(ARGS)
+samples: $(VENV)/.installed-test
+	$(BIN)/python -m tests.support.samples
 
 fix: $(VENV)/.installed-test node_modules/.installed
 	$(BIN)/ruff check --fix .

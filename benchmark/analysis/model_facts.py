@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmark.matrix import Scenario
 from benchmark.record.base import known
@@ -44,14 +44,14 @@ class ModelFacts:
 
 
 def facts_of(result: StoredResult) -> ModelFacts:
-    """Return what a result tells of its model; of a packaged one, older files have at least its hash."""
+    """Return what a result tells of its model; of a packaged one, the table of these tells what the header does not."""
     run, scenario = result.record.run, result.record.scenario
     if run is None:
         return ModelFacts(ModelFile())
     backend = run.backend
     file = known(backend.model_file) if backend else None
     return ModelFacts(
-        file=file or _by_hash(run),
+        file=_completed(file or ModelFile(), run),
         architecture=backend.architecture if backend else "",
         engine=f"{backend.engine} {backend.engine_version}" if backend else "",
         memory_bytes=None if scenario.sends_away else _memory(result),
@@ -77,10 +77,13 @@ def label_against(scenario: Scenario, file: ModelFile) -> str:
     return ""
 
 
-def _by_hash(run: Run) -> ModelFile:
-    """Return what the table of packaged models says of weights that an older result names by their hash alone."""
+def _completed(file: ModelFile, run: Run) -> ModelFile:
+    """Return what a header says, with what the table of packaged models says of weights with this hash."""
     model = known_weights(run.weights_sha256) if run.weights_sha256 else None
-    return ModelFile() if model is None else ModelFile(size_bytes=model.size, name=model.title, licence=model.licence)
+    if model is None:
+        return file
+    # A licence of the table was looked up; a publisher's header may leave it out.
+    return replace(file, size_bytes=file.size_bytes or model.size, name=model.title, licence=model.licence)
 
 
 def _memory(result: StoredResult) -> int | None:

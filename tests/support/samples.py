@@ -1,55 +1,54 @@
-"""Writes what docs/runner.md shows of a run: `make samples` runs the packaged models as `make bench` does (minutes).
+"""Writes what docs/runner.md shows of the packaged results: their board as text, and pictures of their page.
 
-The text of the run goes between the marks there, the pictures of its page into docs/images. Run it on a quiet
-machine: the times in it are of that machine.
+`make samples` writes both in half a minute; a test holds the text to what the command prints.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from benchmark.record.read import read_result
+from benchmark.record.result import Answered
 from ctxsift.files import write_atomically
 from ctxsift.terminal import show
 from tests.conftest import ROOT
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 
 RUNNER, IMAGES = ROOT / "docs" / "runner.md", ROOT / "docs" / "images"
-_SAMPLE = re.compile("(<!-- sample: make samples -->\n).*?(<!-- end of sample -->\n)", re.DOTALL)
-_SHOWN_FIRST = 4
-_WIDTH, _HEIGHT = 1500, 520
-# The model whose progress and one of whose cases are shown.
+RESULTS = ROOT / "benchmark" / "packaged_results" / "easy"
+SAMPLE = re.compile("(<!-- sample: make samples -->\\n\\n```\\n).*?(```\\n\\n<!-- end of sample -->\\n)", re.DOTALL)
+_WIDTH, _HEIGHT = 1500, 720
+# One of its cases is shown.
 _SHOWN_MODEL = "cpu-qwen2.5-coder-1.5b-q4_k_m"
 
 
-def run_models(folder: Path, options: Sequence[str]) -> str:
-    """Run the packaged models and return what was printed: progress of one of them in short, and the board."""
-    command = [sys.executable, "-m", "benchmark.runner", "--phase", "cpu-screen", "--output-dir", str(folder), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    told = [line for line in done.stderr.splitlines() if line.startswith(f"{_SHOWN_MODEL}: ")]
-    board = "\n".join(line.rstrip() for line in done.stdout.splitlines() if str(folder) not in line).strip()
-    return "\n".join(["```", *told[:_SHOWN_FIRST], "...", told[-1], "```", "", "```", board, "```", ""])
+def board() -> str:
+    """Return what `benchmark.report` prints of the packaged results over the easy cases, in a narrow terminal."""
+    command = [sys.executable, "-m", "benchmark.report", str(RESULTS)]
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment).stdout
+    return "".join(f"{line.rstrip()}\n" for line in told.splitlines())
 
 
-def best_case(folder: Path) -> str:
+def best_case() -> str:
     """Return the id of the case that the shown model answered best."""
-    (path,) = folder.rglob(f"{_SHOWN_MODEL}.json")
-    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    return str(max(cases, key=lambda case: case.get("case_score") or 0.0)["case_id"])
+    answered = read_result(RESULTS / f"{_SHOWN_MODEL}.json.gz").record.cases
+    best = max((case for case in answered if isinstance(case, Answered)), key=lambda case: case.recovered.case_score)
+    return best.question.case_id
 
 
 def take_pictures(folder: Path) -> None:
     """Write the pictures of the leaderboard and of one case."""
     page = folder / "page.html"
-    subprocess.run([sys.executable, "-m", "benchmark.viewer", str(folder), "-o", str(page)], cwd=ROOT, check=True)
-    views = {"board": ("", _HEIGHT), "case": (f"#/case/{_SHOWN_MODEL}/{best_case(folder)}", 2 * _HEIGHT)}
+    subprocess.run([sys.executable, "-m", "benchmark.viewer", str(RESULTS), "-o", str(page)], cwd=ROOT, check=True)
+    views = {"board": ("", _HEIGHT), "case": (f"#/case/{_SHOWN_MODEL}/{best_case()}", 2 * _HEIGHT)}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for name, (address, height) in views.items():
@@ -62,19 +61,19 @@ def take_pictures(folder: Path) -> None:
         browser.close()
 
 
-def main(options: Sequence[str]) -> int:
-    """Run the models with `options` (those of the runner), write docs/runner.md and pictures, and say where."""
-    if len(_SAMPLE.findall(RUNNER.read_text(encoding="utf-8"))) != 1:
+def main() -> int:
+    """Write docs/runner.md and pictures, and say where."""
+    text = RUNNER.read_text(encoding="utf-8")
+    if len(SAMPLE.findall(text)) != 1:
         raise ValueError(f"{RUNNER}: needs one sample between its marks")
     with tempfile.TemporaryDirectory() as name:
-        said = run_models(Path(name), options)
         take_pictures(Path(name))
-    text = RUNNER.read_text(encoding="utf-8")
-    write_atomically(RUNNER, _SAMPLE.sub(lambda found: f"{found[1]}\n{said}\n{found[2]}", text))
+    told = board()
+    write_atomically(RUNNER, SAMPLE.sub(lambda found: f"{found[1]}{told}{found[2]}", text))
     for path in (RUNNER, IMAGES / "board.png", IMAGES / "case.png"):
         show(str(path))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

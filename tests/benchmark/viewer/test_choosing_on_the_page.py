@@ -94,8 +94,7 @@ def test_the_page_chooses_what_the_terminal_chooses(gathered: Gathered) -> None:
 
 def test_the_board_tells_what_models_are_as_far_as_files_do(gathered: Gathered) -> None:
     told = overview(gathered, [])
-    # Older files know size and licence by the hash of the weights, and the memory that was measured.
-    assert told.model_columns == ["file", "peak memory"]
+    assert told.model_columns == ["quantization", "parameters", "file", "peak memory"]
     assert told.has_choosers
     about = {row.label: row.about_model for row in told.results}
     (small,) = (info for label, info in about.items() if info and label.startswith("cpu-smollm2"))
@@ -104,7 +103,7 @@ def test_the_board_tells_what_models_are_as_far_as_files_do(gathered: Gathered) 
     shown = next(each for each in gathered.shown if each.result.name == "cpu-smollm2-135m-q4_1")
     (model,) = (group for group in detail(shown).identity if group.heading == "Model")
     lines = {line.label: line.content for line in model.lines}
-    assert (lines["licence"], lines["quantization"]) == ("Apache-2.0", "not known")
+    assert (lines["licence"], lines["quantization"]) == ("Apache-2.0", "Q4_1")
 
 
 def test_very_many_results_are_chosen_by_all_cases_alone(gathered: Gathered, monkeypatch: pytest.MonkeyPatch) -> None:
