@@ -17,15 +17,11 @@ from ctxsift.sessions.artifacts.records import (
     FailedCommand,
     IndexLimits,
 )
+from ctxsift.sessions.artifacts.shell_programs import program
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.verdicts import fails, nothing_ran, verdict
 
-# Exit code 1 of these is an answer: nothing found, not equal, not there.
-_ANSWERS = frozenset(
-    {"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "comm", "test", "[", "[[", "expr", "read", "false"}
-    | {"which", "type", "command", "pgrep", "pkill"}
-)
 _STOPPED_CODES = frozenset({124, 130, 137, 143})
 _BANNER = re.compile(r"^> \S+@\S+ (\S+)$", re.MULTILINE)
 _HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILINE)
@@ -112,8 +108,8 @@ def benign(run: ShellRun, code: int) -> bool:
     name = run.failing[0] if run.failing else ""
     words = run.failing
     if words[:1] == ("xargs",):
-        return code in (1, 123) and any(word in _ANSWERS for word in words)
-    asking = name in _ANSWERS or (words[:2] == ("git", "diff") or words[:2] == ("git", "grep"))
+        return code in (1, 123) and any(program(word).answers for word in words)
+    asking = program(name).answers or words[:2] in (("git", "diff"), ("git", "grep"))
     return code == 1 and asking and name not in run.printed.complaints()
 
 

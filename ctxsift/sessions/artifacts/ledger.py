@@ -23,8 +23,9 @@ class Ledger:
     files: dict[str, Tracked] = field(default_factory=dict)
     # Paths that were listed; a dictionary keeps their order.
     seen: dict[str, None] = field(default_factory=dict)
-    # Folders and patterns whose listing was complete: a path in them that was not listed is not there.
-    listed: dict[tuple[str, str, bool], frozenset[str]] = field(default_factory=dict)
+    # Folders whose listing was complete: a path in them (or, where it is deep, below them) that was not listed is
+    # not there.
+    listed: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
     # What git held in a folder before the session changed anything there.
     tracked: dict[str, frozenset[str]] = field(default_factory=dict)
     # Folders that the session made, or made sure of; of them those that were not there before.
@@ -100,21 +101,16 @@ class Ledger:
     def missing(self, path: str) -> None:
         """Take down that a path was looked for in vain."""
         if path not in self.files and path not in self.seen:
-            self._listing((path, "", False), frozenset())
+            self._listing((path, False), frozenset())
 
-    def list_all(
-        self, folder: str, paths: list[str], *, glob: str = "", deep: bool = True, others: list[str] | None = None
-    ) -> None:
-        """Take down a complete listing of a folder: `glob` for the names in it, `deep` for folders below.
-
-        `others` were listed as well but may be folders.
-        """
-        for path in paths:
-            self.see(path)
-        self._listing((folder, glob, deep), frozenset([*paths, *(others or [])]))
+    def list_all(self, folder: str, paths: list[str], *, deep: bool = True) -> None:
+        """Take down that these are all that stands in a folder, or `deep` below it."""
+        self._listing((folder, deep), frozenset(paths))
 
     def list_tracked(self, folder: str, paths: list[str]) -> None:
         """Take down all that git holds in a folder: what it does not hold is not there, as far as work goes."""
+        for path in paths:
+            self.see(path)
         self.list_all(folder, paths)
         changed = any(file.changed and below(path, folder) for path, file in self.files.items())
         if not changed and len(self.tracked) < _MOST_FOLDERS:
@@ -126,7 +122,7 @@ class Ledger:
         if len(self.searches) > 50:
             self.searches.pop(next(iter(self.searches)))
 
-    def _listing(self, key: tuple[str, str, bool], paths: frozenset[str]) -> None:
+    def _listing(self, key: tuple[str, bool], paths: frozenset[str]) -> None:
         self.listed.pop(key, None)
         self.listed[key] = paths
         while len(self.listed) > 400 or sum(map(len, self.listed.values())) > self.limits.known_paths:
@@ -135,12 +131,10 @@ class Ledger:
     def _not_listed(self, path: str) -> bool:
         if any(below(path, folder) for folder in self.new_folders):
             return True
-        name = path.rpartition("/")[2]
-        for (folder, glob, deep), paths in self.listed.items():
+        for (folder, deep), paths in self.listed.items():
             if path == folder and not paths:
                 return True
-            inside = below(path, folder) and (deep or "/" not in shown(path, folder))
-            if inside and path not in paths and (not glob or pattern(glob).fullmatch(name)):
+            if below(path, folder) and path not in paths and (deep or "/" not in shown(path, folder)):
                 return True
         return False
 

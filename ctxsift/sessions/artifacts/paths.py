@@ -13,17 +13,11 @@ _MOUNTED = re.compile(r"/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+|\d{1,3}\.\.\d{1,3})\}")
 _LONGEST_GLOB, _MOST_BRACES = 1_000, 50
 _MOST_PARENTS = 64
-_SEPARATOR = re.compile(r"(?<=[\w.:~])\\(?=[\w.*?$])")
 
 
 def is_windows(folder: str) -> bool:
     """Return True if a folder has a drive, in whatever spelling."""
     return bool(_DRIVE.match(folder))
-
-
-def turned(command: str) -> str:
-    """Return a command of a shell where a backslash escapes nothing, with the separators of paths turned round."""
-    return _SEPARATOR.sub("/", command)
 
 
 def resolve(path: str, folder: str) -> str:

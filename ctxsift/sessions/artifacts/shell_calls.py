@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ctxsift.sessions.artifacts.checks import bare
 from ctxsift.sessions.artifacts.command_log import CommandLog, benign, check_of, hook_checks, outcome
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, body, clean, key_line
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.records import CheckKind, CheckState
 from ctxsift.sessions.artifacts.repository import Repository
-from ctxsift.sessions.artifacts.shell_commands import HANDLERS
+from ctxsift.sessions.artifacts.shell_commands import handler
 from ctxsift.sessions.artifacts.shell_git import run_git
-from ctxsift.sessions.artifacts.shell_operands import is_dry_run
+from ctxsift.sessions.artifacts.shell_programs import program
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import CommandOutput, CommandStatus
 from ctxsift.sessions.artifacts.verdicts import verdict
 from ctxsift.sessions.artifacts.versions import Before
 
 _MOST_OUTPUT = 1_000_000
-# Print nothing that could be a check's.
-_QUIET = frozenset(
-    {"cd", "pushd", "popd", "export", "set", "source", ".", ":", "true", "sleep", "mkdir", "rm", "touch"}
-)
 _OPEN_FILE = re.compile(r"^\[File: (.+?) \(\d+ lines total\)\]", re.MULTILINE)
 _NOT_APPLIED = re.compile(
     r"have NOT been applied|edit(?:s|ing)? (?:was|were|has|have) not (?:been )?applied|introduced new syntax error"
@@ -80,9 +77,9 @@ class ShellCalls:
             self._checks.append((invocation, run.folder, *check))
         elif invocation.name in ("echo", "printf"):
             self._said.append(" ".join(invocation.words[1:]).strip())
-        elif not invocation.before and invocation.shows and invocation.name not in _QUIET:
+        elif not invocation.before and invocation.shows and not program(invocation.name).quiet:
             self._mixed = True
-        if is_dry_run(invocation):
+        if "--dry-run" in invocation.words:
             return
         if invocation.name == "git":
             made = run_git(run, invocation)
@@ -93,20 +90,13 @@ class ShellCalls:
                 for command, kind, state in hook_checks(run.output, made=bool(made)):
                     line = key_line(run.output) if state is CheckState.FAILED else ""
                     self._check(self._folder(run.folder), command, kind, state, line, within)
-        elif handler := HANDLERS.get(invocation.name):
-            handler(run, invocation)
-        elif invocation.name in ("npx", "uv", "poetry", "sudo", "env", "timeout", "time", "command"):
-            self._wrapped(run, invocation)
+        elif take_down := handler(invocation.name):
+            take_down(run, invocation)
+        elif not check and (inner := tuple(bare(list(invocation.words))))[1:] != invocation.words[1:]:
+            # What only runs another command: `sudo rm`, `uv run python`.
+            self._handle(run, replace(invocation, words=inner))
         if invocation.status is CommandStatus.NOT_SHOWN and invocation.name.startswith(("python", "node")):
             self._crashed |= bool(_CRASH.search(run.output))
-
-    def _wrapped(self, run: ShellRun, invocation: Invocation) -> None:
-        """Hand on a command that only runs another: `sudo rm`, `uv run python`."""
-        words = list(invocation.words)
-        inner = next((n for n, word in enumerate(words) if n and (word in HANDLERS or word == "git")), 0)
-        if inner and words[0] != "npx":
-            ended = (invocation.status, invocation.code, invocation.after, invocation.before)
-            run.handle(run, Invocation(tuple(words[inner:]), *ended, invocation.text))
 
     def _folder(self, folder: str) -> str:
         return shown(folder, self.ledger.folder) if folder != self.ledger.folder else "."

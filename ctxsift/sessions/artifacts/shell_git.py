@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.records import Action
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
-from ctxsift.sessions.artifacts.shell_scripts import git_apply
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
@@ -419,13 +418,9 @@ def _switch(call: GitCall) -> None:
         call.run.repository.switch(call.folder, call.words[0] if call.words else "-")
 
 
-def _apply(call: GitCall) -> None:
-    git_apply(call.run, call.invocation)
-
-
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "restore": _restore, "reset": _reset, "stash": _stash,
     "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _init,
-    "clone": _clone, "branch": _branch, "switch": _switch, "apply": _apply, "diff": _look, "show": _look,
+    "clone": _clone, "branch": _branch, "switch": _switch, "diff": _look, "show": _look,
     "log": _look, "blame": _look,
 }  # fmt: skip

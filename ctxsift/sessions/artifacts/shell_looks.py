@@ -1,24 +1,30 @@
-"""Commands that look at files and change none."""
+"""Commands that look at files: which ones were read, and what listings tell of those that are there and are not."""
 
 from __future__ import annotations
 
 import re
 
-from ctxsift.sessions.artifacts.shell_operands import files_of, is_folder, operands
+from ctxsift.sessions.artifacts.paths import resolve
+from ctxsift.sessions.artifacts.shell_operands import files_of, has, is_folder, operands, values
+from ctxsift.sessions.artifacts.shell_programs import program
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
+from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, CommandStatus
 
-READ_PART = frozenset({"head", "tail"})
-# What a program of awk prints into a file; of a name that is put together, the file is not known.
-_PRINTED_INTO = re.compile(
-    r"print(?:f?\([^()]{0,200}\)|[^;}\n>(]{0,200})\s{0,8}(>>?)\s{0,8}\"([^\"]{1,200})\"\s{0,8}(?=[;}\n]|\Z)"
+_MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
+_MOST_LINES, _MOST_FOUND, _MOST_MATCHED, _MOST_LINE = 20_000, 2000, 200, 1000
+# A date, not only a year: a size may have four digits, too.
+_DATE = (
+    r"(?:[^\W\d]{3,5}\.?\s+\d{1,2}\.?|\d{1,2}\.?\s+[^\W\d]{3,5}\.?|(?:\d{4}-)?\d\d-\d\d)\s+"
+    r"(?:\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:\s[+-]\d{4})?|\d{4})|\d{4}-\d\d-\d\d"
 )
+_LONG = re.compile(rf"[-dlbcps][rwxsStT-]{{9}}[@+.]?\s+\d+\s.*?\s(?:{_DATE})\s+(.+)")
 
 
 def read_files(run: ShellRun, invocation: Invocation) -> None:
     """`cat` and its like: whole files, or their beginnings and ends."""
+    part = " ".join(invocation.words[:-1]) if program(invocation.name).effect == "part" else ""
+    cut = [" ".join(words) for words in invocation.after if words and words[0] in ("head", "tail", "grep", "sed")]
     for path in files_of(run, invocation, operands(invocation)):
-        part = " ".join(invocation.words[:-1]) if invocation.name in READ_PART else ""
-        cut = [" ".join(words) for words in invocation.after if words and words[0] in ("head", "tail", "grep", "sed")]
         if not path.endswith("/"):
             run.ledger.read(path, part or ("| " + cut[0] if cut else ""))
     if invocation.name == "cat" and invocation.text is not None and not operands(invocation):
@@ -30,24 +36,94 @@ def inspect_files(run: ShellRun, invocation: Invocation) -> None:
     for path in files_of(run, invocation, operands(invocation)):
         if not is_folder(run, path):
             run.ledger.read(path, invocation.name, part=True)
-    if invocation.name == "sort" and "-o" in invocation.words[:-1]:
-        target = invocation.words[invocation.words.index("-o") + 1]
-        run.ledger.write(run.path(target), None, "sort")
 
 
 def filter_files(run: ShellRun, invocation: Invocation) -> None:
     """`awk`, `jq` and their like: a program first, then files."""
     scripted = any(word in ("-f", "--from-file") for word in invocation.words)
-    words = operands(invocation)
-    for path in files_of(run, invocation, words if scripted else words[1:]):
+    for path in files_of(run, invocation, operands(invocation)[not scripted :]):
         if "=" not in path.rpartition("/")[2]:
             run.ledger.read(path)
-    is_awk = invocation.name.endswith("awk") and invocation.name not in run.printed.complaints()
-    if is_awk and words and not scripted:
-        for arrow, name in dict.fromkeys(_PRINTED_INTO.findall(words[0])):
-            for path in files_of(run, invocation, [name]):
-                # Of awk, `>` empties a file once, when it is opened.
-                if arrow == ">>":
-                    run.ledger.append(path, None)
-                else:
-                    run.ledger.write(path, None, invocation.name)
+
+
+def list_files(run: ShellRun, invocation: Invocation) -> None:
+    """`ls`, `find`: what was printed is there; where `ls` printed all of a folder, the rest is not."""
+    words = [word for word in invocation.words[1:] if UNKNOWN not in word]
+    lines = run.output.split("\n")[:_MOST_LINES]
+    if invocation.name == "find":
+        _found(run, words, lines)
+    elif run.printing == 1:
+        _listed(run, invocation, words, lines)
+
+
+def _whole(run: ShellRun, invocation: Invocation) -> bool:
+    """Return True if all that a listing found stands in the output."""
+    passing = all(words and words[0] in ("sort", "cat") for words in invocation.after)
+    return passing and invocation.status is not CommandStatus.FAILED and not LEFT_OUT.search(run.output[-300:])
+
+
+def _found(run: ShellRun, words: list[str], lines: list[str]) -> None:
+    options = next((n for n, word in enumerate(words) if word.startswith(("-", "!", "("))), len(words))
+    roots = tuple(root.rstrip("/") for root in words[:options] or ["."])
+    if not {"f", "-name"} & set(words[options:]) or {"d", "l"} & set(words[options:]):
+        return
+    for line in lines:
+        if line in roots or line.startswith(tuple(f"{root}/" for root in roots)):
+            run.ledger.see(run.path(line.strip()))
+
+
+def _listed(run: ShellRun, invocation: Invocation, words: list[str], lines: list[str]) -> None:
+    places = [word for word in words if not word.startswith("-")]
+    if len(places) > 1 or has(invocation, "dR") or "No such file" in run.output:
+        return
+    place = run.path(places[0]) if places else run.folder
+    long, marks = has(invocation, "l"), has(invocation, "F")
+    names: list[str] = []
+    for line in lines:
+        if not line.strip() or line.startswith("total ") or line.strip() == "(no output)":
+            continue
+        if row := _LONG.fullmatch(line.strip()[:_MOST_LINE]):
+            names.append("" if line.strip().startswith("d") else row[1].partition(" -> ")[0])
+        elif not long:
+            names.extend(re.split(r"\t+ *| {2,}", line.strip()))
+    names = [name.rstrip("*@=|") if marks else name for name in names]
+    files = [resolve(name, place) for name in names if name and not name.endswith("/") and name not in (".", "..")]
+    if files == [place] or names == places:
+        run.ledger.see(place)
+        return
+    # Names that may be folders are no files, but they are there.
+    seen = [path for path in files if long or has(invocation, "Fp") or "." in path.rpartition("/")[2][1:]]
+    for path in seen:
+        run.ledger.see(path)
+    if _whole(run, invocation):
+        run.ledger.list_all(place, files, deep=False)
+
+
+def search_files(run: ShellRun, invocation: Invocation) -> None:
+    """`grep` and `rg`: files that are named were searched; those that the output names are there."""
+    given, plain = values(invocation, "-e", "-f"), operands(invocation)
+    pattern, places = ("", plain) if given else ("".join(plain[:1]), plain[1:])
+    names_only = has(invocation, "l", "--files-with-matches")
+    if names_only and run.printing == 1 and not invocation.after:
+        paths = [run.path(line) for line in run.output.split("\n") if " " not in line and ("/" in line or "." in line)]
+        run.ledger.remember_search((run.folder, *invocation.words), paths[:_MOST_FOUND])
+    recursive = has(invocation, "rR", "--recursive") or invocation.name in ("rg", "ag", "ack")
+    for path in files_of(run, invocation, [word for word in places if word not in (".", "..")]):
+        if not run.ledger.children(path) and (not recursive or re.search(r"[^/.]\.\w{1,12}$", path)):
+            run.ledger.read(path, f"{invocation.name} {pattern}".strip(), part=True)
+    if recursive or len(places) > 1:
+        _matches(run, [word for word in places if UNKNOWN not in word] or ["."], names_only=names_only)
+
+
+def _matches(run: ShellRun, places: list[str], *, names_only: bool) -> None:
+    """Files of which a search printed lines were looked at; where it printed names alone, they are there."""
+    found: dict[str, None] = {}
+    for line in run.output.split("\n")[:_MOST_FOUND]:
+        match = _MATCH.match(line[:_MOST_LINE])
+        if match and any(word == "." or match[1].startswith(word.rstrip("/") + "/") for word in places):
+            found[run.path(match[1])] = None
+    for path in list(found)[:_MOST_MATCHED]:
+        if names_only:
+            run.ledger.see(path)
+        else:
+            run.ledger.read(path, "found by a search", part=True)

@@ -35,9 +35,6 @@ _MOST_WORDS = 2000
 _MOST_COMMANDS, _MOST_VALUE = 5000, 20_000
 
 
-_CMDLET = re.compile(r"[A-Z][A-Za-z]+-[A-Z][A-Za-z]+")
-
-
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """A simple command as it ran.
@@ -62,9 +59,8 @@ class Invocation:
 
     @property
     def name(self) -> str:
-        """The program, without its folder; cmdlets of PowerShell in small letters, whatever they were written in."""
-        name = self.words[0].rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd") if self.words else ""
-        return name.lower() if _CMDLET.fullmatch(name) else name
+        """The program, without its folder."""
+        return self.words[0].rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd") if self.words else ""
 
 
 @dataclass(slots=True)
@@ -75,7 +71,7 @@ class ShellRun:
         folder: where it starts, and after `walk` where it ended.
         printed: what the whole line printed.
         produced: text that the last simple command printed, where it is known; for redirects.
-        previous, stack: the folders that `cd -` and `popd` go back to, as far as this line tells.
+        previous: the folder that `cd -` and `popd` go back to, as far as this line tells.
 
     """
 
@@ -94,7 +90,6 @@ class ShellRun:
     commits: int = 0
     walked: int = 0
     previous: str = ""
-    stack: list[str] = field(default_factory=list)
 
     @property
     def output(self) -> str:

@@ -5,64 +5,21 @@ from __future__ import annotations
 import re
 
 from ctxsift.sessions.artifacts.node_scripts import javascript_ops
-from ctxsift.sessions.artifacts.patches import Patched, PatchKind, codex_patch, unified_patch
+from ctxsift.sessions.artifacts.patches import BEGIN, apply_patch
 from ctxsift.sessions.artifacts.scripts import FileOp, OpKind, python_ops
-from ctxsift.sessions.artifacts.shell_operands import files_of
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
-from ctxsift.sessions.artifacts.versions import Before
-
-
-def apply_patched(run: ShellRun, patched: list[Patched]) -> None:
-    """Take down what the files of a patch became."""
-    for each in patched:
-        path, detail = run.path(each.path), _change(each.old, each.new)
-        if each.kind is PatchKind.ADD:
-            run.ledger.write(path, each.new, detail, before=Before.MISSING)
-        elif each.kind is PatchKind.DELETE:
-            run.ledger.delete(path, "patch")
-        else:
-            if each.old or each.new:
-                run.ledger.edit(path, detail, old=each.old, new=each.new)
-            if each.moved_to:
-                run.ledger.move(path, run.path(each.moved_to))
-
-
-def _change(old: str, new: str) -> str:
-    first = next((line.strip() for line in new.split("\n") if line.strip()), "")
-    return f"-{len(old.splitlines())} +{len(new.splitlines())} lines" + (f": {first}" if first else "")
 
 
 def run_patch(run: ShellRun, invocation: Invocation) -> None:
-    """`patch` and `apply_patch`: from a heredoc or a file that the session wrote; else what the output names."""
-    if invocation.name in ("apply_patch", "applypatch"):
-        text = invocation.text or next((word for word in invocation.words[1:] if "*** Begin Patch" in word), "")
+    """`patch` and `apply_patch`: from a heredoc or a word; else what the output names."""
+    if invocation.name != "patch":
+        text = invocation.text or next((word for word in invocation.words[1:] if BEGIN in word), "")
         if invocation.status is not CommandStatus.FAILED:
-            apply_patched(run, codex_patch(text))
+            apply_patch(run.ledger, text, run.folder)
         return
-    if any(word in ("-C", "--check") for word in invocation.words):
-        return
-    for name in re.findall(r"^(?:checking|patching) file '?(.+?)'?$", run.output, re.MULTILINE):
-        if not re.search(rf"saving rejects to file {re.escape(name)}", run.output):
-            run.ledger.edit(run.path(name), "patch")
-
-
-def patch_text(run: ShellRun, invocation: Invocation, named: list[str]) -> str:
-    """Return the text of a patch: a heredoc, or the files that are named where their text is known."""
-    files = [run.ledger.files.get(path) for path in files_of(run, invocation, named)]
-    return invocation.text or "".join(file.work.text or "" for file in files if file and file.work)
-
-
-def git_apply(run: ShellRun, invocation: Invocation) -> None:
-    """`git apply`: all of a patch or nothing of it."""
-    if invocation.status is CommandStatus.FAILED or {"--check", "--stat", "--cached"} & set(invocation.words):
-        return
-    named = [word for word in invocation.words[2:] if not word.startswith("-")]
-    patched = unified_patch(patch_text(run, invocation, named), 1)
-    if {"-R", "--reverse"} & set(invocation.words):
-        back = {PatchKind.ADD: PatchKind.DELETE, PatchKind.DELETE: PatchKind.ADD}
-        patched = [Patched(back.get(p.kind, p.kind), p.path, p.new, p.old) for p in patched]
-    apply_patched(run, patched)
+    for name in re.findall(r"^patching file '?(.+?)'?$", run.output, re.MULTILINE):
+        run.ledger.edit(run.path(name), "patch")
 
 
 _STOPPED = re.compile(r'File "(?:<stdin>|<string>|-)", line (\d+), in <module>')

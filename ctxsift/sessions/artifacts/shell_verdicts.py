@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from ctxsift.sessions.artifacts.shell import Node, Pipeline, Simple
+from ctxsift.sessions.artifacts.shell_programs import program
 from ctxsift.sessions.artifacts.shell_words import plain_text
 
 # Stands for what only the shell knew; a word with it names no path.
@@ -18,15 +19,7 @@ _COMPLAINT = re.compile(
     r"(?:[\w./-]*sh(?:\[\d+\])?: (?:line \d+: )?)?(?:\d+: )?([\w.+-]+)(?::\d+)?:"
     r" (?!Nothing to be done|'.+' is up to date)(.+)"
 )
-# Commands that say so when they fail; one that is silent has succeeded.
-_OUTSPOKEN = frozenset({
-    "cd", "pushd", "popd", "mkdir", "rmdir", "cp", "mv", "rm", "ln", "touch", "cat", "head",
-    "tail", "nl", "sed", "tee", "echo", "printf", "chmod", "chown", "export", "source", ".", "ls",
-    "find", "wc", "sort", "uniq", "awk", "cut", "true", ":", "set", "unset", "sleep", "date",
-    "pwd", "tr", "xargs", "less", "more", "column",
-})  # fmt: skip
-
-
+# Of git, those that say so when they fail.
 _OUTSPOKEN_GIT = frozenset(
     {"add", "rm", "mv", "checkout", "switch", "restore", "stash", "tag", "branch", "push", "pull", "fetch", "status"}
 )
@@ -133,7 +126,7 @@ class CommandOutput:
         return words[1] in _OUTSPOKEN_GIT and not refused
 
     def _outspoken(self, pipeline: Pipeline) -> bool:
-        return (plain_words(pipeline.parts[-1]) or ("",))[0] in _OUTSPOKEN and not pipeline.negated
+        return program((plain_words(pipeline.parts[-1]) or ("",))[0]).says and not pipeline.negated
 
     def _complained(self, pipeline: Pipeline) -> bool:
         words = plain_words(pipeline.parts[-1])

@@ -12,8 +12,8 @@ from itertools import pairwise
 from ctxsift.sessions.artifacts.command_log import CommandLog
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, ending, key_line
-from ctxsift.sessions.artifacts.patches import PatchKind, codex_patch
-from ctxsift.sessions.artifacts.paths import is_windows, resolve, shown, turned
+from ctxsift.sessions.artifacts.patches import BEGIN, apply_patch, change
+from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
 from ctxsift.sessions.artifacts.versions import Before, Version
 
@@ -41,9 +41,6 @@ _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MOST_UNDONE = 200
 # Codex tells it above what a command printed until then.
 _GOING_ON = re.compile(r"^Process running with session ID (\d{1,20})$", re.MULTILINE)
-# Shells of Windows, and the tools that run Git Bash there; other tools run what Windows has.
-_OF_WINDOWS = re.compile(r"(?:.*[\\/])?(?:powershell|pwsh|cmd)(?:\.exe)?", re.IGNORECASE)
-_BASH = frozenset({"Bash", "bash", "execute_bash"})
 # What is typed into a terminal and runs nothing: to wait, to end a program, to answer it.
 _KEY = re.compile(r"(?:[CM]-.|Enter|Escape|Tab|Space|Up|Down|Left|Right|BSpace|PageUp|PageDown|.)?")
 # Shells that keep their folder from call to call.
@@ -132,12 +129,10 @@ class Tools:
     def run(self, call: _Call) -> None:
         """Tools that run a command line."""
         command, folder = _command_line(call), self._shell_folder(call)
-        if _OF_WINDOWS.fullmatch(call.name) or (is_windows(folder) and call.name not in _BASH):
-            command = turned(command)
         if "keystrokes" in call.arguments and _KEY.fullmatch(command.strip()):
             self.shell.later(call.result.text, call.ended[1])
             return
-        if "*** Begin Patch" in command and not re.search(r"<<", command):
+        if BEGIN in command and not re.search(r"<<", command):
             self.patch(call)
             return
         text = call.result.text
@@ -230,10 +225,10 @@ class Tools:
             return
         old, new = old or "", new if new is not None else content or ""
         if not old and self.ledger.exists(call.path) is not True and _CREATED.search(call.result.text[:600]):
-            self.ledger.write(call.path, new, _change(old, new), before=Before.MISSING)
+            self.ledger.write(call.path, new, change(old, new), before=Before.MISSING)
             return
         everywhere = bool(arguments.get("replace_all"))
-        self.ledger.edit(call.path, _change(old, new), old=old, new=new, everywhere=everywhere)
+        self.ledger.edit(call.path, change(old, new), old=old, new=new, everywhere=everywhere)
 
     def editor(self, call: _Call) -> None:
         """`str_replace_editor` and its like: the argument `command` says what to do."""
@@ -265,29 +260,12 @@ class Tools:
 
     def patch(self, call: _Call) -> None:
         """`apply_patch` of Codex."""
-        texts = [value for value in call.arguments.values() if isinstance(value, str)]
-        texts += [
-            item
-            for value in call.arguments.values()
-            if isinstance(value, list)
-            for item in value
-            if isinstance(item, str)
-        ]
-        text = next((each for each in texts if "*** Begin Patch" in each), "")
-        if call.failed or (call.ended.code or 0) != 0:
+        if call.failed or call.ended.code:
             self._fail(call)
             return
-        for each in codex_patch(text):
-            path = resolve(each.path, call.folder)
-            if each.kind is PatchKind.ADD:
-                self.ledger.write(path, each.new, _change("", each.new), before=Before.MISSING)
-            elif each.kind is PatchKind.DELETE:
-                self.ledger.delete(path, "apply_patch")
-            else:
-                if each.old or each.new:
-                    self.ledger.edit(path, _change(each.old, each.new), old=each.old, new=each.new)
-                if each.moved_to:
-                    self.ledger.move(path, resolve(each.moved_to, call.folder))
+        values = [each for value in call.arguments.values() for each in (value if isinstance(value, list) else [value])]
+        text = next((each for each in values if isinstance(each, str) and BEGIN in each), "")
+        apply_patch(self.ledger, text, call.folder)
 
     def delete(self, call: _Call) -> None:
         """Tools that remove a file."""
@@ -368,7 +346,7 @@ def _from_line(line: str) -> dict[str, JsonValue]:
 def _by_shape(call: _Call) -> Tool | None:
     """Return what to do with a tool that no row names; None where its arguments tell nothing."""
     texts = [value for value in call.arguments.values() if isinstance(value, str)]
-    if any("*** Begin Patch" in text for text in texts):
+    if any(BEGIN in text for text in texts):
         return Tools.patch
     if call.text(_PATH):
         if isinstance(call.arguments.get("command"), str):
@@ -392,9 +370,6 @@ def _command_line(call: _Call) -> str:
         words = [word for word in value if isinstance(word, str)]
         if len(words) > 2 and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1] in ("-lc", "-c", "-l"):
             return words[2]
-        if words and _OF_WINDOWS.fullmatch(words[0]):
-            start = next((n for n, word in enumerate(words) if word.lower() in ("-command", "-c", "/c")), len(words))
-            return turned(" ".join(words[start + 1 :]))
         return shlex.join(words)
     return value if isinstance(value, str) else ""
 
@@ -410,10 +385,3 @@ def _codex_output(text: str) -> tuple[str, int | None] | None:
     inner = told.get("metadata") if isinstance(told.get("metadata"), dict) else told
     code = inner.get("exit_code") if isinstance(inner, dict) else None
     return output, code if isinstance(code, int) else None
-
-
-def _change(old: str, new: str) -> str:
-    gone, come = old.splitlines(), new.splitlines()
-    first = next((line.strip() for line in come if line.strip() and line not in gone), "")
-    first = first or next((f"without {line.strip()}" for line in gone if line.strip() and line not in come), "")
-    return f"-{len(gone)} +{len(come)} lines" + (f": {first}" if first else "")

@@ -58,26 +58,13 @@ def folders(work: Worked) -> None:
     work.run("cd src && cd - && echo 3 > dashed.txt; git mv none.md some.md 2>&1 || true", name="Bash")
 
 
-def patches(work: Worked) -> None:
-    """Heredocs and patches through a shell that is given as a list of words."""
+def heredocs(work: Worked) -> None:
+    """Heredocs through a shell that is given as a list of words."""
     work.run("find . -type f -not -path './.git/*'; git ls-files", name="shell")
     work.run("git ls-files", name="shell")
     work.run("mkdir lib && cat > lib/one.py <<'EOF'\nprint('a -> b')\nEOF\ncat lib/one.py", name="shell")
-    work.run(
-        "cat > /tmp/p.$$ <<'EOF'\n--- a/docs/one.md\n+++ b/docs/one.md\n@@ -1 +1,2 @@\n one\n+and a half\nEOF\n"
-        "git apply /tmp/p.$$; rm -f /tmp/p.$$",
-        name="shell",
-    )
-    work.run(
-        "git apply <<'EOF'\ndiff --git a/docs/three.md b/docs/three.md\nnew file mode 100644\n--- /dev/null\n"
-        "+++ b/docs/three.md\n@@ -0,0 +1 @@\n+three\n"
-        "diff --git a/src/old/a.txt b/src/old/a.txt\ndeleted file mode 100644\n--- a/src/old/a.txt\n+++ /dev/null\n"
-        "@@ -1 +0,0 @@\n-alpha\nEOF",
-        name="shell",
-    )
     work.run("printf '%s\\n' beta2 > src/old/b.txt && git diff --stat", name="shell")
     work.run("tee lib/two.py lib/three.py <<< 'x = 1' > /dev/null && rm lib/three.py", name="shell")
-    work.run("git apply <<'EOF'\n--- a/docs/two.md\n+++ b/docs/two.md\n@@ -1 +1 @@\n-zwei\n+deux\nEOF", name="shell")
     work.run("git checkout -- docs/one.md 2>&1; git add -A; git commit -qm 'Patches'", name="shell")
     work.run("git mv lib/one.py lib/first.py && git commit -m 'First' && git rm -q docs/two.md", name="shell")
 
@@ -139,7 +126,7 @@ def unlisted(work: Worked) -> None:
     work.read("lib/util.py")
 
 
-@pytest.mark.parametrize("session", [feature, folders, patches, scripts, branches, unlisted])
+@pytest.mark.parametrize("session", [feature, folders, heredocs, scripts, branches, unlisted])
 @pytest.mark.parametrize("states_codes", [True, False])
 def test_the_index_says_what_git_says(session: object, states_codes: bool, tmp_path: Path) -> None:
     work = Worked(tmp_path / "tool", states_codes=states_codes)

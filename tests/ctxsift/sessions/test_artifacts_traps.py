@@ -52,24 +52,6 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("cat $HOME/tool/lib/../a.txt", {"a.txt": "read"}),
         ("cd .. && cat tool/a.txt", {"a.txt": "read"}),
         ("touch ~/.profile2", {"/home/me/.profile2": "written"}),
-        # dd, awk, rsync
-        ("dd if=a.txt of='out/b.bin' bs=1M", {"a.txt": "read", "out/b.bin": "created"}),
-        ("dd if=/dev/zero of=a.txt seek=1 conv=notrunc; dd if=/dev/sda of=/dev/null", {"a.txt": "modified"}),
-        (
-            'awk -F, \'{print $1 > "names.csv"; print $2 >> "a.txt"}\' b.txt',
-            {"names.csv": "created", "a.txt": "modified", "b.txt": "read"},
-        ),
-        (
-            'awk \'{printf("%s", $1) > "/dev/stderr"; print > $2; print > "n" $3; if ($1 > "z") x = 1}\' b.txt',
-            {"b.txt": "read"},
-        ),
-        (
-            'cat a.txt | dd of=c.img; awk \'{print > "n.txt"}\' "$F"',
-            {"a.txt": "read", "c.img": "created", "n.txt": "created"},
-        ),
-        ("rsync -av lib/deep/ out/", {"lib/deep/three.py": "read", "out/three.py": "created"}),
-        ("rsync -av lib/deep out", {"lib/deep/three.py": "read", "out/deep/three.py": "created"}),
-        ("rsync a.txt b2.txt", {"a.txt": "read", "b2.txt": "created"}),
         ("cp -r lib/deep/. out", {"lib/deep/three.py": "read", "out/three.py": "created"}),
         # sed
         ("sed -i 's/a/b/' a.txt", {"a.txt": "modified"}),
@@ -185,10 +167,6 @@ def states(artifacts: Artifacts) -> dict[str, str]:
             "curl -F 'file=@a.txt;type=text/plain' -F note=@- -d @b.txt http://127.0.0.1/x",
             {"a.txt": "read", "b.txt": "read"},
         ),
-        (
-            "curl -T a.txt http://127.0.0.1/; wget -T 5 --post-file=b.txt http://127.0.0.1/x -O -",
-            {"a.txt": "read", "b.txt": "read"},
-        ),
         ("diff <(sort a.txt) <(sort b.txt)", {"a.txt": "inspected", "b.txt": "inspected"}),
         ("echo $(cat a.txt) > c.txt", {"a.txt": "read", "c.txt": "created"}),
         ("perl -pi -e 's/a/b/' a.txt", {"a.txt": "modified"}),
@@ -205,8 +183,6 @@ def test_what_a_command_line_does(command: str, expected: dict[str, str]) -> Non
     [
         ("rm a.txt zzz", "rm: cannot remove 'zzz': No such file or directory", 1, {"a.txt": "deleted"}),
         ("cat a.txt zzz", "x\ncat: zzz: No such file or directory", 1, {"a.txt": "read"}),
-        ("dd if=zzz of=b.img; true", "dd: failed to open 'zzz': No such file or directory", 0, {}),
-        ("awk '{print > \"o.txt\"}' zzz; true", "awk: cannot open zzz (No such file or directory)", 0, {}),
         ("grep -q x a.txt && echo y >> b.txt", "", 1, {"a.txt": "inspected"}),
         ("sed -i s/a/b/ a.txt && npm test && rm b.txt", "1 failing", 1, {"a.txt": "modified"}),
         ("cd nowhere && rm a.txt", "bash: line 1: cd: nowhere: No such file or directory", 1, {}),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxsift.sessions.artifacts.index import ArtifactIndex, index_session
-from ctxsift.sessions.artifacts.paths import resolve, turned
+from ctxsift.sessions.artifacts.paths import resolve
 from ctxsift.sessions.artifacts.records import Artifacts, CheckState, FileState
 from ctxsift.sessions.records import Source, Step, ToolCall, ToolResult
 from tests.ctxsift.sessions.samples import claude, lines, read, result, use
@@ -63,37 +63,6 @@ def test_one_file_is_one_entry() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("PowerShell", "{}"),
-        ("shell_command", "{}"),
-        ("shell", ["powershell.exe", "-NoProfile", "-Command", "{}"]),
-        ("shell", ["C:\\Program Files\\PowerShell\\7\\pwsh.exe", "-c", "{}"]),
-    ],
-)
-def test_a_shell_of_windows(name: str, command: Any) -> None:
-    done = [
-        "Get-Content src\\cart.py",
-        "Set-Content -Path .\\out\\new.txt -Value 'a\\b' -Encoding utf8",
-        "Remove-Item -Recurse -Force src\\old.py",
-        "move-item src\\a.py src\\b.py",
-        "Copy-Item C:\\Users\\me\\shop\\src\\cart.py docs\\cart.py",
-        "cd web; Add-Content .env X=1",
-    ]
-    calls = [[*command[:-1], each] if isinstance(command, list) else each for each in done]
-    made = touched(*((name, {"command": each, "workdir": SHOP}) for each in calls))
-    assert {file.path for file in made.files} == {
-        "src/cart.py",
-        "out/new.txt",
-        "src/old.py",
-        "src/a.py",
-        "src/b.py",
-        "docs/cart.py",
-        "web/.env",
-    }
-
-
 @pytest.mark.parametrize("command", ["python.exe -m pytest", ".venv/Scripts/pytest.exe", "npm.cmd run test"])
 def test_checks_run_there(tmp_path: Path, command: str) -> None:
     session = read(
@@ -105,9 +74,3 @@ def test_checks_run_there(tmp_path: Path, command: str) -> None:
         ),
     )
     assert [check.state for check in index_session(session).checks] == [CheckState.FAILED]
-
-
-def test_only_separators_are_turned_round() -> None:
-    assert turned("type C:\\a\\b.txt; findstr '\\d+' x\\*.py; \\\\srv\\share") == (
-        "type C:/a/b.txt; findstr '\\d+' x/*.py; \\\\srv/share"
-    )
