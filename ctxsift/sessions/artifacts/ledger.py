@@ -341,10 +341,14 @@ class Ledger:
             del file.touches[self.limits.touches // 3]
             file.left_out += 1
 
+    def unknown(self) -> Version:
+        """Return a version that is like no other."""
+        self._order += 1
+        return Version(f"version {self._order}")
+
     def _version(self, text: str | None) -> Version:
         if text is None:
-            self._order += 1
-            return Version(f"version {self._order}")
+            return self.unknown()
         if len(text) > self.limits.content or self._kept_text + len(text) > self.limits.contents:
             return Version(token_of(text))
         self._kept_text += len(text)

@@ -10,6 +10,8 @@ from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same
 
 _MOST_KEPT, _MOST_BRANCHES = 60, 50
+# A branch that nothing has named yet is called so by those who name it.
+_FIRST_NAMES = ("main", "master")
 
 
 @dataclass(eq=False, slots=True)
@@ -31,9 +33,15 @@ class Repository:
     roots: set[str] = field(default_factory=set)
     # The commits of each branch, the last one at the end; the first is the one the session began on.
     _lines: dict[tuple[str, str], list[_Commit]] = field(default_factory=dict)
-    _stashes: list[tuple[str, dict[str, tuple[Version | None, Version | None]]]] = field(default_factory=list)
+    # Root, what the tracked files held, and what files and index held of those that were put aside.
+    _stashes: list[tuple[str, _Commit, dict[str, tuple[Version | None, Version | None]]]] = field(default_factory=list)
     _branch: dict[str, str] = field(default_factory=dict)
     _left: dict[str, str] = field(default_factory=dict)
+    # Roots of which git has told what differs, and files that differed before the session did anything.
+    # Roots where the session went to a branch that it knew nothing of.
+    _strayed: set[str] = field(default_factory=set)
+    _told: set[str] = field(default_factory=set)
+    _of_user: set[str] = field(default_factory=set)
 
     def root(self, folder: str) -> str:
         """Return the root that `folder` belongs to; one that nothing tells of is guessed from the session's folder."""
@@ -95,6 +103,11 @@ class Repository:
     def _line(self, root: str) -> list[_Commit]:
         return self._lines.setdefault((root, self._branch.get(root, "")), [_Commit()])
 
+    def _of_branch(self, root: str, name: str) -> list[_Commit] | None:
+        """Return the commits of a branch; None of one that the session has not been on."""
+        line = self._lines.get((root, name))
+        return line or (self._lines.get((root, "")) if name in _FIRST_NAMES else None)
+
     def _at(self, root: str, revision: str) -> int:
         """Return the place of a revision among the commits of the branch; -1 where the session does not know it."""
         line = self._line(root)
@@ -102,6 +115,16 @@ class Repository:
             back = len(match[2]) if match[1] is None else int(match[1] or 1)
             return max(len(line) - 1 - back, -1)
         return max((n for n, each in enumerate(line) if each.revision and _is(each.revision, revision)), default=-1)
+
+    def _named(self, root: str, revision: str) -> _Commit | None:
+        """Return what a revision, a branch or a stash holds; None where the session does not know it."""
+        if match := re.fullmatch(r"stash(?:@\{(\d+)\})?", revision):
+            own = [held for each, held, _ in reversed(self._stashes) if each == root]
+            return own[int(match[1] or 0)] if int(match[1] or 0) < len(own) else None
+        if line := self._of_branch(root, revision):
+            return line[-1]
+        at = self._at(root, revision)
+        return self._line(root)[at] if at >= 0 else None
 
     def unstage(self, folder: str, paths: list[str] | None) -> None:
         """Put back in the index what the last commit holds."""
@@ -128,6 +151,15 @@ class Repository:
             if head:
                 file.staged = file.head
 
+    def bring(self, folder: str, paths: list[str], revision: str, detail: str) -> None:
+        """Put files of another revision into the working tree and the index."""
+        held = self._named(self.root(folder), revision)
+        for file in self.files(folder, paths):
+            version = held.holds(file) if held else self.ledger.unknown() if file.changed else file.work
+            if version is not None:
+                self.ledger.restore(file, version, detail)
+                file.staged = version
+
     def reset(self, folder: str, revision: str, *, keep: str) -> None:
         """Go back to a revision; `keep` is soft, mixed or hard."""
         root = self.root(folder)
@@ -140,34 +172,54 @@ class Repository:
             if keep != "soft":
                 file.staged = file.head
             if keep == "hard" and (tracked or file.tracked()) and file.changed:
-                self.ledger.restore(file, file.head, "git reset --hard")
+                self.ledger.restore(file, file.head if at >= 0 else self.ledger.unknown(), "git reset --hard")
 
-    def revert(self, folder: str, revision: str, made: str) -> bool:
-        """Undo one commit by another; return False if the session does not know what it holds."""
+    def report(self, folder: str, told: list[tuple[str, str, bool]], detail: str, *, whole: bool) -> None:
+        """Learn from git which files are not as the index or the last commit has them.
+
+        Args:
+            folder: where git ran.
+            told: paths with the letter of `git status`, and whether the index is meant.
+            detail: the command.
+            whole: of all files. When git first tells that, what the session did not change is the user's.
+
+        """
         root = self.root(folder)
-        line, at = self._line(root), self._at(root, revision)
-        for file in self.files(folder) if at > 0 else []:
-            before, after = line[at - 1].holds(file), line[at].holds(file)
-            if not same(before, after) and same(file.head, after):
-                self.ledger.restore(file, before, f"git revert {revision}")
-                file.staged = before
-        self.commit(folder, made)
-        return at > 0
+        for path, letter, staged in told:
+            file = self.ledger.files.get(path)
+            if file and not (same(file.staged, file.head) if staged else same(file.work, file.staged)):
+                continue
+            if root not in self._told and not (file and file.changed):
+                self._of_user.add(path)
+            elif path in self._of_user:
+                continue
+            elif letter == "D" and self.ledger.exists(path) is not False:
+                self.ledger.delete(path, detail)
+            elif letter in "MU" and self.ledger.exists(path) is not False:
+                self.ledger.edit(path, detail)
+            elif letter == "A" and not self.ledger.exists(path):
+                self.ledger.write(path, None, detail, before=Before.MISSING)
+            if staged and (file := self.ledger.files.get(path)):
+                file.staged = file.work
+        if whole:
+            self._told.add(root)
 
     # Stashes and branches
 
-    def stash(self, folder: str, *, untracked: bool, told: bool, paths: list[str] | None = None) -> None:
-        """Put changes aside; `told`: git said that it did, so that there is a stash whatever it holds."""
+    def stash(self, folder: str, *, untracked: bool, told: bool, index: bool, paths: list[str] | None = None) -> None:
+        """Put changes aside, but not those in the `index`; `told`: git said so, be there a change or not."""
+        held = _Commit()
         kept: dict[str, tuple[Version | None, Version | None]] = {}
         for file in self.files(folder, paths):
             tracked = file.tracked()
             dirty = not same(file.work, file.head) or not same(file.staged, file.head)
+            held.tree[file.path] = file.work if tracked else file.head
             if dirty and (tracked or untracked) and file.changed:
                 kept[file.path] = (file.work, file.staged)
-                self.ledger.restore(file, file.head, "git stash")
-                file.staged = file.head
+                file.staged = file.staged if index else file.head
+                self.ledger.restore(file, file.staged, "git stash")
         if kept or told:
-            self._stashes.append((self.root(folder), kept))
+            self._stashes.append((self.root(folder), held, kept))
         del self._stashes[:-_MOST_KEPT]
 
     def unstash(self, folder: str, number: int, *, restore: bool, drop: bool) -> None:
@@ -177,11 +229,10 @@ class Repository:
         if number >= len(own):
             return
         chosen = own[-1 - number]
-        if restore:
-            for path, (work, staged) in chosen[1].items():
-                if file := self.ledger.files.get(path):
-                    self.ledger.restore(file, work, "git stash pop")
-                    file.staged = staged if file.head is None else file.head
+        for path, (work, staged) in chosen[2].items() if restore else ():
+            if file := self.ledger.files.get(path):
+                self.ledger.restore(file, work, "git stash pop")
+                file.staged = staged if file.head is None else file.head
         if drop:
             self._stashes.remove(chosen)
 
@@ -201,22 +252,27 @@ class Repository:
             self._branch[root] = name
 
     def switch(self, folder: str, name: str) -> None:
-        """Go to a branch; what one holds that the session has not been on is not known."""
+        """Go to a branch. What one holds that the session has not been on is not known."""
         root = self.root(folder)
         current, line = self._branch.get(root, ""), self._line(root)
         name = self._left.get(root, "") if name == "-" else name
-        # A branch without a name is the one the session began on.
-        target = self._lines.get((root, name)) or (self._lines.pop((root, ""), None) if current else None)
-        self._lines[root, name] = target or list(line)
-        if target:
-            for file in self.files(folder):
-                self._take(file, target[-1].holds(file), f"git checkout {name}")
+        target = self._lines.get((root, name))
+        if target is None and current and root not in self._strayed:
+            # A branch without a name is the one the session began on.
+            target = self._lines.pop((root, ""), None)
+        if target is None:
+            self._strayed.add(root)
+            own = [file for file in self.files(folder) if file.head is not file.start and file.changed]
+            target = [*line, _Commit(tree=line[-1].tree | {file.path: self.ledger.unknown() for file in own})]
+        self._lines[root, name] = target
+        for file in self.files(folder):
+            self._take(file, target[-1].holds(file), f"git checkout {name}")
         self._left[root], self._branch[root] = current, name
 
     def merge(self, folder: str, name: str, revision: str) -> None:
         """Bring the commits of a branch of this session into the current one."""
         root = self.root(folder)
-        theirs, own = self._lines.get((root, name)), self._line(root)
+        theirs, own = self._of_branch(root, name), self._line(root)
         base = next((each for each in reversed(theirs or []) if each in own), None)
         if not theirs or base is None:
             return

@@ -53,7 +53,7 @@ class ShellCalls:
             return folder
         self._checks, self._failed, self._said = [], [], []
         self._crashed = self._mixed = False
-        run = ShellRun(self.ledger, self.repository, self._handle, folder, CommandOutput(output))
+        run = ShellRun(self.ledger, self.repository, self._handle, folder, CommandOutput(output), command)
         run.walk(command, code if ending is Ending.RUN else None)
         failed = self._judge_checks(run, command, aborted=ending is Ending.ABORTED)
         if ending is Ending.RUN:

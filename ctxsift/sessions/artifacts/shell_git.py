@@ -6,17 +6,24 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.records import Action
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
+_SHORT = re.compile(r"([ MADRU?])([ MADU?]) (.+)")
+_DIFFED = re.compile(r"^diff --(?:git a/(.+?) b/|cc )(.+)\n(new|deleted)?", re.MULTILINE)
+_STAT = re.compile(r"^ (\S.*?\S) +\| +(?:\d+ [+-]+|Bin .+)$", re.MULTILINE)
+# Commands of git that print what differs.
+_PRINTS = re.compile(r"\bgit\b[^;&|\n]*?\b(?:diff|show|log|merge|pull|am|apply|cherry-pick|rebase)\b")
+_COMPLAINT = re.compile(r"^(?:fatal|error): (.*)", re.MULTILINE)
+_GIT = re.compile(r"\bgit\s")
 _ALREADY = re.compile(r"^ (create|delete) mode \d+ (.+)$", re.MULTILINE)
 _RENAMED = re.compile(r"^ rename (.+) \(\d+%\)$", re.MULTILINE)
 _TOLD = re.compile(r"Updated (\d+) paths? from")
 _COUNT = re.compile(r"\s*\d+ (\S+)")
 _NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
+_COMMITTING = frozenset({"commit", "revert", "merge", "cherry-pick", "am", "rebase"})
 # Fewer lines in order may be anything.
 _FEWEST_NAMES = 4
 # Only tell with `-n` what they would do.
@@ -66,18 +73,24 @@ def run_git(run: ShellRun, invocation: Invocation) -> list[tuple[str, str, str]]
         return []
     run.folder = folder
     made: list[tuple[str, str, str]] = []
-    complaints = re.findall(r"^(?:fatal|error): (.*)", run.output, re.MULTILINE)
-    # The exit code of a whole line, or one that a recorder made up, may hide what git refused to do with these files.
-    refused = complaints and (
-        invocation.status is not CommandStatus.PASSED
-        or any(word in complaint for word in (*call.words, *call.paths) for complaint in complaints)
-    )
-    if name in ("commit", "revert", "merge", "cherry-pick"):
+    refused = _complains(call, name)
+    if name in _COMMITTING:
         made = _commit(call, name)
+    elif look := _LOOKS.get(name):
+        look(call)
     elif name in _HANDLERS and not refused and invocation.status is not CommandStatus.FAILED:
         _HANDLERS[name](call)
     run.folder = outer
     return made
+
+
+def _complains(call: GitCall, name: str) -> bool:
+    """Return True if git refused this command; of several, the one whose name or words a complaint holds."""
+    complaints = _COMPLAINT.findall(call.run.output)
+    if len(_GIT.findall(call.run.source)) == 1 and call.invocation.status is not CommandStatus.PASSED:
+        return bool(complaints)
+    named = {name, *call.words, *call.paths}
+    return any(not named.isdisjoint(re.split(r"[\s':]+", complaint)) for complaint in complaints)
 
 
 def _split(name: str, words: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -102,14 +115,18 @@ def _split(name: str, words: list[str]) -> tuple[list[str], list[str], list[str]
 
 def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     run, invocation, repository = call.run, call.invocation, call.run.repository
-    hushed = call.has("-q", "--quiet")
-    found = [] if hushed else MADE.findall(run.output)[run.commits :]
-    quiet = hushed or not invocation.shows
-    silent = invocation.status is CommandStatus.PASSED and (quiet or bool(invocation.after))
     if name == "merge":
         if invocation.status is not CommandStatus.FAILED and "CONFLICT" not in run.output and call.words:
             repository.merge(call.folder, call.words[-1], "")
         return []
+    if name in ("am", "rebase"):
+        if "--continue" in call.options and invocation.status is not CommandStatus.FAILED:
+            repository.commit(call.folder, "")
+        return []
+    hushed = call.has("-q", "--quiet")
+    found = [] if hushed else MADE.findall(run.output)[run.commits :]
+    quiet = hushed or not invocation.shows
+    silent = invocation.status is CommandStatus.PASSED and (quiet or bool(invocation.after))
     if not found and not silent and not re.search(r"^ \d+ files? changed", run.output):
         return []
     branch, revision, subject = found[0] if found else ("", "", "")
@@ -119,14 +136,9 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     _learn(call)
     if branch and branch != "detached":
         repository.name_branch(call.folder, branch)
-    if name == "revert":
-        if not repository.revert(call.folder, call.words[0] if call.words else "HEAD", revision):
-            _as_told(call)
-    else:
-        paths = call.resolved(call.paths or call.words) if name == "commit" else []
-        repository.commit(
-            call.folder, revision, everything=call.has("-a", "--all"), paths=paths, amend="--amend" in call.options
-        )
+    paths = call.resolved(call.paths or call.words) if name == "commit" else []
+    everything = call.has("-a", "--all")
+    repository.commit(call.folder, revision, everything=everything, paths=paths, amend="--amend" in call.options)
     return [(revision, branch, subject)] if found or silent else []
 
 
@@ -139,18 +151,6 @@ def _learn(call: GitCall) -> None:
         match = re.fullmatch(r"(.*?)\{(.*?) => (.*?)\}(.*)", told)
         target = re.sub("//", "/", match[1] + match[3] + match[4]) if match else told.rpartition(" => ")[2]
         _settle(call, target, Before.MISSING)
-
-
-def _as_told(call: GitCall) -> None:
-    """Take down what git says that it created and deleted, where the commit itself is not known."""
-    root = call.run.repository.root(call.folder)
-    for kind, path in _ALREADY.findall(call.run.output):
-        if kind == "create":
-            call.run.ledger.write(f"{root}/{path}", None, "git revert")
-        else:
-            call.run.ledger.delete(f"{root}/{path}", "git revert")
-    call.run.repository.add(call.folder, None)
-    call.run.repository.commit(call.folder, "")
 
 
 def _settle(call: GitCall, path: str, before: Before) -> None:
@@ -178,29 +178,29 @@ def _add(call: GitCall) -> None:
 
 
 def _checkout(call: GitCall) -> None:
-    repository, output = call.run.repository, call.run.output
-    for option in ("-b", "-B", "--orphan"):
-        if option in call.options:
-            name = next((each[1:] for each in call.options if each.startswith("=")), *call.words[:1] or [""])
-            repository.branch(call.folder, name, switch=True)
-            return
-    told = _TOLD.search(output)
+    repository, words = call.run.repository, call.words
+    if call.has("-b", "-B", "-c", "-C", "--create", "--orphan"):
+        given = [word[1:] for word in call.options if word.startswith("=")]
+        repository.branch(call.folder, (given + list(words))[0], switch=True)
+        return
+    told = _TOLD.search(call.run.output)
     number = int(told[1]) if told else None
     if call.paths:
-        _put_back(call, call.words[0] if call.words else "", call.paths, number)
-    elif call.words[:1] and (told or _is_path(call, call.words[0])):
-        _put_back(call, "", call.words, number)
-    elif len(call.words) > 1 and _is_path(call, call.words[1]):
-        _put_back(call, call.words[0], call.words[1:], number)
-    elif call.words or call.invocation.words[-1] == "-":
-        repository.switch(call.folder, call.words[0] if call.words else "-")
+        _put_back(call, "".join(words[:1]), call.paths, number)
+    elif words and (told or _is_path(call, words[0])):
+        _put_back(call, "", words, number)
+    elif len(words) > 1:
+        _put_back(call, words[0], words[1:], number)
+    elif words:
+        repository.switch(call.folder, words[0])
 
 
 def _is_path(call: GitCall, word: str) -> bool:
     path = call.run.path(word)
     known = path in call.run.ledger.files or path in call.run.ledger.seen or bool(call.run.ledger.children(path))
     switched = re.search(r"Switched to|Already on|HEAD is now at", call.run.output)
-    return not switched and (known or word == "." or bool(re.search(r"\.\w+$", word)))
+    named = word == "." or bool(re.search(r"(?<!\w\.)\.\w+$", word))
+    return not switched and (known or named)
 
 
 def _put_back(call: GitCall, revision: str, words: tuple[str, ...], told: int | None) -> None:
@@ -217,8 +217,9 @@ def _put_back(call: GitCall, revision: str, words: tuple[str, ...], told: int | 
         call.run.repository.restore(call.folder, wanted, head=bool(revision), told=told, detail=detail)
         return
     for path in paths:
-        if not ledger.children(path):
+        if path not in ledger.files and not ledger.children(path):
             ledger.edit(path, detail)
+    call.run.repository.bring(call.folder, paths, revision, detail)
 
 
 def _restore(call: GitCall) -> None:
@@ -250,8 +251,8 @@ def _stash(call: GitCall) -> None:
         words = call.paths or (call.words[1:] if verb == "push" else ())
         paths = call.resolved(words) or None
         told = "Saved working directory" in call.run.output
-        untracked = call.has("-u", "--include-untracked", "-a", "--all")
-        repository.stash(call.folder, untracked=untracked, told=told, paths=paths)
+        untracked, index = call.has("-u", "--include-untracked", "-a", "--all"), call.has("-k", "--keep-index")
+        repository.stash(call.folder, untracked=untracked, told=told, index=index, paths=paths)
     elif verb in ("pop", "apply", "drop") and "CONFLICT" not in call.run.output:
         at = int(number[1]) if number else 0
         repository.unstash(call.folder, at, restore=verb != "drop", drop=verb != "apply")
@@ -280,49 +281,39 @@ def _remove(call: GitCall) -> None:
 
 
 def _clean(call: GitCall) -> None:
-    if not call.has("-f", "--force"):
-        return
-    told = re.findall(r"^Removing (.+)$", call.run.output, re.MULTILINE)
-    if told:
-        for path in told:
-            call.run.ledger.delete(call.run.path(path.strip('"')), "git clean")
-        return
-    wanted = call.resolved(call.words + call.paths)
-    for file in call.run.repository.files(call.folder, wanted or None):
-        if file.staged is None and file.work is not None and below(file.path, call.folder):
-            call.run.ledger.delete(file.path, "git clean")
-    # Folders that are empty now went with them.
-    ledger = call.run.ledger
-    for folders in (ledger.made_folders, ledger.new_folders):
-        folders.difference_update([folder for folder in folders if not ledger.children(folder)])
+    for path in re.findall(r"^Removing (.+)$", call.run.output, re.MULTILINE):
+        call.run.ledger.delete(call.run.path(path.strip('"')), "git clean")
 
 
 # What git tells
 
 
 def _status(call: GitCall) -> None:
-    sections = {"modified": Before.THERE, "deleted": Before.THERE, "new file": Before.MISSING}
-    untracked = False
+    told: list[tuple[str, str, bool]] = []
+    section = ""
     for line in call.run.output.split("\n")[:2000]:
-        if line.startswith("Untracked files:"):
-            untracked = True
-        elif match := re.match(r"\s+(modified|deleted|new file):\s+(.+)", line):
-            _settle(call, match[2], sections[match[1]])
-        elif match := re.fullmatch(r"([ MADRCU?!]{2}) (.+)", line):
-            code, path = match[1], match[2].rpartition(" -> ")[2]
-            if code == "??" or "A" in code:
-                _untracked(call, path)
-            elif "M" in code or "D" in code:
-                _settle(call, path, Before.THERE)
-        elif untracked and (match := re.fullmatch(r"\t(.+)", line)):
-            _untracked(call, match[1])
+        if re.match(r"(?:Changes|Untracked) .*:$", line):
+            section = line
+        elif match := _SHORT.fullmatch(line):
+            path = call.run.path(match[3].rpartition(" -> ")[2])
+            told += [(path, letter, number == 0) for number, letter in enumerate(match.groups()[:2]) if letter != " "]
+        elif section and (match := re.fullmatch(r"\t(?:(modified|deleted|new file): +)?(.+)", line)):
+            letter = {"modified": "M", "deleted": "D", "new file": "A"}.get(match[1], "?")
+            told.append((call.run.path(match[2]), letter, "to be committed" in section))
+    for path, letter, _ in told:
+        if letter in "A?":
+            _untracked(call, path)
+        elif letter in "MD":
+            _settle(call, path, Before.THERE)
+    # Untracked files may be what programs leave behind, and clear away.
+    changes = [each for each in told if each[1] in "MDUA"]
+    whole = not call.words and not call.paths
+    call.run.repository.report(call.folder, changes, "git status", whole=whole)
 
 
 def _untracked(call: GitCall, path: str) -> None:
-    if not path.endswith("/"):
-        _settle(call, path, Before.MISSING)
-        return
-    for child in call.run.ledger.children(call.run.path(path)):
+    _settle(call, path, Before.MISSING)
+    for child in call.run.ledger.children(path):
         if file := call.run.ledger.files.get(child):
             file.settle(Before.MISSING if file.changed else Before.UNKNOWN)
 
@@ -385,6 +376,20 @@ def _longest_in_order(lines: list[str]) -> list[str]:
     return best
 
 
+def _diff(call: GitCall) -> None:
+    _look(call)
+    revisions = [word for word in call.words if not _is_path(call, word) and word != "HEAD"]
+    if revisions or len(_PRINTS.findall(call.run.source)) != 1 or call.has("--no-index", "--relative"):
+        return
+    root, letters = call.run.repository.root(call.folder), {"new": "A", "deleted": "D"}
+    told = [(match[2], letters.get(match[3], "M")) for match in _DIFFED.finditer(call.run.output)]
+    told += [(path, "M") for path in _STAT.findall(call.run.output) if " => " not in path]
+    staged = call.has("--cached", "--staged")
+    whole = not call.words and not call.paths and not call.invocation.after
+    changes = [(f"{root}/{path}", letter, staged) for path, letter in told]
+    call.run.repository.report(call.folder, changes, "git diff", whole=whole)
+
+
 def _look(call: GitCall) -> None:
     for word in call.words + call.paths:
         revision, colon, path = word.partition(":")
@@ -410,17 +415,10 @@ def _branch(call: GitCall) -> None:
         call.run.repository.branch(call.folder, call.words[0], switch=False)
 
 
-def _switch(call: GitCall) -> None:
-    if call.has("-c", "-C", "--create"):
-        given = [word[1:] for word in call.options if word.startswith("=")]
-        call.run.repository.branch(call.folder, (given + list(call.words))[0], switch=True)
-    elif call.words or call.invocation.words[-1] == "-":
-        call.run.repository.switch(call.folder, call.words[0] if call.words else "-")
-
-
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
-    "add": _add, "stage": _add, "checkout": _checkout, "restore": _restore, "reset": _reset, "stash": _stash,
-    "mv": _move, "rm": _remove, "clean": _clean, "status": _status, "ls-files": _list, "init": _init,
-    "clone": _clone, "branch": _branch, "switch": _switch, "diff": _look, "show": _look,
-    "log": _look, "blame": _look,
+    "add": _add, "stage": _add, "checkout": _checkout, "switch": _checkout, "restore": _restore, "reset": _reset,
+    "stash": _stash, "mv": _move, "rm": _remove, "clean": _clean, "init": _init, "clone": _clone, "branch": _branch,
+}  # fmt: skip
+_LOOKS: dict[str, Callable[[GitCall], None]] = {
+    "status": _status, "ls-files": _list, "diff": _diff, "show": _look, "log": _look, "blame": _look,
 }  # fmt: skip

@@ -13,7 +13,8 @@ from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandStatus
 def operands(invocation: Invocation) -> list[str]:
     """Return the words that are neither options nor values of options."""
     with_value = program(invocation.name).with_value
-    found, words = [], list(invocation.words[1:])
+    found: list[str] = []
+    words = list(invocation.words[1:])
     while words:
         word = words.pop(0)
         if word == "--":

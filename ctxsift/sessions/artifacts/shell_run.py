@@ -70,6 +70,7 @@ class ShellRun:
     Attributes:
         folder: where it starts, and after `walk` where it ended.
         printed: what the whole line printed.
+        source: the whole line.
         produced: text that the last simple command printed, where it is known; for redirects.
         previous: the folder that `cd -` and `popd` go back to, as far as this line tells.
 
@@ -80,6 +81,7 @@ class ShellRun:
     handle: Callable[[ShellRun, Invocation], None]
     folder: str
     printed: CommandOutput
+    source: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Node] = field(default_factory=dict)
     produced: str | None = None

@@ -1,4 +1,4 @@
-"""The tools of coding agents, by name: what each call does with files; unknown tools by the shape of arguments."""
+"""The tools of coding agents: what each call does with files, by the shape of its arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
@@ -15,7 +15,7 @@ from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, ending, key_lin
 from ctxsift.sessions.artifacts.patches import BEGIN, apply_patch, change
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
-from ctxsift.sessions.artifacts.versions import Before, Version
+from ctxsift.sessions.artifacts.versions import Before
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,22 +23,13 @@ if TYPE_CHECKING:
 
 # Keys under which tools have the same thing.
 _PATH = (
-    "path",
-    "file_path",
-    "filePath",
-    "filepath",
-    "file",
-    "filename",
-    "notebook_path",
-    "target_file",
-    "absolute_path",
-)
+    "path", "file_path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path"
+)  # fmt: skip
 _CONTENT = ("content", "contents", "file_text", "text", "new_source", "code_edit")
 _OLD = ("old_string", "oldText", "old_str", "oldString", "old_text", "old", "search")
 _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "new", "replace")
 _COMMAND = ("command", "cmd", "script", "keystrokes", "input")
 _FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
-_MOST_UNDONE = 200
 # Codex tells it above what a command printed until then.
 _GOING_ON = re.compile(r"^Process running with session ID (\d{1,20})$", re.MULTILINE)
 # What is typed into a terminal and runs nothing: to wait, to end a program, to answer it.
@@ -104,7 +95,6 @@ class Tools:
     _kept: str = ""
     _given: str = ""
     _running: str = ""
-    _undo: dict[str, list[Version | None]] = field(default_factory=dict)
 
     def read(self, call: ToolCall, result: ToolResult, folder: str) -> None:
         """Take down one call that has a result."""
@@ -112,16 +102,11 @@ class Tools:
         if ended.ending is Ending.REFUSED:
             return
         arguments = call.arguments
-        if set(arguments) == {"command"} and call.name in _EDITORS:
+        if set(arguments) == {"command"} and call.name.endswith("editor"):
             # SWE-agent writes the call as a command line.
             arguments = _from_line(str(arguments["command"]))
         one = _Call(call.name, arguments, result, ended, folder)
-        if set(arguments) == {"command"}:
-            self.run(one)
-            return
-        short = call.name.rpartition("__")[2].rpartition(".")[2]
-        tool = _TABLE.get(short) or _TABLE.get(short.lower()) or _by_shape(one)
-        if tool is not None:
+        if tool := _tool_of(one):
             tool(self, one)
 
     # Shells
@@ -175,13 +160,6 @@ class Tools:
 
     def view(self, call: _Call) -> None:
         """Tools that show a file."""
-        if not call.path:
-            return
-        if call.failed:
-            if _MISSING.search(call.result.text):
-                self.ledger.missing(call.path)
-            self._fail(call)
-            return
         if re.search(r"files and directories up to \d+ levels|^- /|EISDIR", call.result.text[:300], re.MULTILINE):
             return
         window = {
@@ -193,24 +171,15 @@ class Tools:
 
     def write(self, call: _Call) -> None:
         """Tools that write a whole file."""
-        if not call.path:
-            return
-        if call.failed:
-            self._fail(call)
-            return
         text, told = call.text(_CONTENT), call.result.text[:600]
         before = Before.MISSING if _CREATED.search(told) else Before.THERE if _UPDATED.search(told) else Before.UNKNOWN
+        if call.arguments.get("command") == "create":
+            before = Before.MISSING
         lines = len((text or "").splitlines())
-        detail = f"{lines} line{'' if lines == 1 else 's'}"
-        self.ledger.write(call.path, text, detail, before=before)
+        self.ledger.write(call.path, text, f"{lines} line{'' if lines == 1 else 's'}", before=before)
 
     def edit(self, call: _Call) -> None:
         """Tools that replace text in a file, once or several times."""
-        if not call.path:
-            return
-        if call.failed:
-            self._fail(call)
-            return
         edits = call.arguments.get("edits")
         for each in edits if isinstance(edits, list) else [call.arguments]:
             if isinstance(each, Mapping):
@@ -230,54 +199,11 @@ class Tools:
         everywhere = bool(arguments.get("replace_all"))
         self.ledger.edit(call.path, change(old, new), old=old, new=new, everywhere=everywhere)
 
-    def editor(self, call: _Call) -> None:
-        """`str_replace_editor` and its like: the argument `command` says what to do."""
-        command = call.arguments.get("command")
-        if command == "view":
-            self.view(call)
-            return
-        if not call.path:
-            return
-        if call.failed:
-            self._fail(call)
-            return
-        file = self.ledger.files.get(call.path)
-        versions = self._undo.setdefault(call.path, [])
-        if len(self._undo) > _MOST_UNDONE:
-            self._undo.pop(next(iter(self._undo)))
-        if command == "undo_edit":
-            if versions and file:
-                self.ledger.restore(file, versions.pop(), "undo_edit")
-            return
-        versions.append(file.work if file else None)
-        del versions[:-20]
-        if command == "create":
-            self.ledger.write(call.path, call.text(_CONTENT), "new file", before=Before.MISSING)
-        else:
-            self.edit(call)
-            if file is None and (made := self.ledger.files.get(call.path)):
-                versions[-1] = made.start
-
     def patch(self, call: _Call) -> None:
         """`apply_patch` of Codex."""
-        if call.failed or call.ended.code:
-            self._fail(call)
-            return
         values = [each for value in call.arguments.values() for each in (value if isinstance(value, list) else [value])]
         text = next((each for each in values if isinstance(each, str) and BEGIN in each), "")
         apply_patch(self.ledger, text, call.folder)
-
-    def delete(self, call: _Call) -> None:
-        """Tools that remove a file."""
-        if call.path and not call.failed:
-            self.ledger.delete(call.path, call.name)
-
-    def move(self, call: _Call) -> None:
-        """Tools that rename a file."""
-        source = call.text(("source", "source_path", "from", "old_path"))
-        target = call.text(("destination", "destination_path", "to", "new_path", "target"))
-        if source and target and not call.failed:
-            self.ledger.move(resolve(source, call.folder), resolve(target, call.folder))
 
     def search(self, call: _Call) -> None:
         """`Grep`: a file that is named was searched; those that it prints are there."""
@@ -291,14 +217,17 @@ class Tools:
         """`Glob`, `LS`, `find`: what is printed is there."""
         for line in call.result.text.split("\n")[:2000]:
             match = re.match(r"\s*(?:- )?([\w./@+~-]*[\w@+-]\.\w{1,12})(?:(:\d+)|$)", line[:1000])
-            if match and not call.failed and ("/" in match[1] or call.name in ("Glob", "find", "glob")):
+            if match and ("/" in match[1] or call.name.lower() in ("find", "glob")):
                 path = resolve(match[1], call.folder if "/" in match[1] else call.path or call.folder)
                 if match[2]:
                     self.ledger.read(path, "found by a search", part=True)
                 else:
                     self.ledger.see(path)
 
-    def _fail(self, call: _Call) -> None:
+    def refused(self, call: _Call) -> None:
+        """Tools that changed nothing, and say why."""
+        if call.path and _MISSING.search(call.result.text):
+            self.ledger.missing(call.path)
         if call.ended.ending is Ending.RUN:
             named = shown(call.path, self.ledger.folder)
             text = re.sub(r"</?tool_use_error>", "", call.result.text).strip()
@@ -307,30 +236,39 @@ class Tools:
             self.log.fail(f"{call.name} {named}".strip(), first if _FAILED.search(first) else key_line(text))
 
 
-_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor", "file_editor")
 Tool = Callable[[Tools, _Call], None]
-_TABLE: Mapping[str, Tool] = (
-    dict.fromkeys(
-        ("bash", "Bash", "shell", "local_shell", "local_shell_call", "exec_command", "execute_bash", "run_command",
-         "bash_command", "powershell", "cmd_run", "run_terminal_cmd", "run_shell_command", "execute_command",
-         "terminal", "container.exec", "exec", "sh"),
-        Tools.run,
-    )
-    | {"write_stdin": Tools.type_in}
-    | dict.fromkeys(("read", "Read", "read_file", "ReadFile", "view", "open_file", "NotebookRead", "cat"), Tools.view)
-    | dict.fromkeys(("write", "Write", "write_file", "WriteFile", "create_file", "write_to_file"), Tools.write)
-    | dict.fromkeys(
-        ("edit", "Edit", "MultiEdit", "NotebookEdit", "edit_file", "replace", "search_replace", "replace_in_file",
-         "multiedit"),
-        Tools.edit,
-    )
-    | dict.fromkeys(_EDITORS, Tools.editor)
-    | dict.fromkeys(("apply_patch", "applypatch"), Tools.patch)
-    | dict.fromkeys(("delete_file", "remove_file"), Tools.delete)
-    | dict.fromkeys(("move_file", "rename_file"), Tools.move)
-    | dict.fromkeys(("Grep", "grep", "search_file_content", "grep_search"), Tools.search)
-    | dict.fromkeys(("Glob", "glob", "LS", "ls", "list_directory", "find", "list_dir"), Tools.listing)
-)  # fmt: skip
+# Tools whose arguments do not tell what they do, by name.
+_NAMED: tuple[tuple[re.Pattern[str], Tool], ...] = (
+    (re.compile(r"write_stdin"), Tools.type_in),
+    (re.compile(r"grep\w*|search_file\w*"), Tools.search),
+    (re.compile(r"glob|ls|find|list_dir\w*"), Tools.listing),
+    (re.compile(r"\w*(?:shell|bash|exec|terminal)(?:_\w+)?|sh"), Tools.run),
+)
+_VIEW, _EDIT = re.compile(r"read|view|open|cat", re.IGNORECASE), re.compile(r"edit|replace|insert", re.IGNORECASE)
+
+
+def _tool_of(call: _Call) -> Tool | None:
+    """Return what to do with a call, by the shape of its arguments; None where they tell nothing."""
+    short = call.name.rpartition("__")[2].rpartition(".")[2]
+    if tool := next((tool for name, tool in _NAMED if name.fullmatch(short.lower())), None):
+        return tool
+    if call.path:
+        tool = _on_file(call, short)
+    elif any(isinstance(call.arguments.get(key), str | list) for key in ("command", "cmd", "keystrokes")):
+        return Tools.run
+    else:
+        tool = Tools.patch if any(isinstance(each, str) and BEGIN in each for each in call.arguments.values()) else None
+    return Tools.refused if tool and (call.failed or call.ended.code) else tool
+
+
+def _on_file(call: _Call, short: str) -> Tool | None:
+    command = call.arguments.get("command")
+    replaces = call.text(_OLD) is not None and call.text(_NEW) is not None
+    if command == "view" or (command is None and _VIEW.search(short) and not replaces):
+        return Tools.view
+    if command != "create" and (command or replaces or _EDIT.search(short)):
+        return Tools.edit
+    return Tools.write if call.text(_CONTENT) is not None else None
 
 
 def _from_line(line: str) -> dict[str, JsonValue]:
@@ -341,24 +279,6 @@ def _from_line(line: str) -> dict[str, JsonValue]:
         return {}
     named: dict[str, JsonValue] = dict(zip(("command", "path"), words[1:3], strict=False))
     return named | {key[2:]: value for key, value in pairwise(words[3:]) if key.startswith("--")}
-
-
-def _by_shape(call: _Call) -> Tool | None:
-    """Return what to do with a tool that no row names; None where its arguments tell nothing."""
-    texts = [value for value in call.arguments.values() if isinstance(value, str)]
-    if any(BEGIN in text for text in texts):
-        return Tools.patch
-    if call.text(_PATH):
-        if isinstance(call.arguments.get("command"), str):
-            return Tools.editor
-        if call.text(_OLD) is not None and call.text(_NEW) is not None:
-            return Tools.edit
-        if call.text(_CONTENT) is not None:
-            return Tools.write
-        return Tools.view if re.search(r"read|view|open|cat", call.name, re.IGNORECASE) else None
-    if any(isinstance(call.arguments.get(key), str | list) for key in ("command", "cmd", "keystrokes")):
-        return Tools.run
-    return None
 
 
 def _command_line(call: _Call) -> str:

@@ -1,4 +1,4 @@
-"""Six working sessions in a real repository: the index says what git says."""
+"""Seven working sessions in a real repository: the index says what git says."""
 
 from __future__ import annotations
 
@@ -105,11 +105,26 @@ def branches(work: Worked) -> None:
     work.run("echo 3 > three.txt; sed -i s/alpha/ALPHA/ src/old/a.txt; git commit -qam 'Alpha' && git log | head -3")
     work.run("git checkout main && cat README.md && echo main >> docs/one.md && git commit -am 'On main'")
     work.run("git merge feature -m merged")
-    work.run("git revert --no-edit HEAD~1 || git revert --abort; git clean -fd")
-    work.run("echo x >> setup.cfg && git commit -am 'Bad' && git revert --no-edit HEAD")
+    work.run("touch left.txt && git clean -fd")
     work.run("git stash list; echo dirty >> src/app.py; touch new.txt; git stash; git stash drop; rm -f new.txt")
     work.run("git switch -c side && git rm -q src/util.py && git commit -m 'No util' && git switch main")
     work.run("echo kept > kept.txt && git add kept.txt && git commit -q --amend --no-edit && git status")
+
+
+def told(work: Worked) -> None:
+    """Changes that only git tells of, stashes and branches that are named."""
+    work.run("git status --short")
+    work.run("git branch side && git ls-files")
+    patch = "--- a/{0}\n+++ b/{0}\n@@ -1 +1,2 @@\n {1}\n+and a half\n"
+    work.run(f"git apply <<'EOF'\n{patch.format('docs/one.md', 'one')}EOF\ngit diff --stat")
+    work.run(f"git apply --index <<'EOF'\n{patch.format('docs/two.md', 'two')}EOF\ngit rm -q src/old/a.txt; git status")
+    work.run("python3 -c 'exec(chr(111)+\"pen(chr(122),chr(119)).close()\")' && git add -A && git status --short")
+    work.run("git commit -qm 'Told' && echo more >> README.md && echo new > new.txt")
+    work.run("git stash -q -u && git checkout stash@{0} -- . && git diff --cached --name-only")
+    work.run("git commit -qm 'Of the stash' && git stash drop -q")
+    work.run("echo again >> setup.cfg && git add setup.cfg && git stash -k -q")
+    work.run("git commit -qm 'Kept' && git checkout -q side && git merge -q main && git checkout main -- README.md")
+    work.run("git checkout -q main && git checkout HEAD~1 -- setup.cfg")
 
 
 def unlisted(work: Worked) -> None:
@@ -126,7 +141,7 @@ def unlisted(work: Worked) -> None:
     work.read("lib/util.py")
 
 
-@pytest.mark.parametrize("session", [feature, folders, heredocs, scripts, branches, unlisted])
+@pytest.mark.parametrize("session", [feature, folders, heredocs, scripts, branches, told, unlisted])
 @pytest.mark.parametrize("states_codes", [True, False])
 def test_the_index_says_what_git_says(session: object, states_codes: bool, tmp_path: Path) -> None:
     work = Worked(tmp_path / "tool", states_codes=states_codes)

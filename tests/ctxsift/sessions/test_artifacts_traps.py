@@ -143,6 +143,13 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ),
         ("echo x > a.txt; git stash", {"a.txt": "reverted"}),
         ("echo x > a.txt; git stash; git stash pop", {"a.txt": "modified"}),
+        ("echo x > a.txt; git stash && git checkout stash@{0} -- .", {"a.txt": "modified"}),
+        ("echo x > a.txt; git add a.txt; git stash -k", {"a.txt": "modified"}),
+        ("git checkout -b f; echo x > a.txt && git commit -qam x && git checkout main", {"a.txt": "reverted"}),
+        # What another branch or revision holds is not known.
+        ("git checkout dev; echo x > a.txt && git commit -qam x && git checkout other", {"a.txt": "modified"}),
+        ("echo x > a.txt; git checkout v1 -- .", {"a.txt": "modified"}),
+        ("echo x > a.txt && git commit -qam x && git reset --hard v1", {"a.txt": "modified"}),
         ("git mv a.txt c.txt", {"c.txt": "renamed", "a.txt": "renamed away"}),
         ("git rm a.txt; git reset --hard", {"a.txt": "reverted"}),
         ("git checkout -b side && git checkout -", {}),
@@ -383,9 +390,8 @@ def test_a_commit_tells_which_files_were_new() -> None:
             [
                 tool("str_replace_editor", command="create", path="c.txt", file_text="x"),
                 tool("str_replace_editor", command="str_replace", path="a.txt", old_str="x", new_str="y"),
-                tool("str_replace_editor", command="undo_edit", path="a.txt"),
             ],
-            {"c.txt": "created", "a.txt": "reverted"},
+            {"c.txt": "created", "a.txt": "modified"},
         ),
         (
             [
@@ -547,6 +553,30 @@ def test_what_git_holds_is_told_beside_other_output(command: str, output: str, e
         calls_made = (ToolCall("c", name, arguments),)
         found.add(Step(number, Source.AGENT, "", calls=calls_made, results=(result,), folder=_FOLDER))
     assert states(found.artifacts())["src/new.py"] == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "expected"),
+    [
+        (
+            "",
+            " M a.txt\nD  b.txt\nA  new.txt\n?? made.log",
+            {"a.txt": "modified", "b.txt": "deleted", "new.txt": "created"},
+        ),
+        ("", "Changes not staged for commit:\n\tmodified:   a.txt", {"a.txt": "modified"}),
+        # What differed before the session did anything is the user's.
+        (" M a.txt", " M a.txt\n M b.txt", {"b.txt": "modified"}),
+    ],
+)
+def test_git_tells_what_programs_changed(first: str, later: str, expected: dict[str, str]) -> None:
+    assert states(index(shell("git status", first), shell("make; git status", later))) == expected
+
+
+def test_a_diff_of_other_revisions_tells_of_no_change() -> None:
+    stat = " a.txt | 2 +-\n 1 file changed"
+    assert states(index(shell("git status"), shell("cargo fmt && git diff --stat", stat))) == {"a.txt": "modified"}
+    for command in ("git diff v1 --stat", "git diff v1..v2 --stat", "git diff --stat; git show --stat"):
+        assert states(index(shell("git status"), shell(command, stat))) == {}
 
 
 def test_what_a_patch_or_a_branch_brought_was_not_there_before() -> None:

@@ -132,7 +132,7 @@ def test_a_run_in_one_response_with_its_request(tmp_path: Path) -> None:
 
 def test_blocks_that_say_a_call_again_and_hold_its_output(tmp_path: Path) -> None:
     """Rollouts of Codex as messages, recorded on Windows: the folder stands in what its model was told."""
-    given = json.dumps({"command": "Remove-Item src\\cart.py"})
+    given = json.dumps({"command": "rm src/cart.py"})
     block = {"type": "tool_call", "tool_call_id": "k1", "name": "shell_command", "arguments": given}
     told = (
         "<environment_context>\n  <cwd>C:\\Users\\me\\shop</cwd>\n  <shell>powershell</shell>\n</environment_context>"
