@@ -281,7 +281,6 @@ MADE = {
     "ctxsift.redaction": "secrets, escaped",
     "ctxsift.relevance": "words of a question, escaped",
     "ctxsift.sessions.artifacts.outcomes: each": "of a table",
-    "ctxsift.sessions.artifacts.paths": "a glob, translated so that it takes no longer than a path's length squared",
     "ctxsift.sessions.artifacts.shell_run": "the label before an exit code, escaped",
     "ctxsift.sessions.artifacts.shell_scripts": "a path, escaped",
     "ctxsift.sessions.artifacts.shell_verdicts": "the name of a script, escaped",

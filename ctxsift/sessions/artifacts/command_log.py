@@ -24,7 +24,6 @@ from ctxsift.sessions.artifacts.verdicts import fails, nothing_ran, verdict
 
 _STOPPED_CODES = frozenset({124, 130, 137, 143})
 _BANNER = re.compile(r"^> \S+@\S+ (\S+)$", re.MULTILINE)
-_HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -152,7 +151,7 @@ def outcome(
 
 
 def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckState]]:
-    """Return the checks that hooks ran inside a commit: scripts of package.json, hooks of pre-commit.
+    """Return the checks that hooks ran inside a commit: scripts of package.json.
 
     `made`: the commit was made, so that nothing in them failed.
     """
@@ -163,9 +162,4 @@ def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckS
         if kind := kind_of(["npm", "run", script]):
             state = CheckState.PASSED if made else CheckState.FAILED if fails(output, kind) else CheckState.NOT_SHOWN
             found.append((f"npm run {script}", kind, state))
-    for name, told in _HOOK.findall(output):
-        kind = kind_of(name.split()[:1]) or CheckKind.LINT
-        found.append(
-            (f"pre-commit: {name.strip()}", kind, CheckState.PASSED if told == "Passed" else CheckState.FAILED)
-        )
     return found

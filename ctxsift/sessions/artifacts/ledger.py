@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from ctxsift.sessions.artifacts.file_states import state_of
-from ctxsift.sessions.artifacts.paths import below, parents, pattern, shown
+from ctxsift.sessions.artifacts.paths import below, matches, parents, shown
 from ctxsift.sessions.artifacts.records import Action, FileEntry, FileState, IndexLimits, Touch
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same, token_of
 
@@ -57,24 +58,23 @@ class Ledger:
 
     def matching_all(self, glob: str) -> list[str]:
         """Return the files and folders that match a glob."""
-        compiled = pattern(glob)
         depth = glob.count("/")
         fixed = re.split(r"[*?\[]", glob, maxsplit=1)[0]
         paths = [path for path in self.known() if path.startswith(fixed)]
         if "**" not in glob:
             # A folder matches where the beginning of a path does.
             paths = list(dict.fromkeys("/".join(path.split("/")[: depth + 1]) for path in paths))
-        return [path for path in paths if compiled.fullmatch(path)]
+        return [path for path in paths if matches(glob, path)]
 
     @staticmethod
     def filtered(paths: list[str], globs: list[str], refused: list[str]) -> list[str]:
         """Return the paths whose names match one of `globs` (all where there is none) and that nothing refuses."""
-        wanted, unwanted = [pattern(glob) for glob in globs], [pattern(glob, crossing=True) for glob in refused]
         return [
             path
             for path in paths
-            if (not wanted or any(each.fullmatch(path.rpartition("/")[2]) for each in wanted))
-            and not any(each.fullmatch(path) or each.fullmatch(path.rpartition("/")[2]) for each in unwanted)
+            for name in [path.rpartition("/")[2]]
+            if (not globs or any(matches(glob, name) for glob in globs))
+            and not any(fnmatchcase(path, glob) or matches(glob, name) for glob in refused)
         ]
 
     def exists(self, path: str) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from functools import lru_cache
+from fnmatch import fnmatchcase
 
 _HOME = re.compile(r"((?:[A-Z]:)?/(?:Users|home)/[^/]+|/root)(?=/|$)")
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|$)")
@@ -72,73 +72,21 @@ def is_pattern(path: str) -> bool:
     return any(mark in path for mark in "*?[")
 
 
-@lru_cache(maxsize=1024)
-def pattern(text: str, *, crossing: bool = False) -> re.Pattern[str]:
-    """Compile a glob; `*` and `?` stop at a slash unless `crossing`, and `**` never does.
-
-    What stands between two stars is found where it comes first, and nowhere else: what follows has most left then. So
-    no glob takes longer than a path's length squared, whatever its stars.
-    """
-    if len(text) > _LONGEST_GLOB:
-        return _literally(text)
-    star, one = (".*?", ".") if crossing else ("[^/]*?", "[^/]")
-    # For each star: itself and what follows; first what stands before all of them.
-    parts: list[tuple[str, str]] = [("", "")]
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if text.startswith("**/", at) and text[at - 1 : at] in ("", "/"):
-            parts.append(("(?:.*?/)??", ""))
-            at += 3
-        elif text.startswith("**", at):
-            parts.append((".*?", ""))
-            at += 2
-        elif character == "*":
-            parts.append((star, ""))
-            at += 1
+def matches(glob: str, path: str) -> bool:
+    """Return True if a path matches a glob, of which no star but the folder `**` crosses a slash."""
+    if len(glob) > _LONGEST_GLOB:
+        return glob == path
+    names = path.split("/")
+    # How many of the names what stood before may have taken.
+    taken = {0}
+    for part in glob.split("/"):
+        if part == "**":
+            taken = set(range(min(taken), len(names) + 1))
         else:
-            found, at = _one(text, at, one)
-            parts[-1] = parts[-1][0], parts[-1][1] + found
-    try:
-        return re.compile(_joined(parts), re.DOTALL)
-    except re.error:
-        return _literally(text)
-
-
-def _one(text: str, at: int, one: str) -> tuple[str, int]:
-    """Return what matches the character or class at this place of a glob, and the place behind it."""
-    if text[at] == "?":
-        return one, at + 1
-    if text[at] == "[" and (end := text.find("]", at + 2)) > 0:
-        inside = text[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-        # No class holds a slash where a star does not.
-        return f"{'' if one == '.' else '(?!/)'}[{'^' + inside[1:] if inside[0] in '!^' else inside}]", end + 1
-    return re.escape(text[at]), at + 1
-
-
-def _joined(parts: list[tuple[str, str]]) -> str:
-    """Join stars and what follows them; only what has to reach the end of a path is tried at other places, too."""
-    runs: list[list[tuple[str, str]]] = []
-    for star, chunk in parts:
-        if not runs or star.startswith((".", "(")):
-            runs.append([])
-        runs[-1].append((star, chunk))
-    *before, (head, *stars) = runs
-    fixed, ending = stars[:-1], "".join(map("".join, stars[-1:]))
-    return (
-        "".join(f"(?>{''.join(run[0])}{_at_first(run[1:])})" for run in before)
-        + "".join(head)
-        + _at_first(fixed)
-        + ending
-    )
-
-
-def _at_first(stars: list[tuple[str, str]]) -> str:
-    return "".join(f"(?>{star}{chunk})" for star, chunk in stars)
-
-
-def _literally(text: str) -> re.Pattern[str]:
-    return re.compile(re.escape(text))
+            taken = {number + 1 for number in taken if number < len(names) and fnmatchcase(names[number], part)}
+        if not taken:
+            return False
+    return len(names) in taken
 
 
 def braces(text: str) -> list[str]:

@@ -184,14 +184,6 @@ class _Parser:
                 return self._if()
             case "case":
                 return self._case()
-            case "function":
-                self.at += 1
-                name = self.reserved()
-                self.at += 1
-                if self.operator() == "(":
-                    self.at += 2
-                self.skip_lines()
-                return Definition(name, self.command())
             case "[[":
                 return self._test()
         return self._simple()
@@ -254,23 +246,15 @@ class _Parser:
             return Choice(tuple(branches), self._redirects())
 
     def _case(self) -> Node:
-        self.at += 2
-        self.expect("in")
-        branches: list[tuple[Sequence | None, Sequence]] = []
-        unknown = Sequence(())
-        self.skip_lines()
-        while self.reserved() != "esac":
-            while self.operator() != ")":
-                self.at += 1
-                if self.at >= len(self.tokens):
-                    raise _StoppedError
+        """Skip `case`: which of its bodies ran is not known."""
+        depth = 0
+        while True:
+            depth += {"case": 1, "esac": -1}.get(self.reserved(), 0)
             self.at += 1
-            branches.append((unknown, self.sequence()))
-            if self.operator() in (";;", ";&", ";;&"):
-                self.at += 1
-            self.skip_lines()
-        self.at += 1
-        return Choice(tuple(branches), self._redirects())
+            if self.at > len(self.tokens):
+                raise _StoppedError
+            if not depth:
+                return Choice((), self._redirects())
 
     def _test(self) -> Node:
         words: list[Word] = []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxsift.sessions.artifacts.records import Action
+from ctxsift.sessions.artifacts.shell_files import move
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
@@ -259,15 +260,9 @@ def _stash(call: GitCall) -> None:
 
 
 def _move(call: GitCall) -> None:
-    ledger = call.run.ledger
-    *sources, target = call.resolved(call.words + call.paths) or [""]
-    inside = len(sources) > 1 or bool(ledger.children(target)) or target in ledger.made_folders
-    for source in sources:
-        end = f"{target}/{source.rpartition('/')[2]}" if inside else target
-        if ledger.exists(end) is None and not ledger.children(source):
-            ledger.missing(end)
-        ledger.move(source, end)
-        call.run.repository.add(call.folder, [source, end])
+    words = call.words + call.paths
+    move(call.run, replace(call.invocation, words=("mv", *words)))
+    call.run.repository.add(call.folder, call.resolved(words))
 
 
 def _remove(call: GitCall) -> None:

@@ -165,8 +165,8 @@ class ShellRun:
         if len(pipeline.parts) != 1 or not isinstance(node, Simple) or not node.words:
             return None
         words = self.words(node.words)
-        if words[0] in ("true", "false") and len(words) == 1:
-            holds: bool | None = words[0] == "true"
+        if words in (["true"], ["false"]):
+            holds: bool | None = words == ["true"]
         elif words[0] in ("[", "[[", "test"):
             inside = [word for word in words[1:] if word not in ("]", "]]")]
             turned = inside[:1] == ["!"]
@@ -294,8 +294,6 @@ class ShellRun:
                         self.ledger.write(self.path(target), text, _first_line(text))
 
     def _refused(self, target: str) -> bool:
-        if f"no such file or directory: {target}" in self.output:
-            return True
         told = [f"{target}: {reason}" for reason in _NOT_WRITTEN]
         after = (line.partition("sh: ")[2] for line in self.output.split("\n") if target in line)
         return any(each in line for line in after for each in told)
@@ -353,10 +351,8 @@ class ShellRun:
 
     def _substituted(self, source: str) -> str:
         words = source.split()
-        if words == ["pwd"]:
-            return self.folder
-        if words == ["git", "rev-parse", "--show-toplevel"]:
-            return self.repository.root(self.folder)
+        if words in (["pwd"], ["git", "rev-parse", "--show-toplevel"]):
+            return self.folder if words == ["pwd"] else self.repository.root(self.folder)
         if self.depth > _MOST_DEPTH or len(source) >= _LONGEST_SUBSTITUTION:
             return UNKNOWN
         self.depth += 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ctxsift.sessions.artifacts.paths import braces, pattern
+from ctxsift.sessions.artifacts.paths import braces, matches
 
 
 @pytest.mark.parametrize(
-    ("glob", "path", "matches"),
+    ("glob", "path", "expected"),
     [
         ("*a*b", "xaab", True),
         ("a*b*c", "abbc", True),
@@ -16,22 +16,22 @@ from ctxsift.sessions.artifacts.paths import braces, pattern
         ("**/*.py", "x.py", True),
         ("src/**/b*/c", "src/a/b/bx/c", True),
         ("src/**/b*/c", "src/a/b/c", True),
-        ("**a*b", "a/ab", True),
+        ("**a*b", "a/ab", False),
+        ("src/**", "src/a/b", True),
         ("a[!b]c", "a/c", False),
         ("a[!b]c", "axc", True),
         ("a[", "a[", True),
     ],
 )
-def test_a_glob_matches_as_in_a_shell(glob: str, path: str, matches: bool) -> None:
-    assert bool(pattern(glob).fullmatch(path)) is matches
+def test_a_glob_matches_as_in_a_shell(glob: str, path: str, expected: bool) -> None:
+    assert matches(glob, path) is expected
 
 
 # With a pattern that goes back to its earlier stars, each of these takes longer than a test may.
 @pytest.mark.parametrize("unit", ["*a", "**a", "**/a", "*?", "**", "*[ab]"])
-@pytest.mark.parametrize("crossing", [False, True])
-def test_no_glob_takes_for_ever(unit: str, crossing: bool) -> None:
-    compiled = pattern(unit * 30 + "b", crossing=crossing)
-    assert not any(compiled.fullmatch(path) for path in ("a" * 2000, "a/" * 1000, "ab" * 1000 + "c"))
+def test_no_glob_takes_for_ever(unit: str) -> None:
+    glob = unit * 30 + "b"
+    assert not any(matches(glob, path) for path in ("a" * 2000, "a/" * 1000, "ab" * 1000 + "c"))
 
 
 @pytest.mark.parametrize("source", ["{a,b}" * 5000, "{a," * 5000 + "}" * 5000, "{a," * 5000])
