@@ -67,11 +67,7 @@ def bare(words: list[str]) -> list[str]:
                 words = words[1:]
         elif len(words) > 1 and (name, words[1]) in _RUNNERS:
             words = _after_options(words[2:], ["--with", "--extra", "--group", "-p", "--python", "-n", "--name"])
-        elif words[:2] == ["coverage", "run"] and (module := _module(words[1:])):
-            words = module
-        elif name == "php" and len(words) > 1 and words[1].rpartition("/")[2] in _PROGRAMS:
-            words = words[1:]
-        elif re.fullmatch(r"(?:python|pypy)[\d.]*", name) and (module := _module(words)):
+        elif re.fullmatch(r"(?:python|pypy)[\d.]*|coverage", name) and (module := _module(words)):
             words = module
         else:
             return [name, *words[1:]]
@@ -80,7 +76,7 @@ def bare(words: list[str]) -> list[str]:
 
 def _module(words: list[str]) -> list[str]:
     at = next((number for number, word in enumerate(words[1:4], 1) if word == "-m"), 0)
-    return words[at + 1 :] if at and all(word.startswith("-") for word in words[1:at]) else []
+    return words[at + 1 :] if at and all(word.startswith("-") or word == "run" for word in words[1:at]) else []
 
 
 def _after_options(words: list[str], with_value: list[str]) -> list[str]:
@@ -136,14 +132,6 @@ def _script(name: str, rest: list[str]) -> CheckKind | None:
 
 
 def _is_plain(words: list[str], number: int) -> bool:
-    value = number > 0 and words[number - 1] in (
-        "-w",
-        "--workspace",
-        "--filter",
-        "-F",
-        "--prefix",
-        "-C",
-        "--cwd",
-        "--dir",
-    )
+    with_value = ("-w", "--workspace", "--filter", "-F", "--prefix", "-C", "--cwd", "--dir")
+    value = number > 0 and words[number - 1] in with_value
     return not words[number].startswith("-") and not value

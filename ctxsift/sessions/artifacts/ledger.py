@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from ctxsift.sessions.artifacts.file_states import state_of
 from ctxsift.sessions.artifacts.paths import below, matches, parents, shown
@@ -65,17 +64,6 @@ class Ledger:
             # A folder matches where the beginning of a path does.
             paths = list(dict.fromkeys("/".join(path.split("/")[: depth + 1]) for path in paths))
         return [path for path in paths if matches(glob, path)]
-
-    @staticmethod
-    def filtered(paths: list[str], globs: list[str], refused: list[str]) -> list[str]:
-        """Return the paths whose names match one of `globs` (all where there is none) and that nothing refuses."""
-        return [
-            path
-            for path in paths
-            for name in [path.rpartition("/")[2]]
-            if (not globs or any(matches(glob, name) for glob in globs))
-            and not any(fnmatchcase(path, glob) or matches(glob, name) for glob in refused)
-        ]
 
     def exists(self, path: str) -> bool | None:
         """Return whether a file or folder stands there now; None where the session does not tell."""

@@ -13,12 +13,10 @@ _JS_LOOP = re.compile(
     r"for\s*\(\s*(?:const|let|var)\s+(\w+)\s+of\s+(?:\[([^\]]{0,4000})\]|(\w+))"
     r"|(?:\[([^\]]{0,4000})\]|\b(\w+))\.forEach\(\s*(?:async\s*)?\(?\s*(\w+)"
 )
-_JS_JOIN = r"(?:path\.)?(?:join|resolve)\(([^()]*)\)"
-_JS_CALL = re.compile(rf"\b(\w+?)(?:Sync)?\(\s*({_JS_TEXT}|\w+|{_JS_JOIN})\s*(?:,\s*({_JS_TEXT}|\w+))?")
+_JS_CALL = re.compile(rf"\b(\w+?)(?:Sync)?\(\s*({_JS_TEXT}|\w+)")
 _JS_KINDS = {
     "readFile": OpKind.READ, "writeFile": OpKind.WRITE, "appendFile": OpKind.APPEND, "unlink": OpKind.DELETE,
-    "rm": OpKind.DELETE, "rename": OpKind.MOVE, "copyFile": OpKind.COPY, "createWriteStream": OpKind.WRITE,
-    "rmdir": OpKind.DELETE, "mkdir": OpKind.MAKE_FOLDER, "cp": OpKind.COPY,
+    "rm": OpKind.DELETE, "createWriteStream": OpKind.WRITE,
 }  # fmt: skip
 
 
@@ -32,23 +30,12 @@ def javascript_ops(source: str) -> list[FileOp]:
         variable, inside, listed = match[1] or match[6], match[2] or match[4], match[3] or match[5]
         names[variable] = _texts(inside) if inside is not None else names.get(listed or "", [])
 
-    def texts(argument: str) -> list[str]:
-        if join := re.fullmatch(_JS_JOIN, argument):
-            parts = [texts(part.strip()) for part in join[1].split(",")]
-            known = all(len(part) == 1 for part in parts)
-            return ["/".join(part[0] for part in parts)] if known else []
-        return names.get(argument, []) if re.fullmatch(r"\w+", argument) else _texts(argument)
-
-    found: list[FileOp] = []
-    for match in _JS_CALL.finditer(source):
-        kind = _JS_KINDS.get(match[1])
-        other = texts(match[7]) if match[7] else []
-        for path in texts(match[2]) if kind else []:
-            if kind in (OpKind.MOVE, OpKind.COPY):
-                found.extend(FileOp(kind, path, target) for target in other[:1])
-            elif kind:
-                found.append(FileOp(kind, path))
-    return found
+    return [
+        FileOp(_JS_KINDS[match[1]], path)
+        for match in _JS_CALL.finditer(source)
+        if match[1] in _JS_KINDS
+        for path in (names.get(match[2], []) if match[2].isidentifier() else _texts(match[2]))
+    ]
 
 
 def _texts(source: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -22,18 +22,14 @@ class OpKind(Enum):
     WRITE = auto()
     APPEND = auto()
     DELETE = auto()
-    MOVE = auto()
-    COPY = auto()
-    MAKE_FOLDER = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class FileOp:
-    """One thing a script does with `path`; `other` is where it moves or copies it."""
+    """One thing a script does with a file."""
 
     kind: OpKind
     path: str
-    other: str = ""
 
 
 Matches = Callable[[str], list[str]]
@@ -71,16 +67,10 @@ def python_ops(source: str, arguments: list[str], matches: Matches, stopped_at: 
 
 
 _OPEN = {"open", "io.open", "codecs.open"}
-_CALLS: dict[str, OpKind] = {
-    "os.remove": OpKind.DELETE, "os.unlink": OpKind.DELETE, "shutil.rmtree": OpKind.DELETE,
-    "os.rename": OpKind.MOVE, "os.replace": OpKind.MOVE, "shutil.move": OpKind.MOVE,
-    "shutil.copy": OpKind.COPY, "shutil.copy2": OpKind.COPY, "shutil.copyfile": OpKind.COPY,
-    "shutil.copytree": OpKind.COPY, "os.makedirs": OpKind.MAKE_FOLDER, "os.mkdir": OpKind.MAKE_FOLDER,
-}  # fmt: skip
-_METHODS: dict[str, OpKind] = {
+_CALLS = {"os.remove": OpKind.DELETE, "os.unlink": OpKind.DELETE, "shutil.rmtree": OpKind.DELETE}
+_METHODS = {
     "read_text": OpKind.READ, "read_bytes": OpKind.READ, "write_text": OpKind.WRITE, "write_bytes": OpKind.WRITE,
-    "unlink": OpKind.DELETE, "rename": OpKind.MOVE, "replace": OpKind.MOVE, "touch": OpKind.APPEND,
-    "mkdir": OpKind.MAKE_FOLDER,
+    "unlink": OpKind.DELETE, "touch": OpKind.APPEND,
 }  # fmt: skip
 
 
@@ -110,25 +100,18 @@ class _PythonReader:
             case ast.For(target=target, iter=items, body=body):
                 self.calls(items)
                 if isinstance(target, ast.Name):
-                    self.bind(target.id, self.items(items))
+                    self.bind(target.id, None if isinstance(items, ast.Constant) else self.value(items))
                 elif isinstance(target, ast.Tuple) and isinstance(items, ast.List | ast.Tuple):
                     self._bind_rows(target, items)
                 self.block(body)
-            case ast.With(items=items, body=body):
-                for each in items:
-                    self.calls(each.context_expr)
-                self.block(body)
-            case ast.If(body=body, orelse=other) | ast.While(body=body, orelse=other):
-                self.calls(node.test)
-                self.block(body)
-                self.block(other)
-            case ast.Try(body=body, finalbody=last):
-                self.block(body)
-                self.block(last)
             case ast.ClassDef():
                 pass
             case _:
-                self.calls(node)
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.stmt):
+                        self.statement(child)
+                    elif not isinstance(child, ast.ExceptHandler):
+                        self.calls(child)
 
     def _bind_rows(self, target: ast.Tuple, items: ast.List | ast.Tuple) -> None:
         """Bind `for a, b in [(..., ...), ...]` column by column."""
@@ -149,8 +132,7 @@ class _PythonReader:
         """Take down the calls in a node, inner ones first: what is read is read before it is written."""
         if isinstance(node, ast.Lambda | ast.FunctionDef):
             return
-        children: Iterator[ast.AST] = ast.iter_child_nodes(node)
-        for child in children:
+        for child in ast.iter_child_nodes(node):
             self.calls(child)
         if isinstance(node, ast.Call):
             self.call(node)
@@ -160,7 +142,7 @@ class _PythonReader:
         if name in _OPEN:
             self._open(self._argument(node, 0), node, 1)
         elif name in _CALLS:
-            self._take(_CALLS[name], self._argument(node, 0), self._argument(node, 1))
+            self._take(_CALLS[name], self._argument(node, 0))
         elif isinstance(node.func, ast.Name) and name in self.functions and self.depth < _MOST_DEPTH:
             self._enter(self.functions[name], node)
         elif isinstance(node.func, ast.Attribute):
@@ -169,7 +151,7 @@ class _PythonReader:
                 if node.func.attr == "open":
                     self._open(receiver, node, 0)
                 elif node.func.attr in _METHODS:
-                    self._take(_METHODS[node.func.attr], receiver, self._argument(node, 0))
+                    self._take(_METHODS[node.func.attr], receiver)
 
     def _enter(self, function: ast.FunctionDef, node: ast.Call) -> None:
         self.called.add(function.name)
@@ -191,25 +173,13 @@ class _PythonReader:
             return
         kinds = {"w": OpKind.WRITE, "x": OpKind.WRITE, "a": OpKind.APPEND}
         kind = next((kinds[letter] for letter in mode if letter in kinds), OpKind.READ)
-        self._take(OpKind.WRITE if "+" in mode and kind is OpKind.READ else kind, value, None)
+        self._take(OpKind.WRITE if "+" in mode and kind is OpKind.READ else kind, value)
 
-    def _take(self, kind: OpKind, value: _Value | None, other: _Value | None) -> None:
-        if value is None or (kind in (OpKind.MOVE, OpKind.COPY) and (other is None or len(other.texts) != 1)):
-            return
-        for text in value.texts:
-            target = other.texts[0] if other and kind in (OpKind.MOVE, OpKind.COPY) else ""
-            self.ops.append((self.line, FileOp(kind, text, target)))
+    def _take(self, kind: OpKind, value: _Value | None) -> None:
+        self.ops.extend((self.line, FileOp(kind, text)) for text in (value.texts if value else ()))
 
     def _argument(self, node: ast.Call, number: int) -> _Value | None:
         return self.value(node.args[number]) if number < len(node.args) else None
-
-    def items(self, node: ast.expr) -> _Value | None:
-        """Return what a loop goes through, one text each."""
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sorted", "list", "set", "reversed") and node.args:
-            return self.items(node.args[0])
-        if isinstance(node, ast.Constant):
-            return None
-        return self.value(node)
 
     def value(self, node: ast.expr) -> _Value | None:
         match node:
@@ -246,24 +216,23 @@ class _PythonReader:
     def _called(self, node: ast.Call) -> _Value | None:
         name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
         values = [self.value(argument) for argument in node.args]
-        if name in ("Path", "pathlib.Path", "PurePath"):
+        if name in ("Path", "pathlib.Path"):
             return self._joined(values, "/", path=True) if values else _Value((".",), path=True)
-        if name in ("os.path.join", "join", "path.join"):
+        if name == "os.path.join":
             return self._joined(values, "/")
-        if name in ("str", "os.path.abspath", "os.path.expanduser", "os.fspath", "sorted", "list") and len(values) == 1:
+        if name in ("str", "sorted", "list") and len(values) == 1:
             return values[0]
-        if name in ("glob.glob", "glob.iglob", "glob") and values and values[0]:
-            found = [path for text in values[0].texts for path in self.matches(text)]
-            return _Value(tuple(found[:_MOST_VALUES]))
-        if isinstance(node.func, ast.Attribute):
-            receiver = self.value(node.func.value)
-            if receiver and receiver.path and node.func.attr in ("glob", "rglob") and values and values[0]:
-                deep = "**/" if node.func.attr == "rglob" else ""
-                texts = [f"{folder}/{deep}{glob}" for folder in receiver.texts for glob in values[0].texts]
-                return _Value(tuple(path for text in texts for path in self.matches(text))[:_MOST_VALUES], path=True)
-            if receiver and receiver.path and node.func.attr in ("resolve", "absolute", "expanduser"):
-                return receiver
+        globbed = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if name in ("glob.glob", "glob") and values and values[0]:
+            return self._found(values[0].texts, path=False)
+        if globbed and globbed.path and name.endswith("glob") and values and values[0]:
+            deep = "**/" if name.endswith("rglob") else ""
+            globs = tuple(f"{folder}/{deep}{glob}" for folder in globbed.texts for glob in values[0].texts)
+            return self._found(globs, path=True)
         return None
+
+    def _found(self, globs: tuple[str, ...], *, path: bool) -> _Value:
+        return _Value(tuple(found for glob in globs for found in self.matches(glob))[:_MOST_VALUES], path)
 
     @staticmethod
     def _joined(values: list[_Value | None], between: str, *, path: bool = False) -> _Value | None:

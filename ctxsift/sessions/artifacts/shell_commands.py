@@ -76,25 +76,10 @@ def _xargs(run: ShellRun, invocation: Invocation) -> None:
         run.handle(run, Invocation(tuple(each), invocation.status, None))
 
 
-def _list(run: ShellRun, invocation: Invocation) -> None:
-    words = list(invocation.words)
-    if invocation.name == "find" and "-delete" in words:
-        for path in run.found(words):
-            run.ledger.delete(path, " ".join(words)[:200])
-    elif invocation.name == "find" and "-exec" in words:
-        command = words[words.index("-exec") + 1 :]
-        end = next((n for n, word in enumerate(command) if word in (";", "+")), len(command))
-        for path in run.found(words)[:_MOST_ROUNDS] if end else []:
-            each = tuple(word.replace("{}", path) for word in command[:end])
-            run.handle(run, Invocation(each, CommandStatus.NOT_SHOWN, None))
-    else:
-        list_files(run, invocation)
-
-
 Handler = Callable[[ShellRun, Invocation], None]
 _HANDLERS: Mapping[str, Handler] = {
     "read": read_files, "part": read_files, "inspect": inspect_files, "filter": filter_files, "search": search_files,
-    "list": _list, "sed": edit_stream, "echo": _echo, "folder": _change_folder, "set": _settings, "write": tee,
+    "list": list_files, "sed": edit_stream, "echo": _echo, "folder": _change_folder, "set": _settings, "write": tee,
     "touch": touch, "make": make_folders, "remove": remove, "move": move, "copy": copy, "link": link,
     "mode": change_mode, "fetch": fetch, "script": run_script, "patch": run_patch, "xargs": _xargs,
 }  # fmt: skip

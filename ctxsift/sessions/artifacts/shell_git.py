@@ -270,8 +270,6 @@ def _remove(call: GitCall) -> None:
     for path in paths:
         if "--cached" not in call.options:
             call.run.ledger.delete(path, "git rm")
-        elif path in call.run.ledger.seen:
-            call.run.ledger.read(path, "git rm --cached", part=True)
     call.run.repository.remove(call.folder, paths)
 
 
@@ -320,10 +318,6 @@ def _list(call: GitCall) -> None:
     folder = call.resolved(call.words)[0] if call.words else run.folder
     if names := _names(call):
         run.ledger.list_tracked(folder, [run.path(name) for name in names])
-    elif run.printing == 1 and call.invocation.after:
-        for line in run.output.split("\n"):
-            if re.search(r"\.\w{1,12}$", line):
-                run.ledger.see(run.path(line))
 
 
 def _names(call: GitCall) -> list[str]:

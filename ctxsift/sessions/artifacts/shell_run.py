@@ -21,7 +21,7 @@ from ctxsift.sessions.artifacts.shell import (
     Simple,
     parse,
 )
-from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandOutput, CommandStatus, followings, plain_words
+from ctxsift.sessions.artifacts.shell_verdicts import UNKNOWN, CommandOutput, CommandStatus, plain_words
 from ctxsift.sessions.artifacts.shell_words import PieceKind, Redirect, Word, WordPiece, plain_text
 
 _MOST_TURNS, _MOST_PARTS = 200, 200
@@ -139,7 +139,9 @@ class ShellRun:
         stop = self.printed.stop(parts) if code else len(parts)
         status = CommandStatus.PASSED
         alive = True
-        for number, ((operator, pipeline), following) in enumerate(zip(parts, followings(parts), strict=True)):
+        last_or = max((number for number, part in enumerate(parts) if part[0] == "||"), default=0)
+        last_and = max((number for number, part in enumerate(parts) if part[0] == "&&"), default=0)
+        for number, (operator, pipeline) in enumerate(parts):
             if self.walked > _MOST_COMMANDS:
                 return
             if operator == "||":
@@ -151,7 +153,9 @@ class ShellRun:
                 alive = False
             if not alive:
                 continue
-            status, own = self.printed.status(pipeline, following, code, stops=number == stop, alone=len(parts) == 1)
+            any_or, all_or = number < last_or, number >= last_and
+            stops, alone = number == stop, len(parts) == 1
+            status, own = self.printed.status(pipeline, code, any_or=any_or, all_or=all_or, stops=stops, alone=alone)
             if status is CommandStatus.FAILED:
                 self.failing = plain_words(pipeline.parts[-1])
             holds = self._test(pipeline)
@@ -211,7 +215,7 @@ class ShellRun:
                 self.sequence(node.body, ended[1])
                 self.folder = folder if node.subshell else self.folder
             case Loop():
-                self._loop(node, before)
+                self._loop(node)
             case Choice():
                 self._choice(node)
             case Definition():
@@ -220,17 +224,11 @@ class ShellRun:
             self.produced = None
             self.redirects(node.redirects)
 
-    def _loop(self, loop: Loop, before: tuple[Node, ...]) -> None:
-        variable, values = loop.variable, self.words(loop.words)
-        if loop.condition and loop.condition.chains:
-            first = loop.condition.chains[0].parts[0][1].parts[0]
-            words = plain_words(first)
-            variable = words[-1] if words[:1] == ("read",) else ""
-            values = self.listed(before) or [UNKNOWN]
-        for value in values[:_MOST_TURNS]:
+    def _loop(self, loop: Loop) -> None:
+        for value in ([UNKNOWN] if loop.condition else self.words(loop.words))[:_MOST_TURNS]:
             if self.walked > _MOST_COMMANDS:
                 return
-            self.variables[variable] = value
+            self.variables[loop.variable] = value
             self.sequence(loop.body, None)
 
     def _choice(self, choice: Choice) -> None:
@@ -380,8 +378,6 @@ class ShellRun:
         if words[0] in ("ls", "echo", "printf"):
             found = [each for each in operands if "%" not in each]
             return [each for word in found for each in word.split("\n")] or None
-        if words[0] == "find":
-            return self.found(words)
         if words[:2] == ["git", "ls-files"]:
             return [
                 each for operand in operands[1:] or ["."] for each in self.ledger.children(self.path(operand))
@@ -389,19 +385,6 @@ class ShellRun:
         if words[0] in ("grep", "rg"):
             return self.ledger.searches.get((self.folder, *words))
         return None
-
-    def found(self, words: list[str]) -> list[str]:
-        """Return the known files that a `find` command finds."""
-        roots = []
-        for word in words[1:]:
-            if word.startswith(("-", "!", "(")):
-                break
-            roots.append(self.path(word))
-        globs = [words[n + 1] for n, word in enumerate(words[:-1]) if word in ("-name", "-iname")]
-        refused = [words[n + 2] for n, word in enumerate(words[:-2]) if word in ("-not", "!")]
-        refused = [words[words.index(glob) + 1] if glob in ("-path", "-name") else glob for glob in refused]
-        inside = [path for root in roots or [self.folder] for path in self.ledger.children(root)]
-        return self.ledger.filtered(inside, [glob for glob in globs if glob not in refused], refused)
 
     def _assign(self, word: Word) -> None:
         name, _, value = word[0].text.partition("=")

@@ -77,9 +77,3 @@ def apply_ops(run: ShellRun, ops: list[FileOp], program: str) -> None:
                 run.ledger.append(path, None, f"{program} script")
             case OpKind.DELETE:
                 run.ledger.delete(path, f"{program} script", sure=False)
-            case OpKind.MOVE:
-                run.ledger.move(path, run.path(op.other))
-            case OpKind.COPY:
-                run.ledger.copy(path, run.path(op.other))
-            case OpKind.MAKE_FOLDER:
-                run.ledger.make_folder(path, new=run.ledger.exists(path) is False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import NamedTuple
 
 from ctxsift.sessions.artifacts.shell import Node, Pipeline, Simple
 from ctxsift.sessions.artifacts.shell_programs import program
@@ -41,22 +40,6 @@ class CommandStatus(Enum):
     NOT_SHOWN = auto()
 
 
-class Following(NamedTuple):
-    """Whether `||` is among the operators behind a part of a chain, and whether there is no other."""
-
-    any_or: bool
-    all_or: bool
-
-
-def followings(parts: tuple[tuple[str, Pipeline], ...]) -> list[Following]:
-    """Return for each part of a chain what follows it; a chain may have thousands."""
-    found = [Following(any_or=False, all_or=True)]
-    for operator, _ in reversed(parts[1:]):
-        is_or, behind = operator == "||", found[-1]
-        found.append(Following(behind.any_or or is_or, behind.all_or and is_or))
-    return found[::-1]
-
-
 @dataclass(slots=True)
 class CommandOutput:
     """What a command line printed, and what programs said in it about themselves."""
@@ -65,21 +48,22 @@ class CommandOutput:
     _complaints: dict[str, str] | None = field(default=None)
 
     def status(
-        self, pipeline: Pipeline, following: Following, code: int | None, *, stops: bool, alone: bool
+        self, pipeline: Pipeline, code: int | None, *, any_or: bool, all_or: bool, stops: bool, alone: bool
     ) -> tuple[CommandStatus, int | None]:
         """Return how a part of a chain ended, and its exit code where the chain's is its own.
 
         Args:
             pipeline: the part.
-            following: the operators behind it.
             code: of the chain.
+            any_or: an operator behind it is `||`.
+            all_or: no operator behind it is another.
             stops: it is the part that failed.
             alone: the chain has no other.
 
         """
         complained = self._complained(pipeline)
-        if following.any_or:
-            if code and following.all_or:
+        if any_or:
+            if code and all_or:
                 return CommandStatus.FAILED, None
             plain = CommandStatus.PASSED if self._outspoken(pipeline) else CommandStatus.NOT_SHOWN
             return (CommandStatus.FAILED if complained else plain), None

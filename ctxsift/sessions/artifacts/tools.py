@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -122,10 +121,6 @@ class Tools:
             return
         text = call.result.text
         ended = call.ended
-        if text.startswith("{") and (told := _codex_output(text)) is not None:
-            text, code = told
-            if code is not None and (ended.code is None or not ended.is_stated):
-                ended = CallEnd(ended.ending, code)
         after = self.shell.read(command, text, ended, folder)
         going_on = _GOING_ON.search(call.result.text[:400])
         self._running = going_on[1] if going_on else ""
@@ -242,7 +237,7 @@ _NAMED: tuple[tuple[re.Pattern[str], Tool], ...] = (
     (re.compile(r"write_stdin"), Tools.type_in),
     (re.compile(r"grep\w*|search_file\w*"), Tools.search),
     (re.compile(r"glob|ls|find|list_dir\w*"), Tools.listing),
-    (re.compile(r"\w*(?:shell|bash|exec|terminal)(?:_\w+)?|sh"), Tools.run),
+    (re.compile(r"\w{0,20}(?:shell|bash|exec|terminal)(?:_\w+)?|sh"), Tools.run),
 )
 _VIEW, _EDIT = re.compile(r"read|view|open|cat", re.IGNORECASE), re.compile(r"edit|replace|insert", re.IGNORECASE)
 
@@ -292,16 +287,3 @@ def _command_line(call: _Call) -> str:
             return words[2]
         return shlex.join(words)
     return value if isinstance(value, str) else ""
-
-
-def _codex_output(text: str) -> tuple[str, int | None] | None:
-    """Return output and exit code of a result that is a JSON object; None where it is none."""
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(told, dict) or not isinstance(output := told.get("output", told.get("stdout")), str):
-        return None
-    inner = told.get("metadata") if isinstance(told.get("metadata"), dict) else told
-    code = inner.get("exit_code") if isinstance(inner, dict) else None
-    return output, code if isinstance(code, int) else None

@@ -84,7 +84,7 @@ def scripts(work: Worked) -> None:
     )
     work.run("for f in src/*.py; do\n  sed -i 's/^import /import  /' \"$f\"\ndone")
     work.run("find src/old -name '*.txt' | xargs sed -i 's/a/A/g'")
-    work.run("find . -name 'early.*' -delete; for n in 1 2; do echo $n > gen_$n.txt; done; rm gen_{1,2}.txt")
+    work.run("rm early.txt; for n in 1 2; do echo $n > gen_$n.txt; done; rm gen_{1,2}.txt")
     work.run("grep -rl double src tests")
     work.run("grep -rl double src tests | xargs sed -i 's/double/twice/g'")
     work.run("perl -pi -e 's/Tool/Gadget/' README.md && git checkout -- src/old")
