@@ -24,7 +24,7 @@ def javascript_ops(source: str) -> list[FileOp]:
     """Return what a script for Node does with files that it spells out; loops over lists of paths included."""
     if len(source) > MOST_SOURCE:
         return []
-    names = {match[1]: [_text_in(match[0])] for match in _JS_NAME.finditer(source)}
+    names = {match[1]: _texts(match[0])[:1] for match in _JS_NAME.finditer(source)}
     names |= {match[1]: _texts(match[2]) for match in _JS_LIST.finditer(source)}
     for match in _JS_LOOP.finditer(source):
         variable, inside, listed = match[1] or match[6], match[2] or match[4], match[3] or match[5]
@@ -40,7 +40,3 @@ def javascript_ops(source: str) -> list[FileOp]:
 
 def _texts(source: str) -> list[str]:
     return ["".join(match) for match in re.findall(_JS_TEXT, source)]
-
-
-def _text_in(source: str) -> str:
-    return next(iter(_texts(source)), "")

@@ -131,25 +131,16 @@ class Repository:
         for file in self.files(folder, paths):
             file.staged = file.head
 
-    def restore(self, folder: str, paths: list[str], *, head: bool, told: int | None, detail: str) -> None:
-        """Put back what the index holds, or with `head` the last commit; `told` is the number that git printed."""
-        files = [file for file in self.files(folder, paths) if file.changed]
-        dirty = [file for file in files if not same(file.work, file.head if head else file.staged)]
-        sure = sum(file.tracked() for file in dirty)
-        for file in dirty:
-            if file.path in paths:
+    def restore(self, folder: str, paths: list[str], *, head: bool, detail: str) -> None:
+        """Put back what the index holds, or with `head` the last commit."""
+        for file in self.files(folder, paths):
+            if file.changed and file.path in paths and not same(file.work, file.head if head else file.staged):
                 # Git refuses a path that it does not hold.
                 file.settle(Before.THERE)
-            elif told is not None and not file.tracked():
-                unsure = len(dirty) - sure
-                file.settle(Before.MISSING if told <= sure else Before.THERE if told == sure + unsure else file.before)
-        files = [file for file in files if file.tracked()]
-        for file in files:
-            version = file.head if head else file.staged
-            if version is not None:
-                self.ledger.restore(file, version, detail)
-            if head:
-                file.staged = file.head
+            if file.changed and file.tracked():
+                file.staged = file.head if head else file.staged
+                if file.staged is not None:
+                    self.ledger.restore(file, file.staged, detail)
 
     def bring(self, folder: str, paths: list[str], revision: str, detail: str) -> None:
         """Put files of another revision into the working tree and the index."""

@@ -21,7 +21,7 @@ _COMPLAINT = re.compile(r"^(?:fatal|error): (.*)", re.MULTILINE)
 _GIT = re.compile(r"\bgit\s")
 _ALREADY = re.compile(r"^ (create|delete) mode \d+ (.+)$", re.MULTILINE)
 _RENAMED = re.compile(r"^ rename (.+) \(\d+%\)$", re.MULTILINE)
-_TOLD = re.compile(r"Updated (\d+) paths? from")
+_TOLD = re.compile(r"Updated \d+ paths? from")
 _COUNT = re.compile(r"\s*\d+ (\S+)")
 _NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
 _COMMITTING = frozenset({"commit", "revert", "merge", "cherry-pick", "am", "rebase"})
@@ -185,13 +185,12 @@ def _checkout(call: GitCall) -> None:
         repository.branch(call.folder, (given + list(words))[0], switch=True)
         return
     told = _TOLD.search(call.run.output)
-    number = int(told[1]) if told else None
     if call.paths:
-        _put_back(call, "".join(words[:1]), call.paths, number)
+        _put_back(call, "".join(words[:1]), call.paths)
     elif words and (told or _is_path(call, words[0])):
-        _put_back(call, "", words, number)
+        _put_back(call, "", words)
     elif len(words) > 1:
-        _put_back(call, words[0], words[1:], number)
+        _put_back(call, words[0], words[1:])
     elif words:
         repository.switch(call.folder, words[0])
 
@@ -204,7 +203,7 @@ def _is_path(call: GitCall, word: str) -> bool:
     return not switched and (known or named)
 
 
-def _put_back(call: GitCall, revision: str, words: tuple[str, ...], told: int | None) -> None:
+def _put_back(call: GitCall, revision: str, words: tuple[str, ...]) -> None:
     ledger, detail = call.run.ledger, " ".join(call.invocation.words)[:200]
     paths = [path for word in words for path in call.resolved((word,))]
     if revision in ("", "HEAD", "@"):
@@ -215,7 +214,7 @@ def _put_back(call: GitCall, revision: str, words: tuple[str, ...], told: int | 
         root = call.run.repository.root(call.folder)
         whole = [path for path in paths if path != root]
         wanted = whole if len(whole) == len(paths) else [root]
-        call.run.repository.restore(call.folder, wanted, head=bool(revision), told=told, detail=detail)
+        call.run.repository.restore(call.folder, wanted, head=bool(revision), detail=detail)
         return
     for path in paths:
         if path not in ledger.files and not ledger.children(path):
@@ -231,7 +230,7 @@ def _restore(call: GitCall) -> None:
         call.run.repository.unstage(call.folder, call.resolved(words))
         if not call.has("--worktree", "-W"):
             return
-    _put_back(call, source, words, None)
+    _put_back(call, source, words)
 
 
 def _reset(call: GitCall) -> None:
