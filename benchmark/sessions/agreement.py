@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.sessions.loader import RecordedSession
 from benchmark.sessions.records import Changes
-from ctxsift.sessions.artifacts.index import index_session
+from ctxsift.sessions.artifacts.index import index_for, index_session
 from ctxsift.sessions.artifacts.records import Artifacts, FileState
 
 KINDS = ("created", "modified", "deleted")
@@ -67,8 +67,37 @@ def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, PathAgr
         InputError: the session cannot be read.
 
     """
-    said = by_kind(index_session(recorded.session()))
-    true = by_git(recorded.truth()[-1].since_start)
+    return _beside(index_session(recorded.session()), recorded.truth()[-1].since_start, ignored)
+
+
+def at_every_step(recorded: RecordedSession, ignored: Set[str]) -> tuple[int, int, int]:
+    """Return how many paths both say after each step, only the index and only git, added up over the steps.
+
+    Args:
+        recorded: the session.
+        ignored: paths that git does not track.
+
+    Raises:
+        InputError: the session cannot be read.
+
+    """
+    session, truth = recorded.session(), {each.step_id: each.since_start for each in recorded.truth()}
+    index, changes = index_for(session.head), Changes()
+    both = only_index = only_git = 0
+    for step in session.steps:
+        index.add(step)
+        changes = truth.get(step.step_id, changes)
+        for each in _beside(index.artifacts(), changes, ignored).values():
+            both, only_index, only_git = (
+                both + len(each.both),
+                only_index + len(each.only_index),
+                only_git + len(each.only_git),
+            )
+    return both, only_index, only_git
+
+
+def _beside(artifacts: Artifacts, changes: Changes, ignored: Set[str]) -> dict[str, PathAgreement]:
+    said, true = by_kind(artifacts), by_git(changes)
     return {
         kind: PathAgreement(
             frozenset(said[kind] & true[kind]),

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmark.sessions.agreement import KINDS, PathAgreement, agreement, by_kind, precision, recall
+from benchmark.sessions.agreement import KINDS, PathAgreement, agreement, at_every_step, by_kind, precision, recall
 from benchmark.sessions.loader import START, RecordedSession
 from ctxsift.sessions.artifacts.index import index_session
 from tools.record.replaying import unpack
@@ -16,23 +16,28 @@ from tools.record.replaying import unpack
 def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
     """Yield what the index and git say of the created, modified and deleted files of sessions.
 
-    First the figures of each session and its disagreements, then the figures of all.
+    First the figures of each session and its disagreements, then the figures of all; at the end, and at every step.
 
     Raises:
         InputError: a session cannot be read.
 
     """
     found: dict[str, list[PathAgreement]] = {kind: [] for kind in KINDS}
+    steps: list[tuple[int, int, int]] = []
     for recorded in sessions:
-        one = agreement(recorded, _ignored(recorded))
+        ignored = _ignored(recorded)
+        one = agreement(recorded, ignored)
+        steps.append(at_every_step(recorded, ignored))
         for kind in KINDS:
             found[kind].append(one[kind])
             yield f"{recorded.name}: {_figures(kind, [one[kind]])}"
             yield from (f"  only the index says {kind}: {path}" for path in sorted(one[kind].only_index))
             yield from (f"  only git says {kind}: {path}" for path in sorted(one[kind].only_git))
+        yield f"{recorded.name}: {_at_every_step(steps[-1:])}"
     for kind in KINDS:
         yield f"{len(sessions)} sessions: {_figures(kind, found[kind])}"
     yield f"{len(sessions)} sessions: {_figures('all', [each for kind in KINDS for each in found[kind]])}"
+    yield f"{len(sessions)} sessions: {_at_every_step(steps)}"
 
 
 def _figures(kind: str, found: Iterable[PathAgreement]) -> str:
@@ -41,6 +46,12 @@ def _figures(kind: str, found: Iterable[PathAgreement]) -> str:
     said = right + sum(len(one.only_index) for one in each)
     true = right + sum(len(one.only_git) for one in each)
     return f"{kind}: precision {_share(precision(each))} ({right} of {said}), recall {_share(recall(each))} of {true}"
+
+
+def _at_every_step(steps: Iterable[tuple[int, int, int]]) -> str:
+    both, only_index, only_git = (sum(column) for column in zip(*steps, strict=True))
+    share = _share(2 * both / (2 * both + only_index + only_git or 1))
+    return f"at every step: F1 {share} ({both} right, {only_index} only of the index, {only_git} only of git)"
 
 
 def _share(value: float | None) -> str:

@@ -42,9 +42,20 @@ _SUBCOMMANDS: dict[str, dict[str, CheckKind]] = {
     "ruff": {"check": _LINT}, "biome": {"check": _LINT, "lint": _LINT, "ci": _LINT}, "playwright": {"test": _TEST},
     "vite": {"build": _BUILD}, "next": {"build": _BUILD, "lint": _LINT}, "webpack": {"": _BUILD},
     "xcodebuild": {"test": _TEST, "build": _BUILD}, "terraform": {"validate": _LINT}, "rails": {"test": _TEST},
-    "docker": {"build": _BUILD}, "cmake": {"--build": _BUILD}, "ninja": {"": _BUILD}, "turbo": {},
-    "npm": {"test": _TEST, "t": _TEST}, "yarn": {}, "pnpm": {"test": _TEST}, "bun": {"test": _TEST},
+    "docker": {"build": _BUILD}, "ninja": {"": _BUILD},
+    "npm": {"test": _TEST, "t": _TEST}, "pnpm": {"test": _TEST}, "bun": {"test": _TEST},
 }  # fmt: skip
+# Commands that are a check in this form.
+_FORMATTER = r"(?:black|isort|prettier|rustfmt|\S{1,40} (?:format|fmt))"
+_FORMS = (
+    (re.compile(r"make (?:-\S* |\w+=\S* )*check(?= |$)"), CheckKind.CHECK),
+    (re.compile(r"node .*--test(?= |$)"), _TEST),
+    (re.compile(r"ruby .*(?:_(?:test|spec)\.rb|/test_\w+\.rb)(?= |$)"), _TEST),
+    (re.compile(r"python\S* (?:\S*/)?manage\.py test(?= |$)"), _TEST),
+    (re.compile(r"cmake --build(?= |$)"), _BUILD),
+    (re.compile(rf"{_FORMATTER}\b.* (?:-*check|-[cl](?= |$)|--list-different)"), _LINT),
+    (re.compile(r"\S{0,40}lint(?= |$)"), _LINT),
+)
 _SCRIPT = re.compile(
     r"(?:^|[:_-])(tests?|spec|e2e|lint|typecheck|type-check|types|tsc|build|compile|check|ci|verify)(?=$|[:_-])"
 )
@@ -52,7 +63,7 @@ _SCRIPT_KINDS = {
     "lint": _LINT, "typecheck": _TYPES, "type-check": _TYPES, "types": _TYPES, "tsc": _TYPES, "build": _BUILD,
     "compile": _BUILD, "check": CheckKind.CHECK, "ci": CheckKind.CHECK, "verify": CheckKind.CHECK,
 }  # fmt: skip
-_ASKS = {"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--co", "--list", "--showConfig", "-n"}
+_ASKS = {"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--co", "--showConfig", "--init"}
 
 
 def bare(words: list[str]) -> list[str]:
@@ -88,41 +99,27 @@ def _after_options(words: list[str], with_value: list[str]) -> list[str]:
 
 def kind_of(words: list[str]) -> CheckKind | None:
     """Return what kind of check a command is (its words as `bare` returns them); None where it is none."""
-    if not words or any(word in _ASKS for word in words[1:] if not (word in ("-n", "--list") and words[0] != "make")):
+    if not words or _ASKS.intersection(words[1:]) or (words[0] == "make" and {"-n", "--list"} & {*words}):
         return None
     name, rest = words[0].removesuffix(".exe"), words[1:]
-    if name in ("gradlew", "mvnw"):
-        name = {"gradlew": "gradle", "mvnw": "mvn"}[name]
-    if name in _PROGRAMS:
-        return None if name == "tsc" and "--init" in rest else _PROGRAMS[name]
-    if name in ("npm", "yarn", "pnpm", "bun", "turbo") and (kind := _script(name, rest)):
+    if kind := _PROGRAMS.get(name) or _script(name, rest):
         return kind
-    if name in ("yarn", "pnpm") and rest and rest[0] in _PROGRAMS:
-        return _PROGRAMS[rest[0]]
-    if name.startswith("python") and [word.rpartition("/")[2] for word in rest[:2]] == ["manage.py", "test"]:
-        return _TEST
-    if name in ("node", "ruby"):
-        named = any(re.search(r"_(?:test|spec)\.rb$|/test_\w+\.rb$", word) for word in rest)
-        return _TEST if (name == "ruby" and named) or (name == "node" and "--test" in rest) else None
-    if name in ("black", "isort", "prettier", "rustfmt") or rest[:1] in (["format"], ["fmt"]):
-        checks = any(word.lstrip("-").startswith("check") or word in ("-c", "-l", "--list-different") for word in rest)
-        return _LINT if checks else None
-    if name not in _SUBCOMMANDS:
-        return _LINT if name.endswith(("lint", "-lint")) else None
-    found = _SUBCOMMANDS[name]
-    plain = [word for word in rest if not word.startswith("-") and "=" not in word]
-    if name == "cmake":
-        return found.get(rest[0]) if rest else None
-    if name in ("make", "mvn", "gradle", "xcodebuild"):
-        if name == "make" and plain[:1] == ["check"]:
-            return CheckKind.CHECK
-        return next((found[word] for word in plain if word in found), None) if plain else found.get("")
-    return found.get(plain[0] if plain else "")
+    line = " ".join([name, *rest])
+    if kind := next((kind for form, kind in _FORMS if form.match(line)), None):
+        return kind
+    found = _SUBCOMMANDS.get(name) or _SUBCOMMANDS.get(name.removesuffix("w"), {})
+    plain = [word for word in rest if not word.startswith("-") and "=" not in word] or [""]
+    several = name.startswith(("make", "mvn", "gradle", "xcodebuild"))
+    return next((found[word] for word in (plain if several else plain[:1]) if word in found), None)
 
 
 def _script(name: str, rest: list[str]) -> CheckKind | None:
     """Return the kind of a script of package.json by its name."""
     plain = [word for number, word in enumerate(rest) if _is_plain(rest, number)]
+    if name not in ("npm", "yarn", "pnpm", "bun", "turbo"):
+        return None
+    if name in ("yarn", "pnpm") and plain and plain[0] in _PROGRAMS:
+        return _PROGRAMS[plain[0]]
     if plain[:1] in (["run"], ["run-script"]):
         plain = plain[1:]
     elif name in ("npm", "bun", "pnpm") or plain[:1] in (["add"], ["install"], ["remove"]):

@@ -31,8 +31,10 @@ def test_disagreements_are_named(tmp_path: Path) -> None:
         "  only git says created: src/z",
         "shop-1: modified: precision 1.000 (1 of 1), recall 1.000 of 1",
         "shop-1: deleted: precision - (0 of 0), recall - of 0",
+        "shop-1: at every step: F1 0.900 (9 right, 0 only of the index, 2 only of git)",
         "1 sessions: created: precision 1.000 (1 of 1), recall 0.500 of 2",
         "1 sessions: modified: precision 1.000 (1 of 1), recall 1.000 of 1",
         "1 sessions: deleted: precision - (0 of 0), recall - of 0",
         "1 sessions: all: precision 1.000 (2 of 2), recall 0.667 of 3",
+        "1 sessions: at every step: F1 0.900 (9 right, 0 only of the index, 2 only of git)",
     ]
