@@ -12,7 +12,8 @@ from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
 from ctxsift.sessions.artifacts.versions import Before
 
-_SHORT = re.compile(r"([ MADRU?])([ MADU?]) (.+)")
+# Git quotes paths that hold a blank.
+_SHORT = re.compile(r'(?!  | A)([ MADRU?])([ MADU?]) (?:\S+ -> )?(\S+|".+")')
 _DIFFED = re.compile(r"^diff --(?:git a/(.+?) b/|cc )(.+)\n(new|deleted)?", re.MULTILINE)
 _STAT = re.compile(r"^ (\S.*?\S) +\| +(?:\d+ [+-]+|Bin .+)$", re.MULTILINE)
 # Commands of git that print what differs.
@@ -287,7 +288,7 @@ def _status(call: GitCall) -> None:
         if re.match(r"(?:Changes|Untracked) .*:$", line):
             section = line
         elif match := _SHORT.fullmatch(line):
-            path = call.run.path(match[3].rpartition(" -> ")[2])
+            path = call.run.path(match[3].strip('"'))
             told += [(path, letter, number == 0) for number, letter in enumerate(match.groups()[:2]) if letter != " "]
         elif section and (match := re.fullmatch(r"\t(?:(modified|deleted|new file): +)?(.+)", line)):
             letter = {"modified": "M", "deleted": "D", "new file": "A"}.get(match[1], "?")
@@ -371,7 +372,9 @@ def _diff(call: GitCall) -> None:
         return
     root, letters = call.run.repository.root(call.folder), {"new": "A", "deleted": "D"}
     told = [(match[2], letters.get(match[3], "M")) for match in _DIFFED.finditer(call.run.output)]
-    told += [(path, "M") for path in _STAT.findall(call.run.output) if " => " not in path]
+    told += [
+        (path, "M") for path in _STAT.findall(call.run.output) if not path.startswith("...") and " => " not in path
+    ]
     staged = call.has("--cached", "--staged")
     whole = not call.words and not call.paths and not call.invocation.after
     changes = [(f"{root}/{path}", letter, staged) for path, letter in told]

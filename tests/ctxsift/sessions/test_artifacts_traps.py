@@ -555,6 +555,8 @@ def test_what_git_holds_is_told_beside_other_output(command: str, output: str, e
             {"a.txt": "modified", "b.txt": "deleted", "new.txt": "created"},
         ),
         ("", "Changes not staged for commit:\n\tmodified:   a.txt", {"a.txt": "modified"}),
+        # Lines of other commands are no paths.
+        ("", " A new run\n   M a.txt\nM x of y\n D  b.txt", {}),
         # What differed before the session did anything is the user's.
         (" M a.txt", " M a.txt\n M b.txt", {"b.txt": "modified"}),
     ],
@@ -566,6 +568,8 @@ def test_git_tells_what_programs_changed(first: str, later: str, expected: dict[
 def test_a_diff_of_other_revisions_tells_of_no_change() -> None:
     stat = " a.txt | 2 +-\n 1 file changed"
     assert states(index(shell("git status"), shell("cargo fmt && git diff --stat", stat))) == {"a.txt": "modified"}
+    cut = " .../a.txt | 2 +-\n 1 file changed"
+    assert states(index(shell("git status"), shell("cargo fmt && git diff --stat", cut))) == {}
     for command in ("git diff v1 --stat", "git diff v1..v2 --stat", "git diff --stat; git show --stat"):
         assert states(index(shell("git status"), shell(command, stat))) == {}
 
