@@ -25,7 +25,7 @@ _RENAMED = re.compile(r"^ rename (.+) \(\d+%\)$", re.MULTILINE)
 _TOLD = re.compile(r"Updated \d+ paths? from")
 _COUNT = re.compile(r"\s*\d+ (\S+)")
 _NAME = re.compile(r"[\w@+.~][\w./@+~-]*")
-_COMMITTING = frozenset({"commit", "revert", "merge", "cherry-pick", "am", "rebase"})
+_COMMITTING = frozenset({"commit", "revert", "cherry-pick"})
 # Fewer lines in order may be anything.
 _FEWEST_NAMES = 4
 # Only tell with `-n` what they would do.
@@ -117,14 +117,6 @@ def _split(name: str, words: list[str]) -> tuple[list[str], list[str], list[str]
 
 def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     run, invocation, repository = call.run, call.invocation, call.run.repository
-    if name == "merge":
-        if invocation.status is not CommandStatus.FAILED and "CONFLICT" not in run.output and call.words:
-            repository.merge(call.folder, call.words[-1], "")
-        return []
-    if name in ("am", "rebase"):
-        if "--continue" in call.options and invocation.status is not CommandStatus.FAILED:
-            repository.commit(call.folder, "")
-        return []
     hushed = call.has("-q", "--quiet")
     found = [] if hushed else MADE.findall(run.output)[run.commits :]
     quiet = hushed or not invocation.shows
@@ -142,6 +134,16 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     everything = call.has("-a", "--all")
     repository.commit(call.folder, revision, everything=everything, paths=paths, amend="--amend" in call.options)
     return [(revision, branch, subject)] if found or silent else []
+
+
+def _merge(call: GitCall) -> None:
+    if call.words and "CONFLICT" not in call.run.output:
+        call.run.repository.merge(call.folder, call.words[-1], "")
+
+
+def _go_on(call: GitCall) -> None:
+    if "--continue" in call.options:
+        call.run.repository.commit(call.folder, "")
 
 
 def _learn(call: GitCall) -> None:
@@ -409,6 +411,7 @@ def _branch(call: GitCall) -> None:
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "switch": _checkout, "restore": _restore, "reset": _reset,
     "stash": _stash, "mv": _move, "rm": _remove, "clean": _clean, "init": _init, "clone": _clone, "branch": _branch,
+    "merge": _merge, "am": _go_on, "rebase": _go_on,
 }  # fmt: skip
 _LOOKS: dict[str, Callable[[GitCall], None]] = {
     "status": _status, "ls-files": _list, "diff": _diff, "show": _look, "log": _look, "blame": _look,
