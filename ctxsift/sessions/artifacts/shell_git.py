@@ -10,7 +10,7 @@ from ctxsift.sessions.artifacts.records import Action
 from ctxsift.sessions.artifacts.shell_files import move
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, MADE, UNKNOWN, CommandStatus
-from ctxsift.sessions.artifacts.versions import Before
+from ctxsift.sessions.artifacts.versions import Before, same
 
 # Git quotes paths that hold a blank.
 _SHORT = re.compile(r'(?!  | A)([ MADRU?])([ MADU?]) (?:\S+ -> )?(\S+|".+")')
@@ -75,12 +75,13 @@ def run_git(run: ShellRun, invocation: Invocation) -> list[tuple[str, str, str]]
         return []
     run.folder = folder
     made: list[tuple[str, str, str]] = []
-    refused = _complains(call, name)
+    # What stops at a conflict has begun.
+    stopped = invocation.status is CommandStatus.FAILED and "CONFLICT" not in run.output
     if name in _COMMITTING:
         made = _commit(call, name)
     elif look := _LOOKS.get(name):
         look(call)
-    elif name in _HANDLERS and not refused and invocation.status is not CommandStatus.FAILED:
+    elif name in _HANDLERS and not stopped and not _complains(call, name):
         _HANDLERS[name](call)
     run.folder = outer
     return made
@@ -249,16 +250,26 @@ def _reset(call: GitCall) -> None:
 def _stash(call: GitCall) -> None:
     repository = call.run.repository
     verb = call.words[0] if call.words else "push"
-    number = re.search(r"(\d+)", call.words[1]) if len(call.words) > 1 else None
+    number = re.search(r"^(?:stash@\{)?(\d+)\}?$", call.words[-1]) if call.words else None
     if verb in ("push", "save") and "No local changes" not in call.run.output:
         words = call.paths or (call.words[1:] if verb == "push" else ())
         paths = call.resolved(words) or None
         told = "Saved working directory" in call.run.output
         untracked, index = call.has("-u", "--include-untracked", "-a", "--all"), call.has("-k", "--keep-index")
         repository.stash(call.folder, untracked=untracked, told=told, index=index, paths=paths)
-    elif verb in ("pop", "apply", "drop") and "CONFLICT" not in call.run.output:
-        at = int(number[1]) if number else 0
-        repository.unstash(call.folder, at, restore=verb != "drop", drop=verb != "apply")
+    elif verb in ("pop", "apply", "drop", "branch"):
+        if verb == "branch":
+            repository.branch(call.folder, "".join(call.words[1:2]), switch=True)
+        # What conflicts stays among the stashes, but it is in the files as well.
+        drop = verb != "apply" and "CONFLICT" not in call.run.output
+        repository.unstash(call.folder, int(number[1]) if number else 0, restore=verb != "drop", drop=drop)
+
+
+def _apply(call: GitCall) -> None:
+    """Believe of no file that it is as it was: the patch is not known."""
+    for file in call.run.repository.files(call.folder):
+        if file.changed and same(file.work, file.start) and not call.has("--check", "--stat", "--numstat"):
+            call.run.ledger.edit(file.path, "git apply")
 
 
 def _move(call: GitCall) -> None:
@@ -411,7 +422,7 @@ def _branch(call: GitCall) -> None:
 _HANDLERS: dict[str, Callable[[GitCall], None]] = {
     "add": _add, "stage": _add, "checkout": _checkout, "switch": _checkout, "restore": _restore, "reset": _reset,
     "stash": _stash, "mv": _move, "rm": _remove, "clean": _clean, "init": _init, "clone": _clone, "branch": _branch,
-    "merge": _merge, "am": _go_on, "rebase": _go_on,
+    "merge": _merge, "am": _go_on, "apply": _apply, "rebase": _go_on,
 }  # fmt: skip
 _LOOKS: dict[str, Callable[[GitCall], None]] = {
     "status": _status, "ls-files": _list, "diff": _diff, "show": _look, "log": _look, "blame": _look,

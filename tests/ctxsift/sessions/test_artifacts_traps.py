@@ -141,6 +141,11 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("echo x > a.txt; git stash && git checkout stash@{0} -- .", {"a.txt": "modified"}),
         ("echo x > a.txt; git add a.txt; git stash -k", {"a.txt": "modified"}),
         ("git checkout -b f; echo x > a.txt && git commit -qam x && git checkout main", {"a.txt": "reverted"}),
+        ("echo x > a.txt; git stash && git stash branch side", {"a.txt": "modified"}),
+        (
+            "echo x > a.txt; git diff > /tmp/p; git checkout -- .; git apply /tmp/p",
+            {"a.txt": "modified", "/tmp/p": "written"},
+        ),
         # What another branch or revision holds is not known.
         ("git checkout dev; echo x > a.txt && git commit -qam x && git checkout other", {"a.txt": "modified"}),
         ("echo x > a.txt; git checkout v1 -- .", {"a.txt": "modified"}),
@@ -198,6 +203,12 @@ def test_what_a_command_line_does(command: str, expected: dict[str, str]) -> Non
         ),
         ("grep -rn x lib", "lib/one.py:3:x", 0, {"lib/one.py": "inspected"}),
         ("grep -rl x lib", "lib/one.py", 0, {}),
+        (
+            "echo x > a.txt; git stash; git stash pop",
+            "CONFLICT (content): Merge conflict in a.txt",
+            1,
+            {"a.txt": "modified"},
+        ),
         ("patch -p1 < x.diff", "patching file a.txt", 0, {"x.diff": "read", "a.txt": "modified"}),
         ("git clean -fd", "Removing notes.md", 0, {"notes.md": "deleted"}),
     ],
