@@ -25,6 +25,8 @@ from ctxsift.sessions.artifacts.verdicts import fails, nothing_ran, verdict
 _STOPPED_CODES = frozenset({124, 130, 137, 143})
 _BANNER = re.compile(r"^> \S+@\S+ (\S+)$", re.MULTILINE)
 
+_HOOK = re.compile(r"^(\S.{0,75}?)\.{3,}(?:\(.*\))?(Passed|Failed)$", re.MULTILINE)
+
 
 @dataclass(slots=True)
 class _Runs:
@@ -104,10 +106,9 @@ class CommandLog:
 
 def benign(run: ShellRun, code: int) -> bool:
     """Return True if an exit code is an answer and no failure: grep that found nothing, diff that found something."""
-    name = run.failing[0] if run.failing else ""
-    words = run.failing
-    asking = program(name).answers or words[:2] in (("git", "diff"), ("git", "grep"))
-    return code == 1 and asking and name not in run.printed.complaints()
+    words = run.failing or ("",)
+    asking = program(words[0]).answers or words[:2] in (("git", "diff"), ("git", "grep"))
+    return code == 1 and asking and words[0] not in run.printed.complaints()
 
 
 def known_as(command: str) -> str:
@@ -149,7 +150,7 @@ def outcome(
 
 
 def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckState]]:
-    """Return the checks that hooks ran inside a commit: scripts of package.json.
+    """Return the checks that hooks ran inside a commit: scripts of package.json, hooks of pre-commit.
 
     `made`: the commit was made, so that nothing in them failed.
     """
@@ -160,4 +161,8 @@ def hook_checks(output: str, *, made: bool) -> list[tuple[str, CheckKind, CheckS
         if kind := kind_of(["npm", "run", script]):
             state = CheckState.PASSED if made else CheckState.FAILED if fails(output, kind) else CheckState.NOT_SHOWN
             found.append((f"npm run {script}", kind, state))
+    for name, told in _HOOK.findall(output):
+        kind = kind_of(name.split()[:1]) or CheckKind.LINT
+        state = CheckState.PASSED if told == "Passed" else CheckState.FAILED
+        found.append((f"pre-commit: {name.strip()}", kind, state))
     return found

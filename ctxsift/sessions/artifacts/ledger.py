@@ -72,9 +72,7 @@ class Ledger:
                 return False
             if file.before is Before.THERE or file.work is not file.start:
                 return True
-        if path in self.seen or path in self.made_folders:
-            return True
-        if self.children(path):
+        if path in self.seen or path in self.made_folders or self.children(path):
             return True
         return False if self._not_listed(path) else None
 

@@ -192,8 +192,6 @@ class _PythonReader:
                 known = [value for value in values if value is not None]
                 texts = tuple(text for value in known for text in value.texts)[:_MOST_VALUES]
                 return _Value(texts, any(value.path for value in known)) if known else None
-            case ast.Dict(keys=keys):
-                return self.value(ast.List([key for key in keys if key is not None]))
             case ast.JoinedStr(values=parts):
                 plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
                 return self._joined([self.value(part) for part in plain], "")
@@ -206,9 +204,6 @@ class _PythonReader:
             ):
                 texts = self.names["sys.argv"].texts
                 return _Value((texts[n],)) if 0 < n < len(texts) else None
-            case ast.Attribute(value=inner, attr="parent"):
-                value = self.value(inner)
-                return _Value(tuple(t.rpartition("/")[0] or "." for t in value.texts), True) if value else None
             case ast.Call():
                 return self._called(node)
         return None

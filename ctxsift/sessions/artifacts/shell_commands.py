@@ -51,14 +51,8 @@ def _change_folder(run: ShellRun, invocation: Invocation) -> None:
         run.previous, run.folder = run.folder, target
 
 
-def _settings(run: ShellRun, invocation: Invocation) -> None:
-    if invocation.name == "set":
-        run.pipefail |= "pipefail" in invocation.words
-        return
-    for word in invocation.words[1:]:
-        name, equals, value = word.partition("=")
-        if equals and name.isidentifier():
-            run.variables[name] = value
+def _set(run: ShellRun, invocation: Invocation) -> None:
+    run.pipefail |= "pipefail" in invocation.words
 
 
 def _xargs(run: ShellRun, invocation: Invocation) -> None:
@@ -79,7 +73,7 @@ def _xargs(run: ShellRun, invocation: Invocation) -> None:
 Handler = Callable[[ShellRun, Invocation], None]
 _HANDLERS: Mapping[str, Handler] = {
     "read": read_files, "part": read_files, "inspect": inspect_files, "filter": filter_files, "search": search_files,
-    "list": list_files, "sed": edit_stream, "echo": _echo, "folder": _change_folder, "set": _settings, "write": tee,
+    "list": list_files, "sed": edit_stream, "echo": _echo, "folder": _change_folder, "set": _set, "write": tee,
     "touch": touch, "make": make_folders, "remove": remove, "move": move, "copy": copy, "link": link,
     "mode": change_mode, "fetch": fetch, "script": run_script, "patch": run_patch, "xargs": _xargs,
 }  # fmt: skip

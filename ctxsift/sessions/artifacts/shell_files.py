@@ -145,12 +145,10 @@ def fetch(run: ShellRun, invocation: Invocation) -> None:
     """`curl`: the files that it sends and writes, unless the transfer is known to have failed."""
     if invocation.status is CommandStatus.FAILED:
         return
-    told = [re.match(r"(?:[^=]*=)?[@<]([^;,]+)", each) for each in values(invocation, *_SENDING)]
+    sent = values(invocation, "-d", "--data", "--data-binary", "--json", "-F", "--form")
+    told = [re.match(r"(?:[^=]*=)?[@<]([^;,]+)", each) for each in sent]
     for path in files_of(run, invocation, [match[1] for match in told if match]):
         run.ledger.read(path, "sent by curl")
     for path in files_of(run, invocation, values(invocation, "-o", "--output")):
         address = next((word for word in operands(invocation) if "://" in word), "")
         run.ledger.write(path, None, f"from {address}")
-
-
-_SENDING = ("-d", "--data", "--data-binary", "--json", "-F", "--form")

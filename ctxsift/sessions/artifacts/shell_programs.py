@@ -25,8 +25,7 @@ sed     | says       | sed -e -f --expression --file
 sed     |            | gsed -e -f, perl -e -i
 echo    | says       | echo, printf
 folder  | says quiet | cd, pushd, popd
-set     | says quiet | export, set
-set     |            | declare, local, readonly
+set     | says quiet | set, export
 write   | says       | tee
 touch   | says quiet | touch -d -t -r
 make    | says quiet | mkdir -m

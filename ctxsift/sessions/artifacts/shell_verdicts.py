@@ -103,11 +103,9 @@ class CommandOutput:
         """Return True if the output shows that a git command did what it was asked: git complains or says so."""
         if len(words) < 2 or words[0] != "git":
             return False
-        refused = bool(_GIT_REFUSES.search(self.output))
         if words[1] == "commit":
-            quiet = any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", word) for word in words)
-            return bool(MADE.search(self.output)) or (quiet and refused and not _NO_COMMIT.search(self.output))
-        return words[1] in _OUTSPOKEN_GIT and not refused
+            return bool(MADE.search(self.output))
+        return words[1] in _OUTSPOKEN_GIT and not _GIT_REFUSES.search(self.output)
 
     def _outspoken(self, pipeline: Pipeline) -> bool:
         return program((plain_words(pipeline.parts[-1]) or ("",))[0]).says and not pipeline.negated

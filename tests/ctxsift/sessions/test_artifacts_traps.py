@@ -312,17 +312,21 @@ def test_a_check_is_known_by_its_command_and_folder() -> None:
 def test_hooks_run_checks_inside_a_commit() -> None:
     made = "> tool@1.0.0 check\n> tsc --noEmit\n\n[main 1234567] Mend\n 1 file changed\n create mode 100644 c.txt\n"
     refused = "> tool@1.0.0 check\n> tsc --noEmit\n\na.ts(1,1): error TS1005: ';' expected.\n"
+    hooks = "ruff.....................Passed\nmypy (strict)...........Failed\n"
     found = index(
         tool("write", path="/elsewhere/c.txt", content=""),
         shell("git commit -am 'Try'", refused, 1),
         shell("git commit -am 'Mend'", made),
+        shell("git commit -m 'More'", hooks, 1),
     )
     assert [(commit.step_id, commit.revision, commit.branch, commit.subject) for commit in found.commits] == [
         (3, "1234567", "main", "Mend")
     ]
     told = {check.command: [run.state for run in check.runs] for check in found.checks}
     assert told["npm run check"] == [CheckState.FAILED, CheckState.PASSED]
-    assert [failure.step_id for failure in found.failed] == [2]
+    assert told["pre-commit: ruff"] == [CheckState.PASSED]
+    assert told["pre-commit: mypy (strict)"] == [CheckState.FAILED]
+    assert [failure.step_id for failure in found.failed] == [2, 4]
 
 
 def test_a_commit_tells_which_files_were_new() -> None:
