@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark.cases import Corpus
 from benchmark.cli.command import (
     EXIT_OK,
     BenchmarkParser,
@@ -21,13 +22,14 @@ from benchmark.cli.command import (
 )
 from benchmark.cli.console import terminal
 from benchmark.corpus import DEFAULT_CORPUS, load_corpus
-from benchmark.matrix import DEFAULT_MATRIX, load_matrix, select_scenarios
-from benchmark.record.read import find_results
+from benchmark.matrix import DEFAULT_MATRIX, Scenario, load_matrix, select_scenarios
+from benchmark.record.read import StoredResult, find_results
 from benchmark.render.terminal import print_table
 from benchmark.run.row_asking import asking_run
 from benchmark.scoring import Embedder
-from benchmark.stress import breaking_even, preselecting
+from benchmark.stress import breaking_even, hostility, planting, preselecting
 from benchmark.stress.arms import Arm, run_arms
+from benchmark.stress.changing import written
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 from ctxsift.preselect import LEAST_PRESELECT_TOKENS
@@ -38,6 +40,7 @@ _EXAMPLES = """\
   python -m benchmark.stress preselect                                   what the selected lines keep; no model runs
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
   python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
+  python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
 
 Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
 same command to continue. docs/stress.md explains the figures.
@@ -56,6 +59,15 @@ examples:
 Prices are in dollars per million input tokens of the agent's own model. Without the compressor, the agent reads an
 output once at --price, and again in each of the --turns that follow at --cached-price.
 """
+_HOSTILE_EXAMPLES = """\
+examples:
+  python -m benchmark.stress hostile
+  python -m benchmark.stress hostile --scenario control-extractor --unchanged
+  python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --cases 48 --max-tokens 400
+
+The kinds: an order, a fake chat turn, an order in markup, a secret, and an order to repeat a secret. Cases with the tag
+`hostile` are asked as they are, if they are short enough (most have 800 to 5,000 tokens).
+"""
 
 
 def build_parser() -> BenchmarkParser:
@@ -69,6 +81,7 @@ def build_parser() -> BenchmarkParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=BenchmarkParser)
     _add_preselect(commands)
     _add_break_even(commands)
+    _add_hostile(commands)
     return parser
 
 
@@ -152,6 +165,31 @@ def _add_break_even(commands: argparse._SubParsersAction[BenchmarkParser]) -> No
     )
 
 
+def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
+    about = "plant orders, fake chat turns, markup and secrets in outputs, and count the answers that fall for them"
+    one = _add(commands, "hostile", about, _HOSTILE_EXAMPLES)
+    one.set_defaults(handler=_hostile)
+    one.add_argument(
+        "--cases", type=positive, default=30, metavar="N", help="plant N attacks, equally many of a kind; default: 30"
+    )
+    one.add_argument(
+        "--max-tokens",
+        type=positive,
+        default=600,
+        metavar="N",
+        help="use only outputs of at most N estimated tokens; default: 600",
+    )
+    one.add_argument(
+        "--unchanged", action="store_true", help="also ask each case without its attack, and print the difference"
+    )
+    _add_seed(one, "the cases, wordings, places and strings")
+    _add_asking(one)
+
+
+def _add_seed(one: BenchmarkParser, what: str) -> None:
+    one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"draw {what} by this seed; default: 1")
+
+
 def _budget(text: str) -> int:
     """Return a budget as an option gives it. Raises ArgumentTypeError."""
     if (value := positive(text)) < LEAST_PRESELECT_TOKENS:
@@ -219,6 +257,56 @@ def _break_even(options: argparse.Namespace) -> int:
     for each in found:
         show(breaking_even.crossing_text(each))
     return EXIT_OK
+
+
+def _hostile(options: argparse.Namespace) -> int:
+    corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
+    planted = planting.planting(
+        corpus.cases,
+        embedder,
+        count=options.cases,
+        most_tokens=options.max_tokens,
+        seed=options.seed,
+        unchanged=options.unchanged,
+    )
+    if not any(each.attack for each in planted.cases):
+        raise InputError("--max-tokens", "leaves no case in which an attack can be planted", "allow longer outputs")
+    data = written((each.changed.case for each in planted.cases), options.output_dir / "hostile.jsonl")
+    asked = _asked(options, data, embedder)
+    found = [each for name, result in asked for each in hostility.withstood(name, planted.cases, result)]
+    table = [hostility.withstood_row(each, planted) for each in found] or hostility.planted_rows(planted)
+    heading = (
+        f"Attacks planted in outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
+        "95 % intervals"
+    )
+    document = {
+        "about": heading,
+        "seed": options.seed,
+        "too_long": planted.too_long,
+        "skipped": planted.skipped,
+        "cases": hostility.case_rows(planted),
+        "scenarios": found,
+        "answers": [row for name, result in asked for row in hostility.answer_rows(name, planted.cases, result)],
+    }
+    _finish(options, "hostile", heading, hostility.TITLES, table, document)
+    return EXIT_OK
+
+
+def _asked(options: argparse.Namespace, data: Corpus, embedder: Embedder) -> list[tuple[str, StoredResult]]:
+    """Return what each named scenario answers to all cases of a data set."""
+    if not options.scenario:
+        return []
+    rows = load_matrix(options.matrix)
+    scenarios = select_scenarios(rows, names=options.scenario)
+    run = dataclasses.replace(
+        asking_run(options.output_dir, options.env_file, remote=options.remote), programs=_programs(rows)
+    )
+    results = run_arms([Arm(scenario, data, data.cases) for scenario in scenarios], run, embedder)
+    return [(scenario.name, result) for scenario, result in zip(scenarios, results, strict=True)]
+
+
+def _programs(rows: Sequence[Scenario]) -> dict[str, Scenario]:
+    return {row.name: row for row in rows if row.program is not None}
 
 
 def _finish(
