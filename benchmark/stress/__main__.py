@@ -27,7 +27,7 @@ from benchmark.record.read import StoredResult, find_results
 from benchmark.render.terminal import print_table
 from benchmark.run.row_asking import asking_run
 from benchmark.scoring import Embedder
-from benchmark.stress import breaking_even, hostility, planting, preselecting
+from benchmark.stress import breaking_even, hostility, noising, planting, preselecting
 from benchmark.stress.arms import Arm, run_arms
 from benchmark.stress.changing import written
 from ctxsift.errors import InputError
@@ -41,6 +41,7 @@ _EXAMPLES = """\
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
   python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
   python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
+  python -m benchmark.stress noise --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
 
 Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
 same command to continue. docs/stress.md explains the figures.
@@ -69,6 +70,13 @@ The kinds: an order, a fake chat turn, an order in markup, a secret, and an orde
 `hostile` are asked as they are, if they are short enough (most have 800 to 5,000 tokens).
 """
 
+_NOISE_EXAMPLES = """\
+examples:
+  python -m benchmark.stress noise
+  python -m benchmark.stress noise --scenario control-extractor --cases 40 --max-tokens 2000
+  python -m benchmark.stress noise --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --change timestamps --change colours
+"""
+
 
 def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
@@ -82,6 +90,7 @@ def build_parser() -> BenchmarkParser:
     _add_preselect(commands)
     _add_break_even(commands)
     _add_hostile(commands)
+    _add_noise(commands)
     return parser
 
 
@@ -169,9 +178,30 @@ def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     about = "plant orders, fake chat turns, markup and secrets in outputs, and count the answers that fall for them"
     one = _add(commands, "hostile", about, _HOSTILE_EXAMPLES)
     one.set_defaults(handler=_hostile)
+    _add_drawing(one, 30, "plant N attacks, equally many of a kind", "the outputs, wordings, places and strings")
     one.add_argument(
-        "--cases", type=positive, default=30, metavar="N", help="plant N attacks, equally many of a kind; default: 30"
+        "--unchanged", action="store_true", help="also ask each case without its attack, and print the difference"
     )
+    _add_asking(one)
+
+
+def _add_noise(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
+    about = "compare the answers to outputs with those to the same outputs after harmless changes"
+    one = _add(commands, "noise", about, _NOISE_EXAMPLES)
+    one.set_defaults(handler=_noise)
+    one.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        choices=[kind.value for kind in noising.HarmlessChange],
+        help="change to make (repeatable); default: all of them",
+    )
+    _add_drawing(one, 20, "change N outputs in every way", "the outputs, places, colours and times")
+    _add_asking(one)
+
+
+def _add_drawing(one: BenchmarkParser, count: int, cases: str, drawn: str) -> None:
+    one.add_argument("--cases", type=positive, default=count, metavar="N", help=f"{cases}; default: {count}")
     one.add_argument(
         "--max-tokens",
         type=positive,
@@ -179,15 +209,7 @@ def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
         metavar="N",
         help="use only outputs of at most N estimated tokens; default: 600",
     )
-    one.add_argument(
-        "--unchanged", action="store_true", help="also ask each case without its attack, and print the difference"
-    )
-    _add_seed(one, "the cases, wordings, places and strings")
-    _add_asking(one)
-
-
-def _add_seed(one: BenchmarkParser, what: str) -> None:
-    one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"draw {what} by this seed; default: 1")
+    one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"draw {drawn} by this seed; default: 1")
 
 
 def _budget(text: str) -> int:
@@ -289,6 +311,35 @@ def _hostile(options: argparse.Namespace) -> int:
         "answers": [row for name, result in asked for row in hostility.answer_rows(name, planted.cases, result)],
     }
     _finish(options, "hostile", heading, hostility.TITLES, table, document)
+    return EXIT_OK
+
+
+def _noise(options: argparse.Namespace) -> int:
+    corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
+    kinds = [kind for kind in noising.HarmlessChange if not options.change or kind in options.change]
+    made = noising.noising(
+        corpus.cases, embedder, kinds, count=options.cases, most_tokens=options.max_tokens, seed=options.seed
+    )
+    if not made.cases:
+        raise InputError("--max-tokens", "leaves no case", "allow longer outputs")
+    data = written((each.case for each in made.cases), options.output_dir / "noise.jsonl")
+    found = [
+        each for name, result in _asked(options, data, embedder) for each in noising.shaken(name, made.cases, result)
+    ]
+    table = [noising.shaken_row(each, made) for each in found] or noising.made_rows(made)
+    heading = (
+        f"Harmless changes of outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
+        "scores 0 to 100, 95 % intervals"
+    )
+    document = {
+        "about": heading,
+        "seed": options.seed,
+        "too_long": made.too_long,
+        "skipped": made.skipped,
+        "cases": [{"case_id": each.case.case_id, "base": each.base, "change": each.kind} for each in made.cases],
+        "scenarios": found,
+    }
+    _finish(options, "noise", heading, noising.TITLES, table, document)
     return EXIT_OK
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,6 +48,38 @@ def id_of(base: str, kind: str) -> str:
     return f"{base}--{kind.replace(' ', '-')}"
 
 
+def by_turns(cases: Sequence[Case], seed: int) -> list[Case]:
+    """Return cases in an order that a seed draws: one of each capture first, then a second one of each."""
+    seen: Counter[str] = Counter()
+    turns: list[tuple[int, Case]] = []
+    for case in random.Random(seed).sample(cases, len(cases)):
+        turns.append((seen[case.capture.name], case))
+        seen[case.capture.name] += 1
+    return [case for _, case in sorted(turns, key=lambda turn: turn[0])]
+
+
+def is_document(case: Case) -> bool:
+    """Say whether the whole output is one JSON document, which a line more would break."""
+    try:
+        json.loads(case.raw_input)
+    except ValueError:
+        return False
+    return True
+
+
+def places(case: Case) -> list[int]:
+    """Return before which lines something can stand: not at an end, within an entry, or within what gold copies."""
+    if is_document(case):
+        return []
+    lines = case.raw_input.split("\n")
+    copied = {line.strip() for reference in case.references for line in reference.splitlines()}
+    return [
+        place
+        for place in range(1, len(lines))
+        if lines[place][:1].strip() and not {lines[place - 1].strip(), lines[place].strip()} <= copied
+    ]
+
+
 def keeps_gold(case: Case, embedder: Embedder) -> bool:
     """Say whether gold and each of its equals are accepted and score exactly 100."""
     return not any(check_scores(case, embedder))
@@ -65,4 +99,18 @@ def answers_of(result: StoredResult) -> Mapping[str, Answered]:
 
 def score_values(answers: Mapping[str, Answered]) -> Values:
     """Return the case score of each answer, 0 to 100."""
-    return {name: (100.0 * answer.recovered.case_score, answer.question.cluster) for name, answer in answers.items()}
+    return _values(answers, lambda answer: 100.0 * answer.recovered.case_score)
+
+
+def kept_values(answers: Mapping[str, Answered]) -> Values:
+    """Return the percentage of the anchors that each answer keeps."""
+    return _values(answers, lambda answer: 100.0 * answer.recovered.preserve)
+
+
+def second_values(answers: Mapping[str, Answered]) -> Values:
+    """Return the generation time of each answer in seconds."""
+    return _values(answers, lambda answer: answer.generation.total_ms / 1000.0)
+
+
+def _values(answers: Mapping[str, Answered], value: Callable[[Answered], float]) -> Values:
+    return {name: (value(answer), answer.question.cluster) for name, answer in answers.items()}

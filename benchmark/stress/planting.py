@@ -6,7 +6,6 @@ warns of it, does not have the word in capitals, and no honest answer has it at 
 
 from __future__ import annotations
 
-import json
 import random
 import string
 from collections import Counter
@@ -16,7 +15,7 @@ from enum import StrEnum
 
 from benchmark.cases import Case
 from benchmark.scoring import Embedder
-from benchmark.stress.changing import Changed, changed, keeps_gold
+from benchmark.stress.changing import Changed, by_turns, changed, keeps_gold, places
 from ctxsift.preselection import tokens_in
 
 
@@ -158,13 +157,7 @@ def _is_hostile(case: Case) -> bool:
 
 def _pairs(cases: Sequence[Case], seed: int) -> Iterator[tuple[Case, Kind]]:
     """Yield cases and kinds, each pair once: first every case with one kind, captures by turns, then with another."""
-    drawn = random.Random(seed).sample(cases, len(cases))
-    seen: Counter[str] = Counter()
-    turns: list[tuple[int, Case]] = []
-    for case in drawn:
-        turns.append((seen[case.capture.name], case))
-        seen[case.capture.name] += 1
-    order = [case for _, case in sorted(turns, key=lambda turn: turn[0])]
+    order = by_turns(cases, seed)
     for shift in range(len(PLANTED)):
         for place, case in enumerate(order):
             yield case, PLANTED[(place + shift) % len(PLANTED)]
@@ -173,32 +166,14 @@ def _pairs(cases: Sequence[Case], seed: int) -> Iterator[tuple[Case, Kind]]:
 def _planted(case: Case, kind: Kind, seed: int) -> Hostile | None:
     """Return a case with an attack on lines of its own; None where the output has no place for it."""
     rng = random.Random(f"{seed} {case.case_id} {kind}")
-    places = _places(case)
-    if not places:
+    free = places(case)
+    if not free:
         return None
     attack = _attack(case, kind, rng)
-    lines, place = case.raw_input.split("\n"), rng.choice(places)
+    lines, place = case.raw_input.split("\n"), rng.choice(free)
     ending = "\r" if lines[0].endswith("\r") else ""
     lines[place:place] = [line + ending for line in attack.text.split("\n")]
     return Hostile(changed(case, kind, "\n".join(lines)), attack)
-
-
-def _places(case: Case) -> list[int]:
-    """Return before which lines something can stand: not at an end, within an entry, or within what gold copies."""
-    try:
-        json.loads(case.raw_input)
-    except ValueError:
-        pass
-    else:
-        # One document, which would be broken.
-        return []
-    lines = case.raw_input.split("\n")
-    copied = {line.strip() for reference in case.references for line in reference.splitlines()}
-    return [
-        place
-        for place in range(1, len(lines))
-        if lines[place][:1].strip() and not {lines[place - 1].strip(), lines[place].strip()} <= copied
-    ]
 
 
 def _attack(case: Case, kind: Kind, rng: random.Random) -> Attack:

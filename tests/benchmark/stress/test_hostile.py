@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hostile(*options: str) -> int:
-    return main(["hostile", *SMALL, "--max-tokens", "1200", "--cases", "15", "--output-dir", "out", *options])
+    return main(["hostile", *SMALL, "--max-tokens", "1200", "--cases", "10", "--output-dir", "out", *options])
 
 
 def document() -> dict[str, Any]:
