@@ -27,7 +27,7 @@ from benchmark.record.read import StoredResult, find_results
 from benchmark.render.terminal import print_table
 from benchmark.run.row_asking import asking_run
 from benchmark.scoring import Embedder
-from benchmark.stress import breaking_even, hostility, noising, planting, preselecting
+from benchmark.stress import breaking_even, hostility, lengthening, noising, planting, preselecting
 from benchmark.stress.arms import Arm, run_arms
 from benchmark.stress.changing import written
 from ctxsift.errors import InputError
@@ -36,12 +36,14 @@ from ctxsift.preselect import LEAST_PRESELECT_TOKENS
 from ctxsift.terminal import show
 
 _OUTPUT = Path("results/stress")
+_MOST_TIMES = 100
 _EXAMPLES = """\
   python -m benchmark.stress preselect                                   what the selected lines keep; no model runs
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
   python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
   python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
   python -m benchmark.stress noise --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
+  python -m benchmark.stress length --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --times 2 4 8
 
 Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
 same command to continue. docs/stress.md explains the figures.
@@ -77,6 +79,13 @@ examples:
   python -m benchmark.stress noise --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --change timestamps --change colours
 """
 
+_LENGTH_EXAMPLES = """\
+examples:
+  python -m benchmark.stress length
+  python -m benchmark.stress length --scenario control-extractor --cases 20
+  python -m benchmark.stress length --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --times 2 4 8 --max-tokens 300
+"""
+
 
 def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
@@ -91,6 +100,7 @@ def build_parser() -> BenchmarkParser:
     _add_break_even(commands)
     _add_hostile(commands)
     _add_noise(commands)
+    _add_length(commands)
     return parser
 
 
@@ -200,14 +210,32 @@ def _add_noise(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     _add_asking(one)
 
 
-def _add_drawing(one: BenchmarkParser, count: int, cases: str, drawn: str) -> None:
+def _add_length(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
+    about = "ask the same questions about outputs of several lengths, which have the same facts"
+    one = _add(commands, "length", about, _LENGTH_EXAMPLES)
+    one.set_defaults(handler=_length)
+    one.add_argument(
+        "--times",
+        nargs="+",
+        type=_times,
+        default=[2, 4, 8, 16],
+        metavar="N",
+        help="lengths, as multiples of the lines that a question needs; default: 2 4 8 16",
+    )
+    _add_drawing(
+        one, 12, "use N outputs, each at every length", "the outputs and lines", 500, "whose needed lines have"
+    )
+    _add_asking(one)
+
+
+def _add_drawing(one: BenchmarkParser, count: int, cases: str, drawn: str, most: int = 600, of: str = "of") -> None:
     one.add_argument("--cases", type=positive, default=count, metavar="N", help=f"{cases}; default: {count}")
     one.add_argument(
         "--max-tokens",
         type=positive,
-        default=600,
+        default=most,
         metavar="N",
-        help="use only outputs of at most N estimated tokens; default: 600",
+        help=f"use only outputs {of} at most N estimated tokens; default: {most}",
     )
     one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"draw {drawn} by this seed; default: 1")
 
@@ -216,6 +244,13 @@ def _budget(text: str) -> int:
     """Return a budget as an option gives it. Raises ArgumentTypeError."""
     if (value := positive(text)) < LEAST_PRESELECT_TOKENS:
         raise argparse.ArgumentTypeError(f"expected {LEAST_PRESELECT_TOKENS} tokens or more, got {text}")
+    return value
+
+
+def _times(text: str) -> int:
+    """Return a multiple as an option gives it. Raises ArgumentTypeError."""
+    if (value := positive(text)) > _MOST_TIMES:
+        raise argparse.ArgumentTypeError(f"expected at most {_MOST_TIMES}, got {text}")
     return value
 
 
@@ -340,6 +375,34 @@ def _noise(options: argparse.Namespace) -> int:
         "scenarios": found,
     }
     _finish(options, "noise", heading, noising.TITLES, table, document)
+    return EXIT_OK
+
+
+def _length(options: argparse.Namespace) -> int:
+    corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
+    made = lengthening.lengthening(
+        corpus.cases, embedder, options.times, count=options.cases, most_tokens=options.max_tokens, seed=options.seed
+    )
+    if not made.cases:
+        raise InputError("--max-tokens", "leaves no case that can be made longer", "allow longer outputs")
+    data = written((each.case for each in made.cases), options.output_dir / "length.jsonl")
+    found = [lengthening.stretched(name, made, result) for name, result in _asked(options, data, embedder)]
+    table = [lengthening.stretched_row(each) for one in found for each in one] or lengthening.made_rows(made)
+    heading = (
+        f"Outputs of {corpus.path} whose needed lines have at most {options.max_tokens:,} tokens, seed {options.seed}; "
+        f"{made.skipped} skipped; scores 0 to 100, 95 % intervals"
+    )
+    document = {
+        "about": heading,
+        "seed": options.seed,
+        "too_long": made.too_long,
+        "skipped": made.skipped,
+        "cases": [{"case_id": each.case.case_id, "base": each.base, "length": each.kind} for each in made.cases],
+        "scenarios": [each for one in found for each in one],
+    }
+    _finish(options, "length", heading, lengthening.TITLES, table, document)
+    for one in found:
+        show(lengthening.kept_text(one))
     return EXIT_OK
 
 
