@@ -238,5 +238,5 @@ def _verdict(found: BreakEven, what: Saved) -> str:
     ends = saved.interval
     sure = ends is not None and (ends.low > 0 or ends.high < 0)
     # Beyond the longest output nothing was measured: where a line crosses zero there, nobody knows whether it does.
-    side = "loses" if line.fixed + line.per_token * whole.longest < 0 else "saves"
+    side = "loses" if saved.value < 0 else "saves"
     return f"{side} up to the longest output{'' if sure else ' (not significant)'}"

@@ -15,7 +15,18 @@ from benchmark.record.result import Answered
 from benchmark.statistics import Interval
 from benchmark.stress import breaking_even
 from benchmark.stress.__main__ import main
-from benchmark.stress.breaking_even import Agent, Saving, break_even, crossing, saving
+from benchmark.stress.breaking_even import (
+    Agent,
+    Band,
+    BreakEven,
+    Crossing,
+    Saved,
+    Saving,
+    break_even,
+    crossing,
+    crossing_text,
+    saving,
+)
 from benchmark.stress.figures import Estimate, estimate_text
 from ctxsift.errors import InputError
 from ctxsift.validation import Status
@@ -160,6 +171,19 @@ def test_break_even_of_a_stored_result(ran: Path, folder: Path, capsys: pytest.C
         assert whole["saved"]["tokens"]["value"] <= 0
         assert whole["saved"]["seconds"]["value"] < 0
     assert "model: tokens: loses up to the longest output" in printed
+
+
+def test_the_last_line_takes_side_and_significance_from_one_figure() -> None:
+    # The fitted line falls below zero at the longest output, and the mean is clearly above it.
+    falling = BreakEven("model", 0, (), {}, ())
+    mean_saved = {what: Estimate(90.0, Interval(40.0, 140.0)) for what in Saved}
+    whole = Band(shortest=100, longest=3000, cases=20, saved=dict(mean_saved))
+    lines = {what: Crossing(at=None, interval=None, per_token=-0.1, fixed=200.0) for what in Saved}
+    found = dataclasses.replace(falling, bands=(whole,), crossings=lines)
+    assert crossing_text(found).startswith("model: tokens: saves up to the longest output; seconds: saves")
+    doubtful = dataclasses.replace(whole, saved={what: Estimate(-5.0, Interval(-40.0, 30.0)) for what in Saved})
+    told = crossing_text(dataclasses.replace(found, bands=(doubtful,)))
+    assert told.startswith("model: tokens: loses up to the longest output (not significant); seconds: loses")
 
 
 def test_too_few_answers_have_no_curve(ran: Path) -> None:
