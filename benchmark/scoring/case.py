@@ -14,7 +14,7 @@ from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.validation import Status, Validation
 
-SCORER_VERSION = "9"
+SCORER_VERSION = "10"
 _VALIDATION_FACTOR = {Status.ACCEPTED: 1.00, Status.SOFT_ACCEPTED: 0.85, Status.REJECTED: 0.00}
 
 

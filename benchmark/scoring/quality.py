@@ -13,15 +13,7 @@ from rapidfuzz.distance import LCSseq
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.embedder import MAX_CHARS, Embedder
 from benchmark.scoring.exact_values import OTHER_VALUE, same_value, value_similarity
-from benchmark.scoring.prose_facts import (
-    contradictions,
-    facts,
-    negated_otherwise,
-    numbers,
-    same_company,
-    without_negations,
-    wording,
-)
+from benchmark.scoring.prose_facts import facts, numbers, wording
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
@@ -34,9 +26,8 @@ from ctxsift.validation import is_prose
 COSINE_SCALE = (0.35, 0.90)
 RATIO_SCALE = (0.18, 0.70)
 _COSINE_SHARE = 0.6
-# A text may embed like gold and say another number, the opposite, or the right thing of the wrong one; what that
-# leaves of the quality.
-_NUMBERS_LEAVE, _NEGATIONS_LEAVE, _COMPANY_LEAVES, _OPPOSITE_LEAVES = 0.3, 0.6, 0.2, 0.6
+# What is left of the quality of a text that embeds like gold and says other numbers.
+_NUMBERS_LEAVE = 0.3
 # Times the length of gold from which, and at which, being long leaves less, and nothing.
 _LENGTH_FREE, _LENGTH_ZERO = 1.25, 5.0
 # Structured text that does not parse still tells something, but never more than this.
@@ -63,8 +54,7 @@ def _plain(text: str, reference: str, embedder: Embedder) -> ComponentScore:
     longer = len(text.split()) / max(1, len(reference.split()))
     if longer >= _LENGTH_ZERO:
         return ComponentScore(0.0, (f"{longer:.1f} times as long as gold",))
-    # Negations count by themselves; to an embedding they are noise.
-    cosine = embedder.cosine(without_negations(text), without_negations(reference))
+    cosine = embedder.cosine(text, reference)
     ratio = wording(text, reference)
     blend = _COSINE_SHARE * rescale(cosine, *COSINE_SCALE) + (1 - _COSINE_SHARE) * rescale(ratio, *RATIO_SCALE)
     reasons = [f"cosine {cosine:.2f}, wording {ratio:.2f}"]
@@ -79,17 +69,6 @@ def _plain(text: str, reference: str, embedder: Embedder) -> ComponentScore:
         factor *= _NUMBERS_LEAVE + (1 - _NUMBERS_LEAVE) * agreement
         reasons += [f"number {fact} is missing" for fact in sorted(wanted - said)[:4]]
         reasons += [f"number {fact} is not asked for" for fact in sorted(said - wanted)[:4]]
-    flipped = negated_otherwise(text, reference)
-    if flipped:
-        factor *= _NEGATIONS_LEAVE + (1 - _NEGATIONS_LEAVE) / (1 + len(flipped))
-        reasons += [f"{word} is negated, or should be" for word in sorted(flipped)[:4]]
-    company = same_company(text, reference)
-    if company < 1:
-        factor *= _COMPANY_LEAVES + (1 - _COMPANY_LEAVES) * company
-        reasons.append(f"{1 - company:.0%} of the names and numbers have changed places")
-    for said_word, wanted_word in contradictions(text, reference):
-        factor *= _OPPOSITE_LEAVES
-        reasons.append(f"says {said_word}, gold says {wanted_word}")
     if longer > _LENGTH_FREE:
         factor *= clamp((_LENGTH_ZERO - longer) / (_LENGTH_ZERO - _LENGTH_FREE))
         reasons.append(f"{longer:.1f} times as long as gold")
