@@ -58,6 +58,7 @@ class DifferenceVerdict(StrEnum):
 
     TOO_FEW = "too few captures"
     CANNOT_TELL = "cannot be told"
+    EQUAL = "no difference"
     BETTER = "B better"
     WORSE = "B worse"
 
@@ -67,7 +68,8 @@ def verdict_of(difference: Difference) -> DifferenceVerdict:
     if difference.interval is None:
         return DifferenceVerdict.TOO_FEW
     if not beyond_chance(difference):
-        return DifferenceVerdict.CANNOT_TELL
+        ends = (difference.interval.low, difference.value, difference.interval.high)
+        return DifferenceVerdict.CANNOT_TELL if any(ends) else DifferenceVerdict.EQUAL
     return DifferenceVerdict.BETTER if difference.value > 0 else DifferenceVerdict.WORSE
 
 

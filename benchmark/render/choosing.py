@@ -33,7 +33,7 @@ from ctxsift.terminal import one_line
 CARDS = ("best", "smallest", "fastest")
 # The sentence names the second of these.
 _ABOVE_BASELINE = "above baseline"
-FACTS = ("score", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
+FACTS = ("quality core", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
 _SCORE, _GAIN, _SECONDS = Form(), Form(signed=True), Form(digits=2)
 _SERVICE = "none here: a service"
 # From fewer cases an interval says little of other cases.

@@ -96,7 +96,8 @@ def headline_text(board: Leaderboard, name: Callable[[BoardRow], str] = lambda r
         told = f" ({one_line(floor[0])}, {form_text(Form(), floor[1])})" if floor else ""
         return _NO_BEST[headline.conclusion].format(floor=told)
     names = ", ".join(map(name, headline.best))
-    return f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
+    told = f"Best: {names}." if len(headline.best) == 1 else f"Best, statistically tied: {names}."
+    return told if board.references.floor else f"{told} No baseline was measured on these cases."
 
 
 def is_old(board: Leaderboard) -> bool:

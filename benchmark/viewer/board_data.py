@@ -282,7 +282,12 @@ def detail(shown: Shown) -> Detail:
     record = shown.result.record
     return Detail(
         has_run=record.run is not None,
-        tiles=[_tile(figure, below, record.summary) for figure, below in _TILES.items()],
+        # The scale of an incomplete run has another zero than that of its neighbours.
+        tiles=[
+            _tile(figure, below, record.summary)
+            for figure, below in _TILES.items()
+            if figure is not figures.NORM or record.complete
+        ],
         profile=list(_profile(record.summary)),
         reasons=_reasons(shown),
         identity=_identity(shown.result),

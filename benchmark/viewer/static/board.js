@@ -241,7 +241,7 @@ function Headline({ board, shown }) {
   return html`<p class="lead">
     ${leaders.length > 1 ? `${best}, statistically tied: ` : `${best}: `}${names}${
       leaders.length > 5 && ` and ${leaders.length - 5} more`
-    }.
+    }.${!board.lines.length && " No baseline was measured on these cases."}
   </p>`;
 }
 
