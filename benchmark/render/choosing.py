@@ -23,7 +23,8 @@ from benchmark.analysis.choosing import (
 )
 from benchmark.analysis.figures import Form
 from benchmark.analysis.leaderboard import Flag, Leaderboard
-from benchmark.render.figures import board_title, counted, form_text, interval_text
+from benchmark.record.result import Answered
+from benchmark.render.figures import board_title, counted, form_text, interval_text, is_reference
 from benchmark.render.models import NOT_KNOWN, bytes_text
 from benchmark.render.terminal import print_table
 from ctxsift.errors import InputError
@@ -161,9 +162,21 @@ def choices_document(boards: Sequence[Leaderboard], needs: Needs) -> Any:
     ]
 
 
+def _nothing_of(boards: Sequence[Leaderboard]) -> tuple[str, str]:
+    """Return why no result can be chosen for a use, and what to do."""
+    results = [row.result for board in boards for row in board.rows if not is_reference(row)]
+    if not results:
+        return "there are only reference rows (gold and baselines), no model or program", "name results of a model"
+    if not any(
+        isinstance(case, Answered) and case.question.intent for result in results for case in result.record.cases
+    ):
+        problem = "these files do not record what kind of answer a case asks for"
+        return problem, "use --choose all, or look at --slice family"
+    return "no complete result of a model or program contains cases of this use", "use --choose all, or name others"
+
+
 def _choices(boards: Sequence[Leaderboard], needs: Needs) -> list[tuple[Leaderboard, Chosen]]:
     found = [(board, choose(shelf, needs)) for board in boards for shelf in shelves(board, (needs.use,))]
     if not found:
-        problem = "no complete result of a model or program contains cases of this use"
-        raise InputError(f"--choose {needs.use}", problem, "name other results, or use --choose all")
+        raise InputError(f"--choose {needs.use}", *_nothing_of(boards))
     return found

@@ -215,11 +215,13 @@ def wording_notes(result: StoredResult) -> list[str]:
     prose = [case.by_wording for case in result.cases.values() if case.by_wording is not None]
     if not any(prose):
         return []
-    note = f"{sum(prose)} of {counted(len(prose), 'prose case')} have no statements: {BY_WORDING}"
-    if parts := judged(result):
+    verb = "has" if sum(prose) == 1 else "have"
+    found = [f"{sum(prose)} of {counted(len(prose), 'prose case')} {verb} no statements: {BY_WORDING}"]
+    # Apart, because it differs from result to result, and the first line does not.
+    if not result.is_reference and (parts := judged(result)):
         true, worded = (f"{part.score:.1f} over {counted(len(part.result.cases), 'case')}" for part in parts)
-        note += f"; the score is {true} judged by truth, {worded} judged by wording"
-    return [note]
+        found.append(f"the score is {true} judged by truth, {worded} judged by wording")
+    return found
 
 
 def reference_notes(board: Leaderboard) -> list[str]:

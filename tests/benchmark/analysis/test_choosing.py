@@ -12,7 +12,7 @@ from msgspec import structs
 
 from benchmark.analysis.choosing import ALL, USES, Needs, Shortlist, choose, needs_of, shelves
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
-from benchmark.cli.command import PACKAGED_RESULTS
+from benchmark.cli.command import PACKAGED_RESULTS, PUBLISHED_RESULTS
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult, find_results, stored
 from benchmark.render.choosing import CARDS, facts_text, sentence
@@ -190,3 +190,10 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
     code, _, refused = report("--choose", "poetry")
     assert code == 2
     assert refused.startswith("error: --choose 'poetry': is neither a use nor a limit; write e.g.")
+
+
+def test_why_nothing_can_be_chosen_for_a_use(tmp_path: Path) -> None:
+    baseline = ROOT / "tests" / "data" / "results" / "v2" / "control-tf-idf.json.gz"
+    for path, why in ((PUBLISHED_RESULTS, "do not record what kind of answer"), (baseline, "only reference rows")):
+        done = run_inside(report_main, [str(path), "--choose", "json"], tmp_path, os.environ)
+        assert (done.returncode, why in done.stderr) == (2, True), done.stderr
