@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from ctxsift.strict_json import decode
 
 _MOST_VALUES = 200_000
 _NO_ECOSYSTEM = "other"
+# Further wrong lines that an error names.
+_MOST_NAMED = 20
 
 
 def case_row(case: Case) -> dict[str, Any]:
@@ -83,10 +86,29 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(str(path), f"cannot be read as UTF-8 ({error})", "save it as UTF-8") from error
-    cases = [_case(_parse(line, f"{path}:{n}"), f"{path}:{n}") for n, line in enumerate(lines, 1) if line.strip()]
+    cases: list[Case] = []
+    wrong: list[tuple[int, InputError]] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                cases.append(_case(_parse(line, f"{path}:{number}"), f"{path}:{number}"))
+            except InputError as error:
+                wrong.append((number, error))
+    if wrong:
+        raise _with_others(wrong)
     if not cases:
         raise InputError(str(path), "has no cases", "write one JSON object per line")
     return cases, hashlib.sha256(content).hexdigest()
+
+
+def _with_others(wrong: Sequence[tuple[int, InputError]]) -> InputError:
+    """Return the error of the first wrong line; it tells which other lines are wrong, so that all are mended at once."""
+    (_, first), *others = wrong
+    if not others:
+        return first
+    numbers = ", ".join(str(number) for number, _ in others[:_MOST_NAMED])
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    return InputError(first.where, first.problem, f"{first.hint}; also wrong: line {numbers}{more}")
 
 
 def _parse(line: str, where: str) -> PublishedCase:

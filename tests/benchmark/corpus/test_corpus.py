@@ -239,6 +239,7 @@ def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> 
         ('{"case_id": "x"}\n{', ":1: /instruction: required field is missing"),
         ("[1]", ":1: expected a mapping, got a list"),
         ("nonsense", ":1: not valid JSON"),
+        (f"nonsense\n{json.dumps(ROW)}\n[1]\n\n{{", "write one JSON object per line; also wrong: line 3, 5"),
         ("", "has no cases"),
         (json.dumps(ROW | {"intent": "sumary"}), "/intent: 'sumary' is unknown; did you mean summary"),
         (json.dumps(ROW | {"title": 3}), "/title: expected a string, got a whole number"),
