@@ -102,7 +102,7 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 
 def _with_others(wrong: Sequence[tuple[int, InputError]]) -> InputError:
-    """Return the error of the first wrong line; it tells which other lines are wrong, so that all are mended at once."""
+    """Return the error of the first wrong line, with the numbers of the others, so that all are mended at once."""
     (_, first), *others = wrong
     if not others:
         return first
