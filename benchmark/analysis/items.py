@@ -6,7 +6,7 @@ case's score with the mean of the other cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
@@ -83,13 +83,16 @@ class Item:
     remarks: tuple[ItemRemark, ...]
 
 
-def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item]:
+def analyse(
+    results: Sequence[StoredResult], labels: Sequence[str], questions: Mapping[str, Question] | None = None
+) -> list[Item]:
     """Return every case that some results answered, those that tell least first.
 
     Args:
         results: of models; reference rows and programs that are not told the question say nothing of a case and are
             passed over.
         labels: their names, in the same order.
+        questions: what was asked, by id of the case; None where the results hold it themselves.
 
     """
     models = [
@@ -97,7 +100,8 @@ def analyse(results: Sequence[StoredResult], labels: Sequence[str]) -> list[Item
         for result, label in zip(results, labels, strict=True)
         if not result.is_reference and result.record.scenario.question
     ]
-    questions = {c.question.case_id: c.question for result, _ in models for c in result.record.cases}
+    if questions is None:
+        questions = {c.question.case_id: c.question for result, _ in models for c in result.record.cases}
     items = [_item(question, models) for question in questions.values()]
     return sorted(filter(None, items), key=_least_telling)
 

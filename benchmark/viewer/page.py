@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from benchmark.viewer.board_data import detail, overview
+from benchmark.viewer.case_items import case_items
 from benchmark.viewer.charts import chart_pack
 from benchmark.viewer.choosing_data import choosers
 from benchmark.viewer.page_data import Gathered, pairs, shelve
@@ -84,6 +85,7 @@ def _packs(gathered: Gathered) -> dict[str, str]:
         "choosing": choosers(gathered),
         "charts": chart_pack(gathered),
         "slices": slice_pack(gathered),
+        "items": case_items(gathered),
     }
     packs |= {f"result-{shown.key}": detail(shown) for shown in gathered.shown}
     packs |= {f"shelf-{number}": shelf for number, shelf in enumerate(shelves)}

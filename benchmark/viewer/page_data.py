@@ -123,6 +123,13 @@ def gather(results: Iterable[StoredResult], validity: Validity | None = None) ->
     )
 
 
+def questions_of(gathered: Gathered, board: Leaderboard) -> dict[int, AskedQuestion]:
+    """Return what the results of a board were asked, by its place in the catalog."""
+    on_board = {row.result for row in board.rows}
+    places = {case.question for shown in gathered.shown if shown.result in on_board for case in shown.cases}
+    return {place: gathered.asked[place].question for place in sorted(places)}
+
+
 def _run_id(result: StoredResult, taken: Set[str]) -> str:
     """Return what addresses name a run by: the same whatever it is shown with, unless that is a copy of it."""
     name = one_line("~".join(filter(None, (result.name, result.timestamp))))

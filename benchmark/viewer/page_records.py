@@ -381,6 +381,53 @@ class SlicePack(PageRecord, frozen=True, kw_only=True):
     fewest: int
 
 
+# Cases and models, which are unpacked on demand --------------------------------------------------------------------
+
+
+class CaseItem(PageRecord, frozen=True, kw_only=True):
+    """One case over the models of a board; see `benchmark.analysis.items.Item`.
+
+    Attributes:
+        question: its place in the catalog.
+        discrimination: None where there are too few models.
+        scores: of the models, in their order; None where one has no answer.
+        passes: which of them passed, as places.
+
+    """
+
+    question: int
+    mean: float
+    spread: float
+    passed: float
+    scores: list[float | None]
+    passes: list[int]
+    discrimination: float | None = None
+
+
+class CaseOrder(PageRecord, frozen=True, kw_only=True):
+    """Which cases to look at, as places, and which of them first."""
+
+    key: str
+    words: str
+    items: list[int]
+
+
+class BoardItems(PageRecord, frozen=True, kw_only=True):
+    """The cases of one board; none where it has very many results.
+
+    Attributes:
+        models: their keys, best first.
+        unknown: why an order knows no case here; empty where it does.
+
+    """
+
+    about: str
+    models: list[int]
+    items: list[CaseItem]
+    orders: list[CaseOrder]
+    unknown: str = ""
+
+
 # One result --------------------------------------------------------------------------------------------------------
 
 

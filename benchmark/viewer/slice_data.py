@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.analysis.slices import FEW_CAPTURES, BoardSlice, Facet, SliceResult, parts_of, values_of
-from benchmark.record.result import Question
 from benchmark.render.figures import board_title
-from benchmark.viewer.page_data import MOST_COMPARED, Gathered
+from benchmark.viewer.page_data import MOST_COMPARED, Gathered, questions_of
 from benchmark.viewer.page_records import BoardSlices, PageInterval, RankInfo, SliceInfo, SlicePack, SliceRow
 from ctxsift.terminal import one_line
 
@@ -29,7 +28,7 @@ def _board(gathered: Gathered, board: Leaderboard) -> BoardSlices:
 def _slices(gathered: Gathered, board: Leaderboard) -> Iterator[SliceInfo]:
     keys = {shown.result: shown.key for shown in gathered.shown}
     members = [row.result for row in board.rows if not row.result.is_reference]
-    questions = _questions(gathered, board)
+    questions = {each.case_id: each for each in questions_of(gathered, board).values()}
     told = {facet for facet in Facet if values_of(facet, questions.values())}
     # Families say much the same as intents, which published files do not tell.
     for facet in (facet for facet in Facet if facet is not Facet.FAMILY or Facet.INTENT not in told):
@@ -37,14 +36,6 @@ def _slices(gathered: Gathered, board: Leaderboard) -> Iterator[SliceInfo]:
             # One part with all cases is the board.
             if part.case_count < len(questions):
                 yield _info(facet, part, [keys[result] for result in members])
-
-
-def _questions(gathered: Gathered, board: Leaderboard) -> dict[str, Question]:
-    """Return the questions that the results of a board were asked, by their ids."""
-    on_board = {row.result for row in board.rows}
-    places = {case.question for shown in gathered.shown if shown.result in on_board for case in shown.cases}
-    asked = (gathered.asked[place].question for place in sorted(places))
-    return {question.case_id: question for question in asked}
 
 
 def _info(facet: Facet, part: BoardSlice, keys: list[int]) -> SliceInfo:

@@ -2,6 +2,7 @@
 
 import { Board } from "./board.js";
 import { CaseView } from "./case.js";
+import { CasesByModel } from "./case_items.js";
 import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
 import { Pictures } from "./pictures.js";
@@ -23,6 +24,7 @@ const VIEWS = [
   ...(overview.retention?.length ? [["retention", "What is kept"]] : []),
   ...(overview.validity ? [["validity", "Validity"]] : []),
   ["slices", "Slices"],
+  ["cases", "Cases"],
 ];
 const KEYS = [
   [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
@@ -68,6 +70,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
   if (view === "slices") return html`<${Slices} query=${query} />`;
+  if (view === "cases") return html`<${CasesByModel} query=${query} />`;
   if (view === "retention" && overview.retention?.length) return html`<${Retention} query=${query} />`;
   if (view === "validity" && overview.validity) return html`<${Validity} validity=${overview.validity} />`;
   if (view === "scenario") return html`<${Scenario} key=${parts[0]} id=${parts[0]} query=${query} />`;

@@ -310,4 +310,4 @@ function CaseView({ id, caseId, query }) {
     <${RawInput} question=${question} answer=${answer} />`;
 }
 
-export { AnswerView, CaseView, Chips, Gold, QuestionView };
+export { AnswerView, CaseView, Chips, Gold, QuestionView, Steps };

@@ -230,6 +230,33 @@ export interface SlicePack {
   fewest: number;
 }
 
+/** One case over the models of a board; see `benchmark.analysis.items.Item`. */
+export interface CaseItem {
+  question: number;
+  mean: number;
+  spread: number;
+  passed: number;
+  scores: (number | null)[];
+  passes: number[];
+  discrimination?: number;
+}
+
+/** Which cases to look at, as places, and which of them first. */
+export interface CaseOrder {
+  key: string;
+  words: string;
+  items: number[];
+}
+
+/** The cases of one board; none where it has very many results. */
+export interface BoardItems {
+  about: string;
+  models: number[];
+  items: CaseItem[];
+  orders: CaseOrder[];
+  unknown?: string;
+}
+
 /** A figure at the head of a result, with what stands below it: its interval, more figures, or words. */
 export interface Tile {
   figure: string;

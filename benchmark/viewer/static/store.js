@@ -3,7 +3,7 @@ import { elementOf, useEffect, useState } from "./dom.js";
 
 /**
  * @import {
- *   PageAnswer, PageBoardRow, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
+ *   PageAnswer, PageBoardRow, BoardItems, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
  *   PageQuestion, Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
@@ -44,6 +44,9 @@ const chartPack = () => pack("charts");
 
 /** @type {() => Promise<SlicePack>} */
 const slicePack = () => pack("slices");
+
+/** @type {() => Promise<{ boards: BoardItems[], catalog: CatalogEntry[] }>} */
+const caseItems = async () => ({ boards: await pack("items"), catalog: await pack("catalog") });
 
 /** @returns {Promise<Pair[] | null>} */
 const allPairs = async () => /** @type {Pairs} */ (await pack("pairs")).found;
@@ -145,6 +148,7 @@ function useLoaded(load, keys) {
 export {
   allPairs,
   answerOf,
+  caseItems,
   chartPack,
   choosers,
   detailOf,

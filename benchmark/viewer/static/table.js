@@ -12,7 +12,7 @@ import { changeQuery } from "./route.js";
  * @property {string} key
  * @property {string} title
  * @property {string} [hint]
- * @property {"number" | "name" | "aside" | ""} kind
+ * @property {"number" | "model" | "name" | "aside" | ""} kind
  * @property {(row: Row) => Sortable} value
  * @property {(row: Row) => unknown} cell
  */
@@ -69,7 +69,7 @@ function ColumnHeading({ column, sort, wordOf }) {
   const active = sort.replace(/^-/, "") === column.key;
   const down = sort.startsWith("-");
   // The first click shows what is of interest: high figures, names from A.
-  const first = column.kind === "number" ? `-${column.key}` : column.key;
+  const first = ["number", "model"].includes(column.kind) ? `-${column.key}` : column.key;
   const next = active ? (down ? column.key : `-${column.key}`) : first;
   const direction = active ? (down ? "descending" : "ascending") : undefined;
   return html`<th scope="col" class=${column.kind} aria-sort=${direction}>

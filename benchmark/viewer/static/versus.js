@@ -260,21 +260,27 @@ function OneAnswer({ letter, result, row, question, first }) {
   </div>`;
 }
 
-/** @param {{ details: Loaded[], results: PageBoardRow[], caseId: string }} props */
-function SideBySide({ details, results: compared, caseId }) {
+/**
+ * All answers to one case.
+ * @param {{
+ *   details: Loaded[], results: PageBoardRow[], caseId: string, names?: string[], crumbs: unknown, steps?: unknown,
+ * }} props
+ */
+function SideBySide({ details, results: compared, caseId, names = [...LETTERS], crumbs, steps }) {
   const ids = compared.map((row) => row.id);
   const rows = details.map((detail) => detail.byId.get(caseId));
   const questions = useLoaded(
     () => Promise.all(rows.map(async (row) => row && questionOf(row))),
     [caseId, ids.join("\n")],
   );
-  const [first] = rows;
+  const first = rows.find((row) => row !== undefined);
   if (!first) return html`<${Unknown} id=${caseId} />`;
-  const head = html`<p class="crumbs"><a href=${address("compare", ids)}>Head to head</a></p>
+  const head = html`<p class="crumbs">${crumbs}</p>
     <${Heading} title=${first.title || caseId} />
     <p class="lead"><code>${visible(caseId)}</code></p>
+    ${steps}
     <${Chips} row=${first} />`;
-  const asked = questions?.[0];
+  const asked = questions?.[rows.indexOf(first)];
   if (!questions || !asked) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}
     <${QuestionView} row=${first} question=${asked} />
@@ -282,7 +288,7 @@ function SideBySide({ details, results: compared, caseId }) {
       <${Gold} question=${asked} row=${first} />
       ${compared.map(
         (result, index) => html`<${OneAnswer}
-          letter=${LETTERS[index]}
+          letter=${names[index]}
           result=${result}
           row=${rows[index]}
           question=${questions[index]}
@@ -325,10 +331,13 @@ function Versus({ ids: given, query }) {
   }
   if (!loaded) return html`${head}<p role="status">Unpacking…</p>`;
   const { pairs, details } = loaded;
-  if (query.case) return html`<${SideBySide} details=${details} results=${rows} caseId=${query.case} />`;
+  if (query.case) {
+    const crumbs = html`<a href=${address("compare", ids)}>Head to head</a>`;
+    return html`<${SideBySide} details=${details} results=${rows} caseId=${query.case} crumbs=${crumbs} />`;
+  }
   return html`${head}
     <${Comparisons} pairs=${pairs} rows=${rows} />
     <${CaseByCase} pairs=${pairs} details=${details} rows=${rows} query=${query} />`;
 }
 
-export { Versus };
+export { SideBySide, Versus };

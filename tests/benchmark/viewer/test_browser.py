@@ -41,6 +41,8 @@ VIEWS = {
     "case": f"#/case/model-05/{CASE}",
     "incomplete": "#/scenario/model-03",
     "slices": "#/slices",
+    "cases": "#/cases?order=divided",
+    "all answers": f"#/cases?case={CASE}",
     "unknown": "#/scenario/nobody",
 }
 COLOURS = """() => {
@@ -813,7 +815,7 @@ def test_without_a_measurement_there_is_no_such_view(show: Open, worded_pages: d
     page.keyboard.press("4")
     expect(page.locator("h1")).to_have_text("Slices")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("1 2 3 4leaderboard, charts, head to head, slices")
+    expect(page.get_by_role("dialog")).to_contain_text("1 2 3 4 5leaderboard, charts, head to head, slices, cases")
 
 
 # What is kept of the output ---------------------------------------------------------------------------------------
@@ -855,3 +857,43 @@ def test_what_is_kept_is_a_table_that_sorts(show: Open, kept_page: Path) -> None
 def test_what_is_kept_fits_a_phone(show: Open, kept_page: Path) -> None:
     page = show("#/retention", file=kept_page, viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+# Cases by models --------------------------------------------------------------------------------------------------
+
+
+def test_cases_by_models_lead_to_all_answers(show: Open, page_file: Path) -> None:
+    (board,) = pack(page_file.read_text(encoding="utf-8"), "items")
+    catalog = pack(page_file.read_text(encoding="utf-8"), "catalog")
+    ids = {
+        order["key"]: [catalog[board["items"][place]["question"]]["case_id"] for place in order["items"]]
+        for order in board["orders"]
+    }
+    assert ids["hardest"] != ids["divided"]
+    page = show("#/cases")
+    assert names(page) == ids["hardest"]
+    page.get_by_role("button", name="largest spread of scores first").click()
+    expect(page.get_by_role("button", name="largest spread of scores first")).to_have_attribute("aria-pressed", "true")
+    assert names(page) == ids["divided"]
+    assert "order=divided" in page.url
+    page.get_by_label("Find").fill(CASE)
+    expect(page.get_by_role("status")).to_contain_text(f"1 of {COUNT} cases")
+    (item,) = (each for each in board["items"] if catalog[each["question"]]["case_id"] == CASE)
+    expect(page.locator("main > .scroll a.shade")).to_have_count(len(item["scores"]) - item["scores"].count(None))
+    page.get_by_label("Find").fill("")
+    case_id = ids["divided"][0]
+    page.get_by_role("link", name=case_id, exact=True).click()
+    settled(page)
+    # Gold, and every model, the best answer first.
+    expect(page.locator(".answers .card")).to_have_count(1 + len(board["models"]))
+    titles = page.locator(".answers .card h2").all_inner_texts()[1:]
+    scores = [float(title.split()[-1]) for title in titles if title.split()[-1][0].isdigit()]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) > 3
+    page.keyboard.press("j")
+    expect(page.locator(".lead code")).to_have_text(ids["divided"][1])
+    page.keyboard.press("u")
+    settled(page)
+    assert names(page) == ids["divided"]
+    page.locator("a.shade").first.click()
+    expect(page.locator(".lead code")).to_have_text(case_id)
