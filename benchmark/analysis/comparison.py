@@ -144,6 +144,28 @@ class Comparison:
         figures = (replace(each, difference=difference) if each.name is measure else each for each in self.figures)
         return replace(self, figures=tuple(figures))
 
+    @property
+    def turned(self) -> Comparison:
+        """A against B."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            only_a=self.only_b,
+            only_b=self.only_a,
+            figures=tuple(
+                replace(each, a=each.b, b=each.a, difference=each.difference.turned) for each in self.figures
+            ),
+            wins=self.losses,
+            losses=self.wins,
+            won=self.lost,
+            lost=self.won,
+            intents=tuple(
+                replace(each, a=each.b, b=each.a, difference=each.difference.turned) for each in self.intents
+            ),
+            speed=self.speed and self.speed.turned,
+        )
+
     def difference(self, measure: Measure) -> Difference:
         """Return the difference in a measure."""
         return next(figure.difference for figure in self.figures if figure.name is measure)

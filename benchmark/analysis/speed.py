@@ -40,6 +40,12 @@ class Speed:
     interval: Interval | None
 
     @property
+    def turned(self) -> Speed:
+        """The times of A beside those of B."""
+        ends = self.interval and Interval(1 / self.interval.high, 1 / self.interval.low)
+        return Speed(self.b_ms, self.a_ms, 1 / self.ratio, ends)
+
+    @property
     def verdict(self) -> SpeedFinding:
         """Whether B is faster."""
         if self.interval is None:

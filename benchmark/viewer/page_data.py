@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -20,8 +20,9 @@ from benchmark.record.validity import Validity
 from benchmark.record.views import ScoredView
 from benchmark.render.notes import rescore_hint
 from benchmark.render.pair import NOT_COMPARABLE, no_verdict
+from benchmark.render.pair_words import AnswerTokens, pair_sentence
 from benchmark.scoring import COMPONENTS
-from benchmark.statistics import Difference
+from benchmark.statistics import Difference, mean
 from benchmark.viewer.page_records import (
     CaseRow,
     CatalogEntry,
@@ -329,11 +330,26 @@ def pairs(gathered: Gathered) -> list[Pair] | None:
     if len(gathered.shown) > MOST_COMPARED:
         return None
     ranked = _ranked_differences(gathered.boards)
+    tokens = {shown: _tokens_of(shown, gathered.asked) for shown in gathered.shown}
     return [
-        _pair(a, b, comparison, ranked.get((a.result, b.result)))
+        _pair(a, b, comparison, ranked.get((a.result, b.result)), _answer_tokens(tokens[a], tokens[b]))
         for a, b in itertools.combinations(gathered.shown, 2)
         if (comparison := gathered.comparisons.of(a.result, b.result)) is not None
     ]
+
+
+def _tokens_of(shown: Shown, asked: Sequence[AnsweredQuestion]) -> dict[str, int]:
+    """Return the tokens of each answer that was counted, by its case."""
+    return {
+        asked[case.question].question.case_id: case.recovered.tokens
+        for case in shown.cases
+        if case.recovered and case.recovered.tokens is not None
+    }
+
+
+def _answer_tokens(a: Mapping[str, int], b: Mapping[str, int]) -> AnswerTokens | None:
+    both = a.keys() & b.keys()
+    return AnswerTokens(mean([a[case] for case in both]), mean([b[case] for case in both])) if both else None
 
 
 @dataclass(frozen=True)
@@ -355,7 +371,9 @@ def _ranked_differences(boards: Iterable[Leaderboard]) -> dict[tuple[StoredResul
     return found
 
 
-def _pair(a: Shown, b: Shown, found: Comparison, ranked: _RankingDifference | None) -> Pair:
+def _pair(
+    a: Shown, b: Shown, found: Comparison, ranked: _RankingDifference | None, tokens: AnswerTokens | None
+) -> Pair:
     shared = len(found.shared)
     if ranked:
         found = found.with_difference(Measure.CORE, ranked.difference)
@@ -379,6 +397,8 @@ def _pair(a: Shown, b: Shown, found: Comparison, ranked: _RankingDifference | No
         ],
         no_verdict=no_verdict(found),
         what_helps=rescore_hint((found.a, found.b)) if found.refusals else "",
+        words=pair_sentence(found, tokens),
+        turned_words=pair_sentence(found.turned, tokens and AnswerTokens(tokens.b, tokens.a)),
         speed=_pair_speed(found.speed),
         corrected_for=ranked.pairs if ranked and ranked.pairs > 1 else None,
     )

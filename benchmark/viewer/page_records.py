@@ -677,6 +677,8 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     Attributes:
         no_verdict: why there is none; empty where there is one.
         what_helps: what to do where there is none.
+        words: all of it in one sentence, with {b} for the letter of B; empty where there is no verdict.
+        turned_words: the same of A against B.
         speed: None where times do not tell.
         corrected_for: of how many pairs the board asks; the quality core is corrected for them, as ranks are. None
             where the two have no ranks on one board.
@@ -695,6 +697,8 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     intents: list[PairFigure]
     no_verdict: str = ""
     what_helps: str = ""
+    words: str = ""
+    turned_words: str = ""
     speed: PairSpeed | None = None
     corrected_for: int | None = None
 

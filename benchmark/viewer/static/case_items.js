@@ -40,7 +40,7 @@ const chosenItems = (board, order, catalog, query) =>
 /** @param {{ item: Item, result: PageBoardRow, place: number }} props */
 function Score({ item, result, place }) {
   const score = item.scores[place];
-  if (score === null) return UNKNOWN;
+  if (score === null) return html`<span class="shade">${UNKNOWN}</span>`;
   const shade = Math.min(SHADES - 1, Math.floor(SHADES * score));
   const mark = item.passes.includes(place) && html`<i aria-hidden="true">✓</i><span class="hidden"> passed</span>`;
   return html`<a class=${`shade s${shade}`} href=${address("case", [result.id, item.entry.case_id])}

@@ -31,6 +31,9 @@ declare const Diff: {
 interface Drawn {
   finalize: () => void;
   view: {
+    background: (colour: string) => void;
+    toSVG: () => Promise<string>;
+    toImageURL: (kind: "png", scale: number) => Promise<string>;
     addEventListener: (kind: string, heard: (event: Event, item?: { datum?: { key?: number } }) => void) => void;
   };
 }

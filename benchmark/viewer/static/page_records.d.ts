@@ -440,6 +440,8 @@ export interface Pair {
   intents: PairFigure[];
   no_verdict?: string;
   what_helps?: string;
+  words?: string;
+  turned_words?: string;
   speed?: PairSpeed;
   corrected_for?: number;
 }

@@ -41,6 +41,8 @@ const turned = (pair) => ({
   losses: pair.wins,
   figures: pair.figures.map(turnedFigure),
   intents: pair.intents.map(turnedFigure),
+  words: pair.turned_words,
+  turned_words: pair.words,
   speed: pair.speed && turnedSpeed(pair.speed),
 });
 

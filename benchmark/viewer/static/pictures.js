@@ -5,6 +5,7 @@ import { fixed, UNKNOWN } from "./format.js";
 import { address, changeQuery, go } from "./route.js";
 import { chartPack, overview, packedText, results, useLoaded } from "./store.js";
 import { Choice } from "./table.js";
+import { save, Take } from "./take.js";
 import { useTheme } from "./theme.js";
 
 /** @import { PageBoardRow, ChartRows, Point, ReferenceLine, TableColumn } from "./page_records.d.ts" */
@@ -66,7 +67,8 @@ const narrowed = (config, width) =>
 function DataTable({ columns, rows }) {
   const shown = (/** @type {unknown} */ value) =>
     typeof value === "number" ? fixed(value, Number.isInteger(value) ? 0 : 3) : (value ?? UNKNOWN);
-  return html`<div class="scroll" role="region" aria-label="figures of the picture" tabindex="0">
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  return html`<div class="scroll" role="region" aria-label="figures of the picture" tabindex="0" ref=${region}>
     <table>
       <thead><tr>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
       <tbody>${rows.map(
@@ -76,7 +78,40 @@ function DataTable({ columns, rows }) {
           )}</tr>`,
       )}</tbody>
     </table>
-  </div>`;
+  </div><${Take} region=${region} />`;
+}
+
+// Pixels of a file for one of the screen.
+const SHARPNESS = 2;
+
+/** @param {{ view: { current: Drawn["view"] | null }, title: string }} props */
+function Saves({ view, title }) {
+  const name = title.toLowerCase().replaceAll(" ", "-");
+  /**
+   * A file has the ground of the page, which the picture leaves to what is behind it.
+   * @param {(drawn: Drawn["view"]) => Promise<string>} draw
+   */
+  const onGround = async (draw) => {
+    const drawn = view.current;
+    if (!drawn) return "";
+    drawn.background(getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
+    try {
+      return await draw(drawn);
+    } finally {
+      drawn.background("transparent");
+    }
+  };
+  const asSvg = async () => {
+    const text = await onGround((drawn) => drawn.toSVG());
+    if (text) save(`${name}.svg`, URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })));
+  };
+  const asPng = async () => {
+    const url = await onGround((drawn) => drawn.toImageURL("png", SHARPNESS));
+    if (url) save(`${name}.png`, url);
+  };
+  return html`<div class="take"><span>Save</span>
+    <button type="button" onClick=${asSvg}><span class="hidden">save as </span>SVG</button>
+    <button type="button" onClick=${asPng}><span class="hidden">save as </span>PNG</button></div>`;
 }
 
 /**
@@ -86,6 +121,7 @@ function DataTable({ columns, rows }) {
  */
 function Picture({ name, data, title, note = "", below }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));
+  const view = useRef(/** @type {Drawn["view"] | null} */ (null));
   const theme = useTheme();
   const charts = useLoaded(chartPack, [name]);
   const [isOpen, setOpen] = useState(false);
@@ -126,6 +162,7 @@ function Picture({ name, data, title, note = "", below }) {
       .then((drawn) => {
         finalize = drawn.finalize;
         if (!wanted) return drawn.finalize();
+        view.current = drawn.view;
         drawn.view.addEventListener("click", (_event, item) => {
           const row = results.find((result) => result.key === item?.datum?.key);
           if (row) go(address("scenario", [row.id]));
@@ -148,6 +185,7 @@ function Picture({ name, data, title, note = "", below }) {
         ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
         : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
     }
+    ${charts && rows.length > 0 && html`<${Saves} view=${view} title=${title} />`}
     ${below}
     ${
       charts &&

@@ -2,6 +2,7 @@
 import { html, inputOf, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
 import { beyondText } from "./format.js";
 import { changeQuery } from "./route.js";
+import { Take } from "./take.js";
 
 /** @typedef {string | number | boolean | null | undefined} Sortable */
 
@@ -162,7 +163,7 @@ function Table({ label, columns, rows, sort, keyOf, classOf, wordOf }) {
         )}
       </tbody>
     </table>
-  </div>`;
+  </div><${Take} region=${region} />`;
 }
 
 /** @param {{ label: string, value: string | undefined }} props */

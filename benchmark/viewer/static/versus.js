@@ -3,13 +3,14 @@ import { isRival, MOST_CHOSEN } from "./board.js";
 import { AnswerView, Chips, Gold, QuestionView } from "./case.js";
 import { isScored, Status } from "./cases.js";
 import { wordDifference } from "./difference.js";
-import { Heading, html, inputOf, isChecked } from "./dom.js";
+import { Heading, html, inputOf, isChecked, useRef } from "./dom.js";
 import { fixed, interval, plural, pValue, seconds, signed, UNKNOWN } from "./format.js";
 import { comparison } from "./pairs.js";
 import { address, changeQuery, go } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { allPairs, answerOf, detailOf, questionOf, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
+import { Take } from "./take.js";
 import { visible } from "./text.js";
 
 /** @import { PageBoardRow, Pair, PairFigure, PairSpeed } from "./page_records.d.ts" */
@@ -94,6 +95,7 @@ function Speed({ speed: { a, b, ratio, interval: ends, verdict }, cases, letter 
 
 /** @param {{ pair: Pair, base: string, other: string, letter: string }} props */
 function Against({ pair, base, other, letter }) {
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
   const left = pair.only_a + pair.only_b;
   const rows = (/** @type {PairFigure[]} */ figures) =>
     figures.map((figure) => html`<${Difference} figure=${figure} />`);
@@ -107,12 +109,13 @@ function Against({ pair, base, other, letter }) {
   }
   return html`<section class="card">
     <h2>${letter} against A</h2>
+    ${pair.words && html`<p class="verdict">${pair.words.replaceAll("{b}", letter)}</p>`}
     <p>${letter} is <b>${other}</b>, A is <b>${base}</b>. ${plural(pair.shared, "shared case")}${
       left > 0 && `; ${left} that only one of them answered are left out`
     }.
       ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
       apart).</p>
-    <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0"><table class="plain">
+    <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0" ref=${region}><table class="plain">
       <thead><tr>
         <th scope="col">score</th>
         ${numbers.map((title) => html`<th scope="col" class="number">${title}</th>`)}
@@ -129,6 +132,7 @@ function Against({ pair, base, other, letter }) {
       }
       ${pair.speed && html`<${Speed} speed=${pair.speed} cases=${pair.shared} letter=${letter} />`}
     </table></div>
+    <${Take} region=${region} />
     <p class="legend">The verdict is on the quality core. Final, raw and lift hold latency, so they have none.${" "}
       ${
         pair.corrected_for &&
@@ -151,6 +155,12 @@ function sharedCases([first, ...others]) {
     return [{ ...row, scores, passes, gap, flip: passes.some(Boolean) && !passes.every(Boolean) }];
   });
 }
+
+/**
+ * A case that A passes, and another does not.
+ * @param {SharedCase} row
+ */
+const isLoss = ({ flip, passes }) => flip && passes[0];
 
 /** @param {SharedCase} row */
 const passedBy = ({ passes }) => [...LETTERS].filter((_, index) => passes[index]).join(" ") || "none";
@@ -176,10 +186,10 @@ function sharedColumns(results, isComparable) {
     {
       key: "flip",
       title: "passed by",
-      hint: "usable, with every anchor; flips come first",
+      hint: "usable, with every anchor; what A passes and another does not comes first, then other flips",
       kind: "number",
-      value: (row) => (row.flip ? 1000 : 0) + row.gap,
-      cell: (row) => html`<span class=${row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
+      value: (row) => (row.flip ? 1000 : 0) + (isLoss(row) ? 1000 : 0) + row.gap,
+      cell: (row) => html`<span class=${isLoss(row) ? "flip bad" : row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
     },
     ...results.map(
       /** @returns {Column<SharedCase>} */ ({ label }, index) => ({

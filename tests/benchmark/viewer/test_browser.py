@@ -344,12 +344,21 @@ def test_two_are_chosen_and_compared(show: Open, results_tree: Path) -> None:
     count = len(said["passed_only_in_a"]) + len(said["passed_only_in_b"])
     assert flips == [True] * count + [False] * (len(flips) - count)
     assert count > 0
+    # Of these, what only A passed.
+    lost = len(said["passed_only_in_a"])
+    assert passed[:lost] == ["A"] * lost
+    verdict = card.locator(".verdict")
+    (core,) = (each for each in said["figures"] if each["name"] == "quality")
+    expect(verdict).to_contain_text(f"B is better than A by {core['difference']['value']:.1f} points")
+    if lost:
+        expect(verdict).to_contain_text(f"it loses {lost} case")
     page.get_by_label("flips only").check()
     expect(page.locator("main > .scroll tbody tr")).to_have_count(count)
     # The other way round, every difference turns its sign.
     first = card.get_by_role("row").nth(1).locator("td").all_inner_texts()
     page.goto(page.url.split("#")[0] + "#/compare/model-05/model-02")
     settled(page)
+    expect(page.locator(".verdict")).to_contain_text("B is worse than A by")
     turned = page.locator(".card").first.get_by_role("row").nth(1).locator("td").all_inner_texts()
     assert turned[1:3] == first[2:0:-1]
     assert turned[3] == first[3].replace("+", "−")

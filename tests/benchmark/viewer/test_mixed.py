@@ -274,6 +274,32 @@ def test_head_to_head_says_what_ranks_say(tmp_path: Path) -> None:
     assert {"worse", "cannot be told"} <= seen
 
 
+def test_a_sentence_on_a_pair_says_what_its_figures_say(gathered: Gathered) -> None:
+    found = pairs(gathered) or []
+    verdicts = set()
+    for pair in found:
+        assert bool(pair.words) is not bool(pair.no_verdict)
+        if pair.no_verdict:
+            continue
+        (core,) = (figure for figure in pair.figures if figure.verdict)
+        begin = {
+            "better": f"{{b}} is better than A by {core.gain:.1f} points",
+            "worse": f"{{b}} is worse than A by {-core.gain:.1f} points",
+            "cannot be told": f"{{b}} and A cannot be told apart on {pair.shared} cases",
+        }[core.verdict]
+        assert pair.words.startswith(begin)
+        turned = {"better": "{b} is worse", "worse": "{b} is better"}.get(core.verdict, "{b} and A cannot")
+        assert pair.turned_words.startswith(turned)
+        # Times and memory are those of one machine.
+        assert ("it takes" in pair.words) is (pair.speed is not None and pair.speed.verdict in ("faster", "slower"))
+        lost = re.search(r"loses (\d+) cases? that A passes", pair.words)
+        won = re.search(r"passes (\d+) cases? that A does not", pair.turned_words)
+        assert (lost and lost[1]) == (won and won[1])
+        verdicts.add(core.verdict)
+    assert {"better", "worse"} & verdicts
+    assert "cannot be told" in verdicts
+
+
 # What is kept -----------------------------------------------------------------------------------------------------
 
 

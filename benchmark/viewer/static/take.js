@@ -1,0 +1,79 @@
+// Buttons that take a table or a link to its view along: what is shown, in the order in which it is shown.
+import { csvOf, markdownOf } from "./delimited.js";
+import { elementOf, html, useLayoutEffect, useRef, useState } from "./dom.js";
+
+/**
+ * The text of a cell as it is read aloud: signs that only eyes see are left out.
+ * @param {Element} cell
+ */
+function textOf(cell) {
+  const copy = /** @type {Element} */ (cell.cloneNode(true));
+  for (const each of copy.querySelectorAll("[aria-hidden], .explain, svg")) each.remove();
+  for (const each of copy.querySelectorAll("small, .flag")) each.before(" ");
+  return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
+}
+
+/**
+ * The rows of a table, the titles first; a cell over several columns is followed by empty ones.
+ * @param {Element | null | undefined} region that holds it
+ */
+const rowsOf = (region) =>
+  [...(region?.querySelectorAll("tr") ?? [])].map((row) =>
+    [...row.cells].flatMap((cell) => [textOf(cell), ...Array(cell.colSpan - 1).fill("")]),
+  );
+
+/**
+ * @param {{ region?: { current: Element | null } }} props that holds the table; without one, there is the link alone
+ */
+function Take({ region }) {
+  const [refused, setRefused] = useState("");
+  const [done, setDone] = useState("");
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useLayoutEffect(() => {
+    field.current?.select();
+    return undefined;
+  }, [refused]);
+  /** @type {[string, () => string][]} */
+  const ways = [
+    ["CSV", () => csvOf(rowsOf(region?.current))],
+    ["Markdown", () => markdownOf(rowsOf(region?.current))],
+    ["link to this view", () => location.href],
+  ];
+  const copy = async (/** @type {string} */ name, /** @type {string} */ text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setRefused("");
+      setDone(name);
+      elementOf("announced").textContent = "copied";
+    } catch {
+      // A browser may keep the clipboard from a page that is opened from disk.
+      setDone("");
+      setRefused(text);
+    }
+  };
+  return html`<div class="take">
+    <span>Copy</span>${ways.map(
+      ([name, text]) => html`<button type="button" onClick=${() => copy(name, text())}
+        ><span class="hidden">copy </span>${name}${done === name && " ✓"}</button>`,
+    )}
+    ${
+      refused &&
+      html`<label>This browser does not let the page copy. Press Ctrl+C (or Cmd+C):
+        <textarea ref=${field} readonly rows="4" spellcheck=${false} value=${refused}></textarea></label>`
+    }
+  </div>`;
+}
+
+/**
+ * Gives a text or a picture to the reader as a file.
+ * @param {string} name
+ * @param {string} url
+ */
+function save(name, url) {
+  const link = document.createElement("a");
+  link.download = name;
+  link.href = url;
+  link.click();
+}
+
+export { save, Take };

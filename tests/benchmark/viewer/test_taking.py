@@ -1,0 +1,108 @@
+"""Tables and pictures of the page as a reader takes them along."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.support.chromium import ARGUMENTS, CHROMIUM
+from tests.support.mixed import mixed_results
+from tests.support.pages import page_of
+
+Open = Callable[..., Page]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("mixed page")]
+REFUSING = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"
+"""Some browsers give a page from disk no clipboard."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def mixed_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("taking")
+    page_of(mixed_results(folder / "results"), folder / "page.html")
+    return folder / "page.html"
+
+
+@pytest.fixture
+def show(browser: Browser, mixed_page: Path) -> Iterator[Open]:
+    faults: list[str] = []
+    contexts = []
+
+    def open_(address: str, script: str = "") -> Page:
+        context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        contexts.append(context)
+        page = context.new_page()
+        page.add_init_script(script)
+        page.set_default_timeout(30_000)
+        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.goto(mixed_page.as_uri() + address)
+        expect(page.locator("h1")).to_be_visible(timeout=30_000)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+def test_what_is_shown_of_a_table_is_copied(show: Open) -> None:
+    page = show("#/?q=model-0&sort=result")
+    take = page.locator(".take").first
+    take.get_by_role("button", name="copy CSV").click()
+    expect(take.get_by_role("button", name="copy CSV ✓")).to_be_visible()
+    titles, *rows = csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()")))
+    assert titles[:3] == ["rank", "result", "track"]
+    shown = page.locator("main > .scroll").first.locator("tbody th.name").all_inner_texts()
+    assert len(rows) == len(shown)
+    models = [row for row in rows if row[1].startswith("model-0")]
+    assert [row[1].split()[0] for row in models] == ["model-00", "model-01", "model-02", "model-03"]
+    score = models[2][titles.index("recovered")]
+    assert score == "21.0 [5.0, 41.0]"
+    assert all(len(row) == len(titles) for row in rows)
+    take.get_by_role("button", name="copy Markdown").click()
+    expect(take.get_by_role("button", name="copy Markdown ✓")).to_be_visible()
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert len(lines) == len(rows) + 2
+    assert lines[0].startswith("| rank | result |")
+    take.get_by_role("button", name="copy link to this view").click()
+    expect(take.get_by_role("button", name="copy link to this view ✓")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_a_page_without_a_clipboard_offers_the_text_selected(show: Open) -> None:
+    page = show("#/cases?q=json", REFUSING)
+    page.get_by_role("button", name="copy CSV").click()
+    field = page.get_by_label("This browser does not let the page copy")
+    text = field.input_value()
+    assert len(list(csv.reader(io.StringIO(text)))) == 1 + page.locator("main > .scroll tbody tr").count() > 1
+    assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == text
+    expect(field).to_be_focused()
+
+
+def test_a_picture_is_saved(show: Open) -> None:
+    page = show("#/pictures")
+    figure = page.locator("figure").first
+    expect(figure.locator("svg")).to_be_visible(timeout=30_000)
+    for kind, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as started:
+            figure.get_by_role("button", name=f"save as {kind}").click()
+        assert started.value.suggested_filename == f"quality-against-latency.{kind.lower()}"
+        content = Path(started.value.path()).read_bytes()
+        assert content.startswith(begin)
+        assert len(content) > 5_000
+        # It can be put on any ground.
+        assert kind == "PNG" or b'fill="#ffffff"' in content[:600]
