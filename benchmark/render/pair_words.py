@@ -31,12 +31,9 @@ def pair_sentence(comparison: Comparison, tokens: AnswerTokens | None) -> str:
     """
     if comparison.refusals:
         return ""
-    parts = [
-        _quality(comparison),
-        ", ".join(filter(None, (_time(comparison.speed), _memory(comparison), _tokens(tokens)))),
-        _flips(comparison),
-    ]
-    return "; ".join(filter(None, parts)) + "."
+    price = ", ".join(filter(None, (_time(comparison.speed), _memory(comparison), _tokens(tokens))))
+    parts = [_quality(comparison), price and f"it {price}", _flips(comparison)]
+    return "; ".join(filter(None, parts)).replace("-", "−") + "."
 
 
 def _quality(comparison: Comparison) -> str:
@@ -65,11 +62,11 @@ def _time(speed: Speed | None) -> str:
     if speed is None:
         return ""
     if speed.verdict in (SpeedFinding.CANNOT_TELL, SpeedFinding.TOO_FEW):
-        return "its time cannot be told from that of A"
+        return "takes a time that cannot be told from that of A"
     more = (speed.b_ms - speed.a_ms) / 1000
     # Of thousandths of a second, two decimals say nothing.
     shown = f"{abs(more):.1f} s" if abs(more) >= 1 else f"{abs(1000 * more):.0f} ms"
-    return f"it takes {shown} a case {'more' if more > 0 else 'less'} ({speed.ratio:.2f} times the time of A)"
+    return f"takes {shown} a case {'more' if more > 0 else 'less'} ({speed.ratio:.2f} times the time of A)"
 
 
 def _memory(comparison: Comparison) -> str:
@@ -89,7 +86,7 @@ def _tokens(tokens: AnswerTokens | None) -> str:
     more = tokens.b / tokens.a - 1
     if abs(more) < _ALIKE:
         return "writes as many tokens"
-    return f"writes {abs(more):.0%} {'more' if more > 0 else 'fewer'} tokens"
+    return f"writes {100 * abs(more):.0f} % {'more' if more > 0 else 'fewer'} tokens"
 
 
 def _flips(comparison: Comparison) -> str:

@@ -112,7 +112,7 @@ function Against({ pair, base, other, letter }) {
     ${pair.words && html`<p class="verdict">${pair.words.replaceAll("{b}", letter)}</p>`}
     <p>${letter} is <b>${other}</b>, A is <b>${base}</b>. ${plural(pair.shared, "shared case")}${
       left > 0 && `; ${left} that only one of them answered are left out`
-    }.
+    }.${" "}
       ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
       apart).</p>
     <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0" ref=${region}><table class="plain">

@@ -291,7 +291,12 @@ def test_a_sentence_on_a_pair_says_what_its_figures_say(gathered: Gathered) -> N
         turned = {"better": "{b} is worse", "worse": "{b} is better"}.get(core.verdict, "{b} and A cannot")
         assert pair.turned_words.startswith(turned)
         # Times and memory are those of one machine.
-        assert ("it takes" in pair.words) is (pair.speed is not None and pair.speed.verdict in ("faster", "slower"))
+        told = pair.words.split("; ")
+        assert all(each.startswith(("it ", "each ")) for each in told[1:])
+        assert bool(re.search(r"it takes .* a case (more|less)", pair.words)) is (
+            pair.speed is not None and pair.speed.verdict in ("faster", "slower")
+        )
+        assert not re.search(r"-\d", pair.words)
         lost = re.search(r"loses (\d+) cases? that A passes", pair.words)
         won = re.search(r"passes (\d+) cases? that A does not", pair.turned_words)
         assert (lost and lost[1]) == (won and won[1])
