@@ -41,10 +41,10 @@ _EXAMPLES = """\
   python -m benchmark.compare results/ --markdown > pairs.md
   python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how much chance alone changes)
 
-Intervals are 95 % paired bootstrap intervals over the cases both answered; cases on one capture are resampled
-together. The p values of a matrix are corrected for the number of its pairs, those of intents for the number of intents
-(Holm), and their intervals with them. The verdict is on the quality core; latency is compared separately, within one
-machine. A case is passed when its answer is usable and has every anchor.
+Intervals are 95 % paired bootstrap intervals over the cases both answered; cases that share a capture are resampled
+together. p values are Holm-corrected: for the number of pairs when several results are compared, and for the number of
+intents in the table by intent. The intervals are adjusted to match. The verdict is on the quality core; latency is
+compared separately, and only on the same machine. A case is passed when its answer is usable and has every anchor.
 """
 
 
@@ -62,20 +62,21 @@ def build_parser() -> BenchmarkParser:
     what.add_argument(
         "--same",
         action="store_true",
-        help="A and B are two runs of the same model, weights, corpus and prompt: print how much they differ by chance",
+        help="the two results are runs of the same model, weights, corpus and prompt: print how much they differ by "
+        "chance",
     )
     what.add_argument(
         "--fail-on-drop",
         type=float,
         metavar="X",
-        help="exit with 1 if B is worse than A by more than X points, with 95 %% confidence",
+        help="exit with 1 if the second result is worse than the first by more than X points, with 95 %% confidence",
     )
     parser.add_argument(
         "--score",
         choices=[str(Measure.FINAL), str(Measure.CORE)],
         default=Measure.CORE,
-        help="compare the quality core, or the final score, which includes latency and so is only valid within "
-        "one machine (default: quality)",
+        help="compare the quality core, or the final score, which includes latency and so is only comparable on "
+        "the same machine (default: quality)",
     )
     how = parser.add_mutually_exclusive_group()
     add_json(how)

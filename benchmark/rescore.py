@@ -58,8 +58,8 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
-        "Score stored answers again, after a change to the scorer or to the rules of cases. Runs no model, except "
-        "for --judge.",
+        "Score stored answers again, after a change to the scorer or to a case's rules. Runs no model, except with "
+        "--judge.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 nothing was judged or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
@@ -72,8 +72,8 @@ def build_parser() -> BenchmarkParser:
     parser.add_argument(
         "--skip-changed", action="store_true", help="skip cases whose question has changed since the run"
     )
-    judges = parser.add_argument_group("a second opinion on prose, in addition to the score, which does not use it")
-    add_who_judges(judges, "default: none; its scores stay as long as answer and gold are the same", required=False)
+    judges = parser.add_argument_group("judge prose answers (a second opinion; does not affect the score)")
+    add_who_judges(judges, "default: none; its scores are kept until the answer or the gold changes", required=False)
     return parser
 
 

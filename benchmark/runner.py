@@ -49,7 +49,7 @@ _EXAMPLES = f"""\
   python -m benchmark.runner --phase gpu-screen --devices cuda:0,cuda:1
   python -m benchmark.runner --remote --env-file .env --scenario remote-gpt-4o-mini
 
-Without --scenario and --phase, all enabled scenarios run. The phases in matrix.json are
+Without --scenario or --phase, all enabled scenarios run. The phases in matrix.json are
   {", ".join(PHASES)}
 """
 _LISTED = "scenario track phase model quantization"
@@ -99,7 +99,7 @@ def _status(options: RunnerOptions, path: Path) -> int:
     runs = StatusReader().statuses(path, lambda error: tell(f"left out: {error}"))
     show_columns(list(status_rows(runs)))
     if any(run.state in (RunState.INTERRUPTED, RunState.FAILED) for run in runs):
-        tell(f"to continue what broke off: {options.resume_command(path)}")
+        tell(f"to resume what was interrupted: {options.resume_command(path)}")
     return delivered(EXIT_OK)
 
 

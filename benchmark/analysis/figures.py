@@ -119,7 +119,7 @@ EXACT = Figure[Summary](
 PROSE = Figure[Summary](
     "prose",
     "prose",
-    "mean case score, times 100, of the answers in sentences, which the scorer judges less surely: docs/scoring.md",
+    "mean case score, times 100, of the prose answers, which the scorer judges less surely: docs/scoring.md",
     lambda s: s.halves.prose_score if s.halves else None,
     Form(scale=100),
     interval=lambda s: wide(s.halves.prose_interval) if s.halves else None,
@@ -127,7 +127,7 @@ PROSE = Figure[Summary](
 RIGHT = Figure[Summary](
     "right",
     "right",
-    "estimated share of the answers in sentences that are right; its interval contains the error of the scorer",
+    "estimated share of the prose answers that are right; its interval contains the error of the scorer",
     lambda s: s.halves.right_share if s.halves else None,
     _SHARE,
     interval=lambda s: wide(s.halves.right_share_interval) if s.halves else None,

@@ -43,7 +43,8 @@ def add_rows(parser: argparse._ActionsContainer, remote: str) -> None:
         type=Path,
         default=DEFAULT_MATRIX,
         metavar="FILE",
-        help=f"file that lists the rows; default: {DEFAULT_MATRIX} of this folder, or else of the package",
+        help=f"file that lists the rows; default: {DEFAULT_MATRIX} in this folder if there is one, otherwise the "
+        "packaged one",
     )
     parser.add_argument("--remote", action="store_true", help=remote)
     parser.add_argument(

@@ -241,7 +241,8 @@ def _add_export(export: BenchmarkParser) -> None:
 def _add_what(run: BenchmarkParser) -> None:
     run.add_argument("--acts", action="store_true", help="also ask answerers to act, with one tool call")
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
-    what = f"file that lists methods and budgets; default: {DEFAULT_SCENARIOS} of this folder, or else of the package"
+    where = f"{DEFAULT_SCENARIOS} in this folder if there is one, otherwise the packaged one"
+    what = f"file that lists methods and budgets; default: {where}"
     run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
     run.add_argument("--methods", nargs="+", metavar="NAME", help="measure these methods instead")
     run.add_argument(

@@ -48,7 +48,7 @@ COLUMNS = (
     RetentionColumn(
         "anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE
     ),
-    RetentionColumn("all kept", "share of the cases that kept every anchor", lambda r: r.all_kept, _SHARE),
+    RetentionColumn("all kept", "share of the cases in which every anchor was kept", lambda r: r.all_kept, _SHARE),
     RetentionColumn("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
     RetentionColumn(
         "times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES

@@ -194,7 +194,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "show what runs, what is complete and what broke off below PATH (default: results) and exit",
+            "show which runs under PATH are in progress, complete or interrupted (default: results) and exit",
             Path,
             "PATH",
             with_resume=False,
@@ -222,7 +222,8 @@ class RunnerOptions:
         default=DEFAULT_MATRIX,
         metadata=_given(
             OptionGroup.WHERE,
-            "file that lists the scenarios; default: %(default)s of this folder, or else of the package",
+            "file that lists the scenarios; default: %(default)s in this folder if there is one, otherwise the "
+            "packaged one",
             Path,
             "FILE",
             resumes=True,

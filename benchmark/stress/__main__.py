@@ -69,7 +69,7 @@ examples:
   python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --cases 48 --max-tokens 400
 
 The kinds: an order, a fake chat turn, an order in markup, a secret, and an order to repeat a secret. Cases with the tag
-`hostile` are asked as they are, if they are short enough (most have 800 to 5,000 tokens).
+`hostile` are also asked, unchanged, if they fit --max-tokens (most have 800 to 5,000 tokens).
 """
 
 _NOISE_EXAMPLES = """\
@@ -151,7 +151,7 @@ def _add_asking(one: BenchmarkParser) -> None:
         type=Path,
         default=DEFAULT_MATRIX,
         metavar="FILE",
-        help="scenarios; default: %(default)s of this folder, or else of the package",
+        help="scenarios; default: %(default)s in this folder if there is one, otherwise the packaged one",
     )
     add_dataset(one)
     one.add_argument(
@@ -188,7 +188,9 @@ def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     about = "plant orders, fake chat turns, markup and secrets in outputs, and count the answers that fall for them"
     one = _add(commands, "hostile", about, _HOSTILE_EXAMPLES)
     one.set_defaults(handler=_hostile)
-    _add_drawing(one, 30, "plant N attacks, equally many of a kind", "the outputs, wordings, places and strings")
+    _add_drawing(
+        one, 30, "plant N attacks, divided equally among the kinds", "the outputs, wordings, places and strings"
+    )
     one.add_argument(
         "--unchanged", action="store_true", help="also ask each case without its attack, and print the difference"
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FAILED = {
     Failure.TOKEN_LIMIT: "the answer was cut off at the model's token limit (--max-output-tokens)",
     Failure.LOOP: "the answer repeats itself without end",
-    Failure.CONTENT_FILTER: "a filter of the service cut the answer off",
+    Failure.CONTENT_FILTER: "the service's filter cut the answer off",
     Failure.CUT_OFF: "the model did not end its answer itself",
     Failure.EMPTY_ANSWER: "the model answered nothing",
     Failure.TRUNCATED_REASONING: "the model was still thinking at its token limit (--max-output-tokens)",

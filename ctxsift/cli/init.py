@@ -18,6 +18,7 @@ EXIT_REFUSED = 1
 _PLUGINS = ("pi", "opencode")
 _KNOWN = ("claude", "codex", "gemini", *_PLUGINS)
 
+_DESCRIPTION = "Add a hook that runs ctxsift to the settings of HOST (a coding agent)."
 _EPILOG = """\
 examples:
   ctxsift init claude
@@ -27,45 +28,50 @@ examples:
   ctxsift init pi --compact
   ctxsift init claude --uninstall
 
-Adds one entry that calls this ctxsift by its absolute path; with --lost, two. Running the command again does not add an
-entry twice. --uninstall removes both. The file is
-  claude  ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), with --project .claude/settings.json
-  codex   ~/.codex/hooks.json ($CODEX_HOME), with --project .codex/hooks.json
-  gemini  ~/.gemini/settings.json, with --project .gemini/settings.json
+Adds one hook entry that calls this ctxsift by its absolute path; with --lost, two. Running the command again does not
+add an entry twice. --uninstall removes both. The file is
+  claude  ~/.claude/settings.json (or in $CLAUDE_CONFIG_DIR, if set); with --project: .claude/settings.json
+  codex   ~/.codex/hooks.json (or in $CODEX_HOME, if set); with --project: .codex/hooks.json
+  gemini  ~/.gemini/settings.json; with --project: .gemini/settings.json
 The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
 Pi and OpenCode load a plug-in instead, a file of its own:
-  pi        ~/.pi/agent/extensions/ctxsift.js ($PI_CODING_AGENT_DIR), with --project .pi/extensions/ctxsift.js
-  opencode  ~/.config/opencode/plugins/ctxsift.js ($XDG_CONFIG_HOME), with --project .opencode/plugins/ctxsift.js
+  pi        ~/.pi/agent/extensions/ctxsift.js (or extensions/ctxsift.js in $PI_CODING_AGENT_DIR, if set);
+            with --project: .pi/extensions/ctxsift.js
+  opencode  ~/.config/opencode/plugins/ctxsift.js (or opencode/plugins/ctxsift.js in $XDG_CONFIG_HOME, if set);
+            with --project: .opencode/plugins/ctxsift.js
 If you change this file, ctxsift neither replaces nor deletes it.
 
 exit code: 0 done, or nothing to do; 2 the arguments are wrong
-  1  nothing was changed, because the file is not valid JSON, has comments, is a link that leads
-     outside its folder, has hooks in an unknown shape, is not our plug-in any more, or cannot be
-     written
+  1  nothing was changed, because the file is not valid JSON, has comments, is a link to a place
+     outside its folder, has hooks in an unknown shape, is no longer the plug-in that ctxsift
+     wrote, or cannot be written
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to an agent", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to an agent", description=_DESCRIPTION, epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("host", choices=_KNOWN, metavar="HOST", help=", ".join(_KNOWN))
     one.add_argument("--project", action="store_true", help="change the settings of the project in this folder only")
     what = one.add_mutually_exclusive_group()
     what.add_argument(
-        "--print", action="store_true", dest="printed", help="print the entry or plug-in so that you can add it by hand"
+        "--print",
+        action="store_true",
+        dest="printed",
+        help="print the hook entry or plug-in so that you can add it by hand",
     )
     what.add_argument("--uninstall", action="store_true", help="remove what ctxsift added")
     one.add_argument(
         "--lost",
         action="store_true",
-        help="claude: also add the entry that tells the agent what each compaction dropped (ctxsift lost --hook)",
+        help="claude: also add the hook entry that tells the agent what each compaction dropped (ctxsift lost --hook)",
     )
     one.add_argument(
         "--compact",
         action="store_true",
-        help="pi: also make the summary of each compaction by rules (ctxsift compact)",
+        help="pi: also use rules to write the summary at each compaction (ctxsift compact)",
     )
     one.add_argument("--dry-run", action="store_true", help="show what would change, without changing anything")
 
@@ -92,7 +98,7 @@ def _run(options: argparse.Namespace) -> None:
 
     host = HOSTS[options.host]
     if options.compact:
-        raise InputError("--compact", f"{host.title} does not take a summary of others", "leave it out")
+        raise InputError("--compact", f"{host.title} does not accept another program's summary", "leave it out")
     entries = _entries(host, lost=options.lost)
     if options.printed:
         show_json({"hooks": {each.event: [each.with_command(command_for(each))] for each in entries}})
@@ -115,7 +121,7 @@ def _run_plugin(options: argparse.Namespace) -> None:
     if options.lost:
         raise InputError("--lost", f"{host.title} cannot ask what a compaction dropped", "leave it out")
     if options.compact and not host.compacts:
-        raise InputError("--compact", f"{host.title} does not take a summary of others", "leave it out")
+        raise InputError("--compact", f"{host.title} does not accept another program's summary", "leave it out")
     if options.printed:
         show(plugin_text(host, compacts=options.compact).decode().removesuffix("\n"))
         return
@@ -136,7 +142,7 @@ def _changed_plugin(installed: Installed, options: argparse.Namespace) -> list[s
     refuse_foreign(installed)
     if options.uninstall:
         if installed.content is None:
-            return [f"{path}: no plug-in of ours is there"]
+            return [f"{path}: ctxsift's plug-in is not there"]
         if not options.dry_run:
             remove_plugin(installed)
         return [f"{path}: {would}removed"]

@@ -45,7 +45,7 @@ def call(folder: Path, *options: str, data: bytes = LONG, **script: Any) -> subp
         ({"default": "</think>"}, [], b"the model answered nothing"),
         ({"default": "<think>src/app.py:7 has an error.</think>\n"}, [], b"the model answered nothing"),
         ({"default": '<tool_call>\n{"name": "grep"}\n</tool_call>'}, [], b"the model answered nothing"),
-        ({"finish_reason": "content_filter"}, [], b"a filter of the service cut the answer off"),
+        ({"finish_reason": "content_filter"}, [], b"the service's filter cut the answer off"),
         ({"finish_reason": "other"}, [], b"the model did not end its answer itself"),
         ({"default": "<think>Which file is it", "finish_reason": "length"}, [], b"the model was still thinking"),
     ],

@@ -17,8 +17,8 @@ JUDGES = {
     "rules": "rules, all labelled answers",
     "reader-1": "reader 1",
     "reader-2": "reader 2",
-    "published-words-1": "reader 3, published wording only",
-    "published-words-2": "reader 4, published wording only",
+    "published-words-1": "reader 3, the framework's wording only",
+    "published-words-2": "reader 4, the framework's wording only",
     "qwen2.5-coder-0.5b": "Qwen2.5-Coder-0.5B",
 }
 LABELLED = (
@@ -41,7 +41,10 @@ def judges_table() -> str:
     """Return a row for each judge: kappa with its interval, marked by what its scores may be used for."""
     rows = [[JUDGES[name], str(found.answers), *_cells(found)] for name, found in shipped_calibrations().items()]
     table = markdown_table(["judge", "answers", *LABELLED], rows)
-    told = "Quadratic kappa \\[95 %\\]. ≥: lower bound only; in parentheses: not to be used; the others may be used."
+    told = (
+        "Quadratically weighted kappa \\[95 %\\]. ≥: lower bound only; in parentheses: not to be used; the others may "
+        "be used."
+    )
     return f"{told}\n\n{table}"
 
 

@@ -33,7 +33,17 @@ PAGE = Path("docs") / "compressors.md"
 BEGIN, END = "<!-- compressors: python -m tools.compressors -->\n", "<!-- end of compressors -->\n"
 _BASELINES = ("control-gold", "control-echo", "control-empty", "control-tf-idf", "control-extractor")
 _SCORE, _GAP = Form(), Form(signed=True)
-BEFORE_TITLES = ("model", "behind", "cases", "score alone", "behind it", "difference", "reads", "s alone", "s behind")
+BEFORE_TITLES = (
+    "model",
+    "compressor",
+    "cases",
+    "score without",
+    "score with",
+    "difference",
+    "share read",
+    "seconds without",
+    "seconds with",
+)
 # Below a table of what is kept, these would only repeat themselves.
 _SAID_ELSEWHERE = ("does not beat", "latency is not clean")
 
@@ -67,7 +77,7 @@ def measured(results: Sequence[StoredResult]) -> str:
         *retention_tables(retention_boards(boards, ranked, RetentionJudge(Embedder()))),
         markdown_table(["row", "what", "version", "install"], versions),
         *([markdown_table(["noted", ""], [note.split(": ", 1) for note in odd])] if odd else []),
-        *(["## Before a model", markdown_table(BEFORE_TITLES, behind)] if behind else []),
+        *(["## In front of a model", markdown_table(BEFORE_TITLES, behind)] if behind else []),
     ]
     return "\n\n".join(parts) + "\n"
 

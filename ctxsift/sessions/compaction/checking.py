@@ -20,7 +20,7 @@ _THOUGHT = "thought_prose"
 _FAILED = {
     Failure.TOKEN_LIMIT: "it was cut off at the token limit",
     Failure.LOOP: "it repeated itself without end",
-    Failure.CONTENT_FILTER: "a filter of the service cut it off",
+    Failure.CONTENT_FILTER: "the service's filter cut it off",
     Failure.CUT_OFF: "its model did not end it itself",
     Failure.EMPTY_ANSWER: "it was empty",
     Failure.TRUNCATED_REASONING: "it was still thinking at the token limit",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ctxsift.sessions.compaction.records import SUMMARY_BEGINS, SUMMARY_ENDS
+from ctxsift.sessions.compaction.records import SUMMARY_BEGAN, SUMMARY_BEGINS, SUMMARY_ENDS
 from ctxsift.sessions.records import Source, Step, StepEnding
 from ctxsift.sessions.replies import replies_in
 from ctxsift.sessions.speakers import words_of
@@ -21,7 +21,8 @@ _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\[[ xX]\])\s+(?:\[[ xX]\]\s+)?
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*(?=[^*]+\*\*:?\s*\Z))")
 _RULE = re.compile(r"[\s|:=_*~-]*\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|(?<=[a-z`)][.!?])(?=[A-Z])")
-_HANDED_ON = re.compile(rf"\s*{re.escape(SUMMARY_BEGINS)}.*?(?:{re.escape(SUMMARY_ENDS)}|\Z)", re.DOTALL)
+_BEGINS = "|".join(map(re.escape, (SUMMARY_BEGINS, SUMMARY_BEGAN)))
+_HANDED_ON = re.compile(rf"\s*(?:{_BEGINS}).*?(?:{re.escape(SUMMARY_ENDS)}|\Z)", re.DOTALL)
 # So many lines of a message that differ in numbers alone are rows.
 _FEWEST_ROWS = 8
 _NUMBER = re.compile(r"\d+")

@@ -12,7 +12,9 @@ from ctxsift.sessions.compaction.transcript import text_of, tokens_in, tokens_of
 from ctxsift.sessions.records import JsonValue, Step, standing
 
 # A summary stands among messages in the user's place: how it begins there, and how it ends.
-SUMMARY_BEGINS = "This is a summary of the session so far, not a message of the user."
+SUMMARY_BEGINS = "This is a summary of the session so far, not a message from the user."
+# As earlier versions wrote it; sessions still contain such summaries.
+SUMMARY_BEGAN = "This is a summary of the session so far, not a message of the user."
 SUMMARY_ENDS = "(End of the summary.)"
 
 

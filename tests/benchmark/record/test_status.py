@@ -77,7 +77,7 @@ def test_the_command(tmp_path: Path, runner: Run) -> None:
     cut_after(tmp_path, 5)
     told = runner("--status", "results")
     assert told.stdout.splitlines()[1].split()[:3] == ["scripted", "interrupted", f"5/{CASES}"]
-    assert told.stderr == "to continue what broke off: python -m benchmark.runner --resume results\n"
+    assert told.stderr == "to resume what was interrupted: python -m benchmark.runner --resume results\n"
     none = runner("--status", "nothing")
     assert (none.returncode, none.stdout) == (2, "")
 

@@ -26,6 +26,7 @@ from ctxsift.sessions.compaction.context import (
     whole,
 )
 from ctxsift.sessions.compaction.controls import GivenSummary
+from ctxsift.sessions.compaction.lines import lines_of, summary_in
 from ctxsift.sessions.compaction.records import Compacted, Cut
 from ctxsift.sessions.compaction.running import compact_session
 from ctxsift.sessions.exporting import as_atif
@@ -40,7 +41,8 @@ pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "ctxsift", "compact"]
 EXAMPLE = ROOT / "docs" / "examples" / "session.json"
 PAGE = ROOT / "docs" / "compaction.md"
-IS_SUMMARY = "This is a summary of the session so far, not a message of the user."
+WAS_SUMMARY = "This is a summary of the session so far, not a message of the user."
+IS_SUMMARY = "This is a summary of the session so far, not a message from the user."
 WHICH = "It replaces steps 2 to 28 of 31; steps 29 to 31 follow unchanged."
 
 
@@ -177,6 +179,12 @@ def test_every_form_says_of_which_steps_it_has_a_summary(prompts: int, first_kep
     assert as_openai_messages(made)[prompts] == {"role": "user", "content": text}
     assert as_anthropic_messages(made)["messages"][0]["content"][0] == {"type": "text", "text": text}
     assert as_atif_document(made, SessionHead("messages"))["steps"][prompts]["message"] == text
+
+
+def test_a_summary_of_an_earlier_version_is_recognised() -> None:
+    step = Step(1, Source.USER, f"{WAS_SUMMARY} {WHICH}\n\nWhat was done.\n\n(End of the summary.) Go on.")
+    assert summary_in(step) == "What was done."
+    assert [line.text for line in lines_of([step])] == ["Go on."]
 
 
 @pytest.mark.parametrize("method", ["anchored+index", "regenerative+index"])
