@@ -42,6 +42,8 @@ def _quality(comparison: Comparison) -> str:
     if found is DifferenceVerdict.TOO_FEW or difference.interval is None:
         outputs = counted(comparison.captures, "raw output")
         return f"{cases} on {outputs} are too few to tell {{b}} from A"
+    if found is DifferenceVerdict.EQUAL:
+        return f"{{b}} and A have the same quality core on {cases}"
     if found is DifferenceVerdict.CANNOT_TELL:
         return (
             f"{{b}} and A cannot be told apart on {cases}: {{b}} − A is {signed(difference.value)} {_ends(difference)}"

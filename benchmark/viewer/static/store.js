@@ -3,8 +3,8 @@ import { elementOf, useEffect, useState } from "./dom.js";
 
 /**
  * @import {
- *   PageAnswer, PageBoardRow, BoardItems, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview, Pair, Pairs,
- *   PageQuestion, Shelf, SlicePack, ViewTexts,
+ *   PageAnswer, PageBoardRow, BoardItems, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview,
+ *   Pair, Pairs, PageQuestion, Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */

@@ -115,7 +115,8 @@ function Against({ pair, base, other, letter }) {
     }.${" "}
       ${letter} wins <b>${pair.wins}</b>, loses <b>${pair.losses}</b>, ties <b>${pair.ties}</b> (less than a point
       apart).</p>
-    <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0" ref=${region}><table class="plain">
+    <div class="scroll" role="region" aria-label=${`${letter} against A`} tabindex="0" ref=${region}>
+    <table class="plain">
       <thead><tr>
         <th scope="col">score</th>
         ${numbers.map((title) => html`<th scope="col" class="number">${title}</th>`)}

@@ -763,10 +763,10 @@ def test_a_case_shows_its_statements_and_what_an_answer_does_with_them(
 
 def test_cases_that_are_judged_by_wording_are_marked(show: Open, worded_pages: dict[str, Path]) -> None:
     page = show("#/", file=worded_pages["none"])
-    expect(page.locator(".notes li").first).to_contain_text("1 of 2 prose cases have no statements")
+    expect(page.locator(".notes li").first).to_contain_text("1 of 2 prose cases has no statements")
     page.get_by_role("link", name="worded", exact=True).first.click()
     settled(page)
-    expect(page.locator(".notes")).to_contain_text("1 of 2 prose cases have no statements")
+    expect(page.locator(".notes")).to_contain_text("1 of 2 prose cases has no statements")
     marked = page.locator("main > .scroll tbody tr").filter(has=page.locator(".by-wording"))
     expect(marked.get_by_role("rowheader")).to_have_text([WITHOUT])
     marked.get_by_role("link").click()

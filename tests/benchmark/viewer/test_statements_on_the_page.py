@@ -61,9 +61,10 @@ def test_a_file_that_tells_nothing_of_statements_marks_no_case() -> None:
 def test_the_page_knows_how_reasons_begin_and_what_is_judged_by_wording(result: StoredResult) -> None:
     shown = overview(gather([result]), [])
     assert {remark.kind: remark.prefix for remark in shown.remarks} == {r.name.lower(): r.value for r in Remark}
-    (note,) = shown.boards[0].notes
-    assert note.startswith(f"1 of 2 prose cases have no statements: {shown.by_wording}; the score is ")
-    assert [row.wording_note for row in shown.results] == [note]
+    note, scores = shown.boards[0].notes
+    assert note == f"1 of 2 prose cases has no statements: {shown.by_wording}"
+    assert scores.startswith("the score is ")
+    assert [row.wording_note for row in shown.results] == [f"{note}; {scores}"]
 
 
 # How far scores can be trusted ------------------------------------------------------------------------------------
