@@ -54,7 +54,6 @@ VALUES: dict[tuple[str, str], str] = {
     ("ctxsift/extras.py", "cpu"): "the name of an extra",
     ("ctxsift/backends/litellm_reasoning.py", "enabled"): "what Anthropic's parameter `thinking` is set to",
     ("ctxsift/backends/baselines.py", "instruction"): "the name of a baseline",
-    ("benchmark/scoring/prose_facts.py", "before"): "a word that places one thing in time",
     ("ctxsift/backends/registry.py", "command"): "the registered name of the backend of programs",
     ("ctxsift/meta_language.py", "question"): "the name of a signal",
     ("ctxsift/prose.py", "question"): "a kind of sentence",
