@@ -7,7 +7,7 @@ from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.record.read import StoredResult
 from benchmark.render.figures import board_title
 from benchmark.viewer.page_data import MOST_COMPARED, Gathered, questions_of
-from benchmark.viewer.page_records import BoardItems, CaseItem, CaseOrder
+from benchmark.viewer.page_records import BoardItems, CaseItem, OrderedItems
 
 # More than anybody reads.
 _DIGITS = 3
@@ -37,7 +37,7 @@ def _board(gathered: Gathered, board: Leaderboard) -> BoardItems:
         models=[keys[result] for result in models],
         items=[_item(places[item.case_id], item, models) for item in items],
         orders=[
-            CaseOrder(key=order, words=order.words, items=[numbers[item.case_id] for item in in_order(order, items)])
+            OrderedItems(key=order, words=order.words, items=[numbers[item.case_id] for item in in_order(order, items)])
             for order in ItemOrder
         ],
         unknown=f"needs answers of at least {FEWEST_RESULTS} models" if few else "",

@@ -404,7 +404,7 @@ class CaseItem(PageRecord, frozen=True, kw_only=True):
     discrimination: float | None = None
 
 
-class CaseOrder(PageRecord, frozen=True, kw_only=True):
+class OrderedItems(PageRecord, frozen=True, kw_only=True):
     """Which cases to look at, as places, and which of them first."""
 
     key: str
@@ -424,7 +424,7 @@ class BoardItems(PageRecord, frozen=True, kw_only=True):
     about: str
     models: list[int]
     items: list[CaseItem]
-    orders: list[CaseOrder]
+    orders: list[OrderedItems]
     unknown: str = ""
 
 

@@ -133,7 +133,7 @@ def shown(home: Path, host: str, **fields: Any) -> str | None:
 @pytest.mark.parametrize("host", PLACES)
 def test_from_nothing_to_one_file_and_back(host: str, home: Path, tool: Path, tmp_path: Path) -> None:
     assert "would be added" in done(tool, host, "--dry-run")
-    assert "no plug-in" in done(tool, host, "--uninstall")
+    assert "plug-in is not there" in done(tool, host, "--uninstall")
     assert contents(home) == {}
     assert "added" in done(tool, host)
     before = contents(home)

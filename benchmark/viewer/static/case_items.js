@@ -9,7 +9,7 @@ import { Choice, Filter, holds, sortRows, Table } from "./table.js";
 import { visible } from "./text.js";
 import { SideBySide } from "./versus.js";
 
-/** @import { BoardItems, CaseItem, CaseOrder, CatalogEntry, PageBoardRow } from "./page_records.d.ts" */
+/** @import { BoardItems, CaseItem, OrderedItems, CatalogEntry, PageBoardRow } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 /** @typedef {CaseItem & { entry: CatalogEntry }} Item */
@@ -23,7 +23,7 @@ const modelsOf = (board) => board.models.map((key) => /** @type {PageBoardRow} *
 /**
  * The cases that an order is about, as the filters leave them.
  * @param {BoardItems} board
- * @param {CaseOrder | undefined} order
+ * @param {OrderedItems | undefined} order
  * @param {CatalogEntry[]} catalog
  * @param {Query} query
  * @returns {Item[]}
@@ -112,7 +112,7 @@ const columnsOf = (models, query) => [
   ),
 ];
 
-/** @param {{ orders: CaseOrder[], chosen: string }} props */
+/** @param {{ orders: OrderedItems[], chosen: string }} props */
 function Orders({ orders, chosen }) {
   const change = (/** @type {string} */ key) => changeQuery({ order: key, sort: "" });
   return html`<div class="choices" role="group" aria-label="cases">
@@ -126,7 +126,7 @@ function Orders({ orders, chosen }) {
   </div>`;
 }
 
-/** @param {{ board: BoardItems, order: CaseOrder, items: Item[], query: Query }} props */
+/** @param {{ board: BoardItems, order: OrderedItems, items: Item[], query: Query }} props */
 function Grid({ board, order, items, query }) {
   const columns = columnsOf(modelsOf(board), query);
   const count = order.items.length;

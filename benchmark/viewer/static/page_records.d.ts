@@ -242,7 +242,7 @@ export interface CaseItem {
 }
 
 /** Which cases to look at, as places, and which of them first. */
-export interface CaseOrder {
+export interface OrderedItems {
   key: string;
   words: string;
   items: number[];
@@ -253,7 +253,7 @@ export interface BoardItems {
   about: string;
   models: number[];
   items: CaseItem[];
-  orders: CaseOrder[];
+  orders: OrderedItems[];
   unknown?: string;
 }
 
