@@ -88,6 +88,11 @@ class ComparedFigure:
     b: float
     difference: Difference
 
+    @property
+    def turned(self) -> ComparedFigure:
+        """The same of A against B."""
+        return replace(self, a=self.b, b=self.a, difference=self.difference.turned)
+
 
 @dataclass(frozen=True)
 class ComparedGroup:
@@ -98,6 +103,11 @@ class ComparedGroup:
     a: float
     b: float
     difference: Difference
+
+    @property
+    def turned(self) -> ComparedGroup:
+        """The same of A against B."""
+        return replace(self, a=self.b, b=self.a, difference=self.difference.turned)
 
 
 @dataclass(frozen=True)
@@ -153,16 +163,12 @@ class Comparison:
             b=self.a,
             only_a=self.only_b,
             only_b=self.only_a,
-            figures=tuple(
-                replace(each, a=each.b, b=each.a, difference=each.difference.turned) for each in self.figures
-            ),
+            figures=tuple(figure.turned for figure in self.figures),
             wins=self.losses,
             losses=self.wins,
             won=self.lost,
             lost=self.won,
-            intents=tuple(
-                replace(each, a=each.b, b=each.a, difference=each.difference.turned) for each in self.intents
-            ),
+            intents=tuple(group.turned for group in self.intents),
             speed=self.speed and self.speed.turned,
         )
 

@@ -109,7 +109,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.png or options.svg:
         _draw(gathered, options)
     else:
-        _build(replace(gathered, retention=_retention(gathered, options.paths)), skipped, options)
+        _build(gathered, skipped, options)
     return EXIT_USAGE if damaged else EXIT_OK
 
 
@@ -124,7 +124,7 @@ def _watch(options: argparse.Namespace) -> int:
 
     if options.png or options.svg or options.output:
         raise InputError("--watch", "writes no file", "leave out -o, --png and --svg")
-    watcher = Watcher(tuple(options.paths), lambda: _page(options.paths), tell)
+    watcher = Watcher(tuple(options.paths), lambda: _page_now(options.paths), tell)
     try:
         server = WatchServer(watcher, options.port or 0)
     except (OSError, OverflowError) as error:
@@ -143,16 +143,20 @@ def _watch(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _page(paths: Sequence[Path]) -> str:
-    """Return the page. Raises InputError while there is nothing to show."""
-    from benchmark.viewer.page import build_page
-
+def _page_now(paths: Sequence[Path]) -> str:
+    """Return the page of what there is now. Raises InputError while there is nothing to show."""
     skipped: list[InputError] = []
     gathered = gather(iterate_results(paths, skip=skipped.append), _measured(skipped))
     if not gathered.shown:
         raise _nothing(paths)
-    gathered = replace(gathered, retention=_retention(gathered, paths))
-    return build_page(gathered, skipped, title=f"CtxSift Bench: {counted(len(gathered.shown), 'result')}")
+    return _page(gathered, skipped, paths)
+
+
+def _page(gathered: Gathered, skipped: Sequence[InputError], paths: Sequence[Path]) -> str:
+    from benchmark.viewer.page import build_page
+
+    title = f"CtxSift Bench: {counted(len(gathered.shown), 'result')}"
+    return build_page(replace(gathered, retention=_retention(gathered, paths)), skipped, title=title)
 
 
 def _measured(unread: list[InputError]) -> Validity | None:
@@ -190,14 +194,12 @@ def _unfinished(paths: Sequence[Path]) -> list[InputError]:
 
 
 def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.Namespace) -> None:
-    from benchmark.viewer.page import build_page
-
     target = _target(options)
     refuse_input(target, options.paths)
-    results = counted(len(gathered.shown), "result")
-    write_atomically(target, build_page(gathered, skipped, title=f"CtxSift Bench: {results}"))
+    write_atomically(target, _page(gathered, skipped, options.paths))
     answers = sum(len(result.cases) for result in gathered.results)
-    show(f"{target}: {results}, {counted(answers, 'answer')}, {target.stat().st_size / 1e6:.1f} MB")
+    told = f"{counted(len(gathered.shown), 'result')}, {counted(answers, 'answer')}"
+    show(f"{target}: {told}, {target.stat().st_size / 1e6:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
         tell(f"no browser could be started; open {target.resolve().as_uri()}")
 

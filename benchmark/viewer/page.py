@@ -63,11 +63,11 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
     packs["vega"] = _packed(vega.encode())
     style = (FOLDER / "style.css").read_text(encoding="utf-8")
     scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
-    hashes = " ".join(_hash(script) for script in [*scripts, vega])
+    hashes = " ".join(policy_hash(script) for script in [*scripts, vega])
     page = Template((FOLDER / "index.html").read_text(encoding="utf-8"))
     return page.substitute(
         title=html.escape(title),
-        policy=f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:; "
+        policy=f"default-src 'none'; script-src {hashes}; style-src {policy_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         overview=_data(overview(gathered, skipped)),
@@ -113,7 +113,8 @@ def _script_text(library: str) -> str:
     return (FOLDER / "vendor" / f"{library}.js").read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
+    """Return what a security policy names an inline script or style by."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

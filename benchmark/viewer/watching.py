@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import threading
 from collections import Counter
@@ -14,17 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from string import Template
 
+from benchmark.record.paths import RESULT_SUFFIXES
 from benchmark.record.status import RunState, RunStatus, StatusReader, status_rows
 from benchmark.render.figures import counted
+from benchmark.viewer.page import FOLDER, policy_hash
 from ctxsift.errors import InputError
 from ctxsift.files import files_below
 
 HOST = "127.0.0.1"
-_FOLDER = Path(__file__).parent / "static"
 _PAUSE_S = 1.0
 _NOTHING = "<!doctype html><html lang=en><title>Results</title><p>No run has ended yet, so there are no results."
 _HTML, _JSON = "text/html; charset=utf-8", "application/json"
-_RESULTS = (".json", ".json.gz")
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Watcher:
     def _results(self) -> frozenset[tuple[Path, int, int]]:
         found = set()
         for path in self._paths:
-            for file in files_below(path, _RESULTS, lambda _: None) if path.is_dir() else [path]:
+            for file in files_below(path, RESULT_SUFFIXES, lambda _: None) if path.is_dir() else [path]:
                 try:
                     told = file.stat()
                 except OSError:
@@ -193,11 +191,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _frame() -> bytes:
-    script, style = ((_FOLDER / f"watch.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    script, style = ((FOLDER / f"watch.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
     policy = (
-        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; "
+        f"default-src 'none'; script-src {policy_hash(script)}; style-src {policy_hash(style)}; "
         "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
     )
-    page = Template((_FOLDER / "watch.html").read_text(encoding="utf-8"))
+    page = Template((FOLDER / "watch.html").read_text(encoding="utf-8"))
     return page.substitute(policy=policy, style=style, script=script).encode()

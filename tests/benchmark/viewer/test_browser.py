@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from benchmark.analysis.retention import LeftOut, Retention, RetentionBoard
 from benchmark.record.read import stored
@@ -23,7 +23,6 @@ from benchmark.viewer.page_data import gather
 from ctxsift.backends.baselines import BASELINES
 from tests.conftest import published_layout
 from tests.support.agreeing import summed
-from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.depth import FUZZ
 from tests.support.frozen import page_cases
 from tests.support.pages import compared, documents, pack, page_of, run_viewer
@@ -54,15 +53,6 @@ PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("page")]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert Path(CHROMIUM).exists(), "the page is tested in a real browser: apt-get install chromium"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,30 +10,13 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from benchmark.record.read import find_results
-from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.mixed import mixed_results
-from tests.support.pages import page_of
 
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("mixed page")]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def mixed_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mixed")
-    page_of(mixed_results(folder / "results"), folder / "page.html")
-    return folder / "page.html"
 
 
 @pytest.fixture

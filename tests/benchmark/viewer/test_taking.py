@@ -8,31 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-
-from tests.support.chromium import ARGUMENTS, CHROMIUM
-from tests.support.mixed import mixed_results
-from tests.support.pages import page_of
+from playwright.sync_api import Browser, Page, expect
 
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("mixed page")]
 REFUSING = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"
 """Some browsers give a page from disk no clipboard."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def mixed_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("taking")
-    page_of(mixed_results(folder / "results"), folder / "page.html")
-    return folder / "page.html"
 
 
 @pytest.fixture
