@@ -102,7 +102,7 @@ def read_jsonl(path: Path) -> tuple[list[Case], str]:
 
 
 def _with_others(wrong: Sequence[tuple[int, InputError]]) -> InputError:
-    """Return the error of the first wrong line, with the numbers of the others, so that all are mended at once."""
+    """Return the error of the first invalid line, and add the numbers of the others: a person can fix all at once."""
     (_, first), *others = wrong
     if not others:
         return first

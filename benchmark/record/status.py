@@ -83,7 +83,7 @@ class StatusReader:
             unreadable: called with what is wrong with a journal that cannot be read; it is left out.
 
         Raises:
-            InputError: there is no journal.
+            InputError: the path contains no journal.
 
         """
         found: list[RunStatus] = []

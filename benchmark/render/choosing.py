@@ -47,12 +47,12 @@ _LEFT_OUT = "{left_out}"
 
 @dataclass(frozen=True)
 class Sentences:
-    """The texts below a choice, with places for numbers: how it is made, or why nothing is recommended.
+    """Templates of the text below the cards: how we chose, or why we recommend no result.
 
     Attributes:
-        chosen, none_above, none_fits: the first sentences, by what came of it.
-        unknown: MEMORY, TIME -> what is said where results are left out, because that is not known of them.
-        services: what is said where a limit of memory leaves services in.
+        chosen, none_above, none_fits: the first sentences, one for each outcome.
+        unknown: MEMORY or TIME -> the sentence about results that are left out because this figure is unknown.
+        services: the sentence about services, which a memory limit does not exclude.
 
     """
 
@@ -97,7 +97,7 @@ def _left_out(name: str) -> tuple[str, str]:
 
 
 def sentence(found: Chosen) -> str:
-    """Return how a choice was made, or why nothing is recommended."""
+    """Return how we chose, or why we recommend no result."""
     told = sentences_of(found.shelf)
     template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
     parts = [template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))]

@@ -27,7 +27,8 @@ class AnswerTokens:
 def pair_sentence(comparison: Comparison, tokens: AnswerTokens | None) -> str:
     """Return what is known of B against A; empty where their scores may not be compared.
 
-    {b} stands for the name of B. The verdict is on the quality core; times and memory are told of one machine alone.
+    `{b}` is a placeholder for B's name. The verdict compares quality cores. The sentence mentions time and memory only
+    if both runs used the same machine.
     """
     if comparison.refusals:
         return ""
