@@ -42,7 +42,7 @@ _BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
 STEPS = {
     "reasoning_block": "reasoning and tool calls between the markers of a model family, and these markers",
     "role_header": "what opens the model's turn or its final channel",
-    "invented_turn": "what follows the end of the answer: turns of other speakers, further turns of the model",
+    "invented_turn": "what follows the end of the answer: turns of other speakers, further turns by the model",
     "control_token": "end markers and other control tokens",
     "answer_box": "the markers of a box around the answer, and what is around the box",
     "prompt_scaffold": "lines of our own prompt above or below the answer",
