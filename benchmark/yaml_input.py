@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
+from ctxsift.answers.payloads import refuse_large
 from ctxsift.errors import InputError
-from ctxsift.payloads import refuse_large
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

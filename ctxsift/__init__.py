@@ -18,6 +18,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ctxsift.answers.recovery import Recovery, recover
+    from ctxsift.answers.validation import Status, Validation, validate
     from ctxsift.asking import Answer
     from ctxsift.backends.base import (
         Ability,
@@ -54,9 +56,7 @@ if TYPE_CHECKING:
     )
     from ctxsift.intents import Intent
     from ctxsift.prompts import Message, Request
-    from ctxsift.recovery import Recovery, recover
     from ctxsift.settings import Settings, load_settings
-    from ctxsift.validation import Status, Validation, validate
 
 __version__ = "0.1.0"
 
@@ -120,8 +120,8 @@ _MODULES = (
     "backends.base",
     "backends.registry",
     "backends.weights",
-    "validation",
-    "recovery",
+    "answers.validation",
+    "answers.recovery",
     "asking",
     "compression",
 )

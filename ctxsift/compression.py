@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder, MarkKind
+from ctxsift.answers.recovery import Recovery, recover
+from ctxsift.answers.validation import EMPTY_OUTPUT, Validation, validate
 from ctxsift.asking import Answer, ask
 from ctxsift.backends.base import Backend, Generation, Limits
-from ctxsift.marks import MODEL_TOKENS, MarkFinder, MarkKind
 from ctxsift.prompts import Request, RequestPrompt
-from ctxsift.recovery import Recovery, recover
-from ctxsift.validation import EMPTY_OUTPUT, Validation, validate
 
 
 class Failure(StrEnum):

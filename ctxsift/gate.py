@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ctxsift.answers.grounding import Ground, ground
+from ctxsift.answers.meta_language import REFUSAL, SERVICE_FAULT
+from ctxsift.answers.thought import MAX_PROSE_CHARS
+from ctxsift.answers.validation import Validation, names_given
 from ctxsift.contracts import ContractKind, contract_of
-from ctxsift.grounding import Ground, ground
-from ctxsift.meta_language import REFUSAL, SERVICE_FAULT
 from ctxsift.prompts import Request
 from ctxsift.repetition import repeats, repeats_rows
 from ctxsift.shapes import Shape, shape_of
-from ctxsift.thought import MAX_PROSE_CHARS
-from ctxsift.validation import Validation, names_given
 from ctxsift.verdict_words import (
     COUNTED,
     ENDED_WELL,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ctxsift.grounding import Ground, fold
+from ctxsift.answers.grounding import Ground, fold
 
 _RUN = 8
 _TIMES, _ONE_WORD_TIMES, _ROW_TIMES = 3, 5, 5

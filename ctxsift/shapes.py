@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ctxsift.answers.payloads import outer_fence, parse_payload
 from ctxsift.intents import Intent
-from ctxsift.payloads import outer_fence, parse_payload
 
 
 @dataclass(frozen=True)

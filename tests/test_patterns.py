@@ -258,15 +258,15 @@ HARMLESS = {
     ("benchmark.statements.text", "(?<=\\w)"): "reads one word",
     ("benchmark.utilization.support", ""): "a run of letters is one piece whatever follows",
     ("ctxsift.backends.baselines_extractor", ""): "reads one line of a command's output",
-    ("ctxsift.candidates", ""): "held to the beginning of a line by its callers",
-    ("ctxsift.envelope", ""): "one of two that its caller matches at a place",
+    ("ctxsift.answers.candidates", ""): "held to the beginning of a line by its callers",
+    ("ctxsift.answers.envelope", ""): "one of two that its caller matches at a place",
     (
-        "ctxsift.prose",
+        "ctxsift.answers.prose",
         "",
     ): "ends where the line does at the latest; the other may be empty, so its first try is its last",
     ("ctxsift.sessions.compaction.tasks", ""): "the words of one identifier",
     ("ctxsift.sessions.compaction.weights", ""): "tables of cues, held to the beginning of a line by `match`",
-    ("ctxsift.thought", ""): "what follows takes the rest of the line, whatever it is",
+    ("ctxsift.answers.thought", ""): "what follows takes the rest of the line, whatever it is",
 }
 # Patterns that are made while the program runs: of words of the code, or of text that is escaped.
 MADE = {
@@ -276,8 +276,8 @@ MADE = {
     "benchmark.utilization.support": "a name, escaped",
     "ctxsift.backends.baselines_extractor: pattern": "of a table",
     "ctxsift.gate": "a name of the answer, escaped",
-    "ctxsift.marks": "marks of the code's table",
-    "ctxsift.meta_language": "words of the code's table",
+    "ctxsift.answers.marks": "marks of the code's table",
+    "ctxsift.answers.meta_language": "words of the code's table",
     "ctxsift.redaction": "secrets, escaped",
     "ctxsift.relevance": "words of a question, escaped",
     "ctxsift.sessions.artifacts.outcomes: each": "of a table",

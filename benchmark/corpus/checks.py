@@ -22,11 +22,11 @@ from benchmark.scoring.instruction import check_rules
 from benchmark.scoring.said import is_prose
 from benchmark.statements.vocabulary import is_common
 from benchmark.whole_tokens import has_token
+from ctxsift.answers.validation import Status
 from ctxsift.backends.baselines import baseline_answer
 from ctxsift.compression import examine
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.validation import Status
 
 BASELINE_CEILING = 0.6
 # Those that do not read the instruction; where a line of the output is asked for, picking by words may well find it.

@@ -13,11 +13,11 @@ import msgspec
 from benchmark.cases import Case
 from benchmark.record.base import Ratio, Record, sealed_text, unsealed
 from benchmark.scoring import SCORER_VERSION, Embedder, case_score_of
+from ctxsift.answers.recovery import RECOVERY_VERSION
 from ctxsift.backends.baselines import BASELINES, BASELINES_VERSION, baseline_answer
 from ctxsift.compression import examine
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
-from ctxsift.recovery import RECOVERY_VERSION
 
 GOLD = "gold"
 # What they score on the packaged corpus: they cost a run more than its answers do. `make tables` writes it.

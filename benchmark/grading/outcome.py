@@ -14,10 +14,10 @@ from benchmark.record.result import InstrumentFailure, ModelFailure, Outcome, Qu
 from benchmark.record.views import ScoredView
 from benchmark.record.write import why_unreadable
 from benchmark.scoring import Embedder, score_view
+from ctxsift.answers.validation import Status
 from ctxsift.asking import Answer
 from ctxsift.compression import View, examine, failure_of, tokens_of
 from ctxsift.gate import objections
-from ctxsift.validation import Status
 
 
 def question_of(case: Case) -> Question:

@@ -16,9 +16,9 @@ from benchmark.grading.result import STATISTICS, build_result
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, Outcome, Question, Result, Run
 from benchmark.scoring import SCORER_VERSION, Embedder
+from ctxsift.answers.recovery import RECOVERY_VERSION
 from ctxsift.asking import Answer
 from ctxsift.errors import InputError, did_you_mean
-from ctxsift.recovery import RECOVERY_VERSION
 
 
 @dataclass(frozen=True)

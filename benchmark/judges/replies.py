@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from benchmark.judges.fencing import plain
-from ctxsift.envelope import read_envelope
-from ctxsift.grounding import ground
+from ctxsift.answers.envelope import read_envelope
+from ctxsift.answers.grounding import ground
+from ctxsift.answers.marks import MODEL_TOKENS, MarkKind
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkKind
 from ctxsift.strict_json import containers, refuse_constant
 
 # Far above any honest reply.

@@ -21,9 +21,9 @@ from benchmark.record.views import ScoredView, ViewSummary
 from benchmark.scoring.case import case_score
 from benchmark.scoring.scenario import latency_factor, quality_core, scenario_score
 from benchmark.statistics import mean, percentile
+from ctxsift.answers.validation import Status
 from ctxsift.backends.base import MOST_COUNTED, MOST_MS, Generation
 from ctxsift.intents import Intent
-from ctxsift.validation import Status
 
 _Number = TypeVar("_Number", int, float)
 _MOST_RATE = 1e12

@@ -17,9 +17,9 @@ from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import JudgedQuality, ProseJudge
 from benchmark.record.summary import Dimension, Group, Latency, Summary
 from benchmark.record.views import ScoredView
+from ctxsift.answers.recovery import RecoveryStep
 from ctxsift.backends.base import Count, Generation, Milliseconds, ModelFile
 from ctxsift.contracts import CONTRACTS, ContractKind
-from ctxsift.recovery import RecoveryStep
 from ctxsift.strict_json import learn
 
 SCHEMA_VERSION = 3

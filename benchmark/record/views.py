@@ -8,8 +8,8 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, field
 
 from benchmark.record.base import Figure, Interval, Ratio, Record, Score, WithIntervals
+from ctxsift.answers.validation import Status
 from ctxsift.backends.base import Count
-from ctxsift.validation import Status
 
 
 class ScoredView(Record, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ from benchmark.render.models import TITLES, identity_rows, model_rows
 from benchmark.render.notes import BY_WORDING, notes, notes_of_rows, notes_together, reference_notes, wording_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import faults
-from ctxsift.recovery import STEPS, THOUGHT_STEPS
+from ctxsift.answers.recovery import STEPS, THOUGHT_STEPS
 from ctxsift.terminal import one_line
 
 _MARKUP = re.compile(r"([\\`*_\[\]!#~|])")

@@ -22,9 +22,9 @@ from benchmark.run.machine import hardware
 from benchmark.run.plan import ScenarioPlan
 from benchmark.run.workload import ScenarioRun
 from benchmark.scoring import SCORER_VERSION
+from ctxsift.answers.recovery import RECOVERY_VERSION
 from ctxsift.backends.base import LoadInfo
 from ctxsift.backends.registry import ENGINES
-from ctxsift.recovery import RECOVERY_VERSION
 
 _PACKAGES = ("ctxsift-bench", *ENGINES, "numpy", "rapidfuzz", "tokenizers", "wordllama")
 

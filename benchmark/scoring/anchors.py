@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.whole_tokens import has_token
+from ctxsift.answers.payloads import parse_payload
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 
 
 def score_preserve(text: str, anchors: Sequence[str], intent: Intent) -> ComponentScore:

@@ -10,9 +10,9 @@ from benchmark.cases import Case
 from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.components import COMPONENTS, ComponentName, Subject
 from benchmark.scoring.embedder import Embedder
+from ctxsift.answers.validation import Status, Validation
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.validation import Status, Validation
 
 SCORER_VERSION = "10"
 _VALIDATION_FACTOR = {Status.ACCEPTED: 1.00, Status.SOFT_ACCEPTED: 0.85, Status.REJECTED: 0.00}

@@ -29,8 +29,8 @@ from benchmark.scoring.said import (
 )
 from benchmark.statements.judging import TextVerdict
 from benchmark.whole_tokens import has_token
+from ctxsift.answers.payloads import parse_payload
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 
 # Quality by wording from which an answer says something with its anchors.
 _SAYS_SOMETHING = 0.5

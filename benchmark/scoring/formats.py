@@ -15,10 +15,10 @@ from benchmark.scoring.component_score import ComponentScore, clamp
 from benchmark.scoring.exact_values import same_value, value_similarity
 from benchmark.scoring.gold_schema import keep_schema
 from benchmark.scoring.quality import column_name, payload_agreement
+from ctxsift.answers.payloads import outer_fence, parse_payload
+from ctxsift.answers.validation import excerpt_lines
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.payloads import outer_fence, parse_payload
-from ctxsift.validation import excerpt_lines
 
 PATTERN_TIMEOUT_S = 0.25
 _MARKUP = re.compile(r"\s*(?:#{1,6} |[-*+•] |\d+[.)] |\||```|~~~)")

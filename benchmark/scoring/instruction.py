@@ -10,8 +10,8 @@ from benchmark.cases import Case, Rules
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.formats import matches_pattern
 from benchmark.whole_tokens import has_token, token_place
+from ctxsift.answers.payloads import parse_payload
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z\"'`(\[]|\s*\Z)")
 

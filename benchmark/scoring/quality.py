@@ -15,10 +15,10 @@ from benchmark.scoring.embedder import MAX_CHARS, Embedder
 from benchmark.scoring.exact_values import OTHER_VALUE, same_value, value_similarity
 from benchmark.scoring.prose_facts import facts, numbers, wording
 from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
+from ctxsift.answers.payloads import outer_fence, parse_payload
+from ctxsift.answers.validation import is_prose
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.payloads import outer_fence, parse_payload
-from ctxsift.validation import is_prose
 
 # What two texts share by being English about software earns nothing: golds of different cases reach a cosine of 0.34
 # and a share of common words of 0.15 at their 95th percentile. Careful paraphrases lie around 0.9 and 0.7; the last

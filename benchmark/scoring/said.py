@@ -19,9 +19,9 @@ from benchmark.scoring.shuffled import SALAD, SALAD_LEAVES, is_shuffled
 from benchmark.statements.judging import TextVerdict, judge
 from benchmark.statements.text import WORD, read
 from benchmark.whole_tokens import token_spans
+from ctxsift.answers.validation import excerpt_lines
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.validation import excerpt_lines
 
 # Only gold itself is gold.
 NOT_GOLD = 0.999

@@ -53,9 +53,9 @@ from benchmark.viewer.page_records import (
     Tile,
 )
 from benchmark.viewer.validity_data import validity_info
+from ctxsift.answers.validation import Status
 from ctxsift.errors import InputError
 from ctxsift.terminal import one_line
-from ctxsift.validation import Status
 
 _Figure = figures.Figure[Summary]
 # An absolute path with more than two parts; what is kept of it are these two.

@@ -42,9 +42,9 @@ from benchmark.viewer.labels import Spot, names_with_room
 from benchmark.viewer.page_data import NOT_SCORED, Gathered, Shown, words
 from benchmark.viewer.page_records import PageRecord, ReferenceLine
 from benchmark.viewer.validity_data import measured_rows
+from ctxsift.answers.validation import Status
 from ctxsift.files import write_atomically
 from ctxsift.terminal import one_line
-from ctxsift.validation import Status
 
 FOLDER = Path(__file__).parent / "charts"
 _THEME = "theme"

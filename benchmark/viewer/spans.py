@@ -12,9 +12,9 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
 from benchmark.whole_tokens import token_spans
+from ctxsift.answers.recovery import THOUGHT_STEPS, RecoveryStep
+from ctxsift.answers.thought import find_thought
 from ctxsift.prompts import Request
-from ctxsift.recovery import THOUGHT_STEPS, RecoveryStep
-from ctxsift.thought import find_thought
 
 # A number may stand everywhere; the first places show that it does.
 _MOST_PLACES = 50

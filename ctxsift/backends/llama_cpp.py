@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ctxsift.answers.marks import MODEL_TOKENS
 from ctxsift.backends.base import (
     GREEDY,
     Ability,
@@ -34,7 +35,6 @@ from ctxsift.backends.room import Room
 from ctxsift.backends.templates import ChatTemplate, choose_template, opens_reasoning, reasoning_tags, thinking_switches
 from ctxsift.errors import BackendError, LoadError
 from ctxsift.extras import Extra, install_hint
-from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 

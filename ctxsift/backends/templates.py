@@ -20,8 +20,8 @@ from types import FrameType
 import psutil
 from jinja2 import Environment, TemplateSyntaxError, meta
 
+from ctxsift.answers.marks import MODEL_TOKENS, MarkKind
 from ctxsift.errors import BackendError
-from ctxsift.marks import MODEL_TOKENS, MarkKind
 from ctxsift.prompts import Message
 from ctxsift.terminal import one_line
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ctxsift.answers.marks import MODEL_TOKENS
 from ctxsift.backends.base import (
     GREEDY,
     Ability,
@@ -38,7 +39,6 @@ from ctxsift.backends.transformers_rows import Rows
 from ctxsift.devices import Device
 from ctxsift.errors import BackendError, InstrumentError, LoadError, PromptTooLongError
 from ctxsift.extras import Extra, install_hint
-from ctxsift.marks import MODEL_TOKENS
 from ctxsift.prompts import Message
 from ctxsift.settings import Settings
 

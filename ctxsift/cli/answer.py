@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ctxsift.answers.validation import Status
 from ctxsift.cli.compress_json import AnswerIs, PrintedCompression, as_json, with_answer
 from ctxsift.cli.model import ChosenModel, LoadedCompression
 from ctxsift.cli.passing import give_back, note, problem_with, told, write, write_text
@@ -19,7 +20,6 @@ from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.redaction import out_of_command
 from ctxsift.terminal import printable
-from ctxsift.validation import Status
 
 if TYPE_CHECKING:
     import argparse

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
+from ctxsift.answers.validation import Status
 from ctxsift.backends.base import FinishReason
 from ctxsift.compression import Compression
-from ctxsift.validation import Status
 
 if TYPE_CHECKING:
     from ctxsift.cli.model import LoadedCompression

@@ -13,7 +13,8 @@ import pytest
 from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, KnownAnswer, Rules
 from benchmark.run.selection import select_cases
 from benchmark.statements.model import MustNot, Statement
-from ctxsift import compress, examine, generate, recover, thought, validate
+from ctxsift import compress, examine, generate, recover, validate
+from ctxsift.answers import thought
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.prompts import Message
 

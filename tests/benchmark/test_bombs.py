@@ -18,8 +18,8 @@ from benchmark.record.read import RESULT_FILE
 from benchmark.typed_input import json_lines
 from benchmark.utilization.tables import read_table
 from benchmark.yaml_input import yaml_document
+from ctxsift.answers.payloads import parse_yaml
 from ctxsift.errors import InputError
-from ctxsift.payloads import parse_yaml
 from ctxsift.sessions.reading import read_session
 
 LONG = "x" * 1_000_000

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from ctxsift.answers.grounding import ground
+from ctxsift.answers.thought import find_thought
+from ctxsift.answers.validation import Status, has_fact
 from ctxsift.compression import examine
-from ctxsift.grounding import ground
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.thought import find_thought
-from ctxsift.validation import Status, has_fact
 from tests.conftest import ROOT
 from tests.support.results import earlier_requests
 

@@ -6,11 +6,11 @@ import pytest
 
 from benchmark.cases import Corpus
 from benchmark.corpus.answers import read_answers
+from ctxsift.answers.validation import Status
 from ctxsift.compression import examine
 from ctxsift.gate import OBJECTIONS, objections
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.validation import Status
 from tests.support.results import blind_answers
 
 FAILED = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ctxsift.grounding import ground
+from ctxsift.answers.grounding import ground
+from ctxsift.answers.recovery import recover
+from ctxsift.answers.thought import find_thought
+from ctxsift.answers.validation import Status, validate
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.recovery import recover
-from ctxsift.thought import find_thought
-from ctxsift.validation import Status, validate
 
 _LOG = """\
 $ make image

@@ -18,12 +18,12 @@ from benchmark.cases import Case
 from benchmark.corpus import load_corpus
 from benchmark.scoring import Embedder, score_view
 from benchmark.whole_tokens import has_token
+from ctxsift.answers.payloads import parse_payload
+from ctxsift.answers.recovery import recover
+from ctxsift.answers.validation import validate
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 from ctxsift.prompts import TASK_HEADING
-from ctxsift.recovery import recover
-from ctxsift.validation import validate
 
 Spoil = Callable[[str, Case], str | None]
 _FILE = re.compile(r"[\w-]+\.(?:py|js|ts|tsx|c|h|cpp|hpp|rs|go|java|rb|php|yml|yaml|json|toml|sql|tf|sh|conf|log)\b")

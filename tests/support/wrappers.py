@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ctxsift.answers.recovery import STEPS
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.prompts import FORMAT_HEADING
-from ctxsift.recovery import STEPS
 from tests.conftest import ROOT
 
 DOCUMENT = ROOT / "docs" / "recovery.md"

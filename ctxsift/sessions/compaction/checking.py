@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxsift.answers.validation import VISIBLE_THOUGHT
 from ctxsift.asking import Answer
 from ctxsift.backends.base import Generation, Limits, checked, kept
 from ctxsift.compression import Compression, Failure, compression
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from ctxsift.sessions.compaction.transcript import tokens_in
-from ctxsift.validation import VISIBLE_THOUGHT
 
 # A step of recovery.
 _THOUGHT = "thought_prose"

@@ -35,7 +35,7 @@ from benchmark.render.markdown import leaderboards_markdown, plain_cell, scenari
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
 from benchmark.render.terminal import print_leaderboards, print_table
 from benchmark.scoring import Embedder
-from ctxsift.recovery import STEPS, RecoveryStep
+from ctxsift.answers.recovery import STEPS, RecoveryStep
 from tests.conftest import ROOT
 from tests.support.statements import NO_PROSE, WITH, WITHOUT, result_of, worded_cases
 

@@ -18,11 +18,11 @@ from benchmark.scoring.prose_facts import numbers
 from benchmark.scoring.quality import score_quality
 from benchmark.scoring.said import own_words
 from benchmark.whole_tokens import has_token
+from ctxsift.answers.validation import WRAPPED_BULLET, Status, validate
 from ctxsift.compression import examine
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.validation import WRAPPED_BULLET, Status, validate
 from tests.support.depth import depth
 
 

@@ -28,8 +28,8 @@ from benchmark.stress.breaking_even import (
     saving,
 )
 from benchmark.stress.figures import Estimate, estimate_text
+from ctxsift.answers.validation import Status
 from ctxsift.errors import InputError
-from ctxsift.validation import Status
 from tests.conftest import scripted, write_matrix
 from tests.support.runs import SMALL
 

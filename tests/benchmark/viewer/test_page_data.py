@@ -26,8 +26,8 @@ from benchmark.viewer.page_data import MOST_COMPARED, gather, pairs, shelve
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan, ReferenceLine
 from benchmark.viewer.slice_data import slice_pack
 from benchmark.viewer.spans import UNNAMED_STEP, RemovedSpan, anchor_spans, answer_spans, removed_spans
+from ctxsift.answers.recovery import RecoveryStep, recover
 from ctxsift.errors import InputError
-from ctxsift.recovery import RecoveryStep, recover
 from tests.benchmark.viewer import page_types
 from tests.conftest import ROOT, published_layout
 from tests.support.frozen import page_cases

@@ -11,10 +11,10 @@ import sys
 import pytest
 import yaml
 
+from ctxsift.answers.payloads import parse_payload
 from ctxsift.backends.baselines import BASELINES, baseline_answer
 from ctxsift.backends.baselines_shapes import requested_fields
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 from ctxsift.prompts import Request
 from tests.support.depth import depth
 

@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
+from ctxsift.answers.validation import validate
 from ctxsift.asking import ask_async
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelOptions, ModelSpec
 from ctxsift.backends.command import CommandBackend
@@ -32,7 +33,6 @@ from ctxsift.programs import AnyCode, Placeholder, Program, Stdin, filled, place
 from ctxsift.prompts import Request, RequestPrompt, build_messages
 from ctxsift.scratch import Scratch, remove_left
 from ctxsift.settings import Settings
-from ctxsift.validation import validate
 from tests.support.depth import depth
 
 REQUEST = Request("\n\n E1 {intent} 'quoted'\r\nE2\n\n", 'Why "E1"?', Intent.JSON, "make -j2\nmake install", 2)

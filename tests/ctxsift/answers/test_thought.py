@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
+from ctxsift.answers.recovery import recover
+from ctxsift.answers.thought import find_thought
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.recovery import recover
-from ctxsift.thought import find_thought
 from tests.conftest import ROOT
 from tests.support.results import earlier_requests
 

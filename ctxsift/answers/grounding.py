@@ -7,7 +7,7 @@ import html
 import re
 from itertools import pairwise
 
-from ctxsift.languages import language_of
+from ctxsift.answers.languages import language_of
 
 # Ten times the longest input that a model reads.
 _MAX_CHARS = 1_000_000

@@ -1,7 +1,7 @@
 """What model families write around their answers: role headers, reasoning, calls of tools, channels, boxes, end marks.
 
-One table, as data. Recovery, validation, thought detection and the chat templates read it through `ctxsift.marks`; a
-backend that knows its model's special tokens adds them for that model (`Tokens.extended`).
+One table, as data. Recovery, validation, thought detection and the chat templates read it through
+`ctxsift.answers.marks`; a backend that knows its model's special tokens adds them for that model (`Tokens.extended`).
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from benchmark.cases import Case, Corpus
+from ctxsift.answers.grounding import ground
+from ctxsift.answers.marks import MODEL_TOKENS, MarkKind
+from ctxsift.answers.model_tokens import FAMILIES, TokenFamily
+from ctxsift.answers.recovery import recover
+from ctxsift.answers.validation import Status, leaked_tokens, validate
 from ctxsift.backends.templates import opens_reasoning, reasoning_tags
-from ctxsift.grounding import ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkKind
-from ctxsift.model_tokens import FAMILIES, TokenFamily
 from ctxsift.prompts import Request
-from ctxsift.recovery import recover
-from ctxsift.validation import Status, leaked_tokens, validate
 
 REASON = "Okay, the user wants the answer. Let me look at the output. I should return only what was asked for."
 ASKED = Request("error E42 in src/a.py:7\n", "What failed?", Intent.SUMMARY)

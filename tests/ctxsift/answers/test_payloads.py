@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ctxsift.answers.payloads import parse_payload
 from ctxsift.intents import Intent
-from ctxsift.payloads import parse_payload
 
 TEXTS = {
     Intent.JSON: '{"a": [1, {"b": 2}], "c": {}}',

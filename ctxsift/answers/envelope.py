@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ctxsift.grounding import Ground, fold
+from ctxsift.answers.grounding import Ground, fold
+from ctxsift.answers.marks import MODEL_TOKENS, Mark, MarkFinder, MarkKind
+from ctxsift.answers.meta_language import POLITE_WORDS
+from ctxsift.answers.payloads import outer_fence, parse_payload
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, Mark, MarkFinder, MarkKind
-from ctxsift.meta_language import POLITE_WORDS
-from ctxsift.payloads import outer_fence, parse_payload
 
 Part = Literal["answer", "reasoning_block", "role_header", "control_token", "invented_turn", "answer_box"]
 _QUOTES = " \t\"'`*"

@@ -1,8 +1,8 @@
 """Raw text -> recovered text, by removing wrappers and nothing else.
 
 Every step only deletes, is named, and is recorded with what it deleted. Marks of the model go first, as
-`ctxsift.model_tokens` lists them. What then fulfils the contract is never edited. Otherwise something has to show where
-the answer is: thought around it, a label, a fence, a box. Nothing goes that may be part of the answer.
+`ctxsift.answers.model_tokens` lists them. What then fulfils the contract is never edited. Otherwise something has to
+show where the answer is: thought around it, a label, a fence, a box. Nothing goes that may be part of the answer.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxsift.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
+from ctxsift.answers.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
+from ctxsift.answers.envelope import Envelope, EnvelopePiece, Part, read_envelope, turn_start
+from ctxsift.answers.grounding import Ground, content_words, fold, ground
+from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder
+from ctxsift.answers.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
+from ctxsift.answers.payloads import outer_fence, parse_payload
+from ctxsift.answers.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs, runs_of_answer
+from ctxsift.answers.thought import MAX_PROSE_CHARS
+from ctxsift.answers.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_start
 from ctxsift.contracts import ContractKind, contract_of
-from ctxsift.envelope import Envelope, EnvelopePiece, Part, read_envelope, turn_start
-from ctxsift.grounding import Ground, content_words, fold, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkFinder
-from ctxsift.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
-from ctxsift.payloads import outer_fence, parse_payload
 from ctxsift.prompts import Request
-from ctxsift.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs, runs_of_answer
-from ctxsift.thought import MAX_PROSE_CHARS
-from ctxsift.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_start
 
 RECOVERY_VERSION = "3"
 _MAX_ROUNDS = 8

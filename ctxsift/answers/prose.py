@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ctxsift.grounding import Ground, content_words, ground
-from ctxsift.languages import language_of
-from ctxsift.meta_language import ANSWER_LABEL, LABEL, SIGNALS, SMALL_TALK, STEP, TELLING
+from ctxsift.answers.grounding import Ground, content_words, ground
+from ctxsift.answers.languages import language_of
+from ctxsift.answers.meta_language import ANSWER_LABEL, LABEL, SIGNALS, SMALL_TALK, STEP, TELLING
 
 # The dot of an enumeration ("1. Find ...") ends no sentence; scripts without blanks have marks of their own.
 _SENTENCE = re.compile(r"(?:[ \t]*\d+[.)][ \t]+)?[^\n]+?(?:[.!?…][\"')\]*]*(?=\s|$)|[。！？]|(?=\n|$))")

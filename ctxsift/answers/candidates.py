@@ -8,10 +8,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ctxsift.grounding import Ground, content_words, fold
+from ctxsift.answers.grounding import Ground, content_words, fold
+from ctxsift.answers.meta_language import ANSWER_LABEL
+from ctxsift.answers.payloads import MAX_CHARS, parse_payload
 from ctxsift.intents import Intent
-from ctxsift.meta_language import ANSWER_LABEL
-from ctxsift.payloads import MAX_CHARS, parse_payload
 from ctxsift.prompts import Request
 
 _FENCE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)$", re.MULTILINE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from ctxsift.model_tokens import FAMILIES, Pair, TokenFamily
+from ctxsift.answers.model_tokens import FAMILIES, Pair, TokenFamily
 
 
 class MarkKind(StrEnum):

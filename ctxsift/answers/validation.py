@@ -8,12 +8,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ctxsift.answers.envelope import is_quoted, is_spoken_of, read_envelope
+from ctxsift.answers.grounding import Ground, ground
+from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder, MarkKind
+from ctxsift.answers.payloads import is_continuation, outer_fence, parse_payload
+from ctxsift.answers.thought import Thought, thought_of
 from ctxsift.contracts import ContractKind, contract_of
-from ctxsift.envelope import is_quoted, is_spoken_of, read_envelope
-from ctxsift.grounding import Ground, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkFinder, MarkKind
-from ctxsift.payloads import is_continuation, outer_fence, parse_payload
 from ctxsift.prompts import (
     COMMAND_HEADING,
     FORMAT_HEADING,
@@ -23,7 +24,6 @@ from ctxsift.prompts import (
     exit_code_lines,
     scaffold_lines,
 )
-from ctxsift.thought import Thought, thought_of
 
 
 class Status(StrEnum):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from benchmark.cases import Corpus
 from benchmark.scoring import Embedder, score_view
-from ctxsift.candidates import input_lines
+from ctxsift.answers.candidates import input_lines
+from ctxsift.answers.grounding import ground
+from ctxsift.answers.marks import MODEL_TOKENS
+from ctxsift.answers.meta_language import ANSWER_LABEL
+from ctxsift.answers.recovery import recover
+from ctxsift.answers.thought import find_thought
+from ctxsift.answers.validation import Status, intro_end, validate
 from ctxsift.compression import examine
-from ctxsift.grounding import ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS
-from ctxsift.meta_language import ANSWER_LABEL
 from ctxsift.prompts import Request, build_messages
-from ctxsift.recovery import recover
-from ctxsift.thought import find_thought
-from ctxsift.validation import Status, intro_end, validate
 from tests.support.depth import FUZZ, depth
 from tests.support.wrappers import DOCUMENT, WRAPPERS, Wrapper, steps, table
 

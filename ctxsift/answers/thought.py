@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ctxsift.answers.envelope import Envelope, read_envelope, turn_start
+from ctxsift.answers.grounding import Ground, fold, ground
+from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder
+from ctxsift.answers.payloads import parse_payload
+from ctxsift.answers.prose import ALONE, BESIDE, Paragraph, SentenceReader, paragraphs
 from ctxsift.contracts import ContractKind, contract_of
-from ctxsift.envelope import Envelope, read_envelope, turn_start
-from ctxsift.grounding import Ground, fold, ground
 from ctxsift.intents import Intent
-from ctxsift.marks import MODEL_TOKENS, MarkFinder
-from ctxsift.payloads import parse_payload
-from ctxsift.prose import ALONE, BESIDE, Paragraph, SentenceReader, paragraphs
 
 # Ten times the longest honest answer; a bound for hostile ones.
 MAX_PROSE_CHARS = 30_000

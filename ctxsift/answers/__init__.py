@@ -1,0 +1,1 @@
+"""One answer of a model: its wrappers removed, its payload found, its faults named."""
