@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections import Counter
@@ -16,8 +17,10 @@ from benchmark.corpus.jsonl import case_row
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered
 from benchmark.scoring import Embedder
-from benchmark.stress.figures import Values
+from benchmark.stress.figures import Estimate, Values, estimate, gain
 from ctxsift.files import write_atomically
+
+_HASH_CHARS = 12
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,16 @@ def keeps_gold(case: Case, embedder: Embedder) -> bool:
     return not any(check_scores(case, embedder))
 
 
-def written(cases: Iterable[Case], path: Path) -> Corpus:
-    """Write cases as the data set `path` (.jsonl) and return it, sorted by id; the same cases make the same bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "".join(json.dumps(case_row(case)) + "\n" for case in cases))
+def written(cases: Iterable[Case], folder: Path, name: str) -> Corpus:
+    """Write cases as the data set `<name>-<hash>.jsonl` of a folder, and return it, sorted by id.
+
+    The hash is that of its text: the same cases make the same file, and other cases overwrite no file whose run may
+    still be continued.
+    """
+    text = "".join(json.dumps(case_row(case)) + "\n" for case in cases)
+    path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, text)
     return load_corpus(path, judge_gold=False)
 
 
@@ -114,3 +123,16 @@ def second_values(answers: Mapping[str, Answered]) -> Values:
 
 def _values(answers: Mapping[str, Answered], value: Callable[[Answered], float]) -> Values:
     return {name: (value(answer), answer.question.cluster) for name, answer in answers.items()}
+
+
+def paired(beside: Mapping[str, str | None], values: Values) -> tuple[Estimate | None, Estimate | None]:
+    """Return the mean of a figure over cases, and how far it is from that of the cases that they are compared with.
+
+    Args:
+        beside: id of each case -> id of the one that it is compared with; None for a case that is compared with none.
+        values: of both.
+
+    """
+    after = {name: values[name] for name in beside if name in values}
+    before = {name: values[other] for name, other in beside.items() if other is not None and other in values}
+    return estimate(after), gain(before, after) if before else None

@@ -21,11 +21,12 @@ from benchmark.stress.changing import (
     is_document,
     keeps_gold,
     kept_values,
+    paired,
     places,
     score_values,
     second_values,
 )
-from benchmark.stress.figures import Estimate, Values, estimate, estimate_text, gain
+from benchmark.stress.figures import Estimate, estimate_text
 from ctxsift.preselection import tokens_in
 
 TITLES = (
@@ -255,20 +256,18 @@ def shaken(scenario: str, cases: Sequence[Changed], result: StoredResult) -> lis
         ours = [case for case in cases if case.kind == change]
         if not ours:
             continue
-        (score, score_gain), (kept, kept_gain), (seconds, seconds_gain) = (_paired(ours, each) for each in figures)
+        (score, score_gain), (kept, kept_gain), (seconds, seconds_gain) = (
+            paired(_beside(ours), each) for each in figures
+        )
         found.append(
             Shaken(scenario, str(change), len(ours), score, score_gain, kept, kept_gain, seconds, seconds_gain)
         )
     return found
 
 
-def _paired(cases: Sequence[Changed], values: Values) -> tuple[Estimate | None, Estimate | None]:
-    """Return the mean of a figure over cases, and how far it is from that of their bases."""
-    after = {case.case.case_id: values[case.case.case_id] for case in cases if case.case.case_id in values}
-    if all(case.kind == UNCHANGED for case in cases):
-        return estimate(after), None
-    bases = {case.case.case_id: id_of(case.base, UNCHANGED) for case in cases}
-    return estimate(after), gain({name: values[base] for name, base in bases.items() if base in values}, after)
+def _beside(cases: Sequence[Changed]) -> Mapping[str, str | None]:
+    """Return the id of each case, and that of the same case unchanged; None for an unchanged case itself."""
+    return {case.case.case_id: None if case.kind == UNCHANGED else id_of(case.base, UNCHANGED) for case in cases}
 
 
 def made_rows(made: Noising) -> list[list[str]]:

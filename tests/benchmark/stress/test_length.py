@@ -110,6 +110,19 @@ def test_a_model_that_loses_at_length(folder: Path, capsys: pytest.CaptureFixtur
     assert "model: keeps 90 % of its score up to" in capsys.readouterr().out
 
 
+def test_other_lengths_have_a_dataset_of_their_own(folder: Path) -> None:
+    files = []
+    for times in ("2", "4", "2"):
+        assert main(["length", *SMALL, "--output-dir", "out", "--times", times]) == 0
+        files.append(json.loads(Path("out/length.json").read_text(encoding="utf-8"))["dataset"])
+    # A run of the first one that was interrupted is continued on the cases with which it began.
+    assert files[0] == files[2] != files[1]
+    kinds = {
+        file: {case.case_id.rpartition("--")[2] for case in load_corpus(Path("out", file)).cases} for file in files
+    }
+    assert kinds == {files[0]: {"1-times", "2-times"}, files[1]: {"1-times", "4-times"}}
+
+
 def test_without_a_scenario_the_lengths_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["length", *SMALL, "--output-dir", "out", "--times", "2"]) == 0
     printed = capsys.readouterr().out
