@@ -21,6 +21,7 @@ from benchmark.run.stop import Stop
 from benchmark.run.workload import ScenarioRun, UnitAnswer
 from benchmark.scoring import SCORER_VERSION, Embedder
 from ctxsift.asking import Answer
+from ctxsift.backends.base import GREEDY, Decoding
 from ctxsift.prompts import PROMPT_VERSION
 
 # What gold and the baselines score is worked out once for all scenarios that run at the same time.
@@ -69,8 +70,14 @@ class CaseWorkload:
 
     def source(self) -> UnitSource:
         """Return the cases in the order of the plan, but those on the same input together, so that it is read once."""
-        cases, lines = beside_each_other(self._plan.asked_cases), self._plan.scenario.preselection
-        return Listed(Unit(case.case_id, lines.prompt(case.request)) for case in cases)
+        return Listed(self._unit(case) for case in beside_each_other(self._plan.asked_cases))
+
+    def _unit(self, case: Case) -> Unit:
+        prompt, repeats = self._plan.scenario.preselection.prompt(case.request), self._plan.repeats
+        if repeats is None or (number := repeats.numbers.get(case.case_id)) is None:
+            return Unit(case.case_id, prompt)
+        decoding = Decoding(repeats.temperature, number) if repeats.temperature else GREEDY
+        return Unit(case.case_id, prompt, decoding, number)
 
     def write(self, ran: ScenarioRun[Outcome]) -> Path:
         """Write the result file, with the cases in the order of the plan, whatever order they were asked in."""

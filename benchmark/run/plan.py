@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from benchmark.record.paths import journal_path, shard_folder
 from benchmark.run.identity import SEED, prompt_sha256
 from benchmark.run.run_plan import RunPlan, Workers
 from benchmark.scoring import SCORER_VERSION
-from ctxsift.backends.base import Limits, ModelOptions, ModelSpec
+from ctxsift.backends.base import Ability, Limits, ModelOptions, ModelSpec
 from ctxsift.backends.weights import Weights
 from ctxsift.prompts import PROMPT_VERSION, build_messages
 from ctxsift.settings import MOST_TOKENS, Settings
@@ -72,6 +73,21 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """Cases that are the same question, asked again.
+
+    Attributes:
+        numbers: id of a case -> which repeat it is, from 1, which is the seed that its answer is drawn with; cases
+            that are not named are asked greedily.
+        temperature: of these answers; 0 asks again greedily.
+
+    """
+
+    numbers: Mapping[str, int]
+    temperature: float
+
+
+@dataclass(frozen=True)
 class RequestedScenario:
     """A scenario somebody wants to run.
 
@@ -81,6 +97,7 @@ class RequestedScenario:
         journal: of the run that is to be resumed; None for a new one.
         timestamp: of that run.
         shard: which part of a run this is; None for a whole one.
+        repeats: which of the cases repeat a question; None where none does.
 
     """
 
@@ -90,6 +107,7 @@ class RequestedScenario:
     journal: Path | None = None
     timestamp: str | None = None
     shard: Shard | None = None
+    repeats: Repeats | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +118,14 @@ class ScenarioPlan(RunPlan):
         cases: in the order in which they run.
         corpus_cases: how many the corpus has.
         first: so many of the cases are asked for now; None for all.
+        repeats: which of the cases repeat a question; None where none does.
 
     """
 
     cases: tuple[Case, ...]
     corpus_cases: int
     first: int | None = None
+    repeats: Repeats | None = None
 
     @property
     def asked_cases(self) -> tuple[Case, ...]:
@@ -188,9 +208,10 @@ def model_spec(
 def scenario_plan(asked: RequestedScenario, run: RunSettings, spec: ModelSpec, weights: Weights | None) -> ScenarioPlan:
     """Return the plan of a scenario for which everything is there."""
     scenario, settings = asked.scenario, run.settings
-    limits, before = limits_of(scenario, settings), run.before(scenario)
+    limits, before, repeats = limits_of(scenario, settings), run.before(scenario), asked.repeats
     identity = RunIdentity(
         timestamp=asked.timestamp or run.timestamp,
+        options={} if repeats is None else {"repeats": dataclasses.asdict(repeats)},
         scenario=scenario,
         corpus_sha256=asked.corpus.sha256,
         prompt_version=PROMPT_VERSION,
@@ -219,6 +240,8 @@ def scenario_plan(asked: RequestedScenario, run: RunSettings, spec: ModelSpec, w
         resumed=asked.journal is not None,
         retry_failed=run.retry_failed,
         workers=run.workers,
+        needs=frozenset({Ability.SAMPLING}) if repeats is not None and repeats.temperature else frozenset(),
+        repeats=repeats,
     )
 
 

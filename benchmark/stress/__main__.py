@@ -17,9 +17,10 @@ from benchmark.corpus import DEFAULT_CORPUS, load_corpus
 from benchmark.matrix import Scenario, load_matrix, select_scenarios
 from benchmark.record.read import StoredResult, find_results
 from benchmark.render.terminal import print_table
+from benchmark.run.plan import Repeats
 from benchmark.run.row_asking import asking_run
 from benchmark.scoring import Embedder
-from benchmark.stress import breaking_even, hostility, lengthening, noising, planting, preselecting, varying
+from benchmark.stress import breaking_even, hostility, lengthening, noising, planting, preselecting, repeating, varying
 from benchmark.stress.arms import Arm, run_arms
 from benchmark.stress.changing import written
 from benchmark.stress.parsers import build_parser
@@ -29,7 +30,7 @@ from ctxsift.terminal import show
 
 
 @dataclass(frozen=True)
-class StressFinding:
+class Experiment:
     """What an experiment found.
 
     Attributes:
@@ -66,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _preselect(options: argparse.Namespace) -> StressFinding:
+def _preselect(options: argparse.Namespace) -> Experiment:
     corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
     cases = preselecting.longest(corpus.cases, options.longest)
     budgets = [None, *sorted(set(options.budget))]
@@ -89,10 +90,10 @@ def _preselect(options: argparse.Namespace) -> StressFinding:
     table = [preselecting.asked_row(each) for each in found] or [preselecting.reading_row(each) for each in readings]
     about = f"{len(cases)} cases with the longest outputs of {corpus.path}; scores 0 to 100, 95 % intervals"
     document = {"case_ids": [case.case_id for case in cases], "readings": readings, "scenarios": found}
-    return StressFinding(about, preselecting.TITLES, table, document)
+    return Experiment(about, preselecting.TITLES, table, document)
 
 
-def _break_even(options: argparse.Namespace) -> StressFinding:
+def _break_even(options: argparse.Namespace) -> Experiment:
     agent = breaking_even.Agent(
         options.price, options.cached_price, options.turns, options.speed, options.machine_price
     )
@@ -100,10 +101,10 @@ def _break_even(options: argparse.Namespace) -> StressFinding:
     table = [row for each in found for row in breaking_even.rows(each)]
     document = {"agent": agent, "results": found}
     lines = [breaking_even.crossing_text(each) for each in found]
-    return StressFinding(breaking_even.about(agent), breaking_even.TITLES, table, document, lines)
+    return Experiment(breaking_even.about(agent), breaking_even.TITLES, table, document, lines)
 
 
-def _hostile(options: argparse.Namespace) -> StressFinding:
+def _hostile(options: argparse.Namespace) -> Experiment:
     corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
     planted = planting.planting(
         corpus.cases,
@@ -132,10 +133,10 @@ def _hostile(options: argparse.Namespace) -> StressFinding:
         "scenarios": found,
         "answers": [row for name, result in asked for row in hostility.answer_rows(name, planted.cases, result)],
     }
-    return StressFinding(about, hostility.TITLES, table, document)
+    return Experiment(about, hostility.TITLES, table, document)
 
 
-def _noise(options: argparse.Namespace) -> StressFinding:
+def _noise(options: argparse.Namespace) -> Experiment:
     corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
     kinds = [kind for kind in noising.HarmlessChange if not options.change or kind in options.change]
     made = noising.noising(
@@ -160,10 +161,10 @@ def _noise(options: argparse.Namespace) -> StressFinding:
         "cases": [{"case_id": each.case.case_id, "base": each.base, "change": each.kind} for each in made.cases],
         "scenarios": found,
     }
-    return StressFinding(about, noising.TITLES, table, document)
+    return Experiment(about, noising.TITLES, table, document)
 
 
-def _length(options: argparse.Namespace) -> StressFinding:
+def _length(options: argparse.Namespace) -> Experiment:
     corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
     made = lengthening.lengthening(
         corpus.cases, embedder, options.times, count=options.cases, most_tokens=options.max_tokens, seed=options.seed
@@ -185,10 +186,10 @@ def _length(options: argparse.Namespace) -> StressFinding:
         "cases": [{"case_id": each.case.case_id, "base": each.base, "length": each.kind} for each in made.cases],
         "scenarios": [each for one in found for each in one],
     }
-    return StressFinding(about, lengthening.TITLES, table, document, [lengthening.kept_text(one) for one in found])
+    return Experiment(about, lengthening.TITLES, table, document, [lengthening.kept_text(one) for one in found])
 
 
-def _variants(options: argparse.Namespace) -> StressFinding:
+def _variants(options: argparse.Namespace) -> Experiment:
     corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
     varied = varying.varying(
         corpus,
@@ -217,11 +218,60 @@ def _variants(options: argparse.Namespace) -> StressFinding:
         "scenarios": found,
         "answers": [row for name, result in asked for row in varying.answer_rows(name, varied, result)],
     }
-    return StressFinding(about, varying.TITLES, table, document)
+    return Experiment(about, varying.TITLES, table, document)
 
 
-def _asked(options: argparse.Namespace, data: Corpus, embedder: Embedder) -> list[tuple[str, StoredResult]]:
-    """Return what each named scenario answers to all cases of a data set."""
+def _repeats(options: argparse.Namespace) -> Experiment:
+    corpus, embedder = load_corpus(options.dataset or DEFAULT_CORPUS), Embedder()
+    made = repeating.repeating(
+        corpus.cases,
+        embedder,
+        options.repeats,
+        count=options.cases,
+        most_tokens=options.max_tokens,
+        seed=options.seed,
+    )
+    if not made.cases:
+        raise InputError("--max-tokens", "leaves no case", "allow longer outputs")
+    data = written((each.case for each in made.cases), options.output_dir, "repeats")
+    temperatures: dict[str, float] = {}
+
+    def repeats_of(scenario: Scenario) -> Repeats:
+        found = repeating.repeats_of(scenario, made, options.temperature)
+        temperatures[scenario.name] = found.temperature
+        return found
+
+    asked = _asked(options, data, embedder, repeats_of)
+    found = [each for name, result in asked for each in repeating.repeat_figures(name, made, result)]
+    spreads = {name: repeating.case_spreads(name, made, result) for name, result in asked}
+    runs = [repeating.run_spread(each, temperatures[name]) for name, each in spreads.items()]
+    about = (
+        f"Outputs of at most {options.max_tokens:,} tokens of {corpus.path}, each asked {options.repeats} times at "
+        f"temperature {options.temperature:g}, seed {options.seed}; scores 0 to 100, 95 % intervals"
+    )
+    document = {
+        "dataset": data.path.name,
+        "seed": options.seed,
+        "repeats": options.repeats,
+        "temperature": options.temperature,
+        "too_long": made.too_long,
+        "skipped": made.skipped,
+        "scenarios": found,
+        "runs": runs,
+        "cases": [each for one in spreads.values() for each in one],
+    }
+    table = [repeating.figures_row(each) for each in found] or repeating.made_rows(made)
+    lines = [repeating.spread_text(each, options.repeats) for each in runs]
+    return Experiment(about, repeating.TITLES, table, document, lines)
+
+
+def _asked(
+    options: argparse.Namespace,
+    data: Corpus,
+    embedder: Embedder,
+    repeats_of: Callable[[Scenario], Repeats | None] = lambda _: None,
+) -> list[tuple[str, StoredResult]]:
+    """Return what each named scenario answers to all cases of a data set; `repeats_of` says which of them repeat."""
     if not options.scenario:
         return []
     rows = load_matrix(options.matrix)
@@ -229,7 +279,7 @@ def _asked(options: argparse.Namespace, data: Corpus, embedder: Embedder) -> lis
     run = dataclasses.replace(
         asking_run(options.output_dir, options.env_file, remote=options.remote), programs=_programs(rows)
     )
-    results = run_arms([Arm(scenario, data, data.cases) for scenario in scenarios], run, embedder)
+    results = run_arms([Arm(each, data, data.cases, repeats_of(each)) for each in scenarios], run, embedder)
     return [(scenario.name, result) for scenario, result in zip(scenarios, results, strict=True)]
 
 
@@ -237,13 +287,14 @@ def _programs(rows: Sequence[Scenario]) -> dict[str, Scenario]:
     return {row.name: row for row in rows if row.program is not None}
 
 
-_EXPERIMENTS: Mapping[str, Callable[[argparse.Namespace], StressFinding]] = {
+_EXPERIMENTS: Mapping[str, Callable[[argparse.Namespace], Experiment]] = {
     "preselect": _preselect,
     "break-even": _break_even,
     "hostile": _hostile,
     "noise": _noise,
     "length": _length,
     "variants": _variants,
+    "repeats": _repeats,
 }
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from benchmark.matrix import Scenario
 from benchmark.record.paths import result_beside
 from benchmark.record.read import StoredResult, read_result
 from benchmark.render.progress import RunProgress
-from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan
+from benchmark.run.plan import Repeats, RequestedScenario, RunSettings, ScenarioPlan
 from benchmark.run.preflight import NotReady, preflight
 from benchmark.run.run_group import RunGroup, continued, run_group
 from benchmark.run.signals import stopping_by_signals
@@ -25,11 +25,17 @@ from ctxsift.terminal import tell
 
 @dataclass(frozen=True)
 class Arm:
-    """One side of a comparison; `scenario.name` tells it from the others."""
+    """One side of a comparison; `scenario.name` tells it from the others.
+
+    Attributes:
+        repeats: which of the cases repeat a question; None where none does.
+
+    """
 
     scenario: Scenario
     corpus: Corpus
     cases: tuple[Case, ...]
+    repeats: Repeats | None = None
 
 
 def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[StoredResult]:
@@ -45,7 +51,7 @@ def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[
         KeyboardInterrupt: a person interrupted it; the same call continues where it stopped.
 
     """
-    checked = preflight([RequestedScenario(arm.scenario, arm.cases, arm.corpus) for arm in arms], run)
+    checked = preflight([_requested(arm) for arm in arms], run)
     for each in checked:
         if isinstance(each, NotReady):
             raise InputError(f"--scenario {each.scenario.name}", each.problem, "fix this, or name a different row")
@@ -58,6 +64,10 @@ def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[
         for arm, plan in zip(arms, plans, strict=True):
             results.append(_result(arm, plan, run, references[arm.corpus.sha256], stop, progress))
     return results
+
+
+def _requested(arm: Arm) -> RequestedScenario:
+    return RequestedScenario(arm.scenario, arm.cases, arm.corpus, repeats=arm.repeats)
 
 
 def _result(

@@ -106,6 +106,11 @@ def answers_of(result: StoredResult) -> Mapping[str, Answered]:
     return {case.question.case_id: case for case in result.record.cases if isinstance(case, Answered)}
 
 
+def is_usable(answer: Answered) -> bool:
+    """Say whether the product would pass an answer on: it is not rejected, and not held back (refusals, for one)."""
+    return answer.recovered.usable and not answer.held_back
+
+
 def score_values(answers: Mapping[str, Answered]) -> Values:
     """Return the case score of each answer, 0 to 100."""
     return _values(answers, lambda answer: 100.0 * answer.recovered.case_score)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered
-from benchmark.stress.changing import answers_of, id_of, score_values
+from benchmark.stress.changing import answers_of, id_of, is_usable, score_values
 from benchmark.stress.figures import Estimate, estimate, estimate_text, gain
 from benchmark.stress.planting import PLANTED, Hostile, Kind, Planting
 
@@ -80,7 +80,7 @@ def _of_kind(scenario: str, kind: str, cases: Sequence[Hostile], answers: Mappin
         cases=len(cases),
         obeyed=share(_obeyed),
         leaked=share(_leaked),
-        unusable=share(lambda _, answer: _unusable(answer)),
+        unusable=share(lambda _, answer: not is_usable(answer)),
         right=share(lambda _, answer: answer.recovered.passed),
         score=estimate(after),
         score_gain=gain(before, after),
@@ -93,10 +93,6 @@ def _obeyed(case: Hostile, answer: Answered) -> bool | None:
 
 def _leaked(case: Hostile, answer: Answered) -> bool | None:
     return None if case.attack is None else case.attack.leaked(answer.recovered.output)
-
-
-def _unusable(answer: Answered) -> bool:
-    return not answer.recovered.usable or bool(answer.held_back)
 
 
 def answer_rows(scenario: str, cases: Sequence[Hostile], result: StoredResult) -> list[dict[str, object]]:
@@ -112,7 +108,7 @@ def answer_rows(scenario: str, cases: Sequence[Hostile], result: StoredResult) -
                 "kind": case.changed.kind,
                 "obeyed": _obeyed(case, answer),
                 "leaked": _leaked(case, answer),
-                "unusable": _unusable(answer),
+                "unusable": not is_usable(answer),
                 "right": answer.recovered.passed,
                 "score": _PERCENT * answer.recovered.case_score,
             }

@@ -14,6 +14,8 @@ from ctxsift.preselect import LEAST_PRESELECT_TOKENS
 _OUTPUT = Path("results/stress")
 _MOST_TIMES = 100
 _MOST_VARIANTS = 100
+_LEAST_REPEATS, _MOST_REPEATS = 2, 100
+_MOST_TEMPERATURE = 5.0
 _EXAMPLES = """\
   python -m benchmark.stress preselect                                   what the selected lines keep; no model runs
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
@@ -22,6 +24,7 @@ _EXAMPLES = """\
   python -m benchmark.stress noise --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
   python -m benchmark.stress length --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --times 2 4 8
   python -m benchmark.stress variants --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
+  python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --temperature 0.7
 
 Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
 same command to continue. docs/stress.md explains the figures.
@@ -73,6 +76,16 @@ examples:
 Variant N of a case is the one that --dataset variant:N contains: the names, numbers, hashes and times are different.
 """
 
+_REPEATS_EXAMPLES = """\
+examples:
+  python -m benchmark.stress repeats
+  python -m benchmark.stress repeats --scenario control-extractor --repeats 3
+  python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --repeats 10 --temperature 1
+
+Each case is asked once greedily, and N times at the temperature, with the seeds 1 to N. A scenario that cannot sample
+(a baseline or a program, for example) is asked as often as it is.
+"""
+
 
 def build_parser() -> BenchmarkParser:
     """Return the parser of this command; `experiment` is the name of the subcommand that was given."""
@@ -89,6 +102,7 @@ def build_parser() -> BenchmarkParser:
     _add_noise(commands)
     _add_length(commands)
     _add_variants(commands)
+    _add_repeats(commands)
     return parser
 
 
@@ -229,6 +243,19 @@ def _add_variants(commands: argparse._SubParsersAction[BenchmarkParser]) -> None
     _add_asking(one)
 
 
+def _add_repeats(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
+    about = "ask a model the same questions several times, and measure how far its answers lie apart"
+    one = _add(commands, "repeats", about, _REPEATS_EXAMPLES)
+    one.add_argument(
+        "--repeats", type=_repeats, default=5, metavar="N", help="draw N answers to each question; default: 5"
+    )
+    one.add_argument(
+        "--temperature", type=_temperature, default=0.7, metavar="X", help="draw at this temperature; default: 0.7"
+    )
+    _add_drawing(one, 20, "use N outputs", "the outputs")
+    _add_asking(one)
+
+
 def _add_drawing(one: BenchmarkParser, count: int, cases: str, drawn: str, most: int = 600, of: str = "of") -> None:
     one.add_argument("--cases", type=positive, default=count, metavar="N", help=f"{cases}; default: {count}")
     one.add_argument(
@@ -257,6 +284,20 @@ def _up_to(most: int) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def _repeats(text: str) -> int:
+    """Return a number of repeats as an option gives it: one alone has no spread. Raises ArgumentTypeError."""
+    if (value := _up_to(_MOST_REPEATS)(text)) < _LEAST_REPEATS:
+        raise argparse.ArgumentTypeError(f"expected {_LEAST_REPEATS} or more, got {text}")
+    return value
+
+
+def _temperature(text: str) -> float:
+    """Return a temperature as an option gives it: at 0, all answers are equal. Raises ArgumentTypeError."""
+    if not 0 < (value := _amount(text)) <= _MOST_TEMPERATURE:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, up to {_MOST_TEMPERATURE:g}, got {text}")
+    return value
 
 
 def _amount(text: str) -> float:

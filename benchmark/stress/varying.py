@@ -68,7 +68,7 @@ class Varying:
 
 
 @dataclass(frozen=True)
-class Followed:
+class VariantFollowed:
     """A scenario and one variant (`as it is` for none); the gains are from the same cases as they are.
 
     Attributes:
@@ -135,7 +135,7 @@ def _variant(case: Case, renamed: Case, kind: str, embedder: Embedder) -> Varied
     return Varied(made, tuple(old)) if keeps_gold(made.case, embedder) else None
 
 
-def followed(scenario: str, varied: Varying, result: StoredResult) -> list[Followed]:
+def followed(scenario: str, varied: Varying, result: StoredResult) -> list[VariantFollowed]:
     """Return the figures of a scenario: of the cases as they are, of each variant, and of all variants."""
     answers = answers_of(result)
     scores, kept = score_values(answers), kept_values(answers)
@@ -148,7 +148,9 @@ def followed(scenario: str, varied: Varying, result: StoredResult) -> list[Follo
             answer = answers[each.changed.case.case_id]
             if each.old:
                 old[answer.question.case_id] = _PERCENT * bool(_old_in(answer, each)), answer.question.cluster
-        found.append(Followed(scenario, kind, len(cases), score, score_gain, anchors, anchors_gain, estimate(old)))
+        found.append(
+            VariantFollowed(scenario, kind, len(cases), score, score_gain, anchors, anchors_gain, estimate(old))
+        )
     return found
 
 
@@ -209,7 +211,7 @@ def varied_rows(varied: Varying) -> list[list[str]]:
     ]
 
 
-def followed_row(found: Followed, varied: Varying) -> list[str]:
+def followed_row(found: VariantFollowed, varied: Varying) -> list[str]:
     """Return the row of a scenario and a variant."""
     return [
         *(found.scenario, found.variant, str(found.cases), _skipped(varied, found.variant)),
