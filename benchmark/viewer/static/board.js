@@ -5,7 +5,7 @@ import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
 import { address, changeQuery } from "./route.js";
 import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
 import { figureOf, overview, results } from "./store.js";
-import { Choice, Filter, holds, sortRows, Table } from "./table.js";
+import { Choice, Filter, holds, sortRows, Table, toWord } from "./table.js";
 
 /** @import { BoardColumn, BoardInfo, PageBoardRow, RankInfo } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
@@ -276,10 +276,30 @@ function Doubts() {
     ${plural(figures, "figure")} that were measured of this scorer lie beyond their bars.</p>`;
 }
 
+const LEFT_OUT = "left-out";
+const cutRuns = results.filter((row) => isRival(row) && row.part);
+
+/** Leads to what did not run to its end, and to files that are not on the board. */
+function ToLeftOut() {
+  const counts = [
+    overview.skipped.length && `${whole(overview.skipped.length)} left out`,
+    cutRuns.length && `${whole(cutRuns.length)} incomplete`,
+  ].filter(Boolean);
+  return (
+    counts.length > 0 && html`<button type="button" onClick=${() => toWord(LEFT_OUT)}>${counts.join(", ")}</button>`
+  );
+}
+
 function LeftOut() {
-  if (!overview.skipped.length) return null;
-  return html`<section><h2>Left out</h2>
-    <ul class="notes">${overview.skipped.map((error) => html`<li>${error}</li>`)}</ul></section>`;
+  if (!overview.skipped.length && !cutRuns.length) return null;
+  return html`<section><h2 id=${LEFT_OUT} tabindex="-1">${overview.skipped.length ? "Left out" : "Incomplete"}</h2>
+    <ul class="notes">
+      ${overview.skipped.map((error) => html`<li>${error}</li>`)}
+      ${cutRuns.map(
+        ({ id, label, part }) => html`<li><a href=${address("scenario", [id])}>${label}</a>: incomplete, ${part}; it
+          is on the board, but not ranked</li>`,
+      )}
+    </ul></section>`;
 }
 
 /** @param {{ shown: PageBoardRow[], chosen: string[] }} props */
@@ -289,6 +309,7 @@ function Chosen({ shown, chosen }) {
   const ready = chosen.length > 1;
   return html`<div class="beside">
     <p role="status">${rivals === all ? plural(rivals, "result") : `${rivals} of ${plural(all, "result")}`}</p>
+    <${ToLeftOut} />
     <a
       class=${`button ${ready ? "" : "off"}`}
       aria-disabled=${!ready}

@@ -7,6 +7,7 @@ import { isForPage } from "./keys.js";
 import { address, go } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { answerOf, detailOf, overview, questionOf, resultOf, useLoaded } from "./store.js";
+import { Copied } from "./take.js";
 import { answerLayer, Marked, visible } from "./text.js";
 
 /** @import { ScoredCase } from "./cases.js" */
@@ -68,7 +69,7 @@ function ComponentRow({ row, answer, name, hint }) {
 function Components({ row, answer }) {
   const { raw, recovered } = row;
   const flags = recovered.flags ?? [];
-  return html`<div class="scroll" role="region" aria-label="Components" tabindex="0"><table class="plain components">
+  return html`<${Copied} label="Components"><table class="plain components">
     <caption>Score and its parts</caption>
     <thead><tr>
       <th scope="col">component</th><th scope="col" class="number">recovered</th><th scope="col" class="number">raw</th>
@@ -85,7 +86,7 @@ function Components({ row, answer }) {
           flags.length > 0 && `: ${flags.join(", ")}`
         }${row.failure && ` (generation: ${row.failure})`}</td></tr>
     </tbody>
-  </table></div>`;
+  </table><//>`;
 }
 
 /** @param {{ anchor: string, found: boolean }} props */

@@ -1,6 +1,6 @@
 // Cases by models: which cases are hard, which are failed by all, and which tell good models from weak ones.
 import { Steps } from "./case.js";
-import { Heading, html } from "./dom.js";
+import { Heading, html, inputOf } from "./dom.js";
 import { fixed, plural, signed, UNKNOWN } from "./format.js";
 import { address, changeQuery } from "./route.js";
 import { Unknown } from "./scenario.js";
@@ -28,14 +28,17 @@ const modelsOf = (board) => board.models.map((key) => /** @type {PageBoardRow} *
  * @param {Query} query
  * @returns {Item[]}
  */
-const chosenItems = (board, order, catalog, query) =>
-  (order?.items ?? [])
+const chosenItems = (board, order, catalog, query) => {
+  const passer = modelsOf(board).findIndex(({ id }) => id === query.passed);
+  return (order?.items ?? [])
     .map((place) => ({ ...board.items[place], entry: catalog[board.items[place].question] }))
     .filter(
-      ({ entry }) =>
+      ({ entry, passes }) =>
         (!query.intent || entry.intent === query.intent) &&
+        (passer < 0 || passes.includes(passer)) &&
         holds(query.q, entry.case_id, entry.title, entry.domain, entry.tool, entry.difficulty),
     );
+};
 
 /** @param {{ item: Item, result: PageBoardRow, place: number }} props */
 function Score({ item, result, place }) {
@@ -126,6 +129,19 @@ function Orders({ orders, chosen }) {
   </div>`;
 }
 
+/**
+ * Leaves the cases that one model passes.
+ * @param {{ models: PageBoardRow[], value: string | undefined }} props
+ */
+function PassedBy({ models, value }) {
+  const change = (/** @type {Event} */ event) => changeQuery({ passed: inputOf(event) });
+  return html`<label class="field"><span>Passed by</span>
+    <select value=${models.some(({ id }) => id === value) ? value : ""} onChange=${change}>
+      <option value="">any or none</option>
+      ${models.map(({ id, label }) => html`<option key=${id} value=${id}>${label}</option>`)}
+    </select></label>`;
+}
+
 /** @param {{ board: BoardItems, order: OrderedItems, items: Item[], query: Query }} props */
 function Grid({ board, order, items, query }) {
   const columns = columnsOf(modelsOf(board), query);
@@ -189,6 +205,7 @@ function CasesByModel({ query }) {
     <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />
       <${Choice} label="Intent" name="intent" value=${query.intent} options=${intents} />
+      <${PassedBy} models=${modelsOf(board)} value=${query.passed} />
       ${
         abouts.length > 1 &&
         html`<${Choice} label="Board" name="board" value=${board.about} options=${abouts} all=${false} />`

@@ -7,6 +7,7 @@ import { Picture } from "./pictures.js";
 import { address } from "./route.js";
 import { chartPack, detailOf, figureOf, resultOf, useLoaded } from "./store.js";
 import { Choice, Filter, Table } from "./table.js";
+import { Copied } from "./take.js";
 
 /** @import { PageBoardRow, Tile } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
@@ -37,7 +38,7 @@ function Profile({ detail }) {
   const bar = (/** @type {number} */ share) =>
     html`<svg class="bar" viewBox="0 0 1 12" preserveAspectRatio="none" aria-hidden="true"
       ><rect class="track" width="1" height="12" /><rect class="fill" y="2" height="8" width=${share} /></svg>`;
-  return html`<table class="plain">
+  return html`<${Copied}><table class="plain">
     <caption>Profile: means over all cases, 0 to 1</caption>
     <thead><tr>
       <th scope="col">component</th><th scope="col" class="number">recovered</th><th scope="col" class="number">raw</th>
@@ -53,7 +54,7 @@ function Profile({ detail }) {
         </tr>`,
       )}
     </tbody>
-  </table>`;
+  </table><//>`;
 }
 
 // The cases stand below what fits a screen.
@@ -63,7 +64,7 @@ const showCases = () => requestAnimationFrame(() => document.getElementById("cas
 function Reasons({ detail, row, query }) {
   const link = (/** @type {string} */ reason) => address("scenario", [row.id], { ...query, q: reason, verdict: "" });
   const badly = detail.reasons.some((one) => one.of_generation);
-  return html`<table class="plain">
+  return html`<${Copied}><table class="plain">
     <caption>Why answers were rejected${badly && ", and how generation ended badly"}</caption>
     <thead><tr><th scope="col">reason</th><th scope="col" class="number">cases</th></tr></thead>
     <tbody>
@@ -77,7 +78,7 @@ function Reasons({ detail, row, query }) {
       )}
       ${!detail.reasons.length && html`<tr><td colspan="2">none</td></tr>`}
     </tbody>
-  </table>`;
+  </table><//>`;
 }
 
 /** @param {{ detail: Loaded }} props */

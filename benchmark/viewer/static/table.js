@@ -205,4 +205,4 @@ function holds(query, ...values) {
   return !wanted || values.some((value) => (value ?? "").toLowerCase().includes(wanted));
 }
 
-export { Choice, Filter, holds, sortRows, Table };
+export { Choice, Filter, holds, sortRows, Table, toWord };

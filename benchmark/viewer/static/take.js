@@ -65,6 +65,16 @@ function Take({ region }) {
 }
 
 /**
+ * A table with the buttons that copy it.
+ * @param {{ label?: string, children?: unknown }} props `label` names a table that scrolls
+ */
+function Copied({ label, children }) {
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  const scrolls = label ? { class: "scroll", role: "region", "aria-label": label, tabindex: "0" } : {};
+  return html`<div><div ref=${region} ...${scrolls}>${children}</div><${Take} region=${region} /></div>`;
+}
+
+/**
  * Gives a text or a picture to the reader as a file.
  * @param {string} name
  * @param {string} url
@@ -76,4 +86,4 @@ function save(name, url) {
   link.click();
 }
 
-export { save, Take };
+export { Copied, save, Take };

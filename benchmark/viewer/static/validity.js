@@ -3,6 +3,7 @@ import { Heading, html } from "./dom.js";
 import { fixed, plural } from "./format.js";
 import { Picture } from "./pictures.js";
 import { chartPack, useLoaded } from "./store.js";
+import { Copied } from "./take.js";
 import { visible } from "./text.js";
 
 /** @import { PageJudgedAnswer, ValidityInfo } from "./page_records.d.ts" */
@@ -13,7 +14,7 @@ const TITLE = "How far to trust the scores";
 /** @param {{ title: string, answers: PageJudgedAnswer[] }} props */
 function Answers({ title, answers }) {
   return html`<h2>${title}</h2>
-    <div class="scroll" role="region" aria-label=${title} tabindex="0"><table class="judged">
+    <${Copied} label=${title}><table class="judged">
       <thead><tr>
         <th scope="col" class="number">score</th><th scope="col">case</th>
         <th scope="col">kind</th><th scope="col">answer</th>
@@ -24,7 +25,7 @@ function Answers({ title, answers }) {
           <td>${visible(kind)}</td><td class="said">${visible(text)}</td>
         </tr>`,
       )}</tbody>
-    </table></div>`;
+    </table><//>`;
 }
 
 /** @param {{ validity: ValidityInfo }} props */
