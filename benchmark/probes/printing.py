@@ -141,7 +141,7 @@ def _by_type(board: ProbeBoard, others: Sequence[ProbeBoard] = ()) -> BoardTable
         "0 to 5, averaged over the age of the evidence",
         "rank: among the methods of the same budget, 1 + the number of significantly better ones; = means tied with "
         "others (no significant difference); gold and everything are the ends of the scale",
-        *_apart(board),
+        *shared_though_apart(board),
         *([_lift_note(board)] if lifted else []),
         *(
             [
@@ -168,7 +168,7 @@ def _by_type(board: ProbeBoard, others: Sequence[ProbeBoard] = ()) -> BoardTable
     return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
 
 
-def _apart(board: ProbeBoard) -> Iterator[str]:
+def shared_though_apart(board: ProbeBoard) -> Iterator[str]:
     """Yield which methods share a rank though their intervals are apart: many pairs are compared, and corrected for."""
     for one, other in itertools.combinations(board.rows, 2):
         ends, theirs = one.score.interval, other.score.interval

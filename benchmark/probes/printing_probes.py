@@ -132,16 +132,17 @@ def _verdict(asked: AskedProbe, posed: PosedProbe) -> Iterator[tuple[str, str]]:
     yield "right", right.text
     yield "answer", asked.answer or MISSING
     for each in asked.statements:
-        told = _said(each)
+        told = said(each)
         why = f" [{each.why}]" if each.why not in ("", told) else ""
         yield told, f"{_told(right.statements[each.index])}{why}"
     for statement in _uncounted(asked, right.statements):
         yield "uncounted", f"{_told(statement)} [the question or the kept steps say it]"
-    for says in _wrong(asked):
+    for says in wrong_said(asked):
         yield "wrong", says
 
 
-def _said(found: JudgedStatement) -> str:
+def said(found: JudgedStatement) -> str:
+    """Return how much of a statement an answer says, in words."""
     return "said" if found.share == 1 else "in part" if found.share else "not said"
 
 
@@ -150,7 +151,8 @@ def _uncounted(asked: AskedProbe, gold: Sequence[GoldStatement]) -> list[GoldSta
     return [statement for index, statement in enumerate(gold) if index not in counted]
 
 
-def _wrong(asked: AskedProbe) -> list[str]:
+def wrong_said(asked: AskedProbe) -> list[str]:
+    """Return what is wrong with an answer, in words; nothing where nothing is."""
     return [each.says for each in asked.wrong] or ([_UNNAMED] if is_wrong(asked) else [])
 
 
@@ -185,8 +187,8 @@ def answers_json(result: ProbeResult, name: str) -> list[dict[str, Any]]:
 def _answers_json(asked: Iterable[AskedProbe], posed: Posed) -> Iterator[dict[str, Any]]:
     for each in asked:
         probe = posed[each.session, each.probe]
-        verdict = {"answer": each.answer, "score": each.score, "abstains": each.abstains, "wrong": _wrong(each)}
-        yield _probe_json(each, probe) | verdict | _statements_json(each, probe, _said)
+        verdict = {"answer": each.answer, "score": each.score, "abstains": each.abstains, "wrong": wrong_said(each)}
+        yield _probe_json(each, probe) | verdict | _statements_json(each, probe, said)
 
 
 def _probe_json(asked: AskedProbe, posed: PosedProbe) -> dict[str, Any]:

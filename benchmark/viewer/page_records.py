@@ -233,6 +233,19 @@ class ValidityInfo(PageRecord, frozen=True, kw_only=True):
     best_wrong: list[PageJudgedAnswer] = field(default_factory=list)
 
 
+class ProbeRunInfo(PageRecord, frozen=True, kw_only=True):
+    """A result of probes among those that the page shows; its packs have its place among them in their names.
+
+    Attributes:
+        id: what addresses name it by.
+        about: sessions, judge and statements that do not count, in a sentence.
+
+    """
+
+    id: str
+    about: str
+
+
 class Overview(PageRecord, frozen=True, kw_only=True):
     """What the leaderboard needs.
 
@@ -247,6 +260,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         retention: what is kept of the output, by board; empty where no program is among the results.
         model_columns: what the board shows of models, as far as any file tells it.
         has_choosers: there is a result to choose.
+        probed: results of probes.
 
     """
 
@@ -267,6 +281,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     retention: list[RetentionInfo] = field(default_factory=list)
     model_columns: list[str] = field(default_factory=list)
     has_choosers: bool = False
+    probed: list[ProbeRunInfo] = field(default_factory=list)
 
 
 # Choosing ----------------------------------------------------------------------------------------------------------

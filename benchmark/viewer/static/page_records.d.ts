@@ -143,6 +143,12 @@ export interface ValidityInfo {
   best_wrong?: PageJudgedAnswer[];
 }
 
+/** A result of probes among those that the page shows; its packs have its place among them in their names. */
+export interface ProbeRunInfo {
+  id: string;
+  about: string;
+}
+
 /** What the leaderboard needs. */
 export interface Overview {
   built: string;
@@ -162,6 +168,7 @@ export interface Overview {
   retention?: RetentionInfo[];
   model_columns?: string[];
   has_choosers?: boolean;
+  probed?: ProbeRunInfo[];
 }
 
 /** A result that may be chosen for a use; see `benchmark.analysis.choosing.ModelCandidate`. */
@@ -574,4 +581,151 @@ export interface ChartPack {
   themes: Record<string, Record<string, unknown>>;
   tables: Record<string, TableColumn[]>;
   rows: ChartRows;
+}
+
+/** A figure, the number of values that it is the mean of, and its interval; None below five sessions. */
+export interface ProbeFigure {
+  value: number;
+  count: number;
+  interval?: PageInterval;
+}
+
+/** How far one method lies above another, on the same questions. */
+export interface MethodGain {
+  over: string;
+  value: number;
+  p: number;
+  interval?: PageInterval;
+  may_be_chance?: boolean;
+}
+
+/** A method on the board of those who made its probes; see `benchmark.probes.figures.Row`. */
+export interface MethodRow {
+  label: string;
+  methods: number[];
+  budget: number | null;
+  rank: RankInfo | null;
+  score: ProbeFigure;
+  types: Record<string, ProbeFigure>;
+  lift: MethodGain | null;
+  left: number;
+  ratio: number;
+  tokens: number | null;
+  kept: (number | null)[];
+  kept_of_same: (number | null)[];
+  is_end?: boolean;
+}
+
+/** Two methods of a board that both have a rank; the gain is that of the method over the other one. */
+export interface MethodPair {
+  method: string;
+  gain: MethodGain;
+}
+
+/** Methods on the probes that one kind of maker wrote, best first. */
+export interface MethodBoard {
+  maker: string;
+  about: string;
+  ages: number[];
+  at_every_age: number;
+  rows: MethodRow[];
+  pairs: MethodPair[];
+  apart?: string[];
+  unasked?: string[];
+}
+
+/** A probe at a cut. */
+export interface AskedAtCut {
+  at: number;
+  age: number;
+  scores: (number | null)[];
+  states: number[];
+  uptakes?: number[];
+}
+
+/** A probe with what each method kept of it at each cut; `evidence` are ids of steps. */
+export interface ProbeOfSession {
+  id: string;
+  type: string;
+  maker: string;
+  question: string;
+  evidence: number[];
+  asked: AskedAtCut[];
+}
+
+/** A session that was probed; `cuts` are the last steps that stood before each. */
+export interface SessionOfProbes {
+  name: string;
+  split: string;
+  steps: number;
+  cuts: number[];
+  probes: ProbeOfSession[];
+}
+
+/** A result of probes without its texts. */
+export interface ProbePack {
+  methods: string[];
+  types: string[];
+  states: string[];
+  boards: MethodBoard[];
+  sessions: SessionOfProbes[];
+}
+
+/** What is said of a statement, or what wrong thing is said. */
+export interface VerdictLine {
+  told?: string;
+  index?: number;
+  says?: string;
+  place?: string;
+  line?: number;
+  why?: string;
+}
+
+/** What one method kept of a probe at a cut; `criteria` are those that are scored, 0 to 5. */
+export interface ContextVerdict {
+  statements: VerdictLine[];
+  wrong?: VerdictLine[];
+  criteria?: Record<string, number>;
+}
+
+/** What one answerer said under one method at a cut; `wrong` in words. */
+export interface ProbeAnswer {
+  answerer: string;
+  method: string;
+  at: number;
+  score: number;
+  text: string;
+  abstains?: boolean;
+  statements?: VerdictLine[];
+  wrong?: string[];
+}
+
+/** A statement of a right answer. */
+export interface RightStatement {
+  says: string;
+  weight: string;
+}
+
+/** A right answer, from a cut on. */
+export interface RightFrom {
+  at: number;
+  text: string;
+  statements: RightStatement[];
+}
+
+/** The texts of a probe. */
+export interface ProbeTexts {
+  gold: RightFrom[];
+  must_not: string[];
+  verdicts: ((ContextVerdict | null)[])[];
+  answers?: ProbeAnswer[];
+}
+
+/** The texts of a session: methods leave much the same lines, so that each stands here once. */
+export interface SessionTexts {
+  lines: string[];
+  texts: number[][];
+  contexts: number[][];
+  evidence: Record<string, number[]>;
+  probes: ProbeTexts[];
 }
