@@ -27,6 +27,7 @@ from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import ForeignFileError, iterate_results
 from benchmark.record.validity import MEASURED, Validity
 from benchmark.render.figures import counted
+from benchmark.viewer.compaction_data import is_probe_file, read_runs
 from benchmark.viewer.page_data import Gathered, gather
 from benchmark.viewer.validity_data import recorded
 from ctxsift.errors import InputError
@@ -99,18 +100,40 @@ def _run(options: argparse.Namespace) -> int:
     tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
-    gathered = gather(iterate_results(options.paths, skip=skipped.append), _measured(unread))
+    gathered = _gathered(options.paths, skipped, unread)
     damaged = any(not isinstance(error, ForeignFileError) for error in skipped)
     skipped += _unfinished(options.paths) + unread
     for error in skipped:
         tell(f"skipped: {error}")
-    if not gathered.shown:
+    if not gathered.shown and (options.png or options.svg or not gathered.probed):
         raise _nothing(options.paths)
     if options.png or options.svg:
         _draw(gathered, options)
     else:
         _build(gathered, skipped, options)
     return EXIT_USAGE if damaged else EXIT_OK
+
+
+def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[InputError]) -> Gathered:
+    """Return what paths hold, results of probes included.
+
+    Args:
+        paths: results trees, run folders, results of any kind.
+        skipped: what is wrong with files that are left out is added to it.
+        unread: the same of the measurement of the scorer.
+
+    """
+    named = [path for path in paths if path.is_file() and is_probe_file(path)]
+    refused: list[InputError] = []
+    others = [path for path in paths if path not in named]
+    gathered = gather(iterate_results(others, skip=refused.append), _measured(unread))
+    # Only what is no ordinary result is looked at once more.
+    foreign = [Path(error.where) for error in refused if isinstance(error, ForeignFileError)]
+    found = [path for path in foreign if path.is_file() and is_probe_file(path)]
+    # A folder of nothing else is no empty one.
+    told = {str(each) for path in found for each in (path, *path.parents)}
+    skipped += [error for error in refused if error.where not in told]
+    return replace(gathered, probed=read_runs([*named, *found], skipped))
 
 
 def _nothing(paths: Sequence[Path]) -> InputError:
@@ -146,8 +169,8 @@ def _watch(options: argparse.Namespace) -> int:
 def _page_now(paths: Sequence[Path]) -> str:
     """Return the page of what there is now. Raises InputError while there is nothing to show."""
     skipped: list[InputError] = []
-    gathered = gather(iterate_results(paths, skip=skipped.append), _measured(skipped))
-    if not gathered.shown:
+    gathered = _gathered(paths, skipped, skipped)
+    if not gathered.shown and not gathered.probed:
         raise _nothing(paths)
     return _page(gathered, skipped, paths)
 
@@ -155,8 +178,8 @@ def _page_now(paths: Sequence[Path]) -> str:
 def _page(gathered: Gathered, skipped: Sequence[InputError], paths: Sequence[Path]) -> str:
     from benchmark.viewer.page import build_page
 
-    title = f"CtxSift Bench: {counted(len(gathered.shown), 'result')}"
-    return build_page(replace(gathered, retention=_retention(gathered, paths)), skipped, title=title)
+    gathered = replace(gathered, retention=_retention(gathered, paths))
+    return build_page(gathered, skipped, title=f"CtxSift Bench: {_content(gathered)}")
 
 
 def _measured(unread: list[InputError]) -> Validity | None:
@@ -193,12 +216,20 @@ def _unfinished(paths: Sequence[Path]) -> list[InputError]:
     ]
 
 
+def _content(gathered: Gathered) -> str:
+    """Return how much a page shows, in words."""
+    parts = [counted(len(gathered.shown), "result")] if gathered.shown else []
+    parts += [counted(len(gathered.probed), "probe run")] if gathered.probed else []
+    return ", ".join(parts)
+
+
 def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.Namespace) -> None:
     target = _target(options)
     refuse_input(target, options.paths)
     write_atomically(target, _page(gathered, skipped, options.paths))
-    answers = sum(len(result.cases) for result in gathered.results)
-    told = f"{counted(len(gathered.shown), 'result')}, {counted(answers, 'answer')}"
+    told = _content(gathered)
+    if gathered.shown:
+        told += f", {counted(sum(len(result.cases) for result in gathered.results), 'answer')}"
     show(f"{target}: {told}, {target.stat().st_size / 1e6:.1f} MB")
     if options.open and not webbrowser.open(target.resolve().as_uri()):
         tell(f"no browser could be started; open {target.resolve().as_uri()}")

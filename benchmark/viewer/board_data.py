@@ -30,6 +30,7 @@ from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
 from benchmark.viewer.charts import keyed_references, lift_interval, reference_lines
+from benchmark.viewer.compaction_data import run_infos
 from benchmark.viewer.page_data import NO_ANSWER, Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
@@ -104,6 +105,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         retention=[_retention(each, ids) for each in gathered.retention],
         model_columns=[title for title in models.COLUMNS if any(title in _told(row.result) for row, _ in rows)],
         has_choosers=any(row.result.cases and not row.result.is_reference for row, _ in rows),
+        probed=run_infos(gathered.probed),
     )
 
 

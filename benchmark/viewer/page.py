@@ -26,6 +26,7 @@ from benchmark.viewer.board_data import detail, overview
 from benchmark.viewer.case_items import case_items
 from benchmark.viewer.charts import chart_pack
 from benchmark.viewer.choosing_data import choosers
+from benchmark.viewer.compaction_data import compaction_packs
 from benchmark.viewer.page_data import Gathered, pairs, shelve
 from benchmark.viewer.page_records import Pairs
 from benchmark.viewer.slice_data import slice_pack
@@ -87,6 +88,7 @@ def _packs(gathered: Gathered) -> dict[str, str]:
         "slices": slice_pack(gathered),
         "items": case_items(gathered),
     }
+    packs |= compaction_packs(gathered.probed)
     packs |= {f"result-{shown.key}": detail(shown) for shown in gathered.shown}
     packs |= {f"shelf-{number}": shelf for number, shelf in enumerate(shelves)}
     # Packing frees Python's lock, so it goes on beside what is still to be written.

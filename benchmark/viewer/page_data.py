@@ -23,6 +23,7 @@ from benchmark.render.pair import NOT_COMPARABLE, no_verdict
 from benchmark.render.pair_words import AnswerTokens, pair_sentence
 from benchmark.scoring import COMPONENTS
 from benchmark.statistics import Difference, mean
+from benchmark.viewer.compaction_data import ProbeRun
 from benchmark.viewer.page_records import (
     CaseRow,
     CatalogEntry,
@@ -88,6 +89,7 @@ class Gathered:
             input, so together they pack into a fraction.
         validity: how far scores can be trusted, where that was measured.
         retention: what the results of each board keep of the output, where that is shown.
+        probed: results of probes, which have views of their own.
 
     """
 
@@ -97,6 +99,7 @@ class Gathered:
     comparisons: Comparisons
     validity: Validity | None = None
     retention: tuple[RetentionBoard, ...] = ()
+    probed: tuple[ProbeRun, ...] = ()
 
     @property
     def results(self) -> list[StoredResult]:
