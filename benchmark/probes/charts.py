@@ -13,7 +13,7 @@ from benchmark.probes.figures import ProbeBoard, Row
 from benchmark.probes.nulls import NULLS, ORACLE
 from benchmark.probes.references import PUBLISHED
 from benchmark.record.base import Json
-from benchmark.viewer.charts import light_theme
+from benchmark.render.theme import light_theme
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 

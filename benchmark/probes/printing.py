@@ -14,7 +14,7 @@ import msgspec
 from benchmark.analysis.comparison import beyond_chance
 from benchmark.analysis.figures import Form
 from benchmark.cli.console import terminal
-from benchmark.judges.rubric import Criterion, RubricDimension
+from benchmark.judges.rubric import FULL, Criterion, RubricDimension
 from benchmark.probes.figures import ProbeBoard, ProbeEstimate, Row
 from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import ENDS, NULLS
@@ -102,6 +102,36 @@ def summary_of(result: ProbeResult) -> str:
 def heading_of(board: ProbeBoard) -> str:
     """Return whose probes a board is about."""
     return f"Probes {MADE[board.maker]}: {board.probes}, asked {board.asked} times"
+
+
+def findings_of(board: ProbeBoard) -> Iterator[str]:
+    """Yield for each budget which methods keep the most, in a sentence: those than which none is better, as ranked."""
+    groups: dict[int | None, list[Row]] = {}
+    for row in board.rows:
+        if row.rank:
+            groups.setdefault(row.budget, []).append(row)
+    for budget, rows in groups.items():
+        limit = f"With at most {budget:,} tokens for a summary" if budget else "Without a token limit"
+        best = max(rows, key=lambda row: row.score.value)
+        leaders = [row.label for row in rows if row.rank and row.rank.place == 1]
+        left = f"with {form_text(SHARE, 1 / best.ratio)} of the tokens"
+        score = f"{form_text(POINTS, best.score.value)} of {FULL:g}, {left}"
+        if best.score.interval is None:
+            yield (
+                f"{limit}, {best.label} has the highest score ({score}); with fewer than {MIN_CLUSTERS} sessions, no "
+                "difference is significant."
+            )
+        elif len(leaders) == 1:
+            yield f"{limit}, {best.label} keeps the most ({score})."
+        else:
+            yield (
+                f"{limit}, {_listed(leaders)} keep the most; the differences between them are not significant "
+                f"(highest: {best.label}, {score})."
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def tables_of(board: ProbeBoard) -> Iterator[BoardTable]:

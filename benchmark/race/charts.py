@@ -10,7 +10,7 @@ import vl_convert
 
 from benchmark.race.simulating import Simulated
 from benchmark.record.base import Json
-from benchmark.viewer.charts import light_theme
+from benchmark.render.theme import light_theme
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 

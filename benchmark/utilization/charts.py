@@ -11,9 +11,9 @@ from string import Template
 import vl_convert
 
 from benchmark.record.base import Json, to_json
+from benchmark.render.theme import light_theme
 from benchmark.utilization.printing import figure_rows, headline, verdicts_shown
 from benchmark.utilization.records import BINS, ChunkVerdict, RowState, RowUtilization, Utilization
-from benchmark.viewer.charts import light_theme
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 from ctxsift.terminal import in_line

@@ -40,6 +40,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
+  python -m benchmark.viewer --open results/probes.json    (methods of compaction, as probes find them)
   python -m benchmark.viewer --watch --open results/       (while runs go on, until Ctrl-C)
 
 The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.

@@ -22,6 +22,7 @@ from benchmark.record.base import Interval, Json, known
 from benchmark.record.read import StoredResult
 from benchmark.record.summary import Dimension, Group, Summary
 from benchmark.render.figures import board_title
+from benchmark.render.theme import light_theme, themes
 from benchmark.scoring import bootstrap_cores
 from benchmark.statistics import Clusters, interval_of, mean, percentile
 from benchmark.statistics import Interval as Ends
@@ -47,7 +48,6 @@ from ctxsift.files import write_atomically
 from ctxsift.terminal import one_line
 
 FOLDER = Path(__file__).parent / "charts"
-_THEME = "theme"
 # The picture whose points have names.
 _POINTS = "score-latency"
 _BINS = 20
@@ -64,10 +64,6 @@ Row = TypeVar("Row", bound=ChartRow)
 
 def specifications() -> dict[str, Json]:
     """Return the Vega-Lite specifications by name."""
-    return {name: found for name, found in _files().items() if name != _THEME}
-
-
-def _files() -> dict[str, Json]:
     files = {file.name.split(".")[0]: file for file in FOLDER.glob("*.json")}
     return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in sorted(files.items())}
 
@@ -76,7 +72,7 @@ def chart_pack(gathered: Gathered) -> ChartPack:
     """Return everything that the page draws pictures from."""
     return ChartPack(
         specifications=specifications(),
-        themes=_files()[_THEME],
+        themes=themes(),
         tables={name: table_columns(kind) for name, kind in data_sets().items()},
         rows=chart_rows(gathered),
     )
@@ -368,9 +364,3 @@ def _layers(specification: Json, data: dict[str, Any]) -> Json:
         return "name" not in layer or any(getattr(row, layer["name"]) for row in data[layer["data"]["name"]])
 
     return {"layer": [layer for layer in specification["layer"] if is_drawn(layer)]}
-
-
-def light_theme() -> Json:
-    """Return the configuration of pictures in files."""
-    theme: Json = _files()[_THEME]["light"]
-    return theme | {"background": "white", "padding": 16}

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from benchmark.analysis.comparison import beyond_chance
 from benchmark.probes.costs import Prices, costs_of
 from benchmark.probes.figures import ProbeBoard, ProbeEstimate, Row, boards
 from benchmark.probes.model import ProbeType
-from benchmark.probes.nulls import ENDS, row_of
-from benchmark.probes.printing import heading_of, shared_though_apart, summary_of
+from benchmark.probes.nulls import ENDS, NULLS, row_of
+from benchmark.probes.printing import findings_of, heading_of, shared_though_apart, summary_of
 from benchmark.probes.printing_probes import said, wrong_said
 from benchmark.probes.records import (
     RESULT_FILE,
@@ -100,7 +102,7 @@ def run_infos(runs: Sequence[ProbeRun]) -> list[ProbeRunInfo]:
 def compaction_packs(runs: Sequence[ProbeRun]) -> Iterator[tuple[str, PageRecord]]:
     """Yield what is unpacked on demand, by name: of each run its figures, and the texts of each of its sessions."""
     for number, run in enumerate(runs):
-        asked = _Asked(run.result)
+        asked = _AskedByProbe(run.result)
         yield f"probes-{number}", probe_pack(run.result, asked)
         if run.result.probes:
             for place, session in enumerate(run.result.sessions):
@@ -110,15 +112,19 @@ def compaction_packs(runs: Sequence[ProbeRun]) -> Iterator[tuple[str, PageRecord
 # Methods -----------------------------------------------------------------------------------------------------------
 
 
-def probe_pack(result: ProbeResult, asked: _Asked) -> ProbePack:
+def probe_pack(result: ProbeResult, asked: _AskedByProbe) -> ProbePack:
     """Return a result without its texts."""
     return ProbePack(
         methods=[one_line(method.label) for method in result.methods],
         types=list(ProbeType),
         states=list(_STATES),
-        boards=[_board(result, board) for board in boards(result)],
+        boards=_boards(result),
         sessions=[_session(result, session, asked) for session in result.sessions] if result.probes else [],
     )
+
+
+def _boards(result: ProbeResult) -> list[MethodBoard]:
+    return [_board(result, board) for board in boards(result)]
 
 
 def _board(result: ProbeResult, board: ProbeBoard) -> MethodBoard:
@@ -129,6 +135,7 @@ def _board(result: ProbeResult, board: ProbeBoard) -> MethodBoard:
     return MethodBoard(
         maker=board.maker,
         about=heading_of(board),
+        findings=[one_line(each) for each in findings_of(board)],
         ages=list(board.ages),
         at_every_age=board.at_every_age,
         rows=[
@@ -137,6 +144,8 @@ def _board(result: ProbeResult, board: ProbeBoard) -> MethodBoard:
         pairs=[
             MethodPair(method=one_line(method), gain=_gain(over, found))
             for (over, method), found in board.differences.items()
+            # One session tells no two methods apart.
+            if len(result.sessions) > 1
         ],
         apart=[one_line(each) for each in shared_though_apart(board)],
         unasked=[one_line(label) for label in board.unasked],
@@ -158,6 +167,7 @@ def _row(row: Row, places: list[int], tokens: float | None) -> MethodRow:
         kept=[None if share is None else _short(share) for share in row.kept],
         kept_of_same=[None if share is None else _short(share) for share in row.kept_of_same],
         is_end=row.method in ENDS,
+        is_control=row.method in NULLS,
     )
 
 
@@ -187,7 +197,7 @@ def _short(value: float) -> float:
 # Sessions ----------------------------------------------------------------------------------------------------------
 
 
-class _Asked:
+class _AskedByProbe:
     """What the methods of a result were asked, and what was answered, by probe."""
 
     def __init__(self, result: ProbeResult) -> None:
@@ -213,14 +223,28 @@ class _Asked:
         return self._answers.get((posed.session, posed.probe), [])
 
 
-def _session(result: ProbeResult, session: ProbedSession, asked: _Asked) -> SessionOfProbes:
+def _session(result: ProbeResult, session: ProbedSession, asked: _AskedByProbe) -> SessionOfProbes:
     return SessionOfProbes(
         name=session.name,
         split=session.split,
         steps=session.steps,
         cuts=session.cuts,
         probes=[_probe(posed, asked) for posed in _posed(result, session)],
+        boards=_boards(_alone(result, session)),
     )
+
+
+def _alone(result: ProbeResult, session: ProbedSession) -> ProbeResult:
+    """Return a result as if it were of one session."""
+    methods = [
+        msgspec.structs.replace(
+            method,
+            contexts=[each for each in method.contexts if each.session == session.name],
+            asked=[each for each in method.asked if each.session == session.name],
+        )
+        for method in result.methods
+    ]
+    return msgspec.structs.replace(result, methods=methods, sessions=[session])
 
 
 def _posed(result: ProbeResult, session: ProbedSession) -> list[PosedProbe]:
@@ -229,7 +253,7 @@ def _posed(result: ProbeResult, session: ProbedSession) -> list[PosedProbe]:
     return sorted(found, key=lambda each: (min(each.evidence, default=0), each.probe))
 
 
-def _probe(posed: PosedProbe, asked: _Asked) -> ProbeOfSession:
+def _probe(posed: PosedProbe, asked: _AskedByProbe) -> ProbeOfSession:
     return ProbeOfSession(
         id=posed.probe,
         type=posed.type,
@@ -253,7 +277,7 @@ def _asked_at(at: int, posed: PosedProbe, found: Sequence[AskedProbe | None]) ->
 # Texts -------------------------------------------------------------------------------------------------------------
 
 
-def session_texts(result: ProbeResult, session: ProbedSession, asked: _Asked) -> SessionTexts:
+def session_texts(result: ProbeResult, session: ProbedSession, asked: _AskedByProbe) -> SessionTexts:
     """Return the texts of a session."""
     left = [
         {each.at: each.sha256 for each in method.contexts if each.session == session.name and each.sha256}
@@ -318,7 +342,7 @@ def _steps(lines: Sequence[str], wanted: set[int]) -> dict[str, list[int]]:
     return {str(step): [begin, end - begin] for (step, begin), end in zip(heads, ends, strict=True) if step in wanted}
 
 
-def _probe_texts(posed: PosedProbe, asked: _Asked) -> ProbeTexts:
+def _probe_texts(posed: PosedProbe, asked: _AskedByProbe) -> ProbeTexts:
     return ProbeTexts(
         gold=[
             RightFrom(
@@ -329,7 +353,7 @@ def _probe_texts(posed: PosedProbe, asked: _Asked) -> ProbeTexts:
             for right in posed.gold
         ],
         must_not=posed.must_not,
-        verdicts=[[each and _verdict(each) for each in found] for _, found in asked.at_cuts(posed)],
+        verdicts=[[_verdict(each) if each else None for each in found] for _, found in asked.at_cuts(posed)],
         answers=asked.answers(posed),
     )
 

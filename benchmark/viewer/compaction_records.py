@@ -45,6 +45,7 @@ class MethodRow(PageRecord, frozen=True, kw_only=True):
         tokens: that are left after a cut, in the mean; None in files that do not tell.
         kept: share of the full score, by age from 0; `kept_of_same`: of the probes that are asked at every age.
         is_end: the right answers, or all there is.
+        is_control: understands nothing of what it keeps.
 
     """
 
@@ -61,6 +62,7 @@ class MethodRow(PageRecord, frozen=True, kw_only=True):
     kept: list[float | None]
     kept_of_same: list[float | None]
     is_end: bool = False
+    is_control: bool = False
 
 
 class MethodPair(PageRecord, frozen=True, kw_only=True):
@@ -75,6 +77,7 @@ class MethodBoard(PageRecord, frozen=True, kw_only=True):
 
     Attributes:
         about: whose probes, how many, how often they are asked.
+        findings: which methods keep the most, in sentences.
         ages: how many are asked at each age; `at_every_age`: how many probes are asked at each of these.
         apart: which methods share a rank though their intervals do not overlap.
         unasked: methods that have no summary at any cut.
@@ -83,6 +86,7 @@ class MethodBoard(PageRecord, frozen=True, kw_only=True):
 
     maker: str
     about: str
+    findings: list[str]
     ages: list[int]
     at_every_age: int
     rows: list[MethodRow]
@@ -125,13 +129,20 @@ class ProbeOfSession(PageRecord, frozen=True, kw_only=True):
 
 
 class SessionOfProbes(PageRecord, frozen=True, kw_only=True):
-    """A session that was probed; `cuts` are the last steps that stood before each."""
+    """A session that was probed.
+
+    Attributes:
+        cuts: the last steps that stood before each.
+        boards: methods on this session alone.
+
+    """
 
     name: str
     split: str
     steps: int
     cuts: list[int]
     probes: list[ProbeOfSession]
+    boards: list[MethodBoard]
 
 
 class ProbePack(PageRecord, frozen=True, kw_only=True):

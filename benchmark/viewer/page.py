@@ -49,6 +49,25 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
         title: of the document.
 
     """
+    # Results of probes need no library for charts.
+    packs, drawing = _packs_and_library(gathered) if gathered.shown else (_packs(gathered), [])
+    style = (FOLDER / "style.css").read_text(encoding="utf-8")
+    scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
+    hashes = " ".join(policy_hash(script) for script in [*scripts, *drawing])
+    page = Template((FOLDER / "index.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        title=html.escape(title),
+        policy=f"default-src 'none'; script-src {hashes}; style-src {policy_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        overview=_data(overview(gathered, skipped)),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+        packs="\n".join(f'<script type="text/plain" id="pack-{name}">{text}</script>' for name, text in packs.items()),
+    )
+
+
+def _packs_and_library(gathered: Gathered) -> tuple[dict[str, str], list[str]]:
+    """Return what is unpacked on demand, the library that draws charts included, and the script of that library."""
     # Bundling takes a second and holds Python's lock, so it is done beside this process.
     with subprocess.Popen([sys.executable, "-c", _BUNDLE], stdout=subprocess.PIPE) as drawing:
         try:
@@ -61,20 +80,7 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
         raise subprocess.CalledProcessError(drawing.returncode, drawing.args)
     # An inline script tells nobody when it has run.
     vega = bundle + '\nwindow.dispatchEvent(new Event("vega"));\n'
-    packs["vega"] = _packed(vega.encode())
-    style = (FOLDER / "style.css").read_text(encoding="utf-8")
-    scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
-    hashes = " ".join(policy_hash(script) for script in [*scripts, vega])
-    page = Template((FOLDER / "index.html").read_text(encoding="utf-8"))
-    return page.substitute(
-        title=html.escape(title),
-        policy=f"default-src 'none'; script-src {hashes}; style-src {policy_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        overview=_data(overview(gathered, skipped)),
-        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
-        packs="\n".join(f'<script type="text/plain" id="pack-{name}">{text}</script>' for name, text in packs.items()),
-    )
+    return packs | {"vega": _packed(vega.encode())}, [vega]
 
 
 def _packs(gathered: Gathered) -> dict[str, str]:

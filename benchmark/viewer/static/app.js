@@ -3,6 +3,7 @@
 import { Board } from "./board.js";
 import { CaseView } from "./case.js";
 import { CasesByModel } from "./case_items.js";
+import { Compaction } from "./compaction.js";
 import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
 import { Pictures } from "./pictures.js";
@@ -17,7 +18,7 @@ import { Versus } from "./versus.js";
 
 /** @import { Query, Route } from "./route.js" */
 
-const VIEWS = [
+const OF_RESULTS = [
   ["board", "Leaderboard"],
   ["pictures", "Charts"],
   ["compare", "Head to head"],
@@ -26,15 +27,20 @@ const VIEWS = [
   ["slices", "Slices"],
   ["cases", "Cases"],
 ];
+const VIEWS = [
+  ...(overview.results.length ? OF_RESULTS : []),
+  ...(overview.probed?.length ? [["compaction", "Compaction"]] : []),
+];
 const KEYS = [
   [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
   ["/", "find"],
   ["j k, → ←", "next and previous case"],
-  ["u", "up: from a case to its result, from there to the leaderboard"],
+  ["u", "up: from a case to its result, from there to the first view"],
   ["?", "this list"],
 ];
 
 const FILTERED = ["board", "pictures"];
+const OF_PROBES = ["compaction", "session", "probe", "pair"];
 
 /** @param {Query} query */
 const filtersOf = ({ q, track, phase, quant, all }) => ({ q, track, phase, quant, all });
@@ -66,6 +72,7 @@ class Boundary extends Component {
 
 /** @param {{ route: Route }} props */
 function View({ route: { view, parts, query } }) {
+  if (view === "compaction") return html`<${Compaction} query=${query} />`;
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
@@ -104,9 +111,11 @@ function pressed(event) {
 }
 
 function App() {
-  const asked = useRoute();
-  // Whatever an address calls a run, it is one view.
-  const route = { ...asked, parts: asked.parts.map((part) => resultOf(part)?.id ?? part) };
+  const found = useRoute();
+  const asked = found.view === "board" ? { ...found, view: VIEWS[0][0] } : found;
+  // Whatever an address calls a run, it is one view. Sessions and methods are no runs.
+  const parts = OF_PROBES.includes(asked.view) ? asked.parts : asked.parts.map((part) => resultOf(part)?.id ?? part);
+  const route = { ...asked, parts };
   const theme = useTheme();
   const first = useRef(true);
   const place = [route.view, ...route.parts, route.query.case ?? ""].join("\n");

@@ -127,8 +127,8 @@ const hintOf = ({ figures }) =>
     .join("; ");
 
 /**
- * @param {PageBoardRow} row
- * @param {RankInfo | undefined} rank
+ * @param {{ is_reference?: boolean }} row
+ * @param {RankInfo | null | undefined} rank
  */
 const rankText = ({ is_reference }, rank) => {
   if (!rank) return is_reference ? "ref" : UNKNOWN;
@@ -348,15 +348,19 @@ const classOf = (row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "ref
 /** @param {string} key */
 const wordId = (key) => `word-${key.replaceAll(" ", "-")}`;
 
+const marks = Object.entries({ ...overview.marks, ...overview.flags }).map(([title, hint]) => ({
+  key: title,
+  title,
+  hint,
+}));
+
 /**
  * What columns, marks and badges mean: the words that stand there on hover.
- * @param {{ columns: Column<PageBoardRow>[] }} props
+ * @param {{ words: { key: string, title: string, hint?: string }[] }} props
  */
-function Words({ columns }) {
-  const marks = Object.entries({ ...overview.marks, ...overview.flags });
-  const all = [...columns, ...marks.map(([title, hint]) => ({ key: title, title, hint }))];
+function Words({ words }) {
   return html`<section><h2 id="words" tabindex="-1">What the words mean</h2>
-    <dl class="pairs words">${all.map(
+    <dl class="pairs words">${words.map(
       ({ key, title, hint }) => html`<div id=${wordId(key)} tabindex="-1"><dt>${title}</dt><dd>${hint}</dd></div>`,
     )}</dl></section>`;
 }
@@ -407,8 +411,22 @@ function Board({ query }) {
       baseline are ranked.</p>
     <${Doubts} />
     <${LeftOut} />
-    <${Words} columns=${shownBoards[0]?.columns ?? []} />
+    <${Words} words=${[...(shownBoards[0]?.columns ?? []), ...marks]} />
     <p class="legend">${whole(answers)} answers; built ${overview.built}.</p>`;
 }
 
-export { Board, boardOf, chosenResults, Flags, isRival, LineFlag, MOST_CHOSEN, ResultFilters };
+export {
+  Board,
+  boardOf,
+  chosenResults,
+  Flags,
+  isRival,
+  LeftOut,
+  LineFlag,
+  listed,
+  MOST_CHOSEN,
+  ResultFilters,
+  rankText,
+  Words,
+  wordId,
+};

@@ -614,6 +614,7 @@ export interface MethodRow {
   kept: (number | null)[];
   kept_of_same: (number | null)[];
   is_end?: boolean;
+  is_control?: boolean;
 }
 
 /** Two methods of a board that both have a rank; the gain is that of the method over the other one. */
@@ -626,6 +627,7 @@ export interface MethodPair {
 export interface MethodBoard {
   maker: string;
   about: string;
+  findings: string[];
   ages: number[];
   at_every_age: number;
   rows: MethodRow[];
@@ -653,13 +655,14 @@ export interface ProbeOfSession {
   asked: AskedAtCut[];
 }
 
-/** A session that was probed; `cuts` are the last steps that stood before each. */
+/** A session that was probed. */
 export interface SessionOfProbes {
   name: string;
   split: string;
   steps: number;
   cuts: number[];
   probes: ProbeOfSession[];
+  boards: MethodBoard[];
 }
 
 /** A result of probes without its texts. */
@@ -717,7 +720,7 @@ export interface RightFrom {
 export interface ProbeTexts {
   gold: RightFrom[];
   must_not: string[];
-  verdicts: ((ContextVerdict | null)[])[];
+  verdicts: (ContextVerdict | null)[][];
   answers?: ProbeAnswer[];
 }
 

@@ -4,7 +4,7 @@ import { elementOf, useEffect, useState } from "./dom.js";
 /**
  * @import {
  *   PageAnswer, PageBoardRow, BoardItems, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview,
- *   Pair, Pairs, PageQuestion, Shelf, SlicePack, ViewTexts,
+ *   Pair, Pairs, PageQuestion, ProbePack, SessionTexts, Shelf, SlicePack, ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */
@@ -50,6 +50,18 @@ const caseItems = async () => ({ boards: await pack("items"), catalog: await pac
 
 /** @returns {Promise<Pair[] | null>} */
 const allPairs = async () => /** @type {Pairs} */ (await pack("pairs")).found;
+
+/**
+ * A result of probes without its texts, by its place among those of the page.
+ * @type {(run: number) => Promise<ProbePack>}
+ */
+const probePack = (run) => pack(`probes-${run}`);
+
+/**
+ * The texts of one of its sessions.
+ * @type {(run: number, session: number) => Promise<SessionTexts>}
+ */
+const sessionTexts = (run, session) => pack(`probes-${run}-${session}`);
 
 /** @type {() => Promise<ChooserInfo[]>} */
 const choosers = () => pack("choosing");
@@ -155,9 +167,11 @@ export {
   figureOf,
   overview,
   packedText,
+  probePack,
   questionOf,
   resultOf,
   results,
+  sessionTexts,
   slicePack,
   useLoaded,
 };

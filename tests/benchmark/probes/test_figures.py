@@ -8,7 +8,14 @@ from msgspec.structs import replace
 from benchmark.judges.rubric import Criterion, RubricDimension
 from benchmark.probes.figures import ProbeBoard, boards
 from benchmark.probes.model import Maker, ProbeType
-from benchmark.probes.printing import boards_csv, boards_json, boards_markdown, print_boards, tables_of
+from benchmark.probes.printing import (
+    boards_csv,
+    boards_json,
+    boards_markdown,
+    findings_of,
+    print_boards,
+    tables_of,
+)
 from benchmark.probes.records import (
     AskedProbe,
     GoldStatement,
@@ -266,3 +273,25 @@ def test_a_shared_rank_with_intervals_apart_has_a_word() -> None:
     shared = [row for row in board.rows if row.rank and row.rank.tied]
     note = next(tables_of(board)).note
     assert ("share a rank, although their intervals do not overlap" in note) is bool(shared)
+
+
+def test_the_finding_names_those_than_which_none_is_better() -> None:
+    def found(sessions: str, **scores: float) -> list[str]:
+        asked_of = {
+            name: [asked(session, 0, score + (0.3 if session in "aceg" else 0)) for session in sessions]
+            for name, score in scores.items()
+        }
+        return list(findings_of(only_board(result(asked_of))))
+
+    limit = "With at most 2,000 tokens for a summary, "
+    assert found("abcdefgh", one=3, two=1) == [f"{limit}one 2k keeps the most (3.15 of 5, with 25% of the tokens)."]
+    (shared,) = found("abcdefgh", one=3, two=1, three=3)
+    assert shared == (
+        f"{limit}one 2k and three 2k keep the most; the differences between them are not significant (highest: one 2k, "
+        "3.15 of 5, with 25% of the tokens)."
+    )
+    (few,) = found("abcd", one=3, two=1)
+    assert few.startswith(f"{limit}one 2k has the highest score (3.15 of 5")
+    assert "fewer than 5 sessions" in few
+    # The ends of the scale are found nowhere.
+    assert found("abcdefgh", gold=5, one=3) == found("abcdefgh", one=3)

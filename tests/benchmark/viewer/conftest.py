@@ -1,4 +1,4 @@
-"""A browser, and the page of results that do not belong together."""
+"""A browser, the page of results that do not belong together, and a result of probes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmark.probes.records import ProbeResult
+from benchmark.probes.running import run_scenarios
+from benchmark.probes.scenarios import scenarios_of
+from benchmark.probes.subjects import recorded_subjects
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.mixed import mixed_results
 from tests.support.pages import page_of
@@ -27,3 +31,9 @@ def mixed_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mixed")
     page_of(mixed_results(folder / "results"), folder / "page.html")
     return folder / "page.html"
+
+
+@pytest.fixture(scope="session")
+def probed() -> ProbeResult:
+    scenarios = scenarios_of(["gold", "everything", "text", "anchored", "random-1", "random-2"], [2000])
+    return run_scenarios(recorded_subjects(["parcelgrid", "wattline"]), scenarios)

@@ -40,7 +40,7 @@ def _type(hint: Any, *, optional: bool = False) -> str:
     origin = get_origin(hint)
     if origin is list:
         inner = _type(arguments[0])
-        return f"({inner})[]" if "|" in inner else f"{inner}[]"
+        return f"({inner})[]" if isinstance(arguments[0], types.UnionType) else f"{inner}[]"
     if origin is dict:
         return f"Record<string, {_type(arguments[1])}>"
     if isinstance(hint, types.UnionType):

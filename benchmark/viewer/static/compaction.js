@@ -1,0 +1,215 @@
+// Compaction: how much of a session is left by the methods that shorten it, as probes of that session find it.
+import { LeftOut, rankText, Words, wordId } from "./board.js";
+import { Heading, html } from "./dom.js";
+import { fixed, interval, signed, UNKNOWN, whole } from "./format.js";
+import { ScoreByTokens } from "./plot.js";
+import { overview, probePack, useLoaded } from "./store.js";
+import { Choice, sortRows, Table } from "./table.js";
+
+/** @import { MethodBoard, MethodRow, ProbePack } from "./page_records.d.ts" */
+/** @import { Query } from "./route.js" */
+/** @import { Column } from "./table.js" */
+
+const FULL = 5;
+const SHADES = 5;
+
+/**
+ * The place of the run that an address names; the first one where it names none.
+ * @param {Query} query
+ */
+const runOf = (query) =>
+  Math.max(
+    0,
+    (overview.probed ?? []).findIndex(({ id }) => id === query.run),
+  );
+
+/** @param {{ query: Query }} props */
+function RunChoice({ query }) {
+  const runs = (overview.probed ?? []).map(({ id }) => id);
+  if (runs.length < 2) return null;
+  return html`<${Choice} label="Run" name="run" value=${runs[runOf(query)]} options=${runs} all=${false} />`;
+}
+
+/**
+ * A score from 0 to 5 on a ground that is darker where it is higher.
+ * @param {{ score: number | null | undefined }} props
+ */
+function Shade({ score }) {
+  if (score === null || score === undefined) return html`<span class="shade">${UNKNOWN}</span>`;
+  const shade = Math.min(SHADES - 1, Math.floor((SHADES * score) / FULL));
+  return html`<span class=${`shade s${shade}`}>${fixed(score, 2)}</span>`;
+}
+
+/** @param {{ row: MethodRow }} props */
+function Lift({ row: { lift } }) {
+  if (!lift) return UNKNOWN;
+  return html`${signed(lift.value, 2)}${lift.may_be_chance && "="}`;
+}
+
+/**
+ * @param {MethodBoard} board
+ * @param {string[]} types
+ * @returns {Column<MethodRow>[]}
+ */
+function columnsOf(board, types) {
+  // Draws of random lines are asked several times over.
+  const asked = board.rows.find(({ methods }) => methods.length === 1)?.types ?? {};
+  return [
+    {
+      key: "rank",
+      title: "rank",
+      hint: "among the methods with the same limit: 1 + the number of methods that are significantly better; = is shared; ref is an end of the scale, which competes with none",
+      kind: "",
+      value: ({ rank }) => rank?.place,
+      cell: (row) => rankText({ is_reference: row.is_end }, row.rank),
+    },
+    {
+      key: "method",
+      title: "method",
+      hint: "how older steps are shortened; 2k: to 2,000 tokens",
+      kind: "name",
+      value: ({ label }) => label,
+      cell: ({ label }) => label,
+    },
+    {
+      key: "tokens",
+      title: "tokens left",
+      hint: "in the context after a cut, in the mean, and the share of all tokens before it",
+      kind: "number",
+      value: ({ left }) => left,
+      cell: ({ tokens, left }) => html`${whole(tokens)} <small>${fixed(100 * left, 0)}%</small>`,
+    },
+    {
+      key: "score",
+      title: "score",
+      hint: "0 to 5: how much of the right answers the context still says; in brackets, the 95 % interval",
+      kind: "number",
+      value: ({ score }) => score.value,
+      cell: ({ score }) =>
+        html`<b>${fixed(score.value, 2)}</b> <small>${interval(score.interval, (end) => fixed(end, 2))}</small>`,
+    },
+    {
+      key: "lift",
+      title: "lift",
+      hint: "score above that of the best simple control with the same limit; = may be chance",
+      kind: "number",
+      value: ({ lift }) => lift?.value,
+      cell: (row) => html`<${Lift} row=${row} />`,
+    },
+    ...types.map(
+      /** @returns {Column<MethodRow>} */ (type) => ({
+        key: type,
+        title: `${type} (${whole(asked[type]?.count)})`,
+        hint: `score on questions about ${TYPES[type] ?? "this"}; in brackets, how many they are`,
+        kind: "number",
+        value: (row) => row.types[type]?.value,
+        cell: (row) => html`<${Shade} score=${row.types[type]?.value} />`,
+      }),
+    ),
+  ];
+}
+
+/** @type {Record<string, string>} */
+const TYPES = {
+  recall: "facts of earlier steps, such as a value or the cause of an error",
+  artifact: "the files that were made, changed or read",
+  continuation: "what is to be done next",
+  decision: "what was chosen, and why",
+  constraint: "what the user demands or forbids",
+};
+
+const WORDS = [
+  { key: "gold", title: "gold", hint: "the right answers as the summary: as good as it can be" },
+  { key: "everything", title: "everything", hint: "all steps, nothing shortened" },
+  {
+    key: "control",
+    title: "simple control",
+    hint: "random lines, the first or last lines, or a text that is cut off: they understand nothing of what they keep",
+  },
+  { key: "cut", title: "cut", hint: "where a session is shortened: the steps before it, except for the latest ones" },
+];
+
+/** @param {number | null} budget */
+const limitOf = (budget) => (budget === null ? "No token limit" : `At most ${whole(budget)} tokens for a summary`);
+
+/** @param {{ board: MethodBoard, types: string[], query: Query }} props */
+function Methods({ board, types, query }) {
+  const columns = columnsOf(board, types);
+  const sort = query.sort ?? "";
+  const budgets = [...new Set(board.rows.map(({ budget }) => budget))];
+  return html`<section class="picture"><h2>Score against tokens left</h2>
+      <p>0 to 5, with 95 % intervals; further up and to the left is better. ■ no token limit, ● with a limit,
+        hollow: simple controls. Dashed: the right answers themselves, and all steps.</p>
+      <${ScoreByTokens} rows=${board.rows} />
+    </section>
+    ${budgets.map(
+      (budget) => html`<h2>${limitOf(budget)}</h2>
+      <${Table}
+        label=${`Methods: ${limitOf(budget)}`}
+        columns=${columns}
+        rows=${sortRows(
+          board.rows.filter((row) => row.budget === budget),
+          columns,
+          sort,
+        )}
+        sort=${sort}
+        keyOf=${(/** @type {MethodRow} */ { label }) => label}
+        classOf=${(/** @type {MethodRow} */ row) => (row.is_end || row.is_control ? "reference" : undefined)}
+        wordOf=${wordId}
+      />`,
+    )}
+    ${
+      (board.apart ?? []).length + (board.unasked ?? []).length > 0 &&
+      html`<ul class="notes">
+        ${board.apart?.map((note) => html`<li>${note}.</li>`)}
+        ${board.unasked?.map((label) => html`<li>${label} has no summary at any cut, so it was asked nothing.</li>`)}
+      </ul>`
+    }
+    <${Words} words=${[...columns, ...WORDS]} />`;
+}
+
+/** @param {{ pack: ProbePack, query: Query }} props */
+function Chosen({ pack, query }) {
+  const session = pack.sessions.find(({ name }) => name === query.session);
+  const boards = session?.boards ?? pack.boards;
+  const board = boards.find(({ maker }) => maker === query.made) ?? boards[0];
+  const makers = pack.boards.map(({ maker }) => maker);
+  return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <${RunChoice} query=${query} />
+      ${
+        pack.sessions.length > 1 &&
+        html`<${Choice}
+          label="Session"
+          name="session"
+          value=${session?.name}
+          options=${pack.sessions.map(({ name }) => name)}
+        />`
+      }
+      ${
+        makers.length > 1 &&
+        html`<${Choice} label="Probes made by" name="made" value=${board?.maker} options=${makers} all=${false} />`
+      }
+    </form>
+    ${
+      board
+        ? html`${board.findings.map((finding) => html`<p class="lead">${finding}</p>`)}
+          <p class="legend">${board.about}.</p>
+          <${Methods} board=${board} types=${pack.types} query=${query} />`
+        : html`<p>No method could be asked anything.</p>`
+    }`;
+}
+
+/** @param {{ query: Query }} props */
+function Compaction({ query }) {
+  const run = runOf(query);
+  const pack = useLoaded(() => probePack(run), [run]);
+  const head = html`<${Heading} title="Compaction" />
+    <p class="lead">An agent's session grows until older steps are shortened. Probes are questions about those steps: does
+      the context that is left still say the answer?</p>`;
+  if (!pack) return html`${head}<p role="status">Unpacking…</p>`;
+  return html`${head}<${Chosen} pack=${pack} query=${query} />
+    <p class="legend">${overview.probed?.[run]?.about}</p>
+    ${!overview.results.length && html`<${LeftOut} />`}`;
+}
+
+export { Compaction };

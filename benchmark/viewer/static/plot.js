@@ -1,0 +1,97 @@
+// Pictures of methods that shorten a session, as SVG: the policy of the page allows no styles in its elements.
+import { html, useEffect, useRef, useState } from "./dom.js";
+import { fixed } from "./format.js";
+import { logTicks, namedMarks } from "./layout.js";
+
+/** @import { MethodRow } from "./page_records.d.ts" */
+
+const HEIGHT = 420;
+const PAD = { left: 34, right: 12, top: 14, bottom: 40 };
+const FULL = 5;
+// Two names of lines closer than this would cover each other.
+const APART = 0.3;
+
+/** The width of an element, in pixels, also after it changes; 0 before it is known. */
+function useWidth() {
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const measure = () => setWidth(region.current?.clientWidth ?? 0);
+    measure();
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
+  }, []);
+  return { region, width };
+}
+
+/**
+ * Marks differ in shape, not in colour alone.
+ * @param {{ row: MethodRow, x: number, y: number }} props
+ */
+function Dot({ row: { budget, is_control }, x, y }) {
+  const kind = `dot${is_control ? " open" : ""}`;
+  if (budget === null) return html`<rect class=${kind} x=${x - 5} y=${y - 5} width="10" height="10" />`;
+  return html`<circle class=${kind} cx=${x} cy=${y} r="5" />`;
+}
+
+/**
+ * Scores against the share of the tokens that is left; the ends of the scale are lines.
+ * @param {{ rows: MethodRow[] }} props
+ */
+function ScoreByTokens({ rows }) {
+  const { region, width } = useWidth();
+  const measured = rows.filter((row) => !row.is_end);
+  const low = Math.min(...measured.map(({ left }) => left)) / 1.15;
+  const high = Math.max(...measured.map(({ left }) => left)) * 1.6;
+  const xOf = (/** @type {number} */ left) =>
+    PAD.left + (Math.log(left / low) / Math.log(high / low)) * (width - PAD.left - PAD.right);
+  const yOf = (/** @type {number} */ score) => HEIGHT - PAD.bottom - (score / FULL) * (HEIGHT - PAD.top - PAD.bottom);
+  const marks = measured.map((row) => ({ row, x: xOf(row.left), y: yOf(row.score.value), label: row.label }));
+  const spots = namedMarks(marks, { width, height: HEIGHT - PAD.bottom });
+  const ends = rows.filter((row) => row.is_end);
+  const values = ends.map(({ score }) => score.value);
+  const areNear = Math.max(...values) - Math.min(...values) < APART;
+  const named = ends.map(({ label, score }) => ({ text: `${label} ${fixed(score.value, 2)}`, at: score.value }));
+  const names = areNear ? [{ text: named.map(({ text }) => text).join(", "), at: Math.min(...values) }] : named;
+  const drawn = html`<svg class="plot" width=${width} height=${HEIGHT} role="img"
+      aria-label="score against tokens left, of each method; the tables below have its figures">
+    ${[0, 1, 2, 3, 4, 5].map(
+      (score) => html`<line class="grid" x1=${PAD.left} x2=${width - PAD.right} y1=${yOf(score)} y2=${yOf(score)} />
+        <text class="tick" x=${PAD.left - 8} y=${yOf(score) + 4} text-anchor="end">${score}</text>`,
+    )}
+    ${logTicks(low, high).map(
+      (tick) => html`<line class="grid" x1=${xOf(tick)} x2=${xOf(tick)} y1=${yOf(0)} y2=${yOf(0) + 5} />
+        <text class="tick" x=${xOf(tick)} y=${yOf(0) + 18} text-anchor="middle">${fixed(100 * tick, 0)}%</text>`,
+    )}
+    <text class="tick" x=${width - PAD.right} y=${HEIGHT - 6} text-anchor="end">tokens left (logarithmic) →</text>
+    ${ends.map(
+      ({ score }) =>
+        html`<line class="end" x1=${PAD.left} x2=${width - PAD.right} y1=${yOf(score.value)} y2=${yOf(score.value)} />`,
+    )}
+    ${
+      ends.length > 0 &&
+      names.map(
+        ({ text, at }) =>
+          html`<text class="tick" x=${width - PAD.right} y=${yOf(at) + 14} text-anchor="end">${text}</text>`,
+      )
+    }
+    ${marks.map(({ row: { score }, x }) => {
+      const { interval: ends } = score;
+      return ends && html`<line class="whisker" x1=${x} x2=${x} y1=${yOf(ends.low)} y2=${yOf(ends.high)} />`;
+    })}
+    ${marks.map((mark) => {
+      const spot = spots.get(mark);
+      return html`<g>
+        ${
+          spot?.isMoved &&
+          html`<line class="leader" x1=${mark.x} y1=${mark.y} x2=${spot.x > mark.x ? spot.x - 2 : mark.x} y2=${spot.y} />`
+        }
+        <${Dot} ...${mark} />
+        <text x=${spot?.x} y=${(spot?.y ?? 0) + 4}>${mark.label}</text>
+      </g>`;
+    })}
+  </svg>`;
+  return html`<div class="plotted" ref=${region}>${width > 0 && drawn}</div>`;
+}
+
+export { ScoreByTokens };
