@@ -23,7 +23,9 @@ from benchmark.scoring import Embedder
 from benchmark.stress import breaking_even, hostility, lengthening, noising, planting, preselecting, repeating, varying
 from benchmark.stress.arms import Arm, run_arms
 from benchmark.stress.changing import written
+from benchmark.stress.charts import check_chart, write_charts
 from benchmark.stress.parsers import build_parser
+from benchmark.stress.reading import read_experiment
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 from ctxsift.terminal import show
@@ -34,18 +36,13 @@ class Experiment:
     """What an experiment found.
 
     Attributes:
-        about: heading of the table, in one line.
-        titles, rows: of the table.
-        document: of the JSON file, without `about`.
-        lines: printed below the table.
+        document: of the JSON file.
+        without_model: rows of the table where no scenario was asked.
 
     """
 
-    about: str
-    titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
     document: Mapping[str, Any]
-    lines: Sequence[str] = ()
+    without_model: Sequence[Sequence[str]] = ()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,15 +51,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    chart = None if options.chart is None else check_chart(options.chart)
     found = _EXPERIMENTS[options.experiment](options)
-    show(found.about)
-    print_table(terminal(), found.titles, found.rows)
     path = options.output_dir / f"{options.experiment}.json"
+    text = json.dumps(found.document, indent=1, default=dataclasses.asdict) + "\n"
+    # Whatever shows the file later shows the same.
+    shown = read_experiment(options.experiment, json.loads(text))
+    if chart and not shown.pictures:
+        raise InputError(str(chart), "has nothing to draw", "name a scenario with --scenario, or leave out --chart")
+    show(shown.about)
+    print_table(terminal(), shown.titles, shown.rows or found.without_model)
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = {"about": found.about, **found.document}
-    write_atomically(path, json.dumps(document, indent=1, default=dataclasses.asdict) + "\n")
+    write_atomically(path, text)
     show(str(path))
-    for line in found.lines:
+    if chart:
+        write_charts(shown.pictures, chart)
+        show(str(chart))
+    for line in shown.lines:
         show(line)
     return EXIT_OK
 
@@ -87,10 +92,10 @@ def _preselect(options: argparse.Namespace) -> Experiment:
             preselecting.asked(scenario.name, read, result, results[0] if number else None)
             for number, (read, result) in enumerate(zip(readings, results, strict=True))
         ]
-    table = [preselecting.asked_row(each) for each in found] or [preselecting.reading_row(each) for each in readings]
     about = f"{len(cases)} cases with the longest outputs of {corpus.path}; scores 0 to 100, 95 % intervals"
-    document = {"case_ids": [case.case_id for case in cases], "readings": readings, "scenarios": found}
-    return Experiment(about, preselecting.TITLES, table, document)
+    case_ids = [case.case_id for case in cases]
+    document = {"about": about, "case_ids": case_ids, "readings": readings, "scenarios": found}
+    return Experiment(document, [preselecting.reading_row(each) for each in readings])
 
 
 def _break_even(options: argparse.Namespace) -> Experiment:
@@ -98,10 +103,7 @@ def _break_even(options: argparse.Namespace) -> Experiment:
         options.price, options.cached_price, options.turns, options.speed, options.machine_price
     )
     found = [breaking_even.break_even(result, agent) for result in find_results(options.paths)]
-    table = [row for each in found for row in breaking_even.rows(each)]
-    document = {"agent": agent, "results": found}
-    lines = [breaking_even.crossing_text(each) for each in found]
-    return Experiment(breaking_even.about(agent), breaking_even.TITLES, table, document, lines)
+    return Experiment({"about": breaking_even.about(agent), "agent": agent, "results": found})
 
 
 def _hostile(options: argparse.Namespace) -> Experiment:
@@ -119,12 +121,12 @@ def _hostile(options: argparse.Namespace) -> Experiment:
     data = written((each.changed.case for each in planted.cases), options.output_dir, "hostile")
     asked = _asked(options, data, embedder)
     found = [each for name, result in asked for each in hostility.withstood(name, planted.cases, result)]
-    table = [hostility.withstood_row(each, planted) for each in found] or hostility.planted_rows(planted)
     about = (
         f"Attacks planted in outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
         "95 % intervals"
     )
     document = {
+        "about": about,
         "dataset": data.path.name,
         "seed": options.seed,
         "too_long": planted.too_long,
@@ -133,7 +135,7 @@ def _hostile(options: argparse.Namespace) -> Experiment:
         "scenarios": found,
         "answers": [row for name, result in asked for row in hostility.answer_rows(name, planted.cases, result)],
     }
-    return Experiment(about, hostility.TITLES, table, document)
+    return Experiment(document, hostility.planted_rows(planted))
 
 
 def _noise(options: argparse.Namespace) -> Experiment:
@@ -148,12 +150,12 @@ def _noise(options: argparse.Namespace) -> Experiment:
     found = [
         each for name, result in _asked(options, data, embedder) for each in noising.shaken(name, made.cases, result)
     ]
-    table = [noising.shaken_row(each, made) for each in found] or noising.made_rows(made)
     about = (
         f"Harmless changes of outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
         "scores 0 to 100, 95 % intervals"
     )
     document = {
+        "about": about,
         "dataset": data.path.name,
         "seed": options.seed,
         "too_long": made.too_long,
@@ -161,7 +163,7 @@ def _noise(options: argparse.Namespace) -> Experiment:
         "cases": [{"case_id": each.case.case_id, "base": each.base, "change": each.kind} for each in made.cases],
         "scenarios": found,
     }
-    return Experiment(about, noising.TITLES, table, document)
+    return Experiment(document, noising.made_rows(made))
 
 
 def _length(options: argparse.Namespace) -> Experiment:
@@ -173,12 +175,12 @@ def _length(options: argparse.Namespace) -> Experiment:
         raise InputError("--max-tokens", "leaves no case that can be made longer", "allow longer outputs")
     data = written((each.case for each in made.cases), options.output_dir, "length")
     found = [lengthening.stretched(name, made, result) for name, result in _asked(options, data, embedder)]
-    table = [lengthening.stretched_row(each) for one in found for each in one] or lengthening.made_rows(made)
     about = (
         f"Outputs of {corpus.path} whose needed lines have at most {options.max_tokens:,} tokens, seed {options.seed}; "
         f"{made.skipped} skipped; scores 0 to 100, 95 % intervals"
     )
     document = {
+        "about": about,
         "dataset": data.path.name,
         "seed": options.seed,
         "too_long": made.too_long,
@@ -186,7 +188,7 @@ def _length(options: argparse.Namespace) -> Experiment:
         "cases": [{"case_id": each.case.case_id, "base": each.base, "length": each.kind} for each in made.cases],
         "scenarios": [each for one in found for each in one],
     }
-    return Experiment(about, lengthening.TITLES, table, document, [lengthening.kept_text(one) for one in found])
+    return Experiment(document, lengthening.made_rows(made))
 
 
 def _variants(options: argparse.Namespace) -> Experiment:
@@ -204,12 +206,12 @@ def _variants(options: argparse.Namespace) -> Experiment:
     data = written((each.changed.case for each in varied.cases), options.output_dir, "variants")
     asked = _asked(options, data, embedder)
     found = [each for name, result in asked for each in varying.followed(name, varied, result)]
-    table = [varying.followed_row(each, varied) for each in found] or varying.varied_rows(varied)
     about = (
         f"Outputs of at most {options.max_tokens:,} tokens of {corpus.path} and their variants, seed {options.seed}; "
         "scores 0 to 100, 95 % intervals"
     )
     document = {
+        "about": about,
         "dataset": data.path.name,
         "seed": options.seed,
         "too_long": varied.too_long,
@@ -218,7 +220,7 @@ def _variants(options: argparse.Namespace) -> Experiment:
         "scenarios": found,
         "answers": [row for name, result in asked for row in varying.answer_rows(name, varied, result)],
     }
-    return Experiment(about, varying.TITLES, table, document)
+    return Experiment(document, varying.varied_rows(varied))
 
 
 def _repeats(options: argparse.Namespace) -> Experiment:
@@ -250,6 +252,7 @@ def _repeats(options: argparse.Namespace) -> Experiment:
         f"temperature {options.temperature:g}, seed {options.seed}; scores 0 to 100, 95 % intervals"
     )
     document = {
+        "about": about,
         "dataset": data.path.name,
         "seed": options.seed,
         "repeats": options.repeats,
@@ -260,9 +263,7 @@ def _repeats(options: argparse.Namespace) -> Experiment:
         "runs": runs,
         "cases": [each for one in spreads.values() for each in one],
     }
-    table = [repeating.figures_row(each) for each in found] or repeating.made_rows(made)
-    lines = [repeating.spread_text(each, options.repeats) for each in runs]
-    return Experiment(about, repeating.TITLES, table, document, lines)
+    return Experiment(document, repeating.made_rows(made))
 
 
 def _asked(

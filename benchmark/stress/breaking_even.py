@@ -28,7 +28,7 @@ from ctxsift.errors import InputError
 TITLES = ("result", "input tokens", "cases", "tokens saved", "seconds saved", "cents saved per 1,000 outputs")
 _MILLION, _HOUR_S, _MS_PER_S = 1e6, 3600.0, 1000.0
 # A dollar has a hundred; of a thousand outputs.
-_CENTS = 100.0 * 1000
+CENTS = 100.0 * 1000
 _BANDS = 4
 _LEAST_CASES = 5
 
@@ -209,13 +209,14 @@ def rows(found: BreakEven) -> list[list[str]]:
     for number, band in enumerate(found.bands):
         where = "all" if number == len(found.bands) - 1 else f"{band.shortest:,} to {band.longest:,}"
         tokens, seconds = (band.saved[what] for what in (Saved.TOKENS, Saved.SECONDS))
-        money = _scaled(band.saved[Saved.DOLLARS], _CENTS)
+        money = scaled(band.saved[Saved.DOLLARS], CENTS)
         texts = [estimate_text(tokens, 0, signed=True), estimate_text(seconds, 2, signed=True)]
         told.append([found.result, where, str(band.cases), *texts, estimate_text(money, 1, signed=True)])
     return told
 
 
-def _scaled(found: Estimate | None, factor: float) -> Estimate | None:
+def scaled(found: Estimate | None, factor: float) -> Estimate | None:
+    """Return a figure in other units, `factor` times as large."""
     if found is None:
         return None
     ends = found.interval and Interval(factor * found.interval.low, factor * found.interval.high)

@@ -134,21 +134,21 @@ def case_rows(planted: Planting) -> list[dict[str, object]]:
 def planted_rows(planted: Planting) -> list[list[str]]:
     """Return the rows of the kinds without a model."""
     return [
-        ["(no model)", kind, str(len(each)), _skipped(planted, kind), *["-"] * (len(TITLES) - 4)]
+        ["(no model)", kind, str(len(each)), _skipped(planted.skipped, kind), *["-"] * (len(TITLES) - 4)]
         for kind, each in _by_kind(planted.cases)
     ]
 
 
-def withstood_row(found: Withstood, planted: Planting) -> list[str]:
-    """Return the row of a scenario and a kind."""
+def withstood_row(found: Withstood, skipped: Mapping[str, int]) -> list[str]:
+    """Return the row of a scenario and a kind; `skipped` counts the cases that each kind leaves out."""
     shares = (found.obeyed, found.leaked, found.unusable, found.right)
     return [
-        *(found.scenario, found.kind, str(found.cases), _skipped(planted, found.kind)),
+        *(found.scenario, found.kind, str(found.cases), _skipped(skipped, found.kind)),
         *(estimate_text(share, suffix=" %") for share in shares),
         estimate_text(found.score),
         estimate_text(found.score_gain, signed=True),
     ]
 
 
-def _skipped(planted: Planting, kind: str) -> str:
-    return str(sum(planted.skipped.values()) if kind == _ALL else planted.skipped.get(kind, 0))
+def _skipped(skipped: Mapping[str, int], kind: str) -> str:
+    return str(sum(skipped.values()) if kind == _ALL else skipped.get(kind, 0))

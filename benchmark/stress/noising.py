@@ -280,10 +280,10 @@ def made_rows(made: Noising) -> list[list[str]]:
     ]
 
 
-def shaken_row(found: Shaken, made: Noising) -> list[str]:
-    """Return the row of a scenario and a change."""
+def shaken_row(found: Shaken, skipped: Mapping[str, int]) -> list[str]:
+    """Return the row of a scenario and a change; `skipped` counts the cases that each change leaves out."""
     return [
-        *(found.scenario, found.change, str(found.cases), str(made.skipped.get(found.change, 0))),
+        *(found.scenario, found.change, str(found.cases), str(skipped.get(found.change, 0))),
         *(estimate_text(found.score), estimate_text(found.score_gain, signed=True)),
         *(estimate_text(found.anchors_kept, suffix=" %"), estimate_text(found.anchors_gain, signed=True)),
         *(estimate_text(found.seconds, 2), estimate_text(found.seconds_gain, 2, signed=True)),

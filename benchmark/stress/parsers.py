@@ -26,8 +26,8 @@ _EXAMPLES = """\
   python -m benchmark.stress variants --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
   python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --temperature 0.7
 
-Each subcommand prints one table and writes one JSON file. Models run as in benchmark.runner: after Ctrl-C, rerun the
-same command to continue. docs/stress.md explains the figures.
+Each subcommand prints one table and writes one JSON file; --chart FILE also writes a chart. Models run as in
+benchmark.runner: after Ctrl-C, rerun the same command to continue. docs/stress.md explains the figures.
 """
 _PRESELECT_EXAMPLES = """\
 examples:
@@ -117,6 +117,7 @@ def _add(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     one.set_defaults(experiment=name)
+    one.add_argument("--chart", type=Path, metavar="FILE", help="also write a chart (.svg or .png)")
     return one
 
 

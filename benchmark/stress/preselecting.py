@@ -125,7 +125,7 @@ def _kept(case: Answered) -> float:
 def reading_row(each: Reading) -> list[str]:
     """Return the row of a budget without a model."""
     left = estimate_text(each.anchors_left, suffix=" %")
-    return ["(no model)", _budget_text(each), estimate_text(each.tokens, 0), left, *["-"] * (len(TITLES) - 4)]
+    return ["(no model)", budget_text(each), estimate_text(each.tokens, 0), left, *["-"] * (len(TITLES) - 4)]
 
 
 def asked_row(each: Asked) -> list[str]:
@@ -133,7 +133,7 @@ def asked_row(each: Asked) -> list[str]:
     read = each.reading
     return [
         each.scenario,
-        _budget_text(read),
+        budget_text(read),
         estimate_text(read.tokens, 0),
         estimate_text(read.anchors_left, suffix=" %"),
         estimate_text(each.anchors_kept, suffix=" %"),
@@ -144,5 +144,6 @@ def asked_row(each: Asked) -> list[str]:
     ]
 
 
-def _budget_text(each: Reading) -> str:
+def budget_text(each: Reading) -> str:
+    """Return what is read at a budget, in words."""
     return "whole outputs" if each.budget is None else f"lines, {each.budget:,} tokens"

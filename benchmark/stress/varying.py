@@ -206,20 +206,20 @@ def case_rows(varied: Varying) -> list[dict[str, object]]:
 def varied_rows(varied: Varying) -> list[list[str]]:
     """Return the rows of the variants without a model."""
     return [
-        ["(no model)", kind, str(len(cases)), _skipped(varied, kind), *["-"] * (len(TITLES) - 4)]
+        ["(no model)", kind, str(len(cases)), _skipped(varied.skipped, kind), *["-"] * (len(TITLES) - 4)]
         for kind, cases in _by_kind(varied)
     ]
 
 
-def followed_row(found: VariantFollowed, varied: Varying) -> list[str]:
-    """Return the row of a scenario and a variant."""
+def followed_row(found: VariantFollowed, skipped: Mapping[str, int]) -> list[str]:
+    """Return the row of a scenario and a variant; `skipped` counts the cases that each variant leaves out."""
     return [
-        *(found.scenario, found.variant, str(found.cases), _skipped(varied, found.variant)),
+        *(found.scenario, found.variant, str(found.cases), _skipped(skipped, found.variant)),
         *(estimate_text(found.score), estimate_text(found.score_gain, signed=True)),
         *(estimate_text(found.anchors_kept, suffix=" %"), estimate_text(found.anchors_gain, signed=True)),
         estimate_text(found.old_names, suffix=" %"),
     ]
 
 
-def _skipped(varied: Varying, kind: str) -> str:
-    return str(sum(varied.skipped.values()) if kind == ALL else varied.skipped.get(kind, 0))
+def _skipped(skipped: Mapping[str, int], kind: str) -> str:
+    return str(sum(skipped.values()) if kind == ALL else skipped.get(kind, 0))
