@@ -46,6 +46,7 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --slice tool=pytest,difficulty=hard
   python -m benchmark.report results/ --slice intent     scores, intervals and ranks on each kind of question
   python -m benchmark.report results/ --cases failed     which cases all models fail, with the score of each model
+  python -m benchmark.report results/ --quantizations    what each quantization of a model loses against the biggest
   python -m benchmark.report published                   the 28 published results (docs/published-models.md)
 """
 
@@ -73,6 +74,12 @@ def build_parser() -> BenchmarkParser:
         'difference from the best may be chance. NEEDS is a comma-separated list, e.g. "json, 2 GB, 5 s, local": a use '
         "(a kind of question; default: all), the most memory, the most time per case, and local for no services. "
         f"Uses: {', '.join(USES)}",
+    )
+    parser.add_argument(
+        "--quantizations",
+        action="store_true",
+        help="instead of the leaderboard, show each model that these results hold at several quantizations, and what "
+        "each quantization loses against the biggest",
     )
     parser.add_argument(
         "--items",
@@ -159,6 +166,8 @@ def _print(
         _show_facet(boards, facet, as_json=options.json)
     elif options.cases is not None:
         _show_cases(boards, options.cases, options.top or SHOWN_CASES, as_json=options.json)
+    elif options.quantizations:
+        _show_ladders(boards, as_json=options.json)
     elif options.items:
         _show_items(results, top=options.top, as_json=options.json)
     elif options.json:
@@ -290,6 +299,19 @@ def _show_choice(boards: Sequence[Leaderboard], needs: Needs, *, as_json: bool) 
         print_json(choices_document(boards, needs))
     else:
         print_choices(terminal(), boards, needs)
+
+
+def _show_ladders(boards: Sequence[Leaderboard], *, as_json: bool) -> None:
+    from benchmark.analysis.ladder import ladders
+    from benchmark.render.ladder import NO_LADDER, ladders_document, print_ladders
+
+    shown = [(board, found) for board in boards if (found := ladders(board))]
+    if not shown:
+        raise InputError("--quantizations", NO_LADDER, "name results of one model with different weights")
+    if as_json:
+        print_json(ladders_document(shown))
+    else:
+        print_ladders(terminal(), shown)
 
 
 def _show_items(results: Sequence[StoredResult], *, top: int | None, as_json: bool) -> None:

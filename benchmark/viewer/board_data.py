@@ -25,12 +25,14 @@ from benchmark.record.summary import Summary
 from benchmark.record.views import ViewSummary
 from benchmark.render import models
 from benchmark.render.figures import board_title, counted, headline_text, is_old
+from benchmark.render.ladder import ABOUT
 from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
 from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
 from benchmark.viewer.charts import keyed_references, lift_interval, reference_lines
 from benchmark.viewer.compaction_data import run_infos
+from benchmark.viewer.ladder_data import ladder_infos
 from benchmark.viewer.page_data import NO_ANSWER, Gathered, Shown, words
 from benchmark.viewer.page_records import (
     BoardColumn,
@@ -106,6 +108,8 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         model_columns=[title for title in models.COLUMNS if any(title in _told(row.result) for row, _ in rows)],
         has_choosers=any(row.result.cases and not row.result.is_reference for row, _ in rows),
         probed=run_infos(gathered.probed),
+        ladders=(ladders := list(ladder_infos(gathered))),
+        ladder_words=ABOUT if ladders else "",
     )
 
 

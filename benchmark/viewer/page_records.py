@@ -246,6 +246,43 @@ class ProbeRunInfo(PageRecord, frozen=True, kw_only=True):
     about: str
 
 
+class LadderRung(PageRecord, frozen=True, kw_only=True):
+    """A result at one quantization of its model.
+
+    Attributes:
+        size: of its file of weights, as people read it.
+        score: the quality core, 0 to 100.
+        gain: this score minus that of the biggest, with its interval in `gain_interval`; None for the biggest.
+        verdict: what the difference says of it.
+
+    """
+
+    key: int
+    quantization: str
+    size: str = ""
+    score: float
+    interval: PageInterval | None = None
+    gain: float | None = None
+    gain_interval: PageInterval | None = None
+    verdict: str = ""
+
+
+class LadderInfo(PageRecord, frozen=True, kw_only=True):
+    """A model at several quantizations on one board, the biggest first.
+
+    Attributes:
+        about: the board.
+        words: which quantizations lose, in a sentence.
+
+    """
+
+    about: str
+    model: str
+    words: str
+    rungs: list[LadderRung]
+    notes: list[str]
+
+
 class Overview(PageRecord, frozen=True, kw_only=True):
     """What the leaderboard needs.
 
@@ -261,6 +298,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         model_columns: what the board shows of models, as far as any file tells it.
         has_choosers: there is a result to choose.
         probed: results of probes.
+        ladders: models that are here at several quantizations; `ladder_words` say how they are compared.
 
     """
 
@@ -282,6 +320,8 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     model_columns: list[str] = field(default_factory=list)
     has_choosers: bool = False
     probed: list[ProbeRunInfo] = field(default_factory=list)
+    ladders: list[LadderInfo] = field(default_factory=list)
+    ladder_words: str = ""
 
 
 # Choosing ----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { CasesByModel } from "./case_items.js";
 import { Compaction } from "./compaction.js";
 import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
+import { Ladders } from "./ladders.js";
 import { Pictures } from "./pictures.js";
 import { Retention } from "./retention.js";
 import { address, go, scrollBack, useRoute } from "./route.js";
@@ -26,6 +27,7 @@ const OF_RESULTS = [
   ...(overview.validity ? [["validity", "Validity"]] : []),
   ["slices", "Slices"],
   ["cases", "Cases"],
+  ...(overview.ladders?.length ? [["quantizations", "Quantizations"]] : []),
 ];
 const VIEWS = [
   ...(overview.results.length ? OF_RESULTS : []),
@@ -78,6 +80,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;
   if (view === "slices") return html`<${Slices} query=${query} />`;
   if (view === "cases") return html`<${CasesByModel} query=${query} />`;
+  if (view === "quantizations" && overview.ladders?.length) return html`<${Ladders} query=${query} />`;
   if (view === "retention" && overview.retention?.length) return html`<${Retention} query=${query} />`;
   if (view === "validity" && overview.validity) return html`<${Validity} validity=${overview.validity} />`;
   if (view === "scenario") return html`<${Scenario} key=${parts[0]} id=${parts[0]} query=${query} />`;

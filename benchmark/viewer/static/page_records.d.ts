@@ -149,6 +149,27 @@ export interface ProbeRunInfo {
   about: string;
 }
 
+/** A result at one quantization of its model. */
+export interface LadderRung {
+  key: number;
+  quantization: string;
+  size?: string;
+  score: number;
+  interval?: PageInterval;
+  gain?: number;
+  gain_interval?: PageInterval;
+  verdict?: string;
+}
+
+/** A model at several quantizations on one board, the biggest first. */
+export interface LadderInfo {
+  about: string;
+  model: string;
+  words: string;
+  rungs: LadderRung[];
+  notes: string[];
+}
+
 /** What the leaderboard needs. */
 export interface Overview {
   built: string;
@@ -169,6 +190,8 @@ export interface Overview {
   model_columns?: string[];
   has_choosers?: boolean;
   probed?: ProbeRunInfo[];
+  ladders?: LadderInfo[];
+  ladder_words?: string;
 }
 
 /** A result that may be chosen for a use; see `benchmark.analysis.choosing.ModelCandidate`. */

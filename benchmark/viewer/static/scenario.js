@@ -5,7 +5,7 @@ import { Heading, html } from "./dom.js";
 import { figureText, fixed, interval, plural } from "./format.js";
 import { Picture } from "./pictures.js";
 import { address } from "./route.js";
-import { chartPack, detailOf, figureOf, resultOf, useLoaded } from "./store.js";
+import { chartPack, detailOf, figureOf, overview, resultOf, useLoaded } from "./store.js";
 import { Choice, Filter, Table } from "./table.js";
 import { Copied } from "./take.js";
 
@@ -138,10 +138,14 @@ function Scenario({ id, query }) {
   const head = html`<${Heading} title=${row.label} /><p class="flags"><${Flags} row=${row} /></p>
     <p class="lead">${about.filter(Boolean).join(" · ")}</p>
     ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+  const ladder = overview.ladders?.find(({ rungs }) => rungs.some(({ key }) => key === row.key));
   if (!detail) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}
     <dl class="tiles">${detail.tiles.map((tile) => html`<${TileView} row=${row} tile=${tile} />`)}</dl>
-    <p class="actions"><a class="button" href=${address("compare", [row.id])}>Compare with…</a></p>
+    <p class="actions"><a class="button" href=${address("compare", [row.id])}>Compare with…</a>${
+      ladder &&
+      html` <a class="button" href=${address("quantizations", [], { model: ladder.model })}>Other quantizations</a>`
+    }</p>
     <div class="columns">
       <${Profile} detail=${detail} />
       <${Reasons} detail=${detail} row=${row} query=${query} />

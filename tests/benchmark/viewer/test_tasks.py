@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmark.analysis.choosing import Needs, choose, shelves
 from benchmark.analysis.figures import RECOVERED
 from benchmark.analysis.items import ItemOrder, analyse, in_order
+from benchmark.analysis.ladder import ladders
 from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.analysis.slices import Facet, parts_of
 from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.record.read import iterate_results
 from benchmark.render.choosing import facts_text
+from benchmark.render.ladder import ladder_sentence, verdict_text
 from benchmark.scoring import COMPONENTS
 from benchmark.viewer.page_data import Gathered, gather, pairs, questions_of
 from tests.support.mixed import mixed_results
@@ -273,6 +276,20 @@ def which_cases_do_all_fail(reader: Reader, shelf: Shelf) -> None:
     assert sorted(reader.page.locator("main > .scroll tbody th.name a").all_inner_texts()) == sorted(failed)
 
 
+def which_quantization_hurts(reader: Reader, shelf: Shelf) -> None:
+    (ladder,) = (ladder for board in shelf.gathered.boards for ladder in ladders(board))
+    view(reader, "Quantizations")
+    expect(reader.page.locator("p.lead")).to_have_text(ladder_sentence(ladder))
+    rows = reader.page.get_by_role("region", name=re.compile("^Quantizations of")).locator("tbody tr")
+    expect(rows).to_have_count(len(ladder.rungs))
+    for rung, row in zip(ladder.rungs, rows.all(), strict=True):
+        expect(row.locator("td").first).to_have_text(rung.quantization)
+        expect(row).to_contain_text(f"{rung.score:.1f}")
+        expect(row).to_contain_text(verdict_text(rung) or "–")
+        if rung.difference:
+            expect(row).to_contain_text(f"{rung.difference.value:+.1f}".replace("-", "−"))
+
+
 def only_python(reader: Reader, shelf: Shelf) -> None:
     view(reader, "Slices")
     reader.choose(reader.page.get_by_label("Slice"), "domain=python")
@@ -350,6 +367,7 @@ TASKS: dict[str, Callable[[Reader, Shelf], None]] = {
     "why did this case fail": why_did_this_case_fail,
     "which cases do all fail": which_cases_do_all_fail,
     "how much faster": how_much_faster,
+    "which quantization hurts": which_quantization_hurts,
     "only Python": only_python,
     "link to this view": link_to_this_view,
     "table and picture as files": table_and_picture_as_files,
@@ -419,3 +437,38 @@ def test_every_table_can_be_copied(opened: Page, shelf: Shelf) -> None:
     titles, *rows = csv.reader(io.StringIO(copied(opened)))
     assert titles == ["component", "recovered", "raw", "why"]
     assert [row[0] for row in rows] == [*(component.name for component in COMPONENTS), "case score"]
+
+
+def test_a_result_leads_to_the_other_quantizations_of_its_model(opened: Page, shelf: Shelf) -> None:
+    (ladder,) = (ladder for board in shelf.gathered.boards for ladder in ladders(board))
+    ids = {shown.result: shown.id for shown in shelf.gathered.shown}
+    worst = ladder.rungs[-1].row
+    opened.evaluate("to => { location.hash = to }", f"#/scenario/{ids[worst.result]}")
+    opened.get_by_role("link", name="Other quantizations").click()
+    expect(opened.locator("h1")).to_have_text("Quantizations")
+    # And from there to the pair, where the sentence says the same.
+    row = opened.get_by_role("row").filter(has_text=worst.label)
+    row.get_by_role("link", name="worse").click()
+    difference = ladder.rungs[-1].difference
+    assert difference
+    expect(opened.locator(".verdict")).to_contain_text(f"B is worse than A by {-difference.value:.1f} points")
+    other = next(row for row in shelf.first.rows if row not in [rung.row for rung in ladder.rungs])
+    opened.evaluate("to => { location.hash = to }", f"#/scenario/{ids[other.result]}")
+    expect(opened.locator("h1")).to_have_text(other.label)
+    expect(opened.get_by_role("link", name="Other quantizations")).to_have_count(0)
+
+
+@pytest.mark.parametrize("address", ["#/quantizations", "#/cases?order=failed", "#/"])
+def test_new_parts_of_the_page_are_for_every_reader(opened: Page, address: str) -> None:
+    opened.evaluate("to => { location.hash = to }", address)
+    try:
+        for scheme in ("dark", "light"):
+            opened.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            expect(opened.get_by_role("table").first).to_be_visible()
+            found = Axe().run(opened)
+            serious = [each["id"] for each in found.response["violations"] if each["impact"] in ("serious", "critical")]
+            assert not serious
+        opened.set_viewport_size({"width": 360, "height": 740})
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    finally:
+        opened.set_viewport_size({"width": 1400, "height": 900})
