@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from benchmark.sessions.loader import RecordedSession
-from benchmark.sessions.records import Changes
+from benchmark.sessions.records import Changes, StepTruth
 from ctxsift.sessions.artifacts.index import index_for, index_session
 from ctxsift.sessions.artifacts.records import Artifacts, FileState
+from ctxsift.sessions.records import Session, Source
 
 KINDS = ("created", "modified", "deleted")
 # A rename is a deletion and a creation. What the index does not know (`written`) it does not say.
@@ -56,43 +56,30 @@ def recall(found: Iterable[PathAgreement]) -> float | None:
     return share(right, right + sum(len(one.only_git) for one in each))
 
 
-def agreement(recorded: RecordedSession, ignored: Set[str]) -> dict[str, PathAgreement]:
-    """Return what the index says of a whole session beside what git says, by kind.
-
-    Args:
-        recorded: the session.
-        ignored: paths that git does not track.
-
-    Raises:
-        InputError: the session cannot be read.
-
-    """
-    return _beside(index_session(recorded.session()), recorded.truth()[-1].since_start, ignored)
+def agreement(session: Session, truth: Sequence[StepTruth], ignored: Set[str]) -> dict[str, PathAgreement]:
+    """Return what the index says of a whole session beside what git says, by kind; `ignored` are not tracked by git."""
+    return _beside(index_session(session), truth[-1].since_start, ignored)
 
 
-def at_every_step(recorded: RecordedSession, ignored: Set[str]) -> tuple[int, int, int]:
+def at_every_step(session: Session, truth: Sequence[StepTruth], ignored: Set[str]) -> tuple[int, int, int]:
     """Return how many paths both say after each step, only the index and only git, added up over the steps.
 
     Args:
-        recorded: the session.
+        session: as recorded, or read from another format; what programs wrote in the user's name is no step of it.
+        truth: of each step.
         ignored: paths that git does not track.
 
     Raises:
-        InputError: the session cannot be read.
+        ValueError: the session has more or fewer steps than the truth.
 
     """
-    session, truth = recorded.session(), {each.step_id: each.since_start for each in recorded.truth()}
-    index, changes = index_for(session.head), Changes()
-    both = only_index = only_git = 0
-    for step in session.steps:
+    index, both, only_index, only_git = index_for(session.head), 0, 0, 0
+    for step, true in zip((each for each in session.steps if each.source is not Source.SYSTEM), truth, strict=True):
         index.add(step)
-        changes = truth.get(step.step_id, changes)
-        for each in _beside(index.artifacts(), changes, ignored).values():
-            both, only_index, only_git = (
-                both + len(each.both),
-                only_index + len(each.only_index),
-                only_git + len(each.only_git),
-            )
+        for each in _beside(index.artifacts(), true.since_start, ignored).values():
+            both += len(each.both)
+            only_index += len(each.only_index)
+            only_git += len(each.only_git)
     return both, only_index, only_git
 
 

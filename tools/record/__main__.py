@@ -14,6 +14,7 @@ from benchmark.cli.command import EXIT_FAILED, EXIT_OK, BenchmarkParser, run_com
 from benchmark.sessions.loader import open_recorded
 from ctxsift.errors import InputError
 from ctxsift.terminal import show, tell
+from tools.convert_session.forms import FORMS
 from tools.record.comparing import compared
 from tools.record.finishing import finish
 from tools.record.journal import Taken
@@ -40,7 +41,7 @@ examples:
   echo 'Empty carts now cost 0.' | python -m tools.record say
   python -m tools.record finish sessions/shop --split dev --licence MIT
   python -m tools.record replay sessions/shop
-  python -m tools.record compare sessions/*
+  python -m tools.record compare sessions/* --as claude-code --as codex
 
 Each call of run, read, write, edit, say and user is one step. The shell keeps its folder from step to step; what a
 command leaves in the background ends with it. Paths are as in the sandbox: absolute, or from the folder of the shell.
@@ -104,6 +105,14 @@ def build_parser() -> BenchmarkParser:
     replaying.add_argument("session", type=Path, metavar="FOLDER", help="folder that `finish` wrote")
     comparing = added("compare", _compare, "compare the artifact index of finished sessions with git")
     comparing.add_argument("sessions", nargs="+", type=Path, metavar="FOLDER", help="folders that `finish` wrote")
+    comparing.add_argument(
+        "--as",
+        dest="forms",
+        action="append",
+        choices=tuple(FORMS),
+        default=[],
+        help="also convert the sessions to this format, and compare what is read back",
+    )
     for each in (start, replaying):
         each.add_argument(
             "--tool",
@@ -314,7 +323,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    for line in compared([open_recorded(each) for each in options.sessions]):
+    for line in compared([open_recorded(each) for each in options.sessions], options.forms):
         show(line)
     return EXIT_OK
 

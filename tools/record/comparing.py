@@ -10,13 +10,15 @@ from pathlib import Path
 from benchmark.sessions.agreement import KINDS, PathAgreement, agreement, at_every_step, by_kind, precision, recall
 from benchmark.sessions.loader import START, RecordedSession
 from ctxsift.sessions.artifacts.index import index_session
+from tools.convert_session.forms import read_back
 from tools.record.replaying import unpack
 
 
-def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
+def compared(sessions: Sequence[RecordedSession], forms: Iterable[str] = ()) -> Iterator[str]:
     """Yield what the index and git say of the created, modified and deleted files of sessions.
 
     First the figures of each session and its disagreements, then the figures of all; at the end, and at every step.
+    Then, for each of `forms`, the figures at every step where the sessions are read from that format.
 
     Raises:
         InputError: a session cannot be read.
@@ -24,10 +26,11 @@ def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
     """
     found: dict[str, list[PathAgreement]] = {kind: [] for kind in KINDS}
     steps: list[tuple[int, int, int]] = []
+    ignored = {recorded.folder: ignored_of(recorded) for recorded in sessions}
     for recorded in sessions:
-        ignored = _ignored(recorded)
-        one = agreement(recorded, ignored)
-        steps.append(at_every_step(recorded, ignored))
+        session, truth = recorded.session(), recorded.truth()
+        one = agreement(session, truth, ignored[recorded.folder])
+        steps.append(at_every_step(session, truth, ignored[recorded.folder]))
         for kind in KINDS:
             found[kind].append(one[kind])
             yield f"{recorded.name}: {_figures(kind, [one[kind]])}"
@@ -38,6 +41,15 @@ def compared(sessions: Sequence[RecordedSession]) -> Iterator[str]:
         yield f"{len(sessions)} sessions: {_figures(kind, found[kind])}"
     yield f"{len(sessions)} sessions: {_figures('all', [each for kind in KINDS for each in found[kind]])}"
     yield f"{len(sessions)} sessions: {_at_every_step(steps)}"
+    for form in forms:
+        own = []
+        for recorded in sessions:
+            own.append(at_every_step(read_back(recorded, form), recorded.truth(), ignored[recorded.folder]))
+            yield f"{form}, {recorded.name}: {_at_every_step(own[-1:])}"
+        yield f"{form}, {len(sessions)} sessions: {_at_every_step(own)}"
+        steps += own
+    if forms:
+        yield f"{len(sessions)} sessions, in all formats: {_at_every_step(steps)}"
 
 
 def _figures(kind: str, found: Iterable[PathAgreement]) -> str:
@@ -58,7 +70,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _ignored(recorded: RecordedSession) -> frozenset[str]:
+def ignored_of(recorded: RecordedSession) -> frozenset[str]:
     """Return the paths in the index that the .gitignore of the starting files leaves out."""
     paths = sorted(set().union(*by_kind(index_session(recorded.session())).values()))
     with tempfile.TemporaryDirectory() as made:

@@ -29,6 +29,11 @@ _REFUSED = re.compile(
     r"|permission to use \S+ (?:has been|was) denied",
     re.IGNORECASE,
 )
+# What Codex writes above an output.
+_PREAMBLE = re.compile(
+    r"(?:(?:Command|Chunk ID|Wall time|Exit code|Original token count|Total output lines):? [^\n]{0,999}\n"
+    r"|(?:Process|Script) (?:exited|running|completed|failed)[^\n]{0,99}\n){1,7}Output:\n"
+)
 # Ends of outputs are where programs and wrappers say how they ended.
 _END = 400
 _MOST_TRIED = 200_000
@@ -76,6 +81,8 @@ def ending(result: ToolResult) -> CallEnd:
         return CallEnd(Ending.REFUSED)
     if result.exit_code not in (0, None) or result.is_error or result.is_error is None:
         lines = [line for line in end.splitlines() if line.strip()][-2:]
+        # Claude Code says so below the exit code, above what was printed until then.
+        lines += result.text[:_END].split("\n")[1:2] if result.text.startswith("Exit code ") else []
         if result.exit_code != 0 and any(_ABORTED.search(line) for line in lines):
             return CallEnd(Ending.ABORTED)
     if result.exit_code is not None:
@@ -96,8 +103,9 @@ def _is_trailer(match: re.Match[str], text: str) -> bool:
 
 
 def body(text: str) -> str:
-    """Return output without the line in which a tool tells the exit code."""
-    lines = text.rstrip().split("\n")
+    """Return output without the lines in which a tool tells the exit code and the like."""
+    above = _PREAMBLE.match(text)
+    lines = text[above.end() if above else 0 :].rstrip().split("\n")
     while lines and (not lines[-1].strip() or (len(lines[-1]) < 100 and _TRAILER.search(lines[-1]))):
         lines.pop()
     if lines and len(lines[0]) < 40 and _TRAILER.match(lines[0].strip()):
@@ -107,7 +115,8 @@ def body(text: str) -> str:
 
 # Which line of an output tells why it failed: the first class that has one; of tracebacks the last line.
 _NOISE = re.compile(
-    r"npm (?:error|ERR!)|^\s*(?:at |\^|~|[✓✔√] |ok \d)|\b0 (?:errors?|failed|failures)\b|^\s*[-=━_#*]+\s*$|^\[\d+ more"
+    r"^Script error:$|npm (?:error|ERR!)"
+    r"|^\s*(?:at |\^|~|[✓✔√] |ok \d)|\b0 (?:errors?|failed|failures)\b|^\s*[-=━_#*]+\s*$|^\[\d+ more"
 )
 _CLASSES = tuple(
     re.compile(each)

@@ -299,8 +299,9 @@ class ShellRun:
     # Words
 
     def path(self, word: str) -> str:
-        """Return a word as a path."""
-        return resolve(word, self.folder)
+        """Return a word as a path; the home folder is the session's, wherever the shell stands."""
+        home = self.ledger.folder if word.startswith("~") and home_of(self.ledger.folder) else self.folder
+        return resolve(word, home)
 
     def words(self, words: tuple[Word, ...]) -> list[str]:
         """Expand words as the shell does; patterns against the files that the session knows."""

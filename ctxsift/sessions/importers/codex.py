@@ -182,6 +182,9 @@ class Codex(Importer):
         elif kind == "turn_aborted":
             if last is not None:
                 last.ending = StepEnding.ABORTED
+        elif kind == "task_complete":
+            # What the agent says after the end of its turn is a step of its own.
+            self._turn = None
         elif kind == "context_compacted":
             self.compact()
         elif kind == "thread_rolled_back":

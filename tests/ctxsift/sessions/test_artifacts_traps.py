@@ -50,6 +50,7 @@ def states(artifacts: Artifacts) -> dict[str, str]:
         ("(cd lib; rm one.py); rm a.txt", {"lib/one.py": "deleted", "a.txt": "deleted"}),
         ("cat ~/tool/a.txt", {"a.txt": "read"}),
         ("cat $HOME/tool/lib/../a.txt", {"a.txt": "read"}),
+        ("cd /tmp && cd ~/tool && cat a.txt", {"a.txt": "read"}),
         ("cd .. && cat tool/a.txt", {"a.txt": "read"}),
         ("touch ~/.profile2", {"/home/me/.profile2": "written"}),
         ("cp -r lib/deep/. out", {"lib/deep/three.py": "read", "out/three.py": "created"}),
@@ -262,6 +263,8 @@ def test_how_a_check_ended(command: str, output: str, code: int | None, state: C
         ("which nothing", "", 1, []),
         ("grep x zzz", "grep: zzz: No such file or directory", 2, ["grep: zzz: No such file or directory"]),
         ("sleep 100", "Command aborted", 1, []),
+        ("./x", "Exit code 143\nCommand timed out after 2m 0s\n1 of 9\n2 of 9\n3 of 9", 143, []),
+        ("./x", "Script failed\nWall time 0.1 seconds\nOutput:\nScript error:\nno such mode", 1, ["no such mode"]),
         (
             "python x.py",
             "Traceback (most recent call last):\n  File \"x.py\", line 1\nKeyError: 'a'\n",

@@ -40,6 +40,21 @@ def test_a_step_begins_after_each_batch_of_outputs(tmp_path: Path) -> None:
     assert [each.text for each in agent[0].results] == ["of b", "of a"]
 
 
+def test_what_is_said_after_the_end_of_a_turn_is_a_step_of_its_own(tmp_path: Path) -> None:
+    ended = {"type": "event_msg", "payload": {"type": "task_complete"}}
+    more = (codex_message("assistant", "One more thing"), call("a"), output("a"))
+    said = (codex_message("user", "Go"), codex_message("assistant", "Done"), ended, *more)
+    agent = [step for step in read(tmp_path, lines(*said)).steps if step.source is Source.AGENT]
+    assert [(step.message, len(step.calls)) for step in agent] == [("Done", 0), ("One more thing", 1)]
+
+
+def test_lines_that_the_program_writes_above_an_output_are_none_of_the_command(tmp_path: Path) -> None:
+    above = "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOriginal token count: 9\nOutput:\n"
+    ran = (call("a", "rake test | tail -2; ls lib | grep odd"), output("a", f"{above}6 runs, 0 failures, 0 errors"))
+    checks = index_session(read(tmp_path, lines(*ran))).checks
+    assert [each.state for each in checks] == [CheckState.PASSED]
+
+
 def test_arguments_that_are_no_json_object_are_kept_as_text(tmp_path: Path) -> None:
     odd = [item("function_call", name="shell", arguments="{broken", call_id="a")]
     odd.append(item("custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id="b"))
