@@ -8,9 +8,11 @@ import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } 
 import { isForPage } from "./keys.js";
 import { Ladders } from "./ladders.js";
 import { Pictures } from "./pictures.js";
+import { ProbeView } from "./probe.js";
 import { Retention } from "./retention.js";
 import { address, go, scrollBack, useRoute } from "./route.js";
 import { Scenario, Unknown } from "./scenario.js";
+import { SessionView } from "./session.js";
 import { Slices } from "./slices.js";
 import { overview, resultOf } from "./store.js";
 import { toggleTheme, useTheme } from "./theme.js";
@@ -75,6 +77,8 @@ class Boundary extends Component {
 /** @param {{ route: Route }} props */
 function View({ route: { view, parts, query } }) {
   if (view === "compaction") return html`<${Compaction} query=${query} />`;
+  if (view === "session") return html`<${SessionView} key=${parts[0]} name=${parts[0]} query=${query} />`;
+  if (view === "probe") return html`<${ProbeView} key=${parts[1]} name=${parts[0]} id=${parts[1]} query=${query} />`;
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;

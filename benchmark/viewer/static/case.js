@@ -211,9 +211,9 @@ function Times({ row, answer }) {
 
 /**
  * Steps through the cases as the table of the result has them, by links and by keys.
- * @param {{ cases: Case[], index: number, to: (caseId: string) => string }} props
+ * @param {{ cases: { case_id: string }[], index: number, to: (caseId: string) => string, label?: string }} props
  */
-function Steps({ cases, index, to }) {
+function Steps({ cases, index, to, label = "Cases" }) {
   const before = cases[index - 1];
   const after = cases[index + 1];
   useLayoutEffect(() => {
@@ -231,7 +231,7 @@ function Steps({ cases, index, to }) {
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   });
-  return html`<nav class="steps" aria-label="Cases">
+  return html`<nav class="steps" aria-label=${label}>
     ${
       before
         ? html`<a rel="prev" href=${to(before.case_id)} title="key: k or left arrow">← ${visible(before.case_id)}</a>`

@@ -3,42 +3,18 @@ import { LeftOut, rankText, Words, wordId } from "./board.js";
 import { Heading, html } from "./dom.js";
 import { fixed, interval, signed, UNKNOWN, whole } from "./format.js";
 import { ScoreByTokens } from "./plot.js";
+import { RunChoice, runOf, Shade, sharedOf, TYPES } from "./probing.js";
+import { address } from "./route.js";
 import { overview, probePack, useLoaded } from "./store.js";
 import { Choice, sortRows, Table } from "./table.js";
 
-/** @import { MethodBoard, MethodRow, ProbePack } from "./page_records.d.ts" */
+/** @import { MethodBoard, MethodRow, ProbePack, SessionOfProbes } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
-const FULL = 5;
-const SHADES = 5;
-
-/**
- * The place of the run that an address names; the first one where it names none.
- * @param {Query} query
- */
-const runOf = (query) =>
-  Math.max(
-    0,
-    (overview.probed ?? []).findIndex(({ id }) => id === query.run),
-  );
-
-/** @param {{ query: Query }} props */
-function RunChoice({ query }) {
-  const runs = (overview.probed ?? []).map(({ id }) => id);
-  if (runs.length < 2) return null;
-  return html`<${Choice} label="Run" name="run" value=${runs[runOf(query)]} options=${runs} all=${false} />`;
-}
-
-/**
- * A score from 0 to 5 on a ground that is darker where it is higher.
- * @param {{ score: number | null | undefined }} props
- */
-function Shade({ score }) {
-  if (score === null || score === undefined) return html`<span class="shade">${UNKNOWN}</span>`;
-  const shade = Math.min(SHADES - 1, Math.floor((SHADES * score) / FULL));
-  return html`<span class=${`shade s${shade}`}>${fixed(score, 2)}</span>`;
-}
+const RANK =
+  "among the methods with the same limit: 1 + the number of methods that are significantly better; = is shared; ref " +
+  "is an end of the scale, which competes with none";
 
 /** @param {{ row: MethodRow }} props */
 function Lift({ row: { lift } }) {
@@ -58,7 +34,7 @@ function columnsOf(board, types) {
     {
       key: "rank",
       title: "rank",
-      hint: "among the methods with the same limit: 1 + the number of methods that are significantly better; = is shared; ref is an end of the scale, which competes with none",
+      hint: RANK,
       kind: "",
       value: ({ rank }) => rank?.place,
       cell: (row) => rankText({ is_reference: row.is_end }, row.rank),
@@ -109,15 +85,6 @@ function columnsOf(board, types) {
   ];
 }
 
-/** @type {Record<string, string>} */
-const TYPES = {
-  recall: "facts of earlier steps, such as a value or the cause of an error",
-  artifact: "the files that were made, changed or read",
-  continuation: "what is to be done next",
-  decision: "what was chosen, and why",
-  constraint: "what the user demands or forbids",
-};
-
 const WORDS = [
   { key: "gold", title: "gold", hint: "the right answers as the summary: as good as it can be" },
   { key: "everything", title: "everything", hint: "all steps, nothing shortened" },
@@ -132,9 +99,9 @@ const WORDS = [
 /** @param {number | null} budget */
 const limitOf = (budget) => (budget === null ? "No token limit" : `At most ${whole(budget)} tokens for a summary`);
 
-/** @param {{ board: MethodBoard, types: string[], query: Query }} props */
-function Methods({ board, types, query }) {
-  const columns = columnsOf(board, types);
+/** @param {{ pack: ProbePack, board: MethodBoard, query: Query }} props */
+function Methods({ pack, board, query }) {
+  const columns = columnsOf(board, pack.types);
   const sort = query.sort ?? "";
   const budgets = [...new Set(board.rows.map(({ budget }) => budget))];
   return html`<section class="picture"><h2>Score against tokens left</h2>
@@ -165,7 +132,63 @@ function Methods({ board, types, query }) {
         ${board.unasked?.map((label) => html`<li>${label} has no summary at any cut, so it was asked nothing.</li>`)}
       </ul>`
     }
+    <${Sessions} pack=${pack} made=${board.maker} query=${query} />
     <${Words} words=${[...columns, ...WORDS]} />`;
+}
+
+/**
+ * @param {string} made
+ * @param {Query} query
+ * @returns {Column<SessionOfProbes>[]}
+ */
+const sessionColumns = (made, query) => [
+  {
+    key: "session",
+    title: "session",
+    hint: "opens its probes",
+    kind: "name",
+    value: ({ name }) => name,
+    cell: ({ name }) => html`<a href=${address("session", [name], sharedOf({ ...query, made }))}>${name}</a>`,
+  },
+  {
+    key: "steps",
+    title: "steps",
+    hint: "messages, calls of tools and their output",
+    kind: "number",
+    value: ({ steps }) => steps,
+    cell: ({ steps }) => whole(steps),
+  },
+  {
+    key: "cuts",
+    title: "cuts",
+    hint: "how often it is shortened",
+    kind: "number",
+    value: ({ cuts }) => cuts.length,
+    cell: ({ cuts }) => whole(cuts.length),
+  },
+  {
+    key: "probes",
+    title: "probes",
+    hint: "questions about it",
+    kind: "number",
+    value: ({ probes }) => probes.length,
+    cell: ({ probes }) => whole(probes.length),
+  },
+];
+
+/** @param {{ pack: ProbePack, made: string, query: Query }} props */
+function Sessions({ pack, made, query }) {
+  if (!pack.sessions.length) return null;
+  const columns = sessionColumns(made, query);
+  const sort = query.sort ?? "";
+  return html`<h2>Sessions</h2>
+    <${Table}
+      label="Sessions"
+      columns=${columns}
+      rows=${sortRows(pack.sessions, columns, sort)}
+      sort=${sort}
+      keyOf=${(/** @type {SessionOfProbes} */ { name }) => name}
+    />`;
 }
 
 /** @param {{ pack: ProbePack, query: Query }} props */
@@ -194,7 +217,7 @@ function Chosen({ pack, query }) {
       board
         ? html`${board.findings.map((finding) => html`<p class="lead">${finding}</p>`)}
           <p class="legend">${board.about}.</p>
-          <${Methods} board=${board} types=${pack.types} query=${query} />`
+          <${Methods} pack=${pack} board=${board} query=${query} />`
         : html`<p>No method could be asked anything.</p>`
     }`;
 }
@@ -204,8 +227,8 @@ function Compaction({ query }) {
   const run = runOf(query);
   const pack = useLoaded(() => probePack(run), [run]);
   const head = html`<${Heading} title="Compaction" />
-    <p class="lead">An agent's session grows until older steps are shortened. Probes are questions about those steps: does
-      the context that is left still say the answer?</p>`;
+    <p class="lead">An agent's session grows until older steps are shortened. Probes are questions about those steps:
+      does the context that is left still say the answer?</p>`;
   if (!pack) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}<${Chosen} pack=${pack} query=${query} />
     <p class="legend">${overview.probed?.[run]?.about}</p>

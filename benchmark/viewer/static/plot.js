@@ -81,11 +81,9 @@ function ScoreByTokens({ rows }) {
     })}
     ${marks.map((mark) => {
       const spot = spots.get(mark);
+      const end = spot && spot.x > mark.x ? spot.x - 2 : mark.x;
       return html`<g>
-        ${
-          spot?.isMoved &&
-          html`<line class="leader" x1=${mark.x} y1=${mark.y} x2=${spot.x > mark.x ? spot.x - 2 : mark.x} y2=${spot.y} />`
-        }
+        ${spot?.isMoved && html`<line class="leader" x1=${mark.x} y1=${mark.y} x2=${end} y2=${spot.y} />`}
         <${Dot} ...${mark} />
         <text x=${spot?.x} y=${(spot?.y ?? 0) + 4}>${mark.label}</text>
       </g>`;

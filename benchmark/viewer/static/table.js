@@ -53,7 +53,7 @@ function sortRows(rows, columns, sort) {
 }
 
 /**
- * Leads to the words that say what a column is.
+ * Leads to words of this view, such as those that say what a column is.
  * @param {string} id
  */
 function toWord(id) {

@@ -4,8 +4,8 @@ import { whole } from "./format.js";
 
 /** @import { AnswerSpan } from "./page_records.d.ts" */
 /**
- * A stretch of a text, in UTF-16 units, that is marked; `kind` is its class.
- * @typedef {{ start: number, end: number, kind: string, title?: string }} Span
+ * A stretch of a text, in UTF-16 units, that is marked; `kind` is its class, `id` what leads to it.
+ * @typedef {{ start: number, end: number, kind: string, title?: string, id?: string }} Span
  */
 
 const MOST_SHOWN = 20_000;
@@ -52,20 +52,24 @@ function pieces(text, layers) {
   });
 }
 
-/** @param {{ text: string, layers?: Span[][], label: string }} props */
-function Marked({ text, layers = [], label }) {
+/**
+ * @param {{ text: string, layers?: Span[][], label: string, upTo?: number }} props `upTo` is what must be seen at once.
+ */
+function Marked({ text, layers = [], label, upTo = 0 }) {
   const [all, setAll] = useState(false);
   if (!text) return html`<p class="empty">(empty)</p>`;
-  const shown = all ? text : text.slice(0, MOST_SHOWN);
+  const shown = all ? text : text.slice(0, Math.max(MOST_SHOWN, upTo));
   return html`<div class="text" role="region" aria-label=${label} tabindex="0">
       ${pieces(shown, layers).map(({ part, spans }) => {
         if (!spans.length) return visible(part);
         const title = spans.map((span) => span.title).find(Boolean);
-        return html`<mark class=${spans.map((span) => span.kind).join(" ")} title=${title}>${visible(part)}</mark>`;
+        const id = spans.map((span) => span.id).find(Boolean);
+        const kinds = spans.map((span) => span.kind).join(" ");
+        return html`<mark class=${kinds} title=${title} id=${id} tabindex=${id && -1}>${visible(part)}</mark>`;
       })}
     </div>
     ${
-      text.length > MOST_SHOWN &&
+      text.length > Math.max(MOST_SHOWN, upTo) &&
       html`<p class="more">
       ${all ? "All" : "The first"} ${whole(shown.length)} of ${whole(text.length)} characters.
       ${!all && html` <button type="button" onClick=${() => setAll(true)}>Show all</button>`}

@@ -12,16 +12,21 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from benchmark.probes.figures import boards
+from benchmark.probes.model import Maker
 from benchmark.probes.printing import findings_of
-from benchmark.probes.records import RESULT_FILE, ProbeResult
+from benchmark.probes.records import RESULT_FILE, AskedProbe, JudgedStatement, ProbeResult
+from benchmark.probes.states import ProbeState, posed_by_id, state_of, statement_state
 from tests.support.pages import overview_of, page_of, run_viewer
 
 Open = Callable[..., Page]
 PATIENCE_MS = 30_000
+WATTLINE = "wattline"
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("probes page")]
 VIEWS = {
     "compaction": "#/",
     "of a session": "#/compaction?session=wattline&made=rule",
+    "session": "#/session/wattline?made=hand&method=anchored+2k",
+    "probe": "#/probe/wattline/PROBE?method=text",
 }
 
 
@@ -63,14 +68,22 @@ def show(browser: Browser, page_file: Path) -> Iterator[Open]:
     assert not faults
 
 
+def asked_in(result: ProbeResult, session: str, label: str = "anchored 2k") -> list[AskedProbe]:
+    """Return what a method was asked of the probes by hand in a session, in the order of the page."""
+    order = {each.probe: (min(each.evidence), each.probe) for each in result.probes if each.session == session}
+    method = next(method for method in result.methods if method.label == label)
+    found = [each for each in method.asked if each.session == session and each.made_by is Maker.HAND]
+    return sorted(found, key=lambda each: (order[each.probe], each.at))
+
+
 def settled(page: Page) -> None:
     page.wait_for_function("document.querySelector('h1') && !document.body.innerText.includes('Unpacking…')")
 
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
-def test_every_view_is_accessible_and_fits(show: Open, view: str, scheme: str, width: int) -> None:
-    page = show(VIEWS[view], width, color_scheme=scheme)
+def test_every_view_is_accessible_and_fits(show: Open, probed: ProbeResult, view: str, scheme: str, width: int) -> None:
+    page = show(VIEWS[view].replace("PROBE", asked_in(probed, WATTLINE)[0].probe), width, color_scheme=scheme)
     for disclosure in page.locator("main details").all():
         disclosure.evaluate("element => { element.open = true }")
     serious = [
@@ -120,7 +133,7 @@ def test_every_column_is_explained(show: Open) -> None:
 def test_choices_are_part_of_the_address_and_back_works(show: Open, probed: ProbeResult) -> None:
     page = show()
     whole = cells(page, "text")
-    page.get_by_label("Session").select_option("wattline")
+    page.get_by_role("combobox", name="Session").select_option("wattline")
     expect(page).to_have_url(re.compile("session=wattline"))
     assert cells(page, "text") != whole
     page.get_by_label("Probes made by").select_option("rule")
@@ -156,3 +169,130 @@ def test_results_and_probes_share_a_page(browser: Browser, folder: Path, mixed_p
     page.go_back()
     expect(page.locator("h1")).to_have_text("Leaderboard")
     page.close()
+
+
+# A session, and one of its probes ---------------------------------------------------------------------------------
+
+
+def score_text(asked: AskedProbe, probed: ProbeResult) -> str:
+    """Return a score as the page has it: with a sign for other words, and for a contradiction that stands last."""
+    state = state_of(asked, posed_by_id(probed.probes)[asked.session, asked.probe])
+    reworded = "~" if state is ProbeState.OTHER_WORDS else ""
+    return f"{round(asked.score, 2):g}{reworded}{'!' if asked.uptake else ''}"
+
+
+def test_a_session_shows_each_probe_along_its_steps(show: Open, probed: ProbeResult) -> None:
+    page = show(VIEWS["session"])
+    told: dict[str, list[str]] = {}
+    for each in asked_in(probed, WATTLINE):
+        told.setdefault(each.probe, []).append(f"cut {each.at + 1}: {score_text(each, probed)}")
+    bars = page.locator("svg.strip a")
+    assert bars.count() == len(told)
+    for number, (probe, scores) in enumerate(told.items()):
+        label = bars.nth(number).get_attribute("aria-label") or ""
+        assert label.startswith(f"{probe}, ")
+        assert label.endswith(", ".join(scores))
+        # What colours say stands there as text.
+        texts = bars.nth(number).locator("text:not(.name)").all_text_contents()
+        assert texts == [score.split(": ")[1] for score in scores]
+        assert bars.nth(number).locator(".part").count() == len(scores)
+    page.get_by_label("Method").select_option("text")
+    expect(page).to_have_url(re.compile("method=text"))
+    expect(page.locator("section h2").first).to_contain_text("What text keeps")
+    page.get_by_label("Type").select_option("decision")
+    assert set(page.locator("tbody td.aside:nth-child(2)").all_inner_texts()) == {"decision"}
+
+
+def test_a_probe_is_reached_by_keys_and_back(show: Open, probed: ProbeResult) -> None:
+    page = show()
+    page.get_by_role("link", name=WATTLINE, exact=True).press("Enter")
+    expect(page.locator("h1")).to_have_text(f"Session {WATTLINE}")
+    settled(page)
+    first = asked_in(probed, WATTLINE)[0].probe
+    page.locator("svg.strip a").first.press("Enter")
+    question = posed_by_id(probed.probes)[WATTLINE, first].question
+    expect(page.locator("h1")).to_have_text(question)
+    page.keyboard.press("j")
+    expect(page.locator("h1")).not_to_have_text(question)
+    page.keyboard.press("k")
+    expect(page.locator("h1")).to_have_text(question)
+    page.keyboard.press("u")
+    expect(page.locator("h1")).to_have_text(f"Session {WATTLINE}")
+    for _ in range(3):
+        page.go_back()
+    page.go_back()
+    expect(page.locator("h1")).to_have_text(f"Session {WATTLINE}")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Compaction")
+
+
+def part_kept(each: AskedProbe) -> bool:
+    """Whether a statement is kept, one is lost, and all of them count."""
+    states = {statement_state(statement) for statement in each.statements}
+    return {ProbeState.KEPT, ProbeState.LOST} <= states
+
+
+def test_a_cell_says_where_each_statement_stands(show: Open, probed: ProbeResult) -> None:
+    each = next(each for each in asked_in(probed, WATTLINE) if part_kept(each))
+    page = show(f"#/probe/{WATTLINE}/{each.probe}?method=text")
+    row = page.locator("tbody tr").filter(has=page.get_by_role("rowheader", name="anchored 2k", exact=True))
+    cell = row.get_by_role("link").nth([one.at for one in asked_of(probed, each)].index(each.at))
+    assert cell.inner_text() == score_text(each, probed)
+    cell.press("Enter")
+    expect(page.locator("#main h2:focus")).to_contain_text(f"What anchored 2k left at cut {each.at + 1}")
+    expect(page).to_have_url(re.compile(rf"at={each.at}"))
+    expect(cell).to_have_attribute("aria-current", "true")
+    gold = posed_by_id(probed.probes)[each.session, each.probe].gold_at(each.at)
+    items = page.locator(".verdicts li").all_inner_texts()
+    for statement in each.statements:
+        says = gold.statements[statement.index].says
+        assert any(item.startswith(f"{statement_state(statement)}: {says}") for item in items), (says, items)
+    method = next(method for method in probed.methods if method.label == "anchored 2k")
+    left = next(one for one in method.contexts if (one.session, one.at) == (each.session, each.at))
+    lines = probed.contexts[left.sha256 or ""].split("\n")
+    if (more := page.get_by_role("button", name="Show all")).count():
+        more.last.press("Enter")
+    expect(more).to_have_count(0)
+    assert page.locator(".card .text").last.inner_text().split("\n") == lines
+    found = [one for one in each.statements if statement_state(one) is ProbeState.KEPT and one.line]
+    assert found
+    marked(page, found, lines)
+
+
+def asked_of(probed: ProbeResult, probe: AskedProbe) -> list[AskedProbe]:
+    return [each for each in asked_in(probed, probe.session) if each.probe == probe.probe]
+
+
+def marked(page: Page, found: list[JudgedStatement], lines: list[str]) -> None:
+    assert set(page.locator(".card .text mark.kept").all_inner_texts()) == {lines[each.line - 1] for each in found}
+    page.get_by_role("button", name=f"line {found[0].line}", exact=True).first.press("Enter")
+    expect(page.locator("mark:focus")).to_have_text(lines[found[0].line - 1])
+
+
+def test_what_does_not_count_is_named(show: Open, probed: ProbeResult) -> None:
+    posed = posed_by_id(probed.probes)
+    each, index = next(
+        (each, index)
+        for session in (each.name for each in probed.sessions)
+        for each in asked_in(probed, session)
+        for index in range(len(posed[session, each.probe].gold_at(each.at).statements))
+        if index not in {statement.index for statement in each.statements}
+    )
+    page = show(f"#/probe/{each.session}/{each.probe}?method=anchored+2k&at={each.at}")
+    says = posed[each.session, each.probe].gold_at(each.at).statements[index].says
+    assert f"does not count: {says}" in " ".join(page.locator(".verdicts li").all_inner_texts())
+
+
+def test_the_evidence_of_a_probe_stands_there(show: Open, probed: ProbeResult) -> None:
+    posed = next(each for each in probed.probes if each.session == WATTLINE and len(each.evidence) > 1)
+    page = show(f"#/probe/{WATTLINE}/{posed.probe}")
+    steps = page.locator("details summary").filter(has_text=re.compile(r"^Step \d+"))
+    assert [text.split(",")[0] for text in steps.all_inner_texts()] == [f"Step {step}" for step in posed.evidence]
+    steps.first.press("Enter")
+    text = page.locator("details .text").first.inner_text()
+    assert text.split("\n")[0].endswith(f"step {posed.evidence[0]}]")
+
+
+def test_what_is_not_there_is_told(show: Open) -> None:
+    for address in ("#/session/nobody", f"#/probe/{WATTLINE}/nothing"):
+        expect(show(address).locator("h1")).to_have_text("Not in this page")
