@@ -77,7 +77,7 @@ def asked_in(result: ProbeResult, session: str, label: str = "anchored 2k") -> l
 
 
 def settled(page: Page) -> None:
-    page.wait_for_function("document.querySelector('h1') && !document.body.innerText.includes('Unpacking…')")
+    page.wait_for_function("() => document.querySelector('h1') && !document.body.innerText.includes('Unpacking…')")
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -212,10 +212,13 @@ def test_a_probe_is_reached_by_keys_and_back(show: Open, probed: ProbeResult) ->
     page.locator("svg.strip a").first.press("Enter")
     question = posed_by_id(probed.probes)[WATTLINE, first].question
     expect(page.locator("h1")).to_have_text(question)
+    settled(page)
     page.keyboard.press("j")
     expect(page.locator("h1")).not_to_have_text(question)
+    settled(page)
     page.keyboard.press("k")
     expect(page.locator("h1")).to_have_text(question)
+    settled(page)
     page.keyboard.press("u")
     expect(page.locator("h1")).to_have_text(f"Session {WATTLINE}")
     for _ in range(3):
