@@ -14,6 +14,7 @@ from benchmark.record.summary import Dimension
 from benchmark.render.figures import MISSING, counted, signed
 from benchmark.render.markdown import markdown_list, markdown_table, plain_cell
 from benchmark.render.notes import comparison_notes, refused
+from benchmark.render.pair_words import answer_tokens, pair_sentence
 from benchmark.render.terminal import print_table
 from benchmark.statistics import Difference
 from ctxsift.rich_text import plain_text
@@ -56,7 +57,7 @@ def print_pair(console: Console, comparison: Comparison, gate: Gate | None) -> N
     pair = comparison.a, comparison.b
     for letter, name, result in zip("AB", labels(pair), pair, strict=True):
         console.print(plain_text(one_line(f"{letter}  {name}  {result.path}")), soft_wrap=True)
-    for line in [*_first_words(comparison), *_sentences(comparison)]:
+    for line in [*_first_words(comparison), *_verdict_words(comparison), *_sentences(comparison)]:
         console.print(plain_text(line), soft_wrap=True)
     print_table(console, _FIGURE_TITLES, _figure_rows(comparison))
     if comparison.speed:
@@ -82,6 +83,7 @@ def pair_markdown(comparison: Comparison, gate: Gate | None) -> str:
     parts = [
         f"# {b} against {a}",
         *(f"**{line[0].upper()}{line[1:]}.**" for line in _first_words(comparison)),
+        *(f"**{plain_cell(line)}**" for line in _verdict_words(comparison)),
         f"A is {a}, B is {b}. " + ". ".join(_sentences(comparison)) + ".",
         markdown_table(_FIGURE_TITLES, _figure_rows(comparison)),
     ]
@@ -105,6 +107,12 @@ def no_verdict(comparison: Comparison) -> str:
 def _first_words(comparison: Comparison) -> list[str]:
     words = no_verdict(comparison)
     return [words] if words else []
+
+
+def _verdict_words(comparison: Comparison) -> list[str]:
+    """Return what the page says of the pair: which is better, and what that costs; nothing if there is no verdict."""
+    words = pair_sentence(comparison, answer_tokens(comparison))
+    return [words.replace("{b}", "B")] if words else []
 
 
 def _notes(comparison: Comparison) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from benchmark.analysis.comparison import Comparison, DifferenceVerdict, Measure, verdict_of
 from benchmark.analysis.model_facts import facts_of
 from benchmark.analysis.speed import Speed, SpeedFinding, same_machine
+from benchmark.record.read import StoredResult
+from benchmark.record.result import Answered
 from benchmark.render.figures import counted, signed
 from benchmark.render.models import bytes_text
-from benchmark.statistics import Difference
+from benchmark.statistics import Difference, mean
 
 # What is less than this share apart is as good as the same.
 _ALIKE = 0.02
@@ -23,6 +25,25 @@ class AnswerTokens:
     a: float
     b: float
 
+    @classmethod
+    def of(cls, a: Mapping[str, int], b: Mapping[str, int]) -> AnswerTokens | None:
+        """Return the means of two results, given the tokens of each answer by its case; None if they share none."""
+        both = a.keys() & b.keys()
+        return cls(mean([a[case] for case in both]), mean([b[case] for case in both])) if both else None
+
+
+def answer_tokens(comparison: Comparison) -> AnswerTokens | None:
+    """Return the mean answer tokens of two results that hold their cases; None where the files do not tell them."""
+    return AnswerTokens.of(_counted(comparison.a), _counted(comparison.b))
+
+
+def _counted(result: StoredResult) -> dict[str, int]:
+    return {
+        case.question.case_id: case.recovered.output_tokens
+        for case in result.record.cases
+        if isinstance(case, Answered) and case.recovered.output.strip() and case.recovered.output_tokens is not None
+    }
+
 
 def pair_sentence(comparison: Comparison, tokens: AnswerTokens | None) -> str:
     """Return what is known of B against A; empty where their scores may not be compared.
@@ -34,7 +55,7 @@ def pair_sentence(comparison: Comparison, tokens: AnswerTokens | None) -> str:
         return ""
     price = ", ".join(filter(None, (_time(comparison.speed), _memory(comparison), _tokens(tokens))))
     parts = [_quality(comparison), price and f"it {price}", _flips(comparison)]
-    return "; ".join(filter(None, parts)).replace("-", "−") + "."
+    return "; ".join(filter(None, parts)) + "."
 
 
 def _quality(comparison: Comparison) -> str:
@@ -47,7 +68,7 @@ def _quality(comparison: Comparison) -> str:
         return f"{{b}} and A have the same quality core on {cases}"
     if found is DifferenceVerdict.CANNOT_TELL:
         return (
-            f"{{b}} and A cannot be told apart on {cases}: {{b}} − A is {signed(difference.value)} {_ends(difference)}"
+            f"{{b}} and A cannot be told apart on {cases}: {{b}} - A is {signed(difference.value)} {_ends(difference)}"
         )
     word = "better" if found is DifferenceVerdict.BETTER else "worse"
     told = difference if found is DifferenceVerdict.BETTER else difference.turned

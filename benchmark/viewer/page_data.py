@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -22,7 +22,7 @@ from benchmark.render.notes import rescore_hint
 from benchmark.render.pair import NOT_COMPARABLE, no_verdict
 from benchmark.render.pair_words import AnswerTokens, pair_sentence
 from benchmark.scoring import COMPONENTS
-from benchmark.statistics import Difference, mean
+from benchmark.statistics import Difference
 from benchmark.viewer.compaction_data import ProbeRun
 from benchmark.viewer.page_records import (
     CaseRow,
@@ -335,7 +335,7 @@ def pairs(gathered: Gathered) -> list[Pair] | None:
     ranked = _ranked_differences(gathered.boards)
     tokens = {shown: _tokens_of(shown, gathered.asked) for shown in gathered.shown}
     return [
-        _pair(a, b, comparison, ranked.get((a.result, b.result)), _answer_tokens(tokens[a], tokens[b]))
+        _pair(a, b, comparison, ranked.get((a.result, b.result)), AnswerTokens.of(tokens[a], tokens[b]))
         for a, b in itertools.combinations(gathered.shown, 2)
         if (comparison := gathered.comparisons.of(a.result, b.result)) is not None
     ]
@@ -348,11 +348,6 @@ def _tokens_of(shown: Shown, asked: Sequence[AnsweredQuestion]) -> dict[str, int
         for case in shown.cases
         if case.recovered and case.recovered.tokens is not None
     }
-
-
-def _answer_tokens(a: Mapping[str, int], b: Mapping[str, int]) -> AnswerTokens | None:
-    both = a.keys() & b.keys()
-    return AnswerTokens(mean([a[case] for case in both]), mean([b[case] for case in both])) if both else None
 
 
 @dataclass(frozen=True)
@@ -400,11 +395,16 @@ def _pair(
         ],
         no_verdict=no_verdict(found),
         what_helps=rescore_hint((found.a, found.b)) if found.refusals else "",
-        words=pair_sentence(found, tokens),
-        turned_words=pair_sentence(found.turned, tokens and AnswerTokens(tokens.b, tokens.a)),
+        words=_typeset(pair_sentence(found, tokens)),
+        turned_words=_typeset(pair_sentence(found.turned, tokens and AnswerTokens(tokens.b, tokens.a))),
         speed=_pair_speed(found.speed),
         corrected_for=ranked.pairs if ranked and ranked.pairs > 1 else None,
     )
+
+
+def _typeset(sentence: str) -> str:
+    """Return a sentence of figures as the page writes them, with the sign of a minus."""
+    return sentence.replace("-", "−")
 
 
 def _verdict(found: Comparison, measure: Measure, difference: Difference) -> str:

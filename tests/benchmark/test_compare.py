@@ -7,6 +7,7 @@ import functools
 import gzip
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,11 @@ from benchmark import compare, report, rescore
 from benchmark.analysis.comparison import Comparison, Measure
 from benchmark.analysis.comparison import compare as compare_results
 from benchmark.analysis.ranking import Rank, rank_results
+from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.record.read import find_results, read_result
 from benchmark.render.markdown import markdown_table
 from benchmark.render.pair import pair_markdown
+from benchmark.viewer.page_data import gather, pairs
 from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout, scripted, write_matrix
 from tests.support.agreeing import scored, summed
@@ -512,3 +515,30 @@ def test_a_corpus_and_its_variant_are_not_to_be_rescored(tmp_path: Path) -> None
         in told
     )
     assert "rescore" not in told
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_pair_is_told_in_the_sentence_of_the_page(capsys: pytest.CaptureFixture[str], turned: bool) -> None:
+    files = [PACKAGED_RESULTS / "easy" / f"cpu-qwen2.5-coder-{size}-q4_k_m.json.gz" for size in ("0.5b", "1.5b")]
+    if turned:
+        files.reverse()
+    assert compare.main([*map(str, files)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    gathered = gather(find_results(files))
+    (pair,) = pairs(gathered) or []
+    names = {shown.key: shown.result.path for shown in gathered.shown}
+    words = pair.words if names[pair.a] == files[0] else pair.turned_words
+    # The page has the sign of a minus, the terminal that of a keyboard.
+    assert told[2] == words.replace("{b}", "B").replace("−", "-")
+    assert ("writes" in told[2], "the time of A" in told[2]) == (True, True)
+    assert compare.main([*map(str, files), "--markdown"]) == 0
+    assert f"**{told[2]}**".replace("[", r"\[").replace("]", r"\]") in capsys.readouterr().out
+
+
+def test_results_without_a_verdict_have_no_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = write(tmp_path / "a", "a", {"one": 0.9, "two": 0.9})
+    b = write(tmp_path / "b", "b", {"one": 0.9, "two": 0.0}, scorer_version="0")
+    assert compare.main([str(a), str(b)]) == 0
+    told = capsys.readouterr().out
+    assert "no verdict: the results" in told
+    assert not re.search("better than|worse than|too few to tell|loses 1 case", told)
