@@ -29,6 +29,7 @@ from benchmark.record.validity import MEASURED, Validity
 from benchmark.render.figures import counted
 from benchmark.viewer.compaction_data import is_probe_file, read_runs
 from benchmark.viewer.page_data import Gathered, gather
+from benchmark.viewer.publishing import PAGE, checked_url, description, head_of, publish, refuse_foreign
 from benchmark.viewer.validity_data import recorded
 from ctxsift.errors import InputError
 from ctxsift.files import exists, refuse_input, write_atomically
@@ -41,6 +42,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
   python -m benchmark.viewer --open results/probes.json    (methods of compaction, as probes find them)
+  python -m benchmark.viewer results/ --publish site/      (a folder for a web server, with a preview picture)
   python -m benchmark.viewer --watch --open results/       (while runs go on, until Ctrl-C)
 
 The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.
@@ -78,6 +80,19 @@ def build_parser() -> BenchmarkParser:
     pictures.add_argument(
         "--svg", type=Path, metavar="DIR", help="write the charts as SVG files to DIR instead of a page"
     )
+    pictures.add_argument(
+        "--publish",
+        type=Path,
+        metavar="DIR",
+        help="write the page as DIR/index.html for a web server, with a preview picture and the texts that link "
+        "previews show; DIR must be new, empty, or published before",
+    )
+    parser.add_argument(
+        "--url",
+        metavar="URL",
+        help="with --publish: where the folder will be, e.g. https://example.org/bench/; most link previews show the "
+        "picture only if they get its whole address",
+    )
     return parser
 
 
@@ -87,17 +102,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int]:
-    target = options.png or options.svg or _target(options)
+    target = options.png or options.svg or options.publish or _target(options)
     return f"{target}: cannot be written ({error.strerror or error}); name another file or folder", EXIT_USAGE
 
 
 def _run(options: argparse.Namespace) -> int:
     if (options.png or options.svg) and (options.open or options.output):
         raise InputError("--png and --svg", "write charts instead of a page", "leave out --open and -o")
+    if options.url is not None and options.publish is None:
+        raise InputError("--url", "needs --publish", "add --publish DIR, or leave out --url")
+    url = options.url and checked_url(options.url)
+    if options.publish and options.output:
+        raise InputError("--publish", "writes a folder", "leave out -o")
     if options.watch:
         return _watch(options)
     if options.port is not None:
         raise InputError("--port", "needs --watch", "add --watch, or leave out --port")
+    if options.publish:
+        refuse_foreign(options.publish)
     tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
@@ -111,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.png or options.svg:
         _draw(gathered, options)
     else:
-        _build(gathered, skipped, options)
+        _build(gathered, skipped, options, url or "")
     return EXIT_USAGE if damaged else EXIT_OK
 
 
@@ -146,8 +168,8 @@ def _watch(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from benchmark.viewer.watching import Watcher, WatchServer
 
-    if options.png or options.svg or options.output:
-        raise InputError("--watch", "writes no file", "leave out -o, --png and --svg")
+    if options.png or options.svg or options.output or options.publish:
+        raise InputError("--watch", "writes no file", "leave out -o, --png, --svg and --publish")
     watcher = Watcher(tuple(options.paths), lambda: _page_now(options.paths), tell)
     try:
         server = WatchServer(watcher, options.port or 0)
@@ -176,11 +198,14 @@ def _page_now(paths: Sequence[Path]) -> str:
     return _page(gathered, skipped, paths)
 
 
-def _page(gathered: Gathered, skipped: Sequence[InputError], paths: Sequence[Path]) -> str:
+def _page(gathered: Gathered, skipped: Sequence[InputError], paths: Sequence[Path], url: str | None = None) -> str:
+    """Return the page; with an address (empty if it is not known), one that link previews can read."""
     from benchmark.viewer.page import build_page
 
-    gathered = replace(gathered, retention=_retention(gathered, paths))
-    return build_page(gathered, skipped, title=f"CtxSift Bench: {_content(gathered)}")
+    whole = replace(gathered, retention=_retention(gathered, paths))
+    title = f"CtxSift Bench: {_content(gathered)}"
+    head = "" if url is None else head_of(title, description(gathered), url)
+    return build_page(whole, skipped, title=title, head=head)
 
 
 def _measured(unread: list[InputError]) -> Validity | None:
@@ -224,10 +249,15 @@ def _content(gathered: Gathered) -> str:
     return ", ".join(parts)
 
 
-def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.Namespace) -> None:
-    target = _target(options)
+def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.Namespace, url: str) -> None:
+    target = options.publish / PAGE if options.publish else _target(options)
     refuse_input(target, options.paths)
-    write_atomically(target, _page(gathered, skipped, options.paths))
+    if options.publish:
+        from benchmark.viewer.charts import preview
+
+        publish(options.publish, _page(gathered, skipped, options.paths, url), preview(gathered))
+    else:
+        write_atomically(target, _page(gathered, skipped, options.paths))
     told = _content(gathered)
     if gathered.shown:
         told += f", {counted(sum(len(result.cases) for result in gathered.results), 'answer')}"

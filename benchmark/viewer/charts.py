@@ -50,6 +50,7 @@ from ctxsift.terminal import one_line
 FOLDER = Path(__file__).parent / "charts"
 # The picture whose points have names.
 _POINTS = "score-latency"
+_SCORES = "case-scores"
 _BINS = 20
 _VERDICTS = (*map(words, Status), NOT_SCORED)
 # Rows of a picture in a file: more cannot be told apart.
@@ -288,6 +289,16 @@ def write_pictures(gathered: Gathered, folder: Path, form: str) -> list[Path]:
         write_atomically(file, picture)
         written.append(file)
     return written
+
+
+def preview(gathered: Gathered) -> bytes:
+    """Return the first picture of the first board, as PNG: quality against latency, or scores of cases without it."""
+    board, rows = gathered.boards[0], chart_rows(gathered)
+    ours = {row.result for row in board.rows}
+    timed = any(point.seconds for point in _of({s.key for s in gathered.shown if s.result in ours}, rows.points))
+    found = dict(_pictures_of(gathered, board, rows, ""))
+    picture: bytes = vl_convert.vegalite_to_png(found[_POINTS if timed else _SCORES], scale=2)
+    return picture
 
 
 def _pictures(gathered: Gathered) -> dict[str, Json]:

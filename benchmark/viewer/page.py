@@ -35,18 +35,21 @@ from ctxsift.errors import InputError
 FOLDER = Path(__file__).parent / "static"
 _LIBRARIES = ("preact", "preact-hooks", "htm", "diff")
 _ENTRY = "app.js"
+# Tells pages of this program from those of others.
+GENERATOR = '<meta name="generator" content="ctxsift-bench viewer">'
 _BUNDLE = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (\{[^}]*\};)$", re.MULTILINE)
 
 
-def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str) -> str:
+def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str, head: str = "") -> str:
     """Return the page.
 
     Args:
         gathered: what to show.
         skipped: files that were left out; the page names them.
         title: of the document.
+        head: elements for its head, e.g. what link previews read.
 
     """
     # Results of probes need no library for charts.
@@ -57,6 +60,8 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str)
     page = Template((FOLDER / "index.html").read_text(encoding="utf-8"))
     return page.substitute(
         title=html.escape(title),
+        generator=GENERATOR,
+        head=head,
         policy=f"default-src 'none'; script-src {hashes}; style-src {policy_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'",
         style=style,
