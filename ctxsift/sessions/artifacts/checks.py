@@ -63,7 +63,7 @@ _SCRIPT_KINDS = {
     "lint": _LINT, "typecheck": _TYPES, "type-check": _TYPES, "types": _TYPES, "tsc": _TYPES, "build": _BUILD,
     "compile": _BUILD, "check": CheckKind.CHECK, "ci": CheckKind.CHECK, "verify": CheckKind.CHECK,
 }  # fmt: skip
-_ASKS = {"--version", "-V", "--help", "-h", "--listTests", "--collect-only", "--co", "--showConfig", "--init"}
+_ASKS = {"--version", "-V", "--help", "-h", "--list", "--listTests", "--collect-only", "--co", "--showConfig", "--init"}
 
 
 def bare(words: list[str]) -> list[str]:
@@ -99,15 +99,14 @@ def _after_options(words: list[str], with_value: list[str]) -> list[str]:
 
 def kind_of(words: list[str]) -> CheckKind | None:
     """Return what kind of check a command is (its words as `bare` returns them); None where it is none."""
-    if not words or _ASKS.intersection(words[1:]) or (words[0] == "make" and {"-n", "--list"} & {*words}):
+    if not words or _ASKS.intersection(words[1:]) or words[:2] == ["make", "-n"]:
         return None
     name, rest = words[0].removesuffix(".exe"), words[1:]
-    if kind := _PROGRAMS.get(name) or _script(name, rest):
-        return kind
     line = " ".join([name, *rest])
-    if kind := next((kind for form, kind in _FORMS if form.match(line)), None):
+    by_form = next((kind for form, kind in _FORMS if form.match(line)), None)
+    if kind := _PROGRAMS.get(name) or _script(name, rest) or by_form:
         return kind
-    found = _SUBCOMMANDS.get(name) or _SUBCOMMANDS.get(name.removesuffix("w"), {})
+    found = _SUBCOMMANDS.get(name.removesuffix("w"), {})
     plain = [word for word in rest if not word.startswith("-") and "=" not in word] or [""]
     several = name.startswith(("make", "mvn", "gradle", "xcodebuild"))
     return next((found[word] for word in (plain if several else plain[:1]) if word in found), None)

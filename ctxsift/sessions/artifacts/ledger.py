@@ -159,15 +159,15 @@ class Ledger:
             version = work
         elif old and work.text is not None and old in work.text:
             version = self._version(work.text.replace(old, new, -1 if everywhere else 1))
-        elif (old or new) and work.previous and (work.old, work.new) == (new, old):
+        elif work.previous and (work.old, work.new) == (new, old):
             version = work.previous
+        elif not old + new:
+            version = self.unknown()
         else:
-            known = bool(old or new)
-            previous = work if known and file.depth < 50 else None
             # Edits are kept as they are only while they are short: they may have to be recognised backwards.
-            short = len(old) + len(new) <= 4000
-            token = token_of(f"{work.token}\0{old}\0{new}") if known else self._version(None).token
-            version = Version(token, None, previous if short else None, old if short else "", new if short else "")
+            kept = file.depth < 50 and len(old) + len(new) <= 4000
+            token = token_of(f"{work.token}\0{old}\0{new}")
+            version = Version(token, None, work, old, new) if kept else Version(token)
             file.depth += 1
         self._put(file, version, Action.EDITED, detail)
 

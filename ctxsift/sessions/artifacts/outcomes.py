@@ -139,15 +139,12 @@ _TRACEBACK = re.compile(r"^Traceback \(most recent call last\)", re.MULTILINE)
 def key_line(text: str) -> str:
     """Return the line of an output that tells most about a failure; empty where there is none."""
     lines = [line.strip() for line in body(clean(text)[:400_000]).split("\n") if line.strip()]
-    if any(_TRACEBACK.search(line) for line in lines):
-        after = max(number for number, line in enumerate(lines) if _TRACEBACK.search(line))
-        for line in lines[after + 1 :]:
-            if re.match(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\w*(?:: |$)", line):
-                return line
-    for wanted in _CLASSES:
-        for line in lines:
-            if len(line) < 2000 and wanted.search(line) and not _NOISE.search(line):
-                return line
+    after = max((number for number, line in enumerate(lines) if _TRACEBACK.search(line)), default=len(lines))
+    for line in lines[after + 1 :]:
+        if re.match(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\w*(?:: |$)", line):
+            return line
+    if told := _telling(lines, _CLASSES):
+        return told
     for line in lines:
         if re.match(r"npm (?:error|ERR!) (?!code|path|A complete log)", line):
             return line
@@ -156,11 +153,12 @@ def key_line(text: str) -> str:
 
 def blamed_line(text: str) -> str:
     """Return the first line in which a program says that it cannot go on; empty where there is none."""
-    for wanted in _CLASSES[:3]:
-        for line in text.split("\n"):
-            if wanted.search(line) and not _NOISE.search(line):
-                return line
-    return ""
+    return _telling(text.split("\n"), _CLASSES[:3])
+
+
+def _telling(lines: list[str], classes: tuple[re.Pattern[str], ...]) -> str:
+    plain = [line for line in lines if len(line) <= 2000 and not _NOISE.search(line)]
+    return next((line for wanted in classes for line in plain if wanted.search(line)), "")
 
 
 def ends(text: str) -> str:

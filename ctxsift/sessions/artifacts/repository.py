@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.paths import below
 from ctxsift.sessions.artifacts.versions import Before, Tracked, Version, same
 
+# What git reports of a file that the session did not see changing, by the letter of `git status`.
+_REPORTED: Mapping[str, Callable[[Ledger, str, str], None]] = {
+    "D": Ledger.delete,
+    "M": Ledger.edit,
+    "U": Ledger.edit,
+    "A": lambda ledger, path, detail: ledger.write(path, None, detail, before=Before.MISSING),
+}
 _MOST_KEPT, _MOST_BRANCHES = 60, 50
 # A branch that nothing has named yet is called so by those who name it.
 _FIRST_NAMES = ("main", "master")
@@ -184,12 +192,8 @@ class Repository:
                 self._of_user.add(path)
             elif path in self._of_user:
                 continue
-            elif letter == "D" and self.ledger.exists(path) is not False:
-                self.ledger.delete(path, detail)
-            elif letter in "MU" and self.ledger.exists(path) is not False:
-                self.ledger.edit(path, detail)
-            elif letter == "A" and not self.ledger.exists(path):
-                self.ledger.write(path, None, detail, before=Before.MISSING)
+            elif letter in _REPORTED and self.ledger.exists(path) is not (letter == "A"):
+                _REPORTED[letter](self.ledger, path, detail)
             if staged and (file := self.ledger.files.get(path)):
                 file.staged = file.work
         if whole:

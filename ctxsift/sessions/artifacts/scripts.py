@@ -188,13 +188,12 @@ class _PythonReader:
             case ast.Name(id=name):
                 return self.names.get(name)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                values = [self.value(item) for item in items]
-                known = [value for value in values if value is not None]
+                known = list(filter(None, map(self.value, items)))
                 texts = tuple(text for value in known for text in value.texts)[:_MOST_VALUES]
                 return _Value(texts, any(value.path for value in known)) if known else None
             case ast.JoinedStr(values=parts):
                 plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
-                return self._joined([self.value(part) for part in plain], "")
+                return self._joined(list(map(self.value, plain)), "")
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._joined([self.value(left), self.value(right)], "")
             case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -210,21 +209,24 @@ class _PythonReader:
 
     def _called(self, node: ast.Call) -> _Value | None:
         name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
-        values = [self.value(argument) for argument in node.args]
+        values = list(map(self.value, node.args))
         if name in ("Path", "pathlib.Path"):
             return self._joined(values, "/", path=True) if values else _Value((".",), path=True)
         if name == "os.path.join":
             return self._joined(values, "/")
         if name in ("str", "sorted", "list") and len(values) == 1:
             return values[0]
-        globbed = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
-        if name in ("glob.glob", "glob") and values and values[0]:
-            return self._found(values[0].texts, path=False)
-        if globbed and globbed.path and name.endswith("glob") and values and values[0]:
-            deep = "**/" if name.endswith("rglob") else ""
-            globs = tuple(f"{folder}/{deep}{glob}" for folder in globbed.texts for glob in values[0].texts)
-            return self._found(globs, path=True)
-        return None
+        asked = next(iter(values), None)
+        if asked is None or not name.endswith("glob"):
+            return None
+        if name in ("glob.glob", "glob"):
+            return self._found(asked.texts, path=False)
+        within = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if within is None or not within.path:
+            return None
+        deep = "**/" if name.endswith("rglob") else ""
+        globs = tuple(f"{folder}/{deep}{glob}" for folder in within.texts for glob in asked.texts)
+        return self._found(globs, path=True)
 
     def _found(self, globs: tuple[str, ...], *, path: bool) -> _Value:
         return _Value(tuple(found for glob in globs for found in self.matches(glob))[:_MOST_VALUES], path)

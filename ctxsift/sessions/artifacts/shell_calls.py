@@ -82,11 +82,11 @@ class ShellCalls:
         if "--dry-run" in invocation.words:
             return
         if invocation.name == "git":
-            made = run_git(run, invocation)
+            made, within = run_git(run, invocation), "git commit"
             for revision, branch, subject in made:
                 self.log.commit(subject, revision, branch)
+                within = f"git commit {revision}".strip()
             if "commit" in invocation.words[1:4]:
-                within = f"git commit {made[0][0]}".strip() if made else "git commit"
                 for command, kind, state in hook_checks(run.output, made=bool(made)):
                     line = key_line(run.output) if state is CheckState.FAILED else ""
                     self._check(self._folder(run.folder), command, kind, state, line, within)
@@ -140,23 +140,23 @@ class ShellCalls:
     def _window(self, name: str, rest: str, output: str, folder: str) -> bool:
         """Take down a command on the open file, which only the output names; return False if it is none."""
         shown_file = _OPEN_FILE.search(output)
-        refused = _NOT_APPLIED.search(output)
-        if not shown_file and not (refused and name in ("edit", "insert", "create", "append")):
+        refused = _NOT_APPLIED.search(output) if name in ("edit", "insert", "create", "append") else None
+        if not shown_file and not refused:
             return False
         given = rest.strip().split("\n")[0].strip().strip("'\"")
         path = resolve(shown_file[1], folder) if shown_file else resolve(given, folder) if name == "create" else ""
-        if refused and name in ("edit", "insert", "create", "append"):
-            named = f"{name} {shown(path, self.ledger.folder)}" if path else f"{name} {given}"
-            self.log.fail(named, next(line for line in output.split("\n") if _NOT_APPLIED.search(line)))
+        if refused:
+            complaint = output[output.rfind("\n", 0, refused.start()) + 1 :].partition("\n")[0]
+            self.log.fail(f"{name} {shown(path, self.ledger.folder) or given}", complaint)
             if path and name == "create":
                 self.ledger.read(path, "open")
             return True
         lines = rest.strip("\n").split("\n")
-        first = next((line.strip() for line in lines[1:] if line.strip() and line.strip() != "end_of_edit"), "")
+        first = next((line.strip() for line in lines[1:] if line.strip() not in ("", "end_of_edit")), "")
         if name == "create":
             self.ledger.write(path, None, "new file", before=Before.MISSING)
         elif name in ("edit", "insert", "append"):
-            self.ledger.edit(path, f"{name} {lines[0].strip()[:60]}" + (f" {first}" if first else ""))
+            self.ledger.edit(path, f"{name} {lines[0].strip()[:60]} {first}".rstrip())
         elif name == "search_file":
             self.ledger.read(path, f"search {given}", part=True)
         else:

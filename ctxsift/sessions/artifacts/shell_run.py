@@ -121,12 +121,12 @@ class ShellRun:
         if not isinstance(first, Simple) or plain_text(first.words[0] if first.words else ()) not in ("echo", "printf"):
             return None
         pieces = [piece for word in first.words for piece in word]
-        asked = [piece for piece in pieces if piece.kind is PieceKind.VARIABLE and piece.text == "?"]
-        asked += [piece for piece in pieces if piece.kind is PieceKind.UNKNOWN and "PIPESTATUS[0]" in piece.text]
-        before = "".join(piece.text for piece in pieces[1:] if piece.kind is PieceKind.TEXT)
-        found = re.findall(r"(?:^|[^\d.])(\d{1,3})\W*$", self.output, re.MULTILINE) if asked else []
-        label = before.strip()[:20].strip()
-        told = re.findall(rf"{re.escape(label)}\D{{0,3}}(\d{{1,3}})\b", self.output) if asked and label else found
+        others = [piece.text for piece in pieces if piece.kind is not PieceKind.TEXT]
+        if not any(text == "?" or "PIPESTATUS[0]" in text for text in others):
+            return None
+        label = "".join(piece.text for piece in pieces[1:] if piece.kind is PieceKind.TEXT).strip()[:20].strip()
+        code = rf"{re.escape(label)}\D{{0,3}}(\d{{1,3}})\b" if label else r"(?:^|[^\d.])(\d{1,3})\W*$"
+        told = re.findall(code, self.output, re.MULTILINE)
         return int(told[-1]) if told else None
 
     # Which parts ran
@@ -139,8 +139,6 @@ class ShellRun:
         stop = self.printed.stop(parts) if code else len(parts)
         status = CommandStatus.PASSED
         alive = True
-        last_or = max((number for number, part in enumerate(parts) if part[0] == "||"), default=0)
-        last_and = max((number for number, part in enumerate(parts) if part[0] == "&&"), default=0)
         for number, (operator, pipeline) in enumerate(parts):
             if self.walked > _MOST_COMMANDS:
                 return
@@ -153,7 +151,8 @@ class ShellRun:
                 alive = False
             if not alive:
                 continue
-            any_or, all_or = number < last_or, number >= last_and
+            later = [each for each, _ in parts[number + 1 :]]
+            any_or, all_or = "||" in later, "&&" not in later
             stops, alone = number == stop, len(parts) == 1
             status, own = self.printed.status(pipeline, code, any_or=any_or, all_or=all_or, stops=stops, alone=alone)
             if status is CommandStatus.FAILED:

@@ -121,6 +121,7 @@ _SEEKS_SUMMARY = re.compile(r"tests?\b|total|suites|summary|examples|runs?\b|res
 
 # Checks that run no tests, whose output is their own.
 _STRICT = (CheckKind.LINT, CheckKind.TYPES, CheckKind.BUILD)
+_SEARCHES = (("grep",), ("egrep",), ("fgrep",), ("rg",))
 Filters = tuple[tuple[str, ...], ...]
 
 
@@ -149,21 +150,17 @@ def verdict(output: str, kind: CheckKind, after: Filters = (), *, mixed: bool = 
     that the output went through. Where other commands may have printed parts of it (`mixed`), complaints can be theirs.
     """
     text = ends(output)
-    searches = [words for words in after if words and words[0] in ("grep", "egrep", "fgrep", "rg")]
-    if after and (after[-1][:1] == ("wc",) or any(_is_counting(words) for words in searches)):
+    searches = [words for words in after if words[:1] in _SEARCHES]
+    cut = any(_cuts(words, text) for words in after)
+    if any(map(_is_counting, after)):
         return _by_number(text, kind, searches)
     if fails(text, kind, mixed=mixed):
         return CheckState.FAILED, key_line(output)
-    if _passes(text, kind, after):
+    if _passes(text, kind, searches, cut=cut):
         return CheckState.PASSED, ""
-    cut = any(_cuts(words, text) for words in after)
     line = "" if mixed or (cut and kind is CheckKind.TEST) else blamed_line(text) or _found_line(text)
-    if (
-        not line
-        and not _counts(text).without_fault
-        and any(not _inverts(words) and _seeks_only_faults(words) for words in searches)
-    ):
-        line = next((each for each in text.split("\n") if _tells_fault(each)), "")
+    if not line and any(map(_seeks_only_faults, searches)) and not _counts(text).without_fault:
+        line = next(filter(_tells_fault, text.split("\n")), "")
     return (CheckState.FAILED, line.strip()) if line else (CheckState.NOT_SHOWN, "")
 
 
@@ -189,20 +186,19 @@ def nothing_ran(text: str) -> bool:
     return bool(_NOTHING.search(text)) and not counts.ran and not _TASK.search(text)
 
 
-def _passes(text: str, kind: CheckKind, after: Filters) -> bool:
+def _passes(text: str, kind: CheckKind, searches: list[tuple[str, ...]], *, cut: bool) -> bool:
     if nothing_ran(text) or _DOUBT.search(text):
         return False
     if _PASSED.search(text) or (kind is not CheckKind.TEST and _BUILT.search(text)):
         return True
-    if any(_cuts(words, text) or _hides_faults(words) for words in after):
+    if cut or any(map(_hides_faults, searches)):
         return False
-    sought = any(_SEEKS_FAULTS.search(_sought(words)) for words in after if words and words[0].endswith(("grep", "rg")))
+    sought = _SEEKS_FAULTS.search(" ".join(map(_sought, searches)))
     if _TESTS_ONLY.search(text) and not _FILES.search(text) and not sought:
         return False
     counts = _counts(text)
-    if kind in _STRICT and counts.without_fault and not counts.warning:
-        return True
-    return counts.good > 0 or (counts.without_fault and counts.ran)
+    clean = kind in _STRICT and not counts.warning
+    return counts.good > 0 or (counts.without_fault and (counts.ran or clean))
 
 
 def _counts(text: str) -> _Counts:
@@ -260,7 +256,7 @@ def _sought(words: tuple[str, ...]) -> str:
 def _seeks_only_faults(words: tuple[str, ...]) -> bool:
     sought = _sought(words)
     asked = bool(_SEEKS_PASSES.search(sought) or _SEEKS_SUMMARY.search(sought))
-    return bool(_SEEKS_FAULTS.search(sought)) and not asked
+    return bool(_SEEKS_FAULTS.search(sought)) and not asked and not _inverts(words)
 
 
 def _tells_fault(line: str) -> bool:
@@ -269,7 +265,8 @@ def _tells_fault(line: str) -> bool:
 
 
 def _is_counting(words: tuple[str, ...]) -> bool:
-    return any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--count", word) for word in words)
+    counts = words[:1] in _SEARCHES and any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--count", word) for word in words)
+    return counts or words[:1] == ("wc",)
 
 
 def _inverts(words: tuple[str, ...]) -> bool:
@@ -278,8 +275,6 @@ def _inverts(words: tuple[str, ...]) -> bool:
 
 def _hides_faults(words: tuple[str, ...]) -> bool:
     """Return True if a search keeps lines of what passed and drops lines of what failed."""
-    if not words or words[0] not in ("grep", "egrep", "fgrep", "rg"):
-        return False
     sought = _sought(words)
     if _inverts(words):
         return bool(_SEEKS_FAULTS.search(sought))
