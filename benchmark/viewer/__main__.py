@@ -204,7 +204,7 @@ def _page(gathered: Gathered, skipped: Sequence[InputError], paths: Sequence[Pat
 
     whole = replace(gathered, retention=_retention(gathered, paths))
     title = f"CtxSift Bench: {_content(gathered)}"
-    head = "" if url is None else head_of(title, description(gathered), url)
+    head = "" if url is None else head_of(title, description(gathered), url, has_picture=bool(gathered.boards))
     return build_page(whole, skipped, title=title, head=head)
 
 
@@ -255,7 +255,11 @@ def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.
     if options.publish:
         from benchmark.viewer.charts import preview
 
-        publish(options.publish, _page(gathered, skipped, options.paths, url), preview(gathered))
+        publish(
+            options.publish,
+            _page(gathered, skipped, options.paths, url),
+            preview(gathered) if gathered.boards else None,
+        )
     else:
         write_atomically(target, _page(gathered, skipped, options.paths))
     told = _content(gathered)

@@ -53,6 +53,10 @@ def checked_url(text: str) -> str:
 
 def description(gathered: Gathered) -> str:
     """Return in two sentences what the first leaderboard comes to: its best results, and what they were measured on."""
+    if not gathered.boards:
+        return (
+            f"What agents can still answer after their sessions were compacted: {counted(len(gathered.probed), 'run')}."
+        )
     board = gathered.boards[0]
     scores = {row: gathered.comparisons.core(row.result)[0] for row in board.headline.best}
     best = sorted(scores, key=lambda row: -scores[row])
@@ -64,7 +68,7 @@ def description(gathered: Gathered) -> str:
     return f"{told or headline_text(board)} {counted(rivals, 'result')}; {board_title(board)}."
 
 
-def head_of(title: str, said: str, url: str) -> str:
+def head_of(title: str, said: str, url: str, *, has_picture: bool) -> str:
     """Return the elements that link previews read.
 
     Args:
@@ -72,6 +76,7 @@ def head_of(title: str, said: str, url: str) -> str:
         said: its description.
         url: where the folder will be, with a slash at its end; empty if nobody knows. Previews then take the picture
             only from where they resolve addresses.
+        has_picture: there is a preview picture.
 
     """
     told = {
@@ -79,20 +84,21 @@ def head_of(title: str, said: str, url: str) -> str:
         "og:site_name": "CtxSift Bench",
         "og:title": title,
         "og:description": said,
-        "og:image": urljoin(url, PREVIEW),
-        "og:image:alt": "Chart of the scores",
+        "og:image": urljoin(url, PREVIEW) if has_picture else "",
+        "og:image:alt": "Chart of the scores" if has_picture else "",
         "og:url": url,
     }
     properties = [f'<meta property="{name}" content="{html.escape(text)}">' for name, text in told.items() if text]
     named = [
         f'<meta name="description" content="{html.escape(said)}">',
-        '<meta name="twitter:card" content="summary_large_image">',
+        f'<meta name="twitter:card" content="{"summary_large_image" if has_picture else "summary"}">',
     ]
     return "\n".join([*named, *properties])
 
 
-def publish(folder: Path, page: str, picture: bytes) -> None:
+def publish(folder: Path, page: str, picture: bytes | None) -> None:
     """Write page and picture to a folder; the page last, so that it never names what is not there. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / PREVIEW, picture)
+    if picture is not None:
+        write_atomically(folder / PREVIEW, picture)
     write_atomically(folder / PAGE, page)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmark.cli.command import PACKAGED_RESULTS
+from benchmark.probes.records import RESULT_FILE, ProbeResult
 from benchmark.record.read import find_results
 from benchmark.viewer.page_data import gather
 from benchmark.viewer.publishing import description
@@ -129,3 +130,15 @@ def test_what_cannot_be_published_is_said(tmp_path: Path) -> None:
         assert said in done.stderr
     assert file.read_text() == "mine"
     assert not (tmp_path / "new").exists()
+
+
+def test_runs_of_probes_alone_have_no_picture(tmp_path: Path, probed: ProbeResult) -> None:
+    path = tmp_path / "probes.json"
+    path.write_text(RESULT_FILE.text(probed, "probes.json"), encoding="utf-8")
+    done = run_viewer(path, "--publish", tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    assert [file.name for file in (tmp_path / "site").iterdir()] == ["index.html"]
+    told = Head((tmp_path / "site" / "index.html").read_text(encoding="utf-8")).told
+    assert told["description"] == told["og:description"]
+    assert "compacted: 1 run." in told["description"]
+    assert "og:image" not in told
