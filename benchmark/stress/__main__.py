@@ -21,7 +21,7 @@ from benchmark.run.plan import Repeats
 from benchmark.run.row_asking import asking_run
 from benchmark.scoring import Embedder
 from benchmark.stress import breaking_even, hostility, lengthening, noising, planting, preselecting, repeating, varying
-from benchmark.stress.arms import Arm, run_arms
+from benchmark.stress.arms import Arm, repeats_of, run_arms
 from benchmark.stress.changing import written
 from benchmark.stress.charts import check_chart, write_charts
 from benchmark.stress.parsers import build_parser
@@ -238,12 +238,12 @@ def _repeats(options: argparse.Namespace) -> Experiment:
     data = written((each.case for each in made.cases), options.output_dir, "repeats")
     temperatures: dict[str, float] = {}
 
-    def repeats_of(scenario: Scenario) -> Repeats:
-        found = repeating.repeats_of(scenario, made, options.temperature)
+    def repeats(scenario: Scenario) -> Repeats:
+        found = repeats_of(scenario, made.numbers, options.temperature)
         temperatures[scenario.name] = found.temperature
         return found
 
-    asked = _asked(options, data, embedder, repeats_of)
+    asked = _asked(options, data, embedder, repeats)
     found = [each for name, result in asked for each in repeating.repeat_figures(name, made, result)]
     spreads = {name: repeating.case_spreads(name, made, result) for name, result in asked}
     runs = [repeating.run_spread(each, temperatures[name]) for name, each in spreads.items()]
@@ -270,9 +270,9 @@ def _asked(
     options: argparse.Namespace,
     data: Corpus,
     embedder: Embedder,
-    repeats_of: Callable[[Scenario], Repeats | None] = lambda _: None,
+    repeats: Callable[[Scenario], Repeats | None] = lambda _: None,
 ) -> list[tuple[str, StoredResult]]:
-    """Return what each named scenario answers to all cases of a data set; `repeats_of` says which of them repeat."""
+    """Return what each named scenario answers to all cases of a data set; `repeats` says which of them repeat."""
     if not options.scenario:
         return []
     rows = load_matrix(options.matrix)
@@ -280,7 +280,7 @@ def _asked(
     run = dataclasses.replace(
         asking_run(options.output_dir, options.env_file, remote=options.remote), programs=_programs(rows)
     )
-    results = run_arms([Arm(each, data, data.cases, repeats_of(each)) for each in scenarios], run, embedder)
+    results = run_arms([Arm(each, data, data.cases, repeats(each)) for each in scenarios], run, embedder)
     return [(scenario.name, result) for scenario, result in zip(scenarios, results, strict=True)]
 
 

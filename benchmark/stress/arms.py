@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -19,6 +19,8 @@ from benchmark.run.run_group import RunGroup, continued, run_group
 from benchmark.run.signals import stopping_by_signals
 from benchmark.run.stop import Stop
 from benchmark.scoring import Embedder
+from ctxsift.backends.base import Ability
+from ctxsift.backends.registry import traits_of
 from ctxsift.errors import InputError
 from ctxsift.terminal import tell
 
@@ -64,6 +66,12 @@ def run_arms(arms: Sequence[Arm], run: RunSettings, embedder: Embedder) -> list[
         for arm, plan in zip(arms, plans, strict=True):
             results.append(_result(arm, plan, run, references[arm.corpus.sha256], stop, progress))
     return results
+
+
+def repeats_of(scenario: Scenario, numbers: Mapping[str, int], temperature: float) -> Repeats:
+    """Return how a scenario is asked repeats: at the temperature, or as it is where its backend cannot sample."""
+    can_sample = Ability.SAMPLING in traits_of(scenario.backend_name).abilities
+    return Repeats(numbers, temperature if can_sample else 0.0)
 
 
 def _requested(arm: Arm) -> RequestedScenario:

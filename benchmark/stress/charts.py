@@ -13,11 +13,11 @@ from typing import Any
 import vl_convert
 
 from benchmark.record.base import Json
+from benchmark.render.theme import light_theme
 from benchmark.stress.breaking_even import BreakEven, Saved, scaled
 from benchmark.stress.figures import Estimate, estimate_text
 from benchmark.stress.lengthening import Stretched, kind_of
 from benchmark.stress.repeating import CaseSpread
-from benchmark.viewer.charts import light_theme
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
 
@@ -31,7 +31,7 @@ _WHOLE = 100.0
 _LEAST_REACH = 5.0
 
 
-class Shape(StrEnum):
+class ChartShape(StrEnum):
     """How figures are drawn; names a template and its data set."""
 
     DIFFERENCES = "differences"
@@ -54,7 +54,7 @@ class StressPicture:
 
     """
 
-    shape: Shape
+    shape: ChartShape
     title: str
     about: str
     measure: str
@@ -66,7 +66,7 @@ class StressPicture:
     def data(self) -> dict[str, Sequence[Mapping[str, Any]]]:
         """The data sets of the specification."""
         found = {str(self.shape): self.rows}
-        if self.shape is Shape.SAVINGS:
+        if self.shape is ChartShape.SAVINGS:
             ends = [row["value"] if row["low"] is None else row["low"] for row in self.rows]
             found["loss"] = [{"low": min(ends)}] if min(ends, default=0.0) < 0 else []
         return found
@@ -99,7 +99,7 @@ def differences(
             "label": label,
             **_ends(value),
             "end": value.interval.high if value.interval else value.value,
-            "text": estimate_text(value, signed=signed),
+            "name": estimate_text(value, signed=signed),
         }
         for scenario, label, value in found
         if value is not None
@@ -108,7 +108,7 @@ def differences(
     # A difference that is none must not fill the picture.
     ends = [end for row in rows for end in (row["low"], row["value"], row["high"]) if end is not None]
     domain = (min([-_LEAST_REACH, *ends]), max([_LEAST_REACH, *ends])) if signed else (0.0, _WHOLE)
-    return StressPicture(Shape.DIFFERENCES, title, about, measure, rows, columns, domain)
+    return StressPicture(ChartShape.DIFFERENCES, title, about, measure, rows, columns, domain)
 
 
 def lengths(found: Sequence[Stretched]) -> StressPicture:
@@ -125,7 +125,7 @@ def lengths(found: Sequence[Stretched]) -> StressPicture:
                     "label": kind_of(each.times),
                     "tokens": each.tokens.value,
                     **_ends(share),
-                    "text": estimate_text(share, suffix=" %"),
+                    "name": estimate_text(share, suffix=" %"),
                     # All scenarios are asked the same outputs.
                     "is_first": each.scenario == found[0].scenario,
                 }
@@ -133,7 +133,7 @@ def lengths(found: Sequence[Stretched]) -> StressPicture:
     title, measure = "Score kept in longer outputs", "score kept, %"
     about = "Mean score as a share of that on the shortest outputs; the dashed line is at 90 %."
     columns = {"scenario": "scenario", "label": "length", "tokens": "tokens", "value": measure}
-    return StressPicture(Shape.LENGTH, title, about, measure, rows, columns | _INTERVAL)
+    return StressPicture(ChartShape.LENGTH, title, about, measure, rows, columns | _INTERVAL)
 
 
 def savings(found: Sequence[BreakEven], what: Saved, measure: str, factor: float) -> StressPicture:
@@ -149,12 +149,12 @@ def savings(found: Sequence[BreakEven], what: Saved, measure: str, factor: float
                     "scenario": result,
                     "label": f"{band.shortest:,} to {band.longest:,}",
                     **_ends(saved),
-                    "text": estimate_text(saved, 1, signed=True),
+                    "name": estimate_text(saved, 1, signed=True),
                 }
             )
     about = "Mean of the outputs in each band of lengths; below the zero line, the agent loses."
     columns = {"scenario": "result", "label": "tokens of the output", "value": measure}
-    return StressPicture(Shape.SAVINGS, _capital(measure), about, measure, rows, columns | _INTERVAL)
+    return StressPicture(ChartShape.SAVINGS, _capital(measure), about, measure, rows, columns | _INTERVAL)
 
 
 def spreads(found: Sequence[CaseSpread]) -> StressPicture:
@@ -168,7 +168,7 @@ def spreads(found: Sequence[CaseSpread]) -> StressPicture:
         common = {"scenario": each.scenario, "label": each.case_id, "spread": each.spread}
         whole = {"low": min(each.scores), "high": max(each.scores), "end": max(ends)}
         rows.append(
-            common | whole | {"answer": "greedy", "kind": "greedy", "score": each.greedy, "text": f"{each.spread:.1f}"}
+            common | whole | {"answer": "greedy", "kind": "greedy", "score": each.greedy, "name": f"{each.spread:.1f}"}
         )
         rows += [
             common | {"answer": f"repeat {number}", "kind": "repeat", "score": score}
@@ -177,7 +177,7 @@ def spreads(found: Sequence[CaseSpread]) -> StressPicture:
     title = "Scores of the same case again and again"
     about = "Each circle is one repeat, the diamond the greedy answer; the number is the standard deviation."
     columns = {"scenario": "scenario", "label": "case", "answer": "answer", "score": "score", "spread": "spread"}
-    return StressPicture(Shape.SPREAD, title, about, "case score", rows, columns)
+    return StressPicture(ChartShape.SPREAD, title, about, "case score", rows, columns)
 
 
 _INTERVAL = {"low": "low", "high": "high"}

@@ -10,9 +10,19 @@ import msgspec
 
 from benchmark.stress import breaking_even, hostility, lengthening, noising, preselecting, repeating, varying
 from benchmark.stress.charts import StressPicture, differences, lengths, savings, spreads
-from benchmark.stress.figures import Estimate
+from benchmark.stress.figures import Estimate, estimate_text
 
 T = TypeVar("T")
+# What each experiment asks, in the order of the document.
+QUESTIONS = {
+    "preselect": "Does a model answer better when it reads less?",
+    "break-even": "Does a model pay off?",
+    "hostile": "Does a model obey what an output says?",
+    "noise": "Do harmless changes of the output matter?",
+    "length": "How long may an output be?",
+    "variants": "Do answers follow other names and numbers?",
+    "repeats": "How far do answers to the same question lie apart?",
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,9 @@ _MARKS = {
 }
 
 
+_POINTS = "difference of the score in points"
+
+
 def _rows(document: Mapping[str, Any], key: str, kind: type[T]) -> list[T]:
     return msgspec.convert(document.get(key), list[kind])  # type: ignore[valid-type]
 
@@ -92,13 +105,15 @@ def _shown(
 
 def _preselect(document: Mapping[str, Any]) -> StressTable:
     found = _rows(document, "scenarios", preselecting.Asked)
+    gains = [(each.scenario, preselecting.budget_text(each.reading), each.score_gain) for each in found]
     picture = differences(
         "Score with selected lines",
         "Difference from the same scenario with whole outputs; right of the zero line, reading less is better.",
-        "difference of the score in points",
-        [(each.scenario, preselecting.budget_text(each.reading), each.score_gain) for each in found],
+        _POINTS,
+        gains,
     )
-    return _shown("preselect", document, preselecting.TITLES, [preselecting.asked_row(each) for each in found], picture)
+    rows = [preselecting.asked_row(each) for each in found]
+    return _shown("preselect", document, preselecting.TITLES, rows, picture, lines=_gains(gains))
 
 
 def _break_even(document: Mapping[str, Any]) -> StressTable:
@@ -129,25 +144,28 @@ def _hostile(document: Mapping[str, Any]) -> StressTable:
         shares,
         signed=False,
     )
+    gains = [(each.scenario, each.kind, each.score_gain) for each in found]
     lost = differences(
         "Score under attack",
         "Difference from the same cases without the attack; left of the zero line, the attack costs score.",
-        "difference of the score in points",
-        [(each.scenario, each.kind, each.score_gain) for each in found],
+        _POINTS,
+        gains,
     )
     rows = [hostility.withstood_row(each, skipped) for each in found]
-    return _shown("hostile", document, hostility.TITLES, rows, fallen, lost)
+    return _shown("hostile", document, hostility.TITLES, rows, fallen, lost, lines=_gains(gains))
 
 
 def _noise(document: Mapping[str, Any]) -> StressTable:
     found, skipped = _rows(document, "scenarios", noising.Shaken), _skipped(document)
+    gains = [(each.scenario, each.change, each.score_gain) for each in found]
     picture = differences(
         "Score after harmless changes",
         "Difference from the same cases unchanged; left of the zero line, the change costs score.",
-        "difference of the score in points",
-        [(each.scenario, each.change, each.score_gain) for each in found],
+        _POINTS,
+        gains,
     )
-    return _shown("noise", document, noising.TITLES, [noising.shaken_row(each, skipped) for each in found], picture)
+    rows = [noising.shaken_row(each, skipped) for each in found]
+    return _shown("noise", document, noising.TITLES, rows, picture, lines=_gains(gains))
 
 
 def _length(document: Mapping[str, Any]) -> StressTable:
@@ -160,11 +178,12 @@ def _length(document: Mapping[str, Any]) -> StressTable:
 
 def _variants(document: Mapping[str, Any]) -> StressTable:
     found, skipped = _rows(document, "scenarios", varying.VariantFollowed), _skipped(document)
+    gains = [(each.scenario, each.variant, each.score_gain) for each in found]
     lost = differences(
         "Score on renamed and renumbered cases",
         "Difference from the same cases as they are; left of the zero line, the variant costs score.",
-        "difference of the score in points",
-        [(each.scenario, each.variant, each.score_gain) for each in found],
+        _POINTS,
+        gains,
     )
     old = differences(
         "Answers with old names",
@@ -174,7 +193,7 @@ def _variants(document: Mapping[str, Any]) -> StressTable:
         signed=False,
     )
     rows = [varying.followed_row(each, skipped) for each in found]
-    return _shown("variants", document, varying.TITLES, rows, lost, old)
+    return _shown("variants", document, varying.TITLES, rows, lost, old, lines=_gains(gains))
 
 
 def _repeats(document: Mapping[str, Any]) -> StressTable:
@@ -187,6 +206,23 @@ def _repeats(document: Mapping[str, Any]) -> StressTable:
     return _shown("repeats", document, repeating.TITLES, rows, picture, lines=lines)
 
 
+def _gains(found: Sequence[tuple[str, str, Estimate | None]]) -> list[str]:
+    """Return a line for each scenario: which of its differences in score are significant."""
+    lines = []
+    for scenario in dict.fromkeys(each for each, _, gain in found if gain is not None):
+        own = [(kind, gain) for each, kind, gain in found if each == scenario and gain is not None]
+        told = [f"{kind} {estimate_text(gain, signed=True)}" for kind, gain in own if _excludes_zero(gain)]
+        which = f"significant differences in score: {'; '.join(told)}" if told else "no significant difference in score"
+        lines.append(f"{scenario}: {which}")
+    return lines
+
+
+def _excludes_zero(gain: Estimate) -> bool:
+    # A sum of rounding errors is no difference.
+    return gain.interval is not None and (gain.interval.low > _ROUNDING or gain.interval.high < -_ROUNDING)
+
+
+_ROUNDING = 1e-6
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], StressTable]] = {
     "preselect": _preselect,
     "break-even": _break_even,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, mean, stdev
 
 from benchmark.cases import Case
-from benchmark.matrix import Scenario
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered
-from benchmark.run.plan import Repeats
 from benchmark.scoring import Embedder
 from benchmark.statistics import CONFIDENCE, Interval
 from benchmark.stress.changing import (
@@ -26,8 +24,6 @@ from benchmark.stress.changing import (
     second_values,
 )
 from benchmark.stress.figures import Estimate, Values, estimate, estimate_text, gain
-from ctxsift.backends.base import Ability
-from ctxsift.backends.registry import traits_of
 from ctxsift.preselection import tokens_in
 
 TITLES = (
@@ -61,6 +57,11 @@ class Repeating:
     def bases(self) -> list[str]:
         """Ids of the bases, in the order in which they were drawn."""
         return [each.base for each in self.cases if each.kind == GREEDY]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Id of each case that is a repeat -> which one it is, from 1."""
+        return {id_of(base, kind): number for base in self.bases for number, kind in enumerate(self.kinds, 1)}
 
     @property
     def kinds(self) -> list[str]:
@@ -166,13 +167,6 @@ def _kind(number: int) -> str:
     return f"repeat {number}"
 
 
-def repeats_of(scenario: Scenario, made: Repeating, temperature: float) -> Repeats:
-    """Return how a scenario is asked: at the temperature, or as it is where its backend cannot sample."""
-    numbers = {id_of(base, kind): number for base in made.bases for number, kind in enumerate(made.kinds, 1)}
-    can_sample = Ability.SAMPLING in traits_of(scenario.backend_name).abilities
-    return Repeats(numbers, temperature if can_sample else 0.0)
-
-
 def case_spreads(scenario: str, made: Repeating, result: StoredResult) -> list[CaseSpread]:
     """Return what a scenario answered to each case."""
     answers = answers_of(result)
@@ -239,7 +233,7 @@ def _verdicts(answers: Mapping[str, Answered], verdict: Callable[[Answered], boo
 
 
 def _at(
-    made: Repeating, kinds: Sequence[str], values: Values, joined: Callable[[list[float]], float] = fmean
+    made: Repeating, kinds: Sequence[str], values: Values, joined: Callable[[list[float]], float] = mean
 ) -> dict[str, tuple[float, tuple[str, str]]]:
     """Return one value for each base, out of those of its answers of these kinds."""
     names = {base: [id_of(base, kind) for kind in kinds] for base in made.bases}
@@ -256,9 +250,9 @@ def run_spread(spreads: Sequence[CaseSpread], temperature: float) -> RunSpread:
     The draws of two cases are independent of each other. So the variance of the mean score of a run is the sum of the
     variances of the cases, divided by the square of their number.
     """
-    means = [fmean(scores) for scores in zip(*(each.scores for each in spreads), strict=True)]
+    means = [mean(scores) for scores in zip(*(each.scores for each in spreads), strict=True)]
     deviation = math.sqrt(sum(each.spread**2 for each in spreads)) / len(spreads)
-    whole = fmean(means)
+    whole = mean(means)
     # One more run: its own deviation, and that of the mean of those that were made.
     reach = _WIDTH * deviation * math.sqrt(1 + 1 / len(means))
     return RunSpread(

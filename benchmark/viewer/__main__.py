@@ -30,6 +30,7 @@ from benchmark.render.figures import counted
 from benchmark.viewer.compaction_data import is_probe_file, read_runs
 from benchmark.viewer.page_data import Gathered, gather
 from benchmark.viewer.publishing import PAGE, checked_url, description, head_of, publish, refuse_foreign
+from benchmark.viewer.stress_data import is_stress_file, read_stress_files, write_stress_charts
 from benchmark.viewer.validity_data import recorded
 from ctxsift.errors import InputError
 from ctxsift.files import exists, refuse_input, write_atomically
@@ -128,7 +129,8 @@ def _run(options: argparse.Namespace) -> int:
     skipped += _unfinished(options.paths) + unread
     for error in skipped:
         tell(f"skipped: {error}")
-    if not gathered.shown and (options.png or options.svg or not gathered.probed):
+    drawn = gathered.shown or gathered.stressed
+    if not drawn and (options.png or options.svg or not gathered.probed):
         raise _nothing(options.paths)
     if options.png or options.svg:
         _draw(gathered, options)
@@ -138,7 +140,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[InputError]) -> Gathered:
-    """Return what paths hold, results of probes included.
+    """Return what paths hold, results of probes and files of stress experiments included.
 
     Args:
         paths: results trees, run folders, results of any kind.
@@ -146,17 +148,19 @@ def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[Inp
         unread: the same of the measurement of the scorer.
 
     """
-    named = [path for path in paths if path.is_file() and is_probe_file(path)]
+    probes = [path for path in paths if path.is_file() and is_probe_file(path)]
+    stress = [path for path in paths if path.is_file() and is_stress_file(path)]
     refused: list[InputError] = []
-    others = [path for path in paths if path not in named]
+    others = [path for path in paths if path not in (*probes, *stress)]
     gathered = gather(iterate_results(others, skip=refused.append), _measured(unread))
     # Only what is no ordinary result is looked at once more.
     foreign = [Path(error.where) for error in refused if isinstance(error, ForeignFileError)]
-    found = [path for path in foreign if path.is_file() and is_probe_file(path)]
+    probes += [path for path in foreign if path.is_file() and is_probe_file(path)]
+    stress += [path for path in foreign if path.is_file() and is_stress_file(path)]
     # A folder of nothing else is no empty one.
-    told = {str(each) for path in found for each in (path, *path.parents)}
+    told = {str(each) for path in (*probes, *stress) for each in (path, *path.parents)}
     skipped += [error for error in refused if error.where not in told]
-    return replace(gathered, probed=read_runs([*named, *found], skipped))
+    return replace(gathered, probed=read_runs(probes, skipped), stressed=read_stress_files(stress, skipped))
 
 
 def _nothing(paths: Sequence[Path]) -> InputError:
@@ -193,7 +197,7 @@ def _page_now(paths: Sequence[Path]) -> str:
     """Return the page of what there is now. Raises InputError while there is nothing to show."""
     skipped: list[InputError] = []
     gathered = _gathered(paths, skipped, skipped)
-    if not gathered.shown and not gathered.probed:
+    if not gathered.shown and not gathered.probed and not gathered.stressed:
         raise _nothing(paths)
     return _page(gathered, skipped, paths)
 
@@ -246,6 +250,7 @@ def _content(gathered: Gathered) -> str:
     """Return how much a page shows, in words."""
     parts = [counted(len(gathered.shown), "result")] if gathered.shown else []
     parts += [counted(len(gathered.probed), "probe run")] if gathered.probed else []
+    parts += [counted(len(gathered.stressed), "stress experiment")] if gathered.stressed else []
     return ", ".join(parts)
 
 
@@ -273,7 +278,8 @@ def _build(gathered: Gathered, skipped: Sequence[InputError], options: argparse.
 def _draw(gathered: Gathered, options: argparse.Namespace) -> None:
     from benchmark.viewer.charts import write_pictures
 
-    for file in write_pictures(gathered, options.png or options.svg, "png" if options.png else "svg"):
+    folder, form = options.png or options.svg, "png" if options.png else "svg"
+    for file in [*write_pictures(gathered, folder, form), *write_stress_charts(gathered.stressed, folder, form)]:
         show(str(file))
 
 

@@ -110,6 +110,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         probed=run_infos(gathered.probed),
         ladders=(ladders := list(ladder_infos(gathered))),
         ladder_words=ABOUT if ladders else "",
+        stressed=bool(gathered.stressed),
     )
 
 

@@ -30,6 +30,7 @@ from benchmark.viewer.compaction_data import compaction_packs
 from benchmark.viewer.page_data import Gathered, pairs, shelve
 from benchmark.viewer.page_records import Pairs
 from benchmark.viewer.slice_data import slice_pack
+from benchmark.viewer.stress_data import stress_pack
 from ctxsift.errors import InputError
 
 FOLDER = Path(__file__).parent / "static"
@@ -53,7 +54,8 @@ def build_page(gathered: Gathered, skipped: Sequence[InputError], *, title: str,
 
     """
     # Results of probes need no library for charts.
-    packs, drawing = _packs_and_library(gathered) if gathered.shown else (_packs(gathered), [])
+    is_drawn = gathered.shown or gathered.stressed
+    packs, drawing = _packs_and_library(gathered) if is_drawn else (_packs(gathered), [])
     style = (FOLDER / "style.css").read_text(encoding="utf-8")
     scripts = [_script_text(name) for name in _LIBRARIES] + [_application()]
     hashes = " ".join(policy_hash(script) for script in [*scripts, *drawing])
@@ -100,6 +102,7 @@ def _packs(gathered: Gathered) -> dict[str, str]:
         "items": case_items(gathered),
     }
     packs |= compaction_packs(gathered.probed)
+    packs |= {"stress": stress_pack(gathered.stressed)} if gathered.stressed else {}
     packs |= {f"result-{shown.key}": detail(shown) for shown in gathered.shown}
     packs |= {f"shelf-{number}": shelf for number, shelf in enumerate(shelves)}
     # Packing frees Python's lock, so it goes on beside what is still to be written.

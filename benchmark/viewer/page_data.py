@@ -38,6 +38,7 @@ from benchmark.viewer.page_records import (
     ViewTexts,
 )
 from benchmark.viewer.spans import RemovedSpan, anchor_spans, answer_spans, removed_spans, thought_spans
+from benchmark.viewer.stress_data import StressFile
 from ctxsift.contracts import CONTRACTS
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
@@ -90,6 +91,7 @@ class Gathered:
         validity: how far scores can be trusted, where that was measured.
         retention: what the results of each board keep of the output, where that is shown.
         probed: results of probes, which have views of their own.
+        stressed: files of stress experiments, which have a view of their own.
 
     """
 
@@ -100,6 +102,7 @@ class Gathered:
     validity: Validity | None = None
     retention: tuple[RetentionBoard, ...] = ()
     probed: tuple[ProbeRun, ...] = ()
+    stressed: tuple[StressFile, ...] = ()
 
     @property
     def results(self) -> list[StoredResult]:

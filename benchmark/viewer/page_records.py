@@ -299,6 +299,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         has_choosers: there is a result to choose.
         probed: results of probes.
         ladders: models that are here at several quantizations; `ladder_words` say how they are compared.
+        stressed: there are files of stress experiments.
 
     """
 
@@ -322,6 +323,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     probed: list[ProbeRunInfo] = field(default_factory=list)
     ladders: list[LadderInfo] = field(default_factory=list)
     ladder_words: str = ""
+    stressed: bool = False
 
 
 # Choosing ----------------------------------------------------------------------------------------------------------

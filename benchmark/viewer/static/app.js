@@ -15,6 +15,7 @@ import { Scenario, Unknown } from "./scenario.js";
 import { SessionView } from "./session.js";
 import { Slices } from "./slices.js";
 import { overview, resultOf } from "./store.js";
+import { Stress } from "./stress.js";
 import { toggleTheme, useTheme } from "./theme.js";
 import { Validity } from "./validity.js";
 import { Versus } from "./versus.js";
@@ -34,6 +35,7 @@ const OF_RESULTS = [
 const VIEWS = [
   ...(overview.results.length ? OF_RESULTS : []),
   ...(overview.probed?.length ? [["compaction", "Compaction"]] : []),
+  ...(overview.stressed ? [["stress", "Stress"]] : []),
 ];
 const KEYS = [
   [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
@@ -79,6 +81,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "compaction") return html`<${Compaction} query=${query} />`;
   if (view === "session") return html`<${SessionView} key=${parts[0]} name=${parts[0]} query=${query} />`;
   if (view === "probe") return html`<${ProbeView} key=${parts[1]} name=${parts[0]} id=${parts[1]} query=${query} />`;
+  if (view === "stress" && overview.stressed) return html`<${Stress} />`;
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;

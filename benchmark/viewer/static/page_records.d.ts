@@ -192,6 +192,7 @@ export interface Overview {
   probed?: ProbeRunInfo[];
   ladders?: LadderInfo[];
   ladder_words?: string;
+  stressed?: boolean;
 }
 
 /** A result that may be chosen for a use; see `benchmark.analysis.choosing.ModelCandidate`. */
@@ -754,4 +755,29 @@ export interface SessionTexts {
   contexts: number[][];
   evidence: Record<string, number[]>;
   probes: ProbeTexts[];
+}
+
+/** A chart of an experiment. */
+export interface StressChart {
+  title: string;
+  specification: Record<string, unknown>;
+  data: Record<string, Record<string, unknown>[]>;
+  columns: TableColumn[];
+}
+
+/** The file of an experiment. */
+export interface StressSection {
+  id: string;
+  title: string;
+  file: string;
+  about: string;
+  titles: string[];
+  rows: string[][];
+  lines: string[];
+  charts: StressChart[];
+}
+
+/** All files of experiments that the page shows. */
+export interface StressPack {
+  sections: StressSection[];
 }

@@ -8,10 +8,11 @@ import { Choice } from "./table.js";
 import { save, Take } from "./take.js";
 import { useTheme } from "./theme.js";
 
-/** @import { PageBoardRow, ChartRows, Point, ReferenceLine, TableColumn } from "./page_records.d.ts" */
+/** @import { PageBoardRow, ChartRows, Point, ReferenceLine, StressChart, TableColumn } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
+/** @typedef {Record<string, unknown> & { label: string, row?: string, track?: string }} Row */
 /** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
-/** @typedef {{ name?: string, data?: { name?: string }, encoding?: Record<string, { field?: string }> }} Layer */
+/** @typedef {{ name?: string, data?: { name?: string }, encoding?: Record<string, { field?: string } | null> }} Layer */
 /**
  * What is read here of a Vega-Lite specification and its configuration.
  * @typedef {object} Specification
@@ -116,10 +117,12 @@ function Saves({ view, title }) {
 
 /**
  * One picture.
- * @param {{ name: string, data: Data, title: string, note?: string, below?: unknown }} props
- *   `name` is that of a specification, `data` its data sets; the first is what the picture is about.
+ * @param {{ name: string, data: Data | StressChart["data"], title: string, note?: string, below?: unknown,
+ *   own?: StressChart }} props
+ *   `name` is that of a specification, `data` its data sets; the first is what the picture is about. `own` brings a
+ *   specification that no other picture has.
  */
-function Picture({ name, data, title, note = "", below }) {
+function Picture({ name, data, title, note = "", below, own }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {Drawn["view"] | null} */ (null));
   const theme = useTheme();
@@ -127,9 +130,9 @@ function Picture({ name, data, title, note = "", below }) {
   const [isOpen, setOpen] = useState(false);
   const [fault, setFault] = useState("");
   const specification = /** @type {Specification | undefined} */ (
-    /** @type {unknown} */ (charts?.specifications[name])
+    /** @type {unknown} */ (own?.specification ?? charts?.specifications[name])
   );
-  const [[main, rows]] = Object.entries(data);
+  const [[main, rows]] = /** @type {[string, Row[]][]} */ (Object.entries(data));
   const text = JSON.stringify(data);
   useEffect(() => {
     const element = target.current;
@@ -174,7 +177,7 @@ function Picture({ name, data, title, note = "", below }) {
       wanted = false;
       finalize();
     };
-  }, [specification, theme, text]);
+  }, [charts, specification, theme, text]);
   const label = `${title}. ${specification?.description ?? ""} The figures stand in the table below.`;
   const toggled = (/** @type {Event} */ event) => setOpen(/** @type {HTMLDetailsElement} */ (event.target).open);
   return html`<figure class="picture">
@@ -191,7 +194,7 @@ function Picture({ name, data, title, note = "", below }) {
       charts &&
       rows.length > 0 &&
       html`<details onToggle=${toggled}><summary>Figures of this picture</summary>
-        ${isOpen && html`<${DataTable} columns=${charts.tables[main]} rows=${rows} />`}</details>`
+        ${isOpen && html`<${DataTable} columns=${own?.columns ?? charts.tables[main]} rows=${rows} />`}</details>`
     }
   </figure>`;
 }
@@ -220,7 +223,7 @@ function Unnamed({ points }) {
 function hasFigures({ name, data: own, encoding = {} }, main, data) {
   if (own && !own.name) return true;
   const rows = /** @type {Record<string, unknown>[]} */ (own?.name ? data[own.name] : main);
-  const fields = Object.values(encoding).flatMap(({ field }) => (field ? [field] : []));
+  const fields = Object.values(encoding).flatMap((channel) => (channel?.field ? [channel.field] : []));
   if (name && !rows.some((row) => row[name])) return false;
   return rows.length > 0 && fields.every((field) => rows.some((row) => !(field in row) || row[field] !== null));
 }

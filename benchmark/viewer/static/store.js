@@ -4,7 +4,8 @@ import { elementOf, useEffect, useState } from "./dom.js";
 /**
  * @import {
  *   PageAnswer, PageBoardRow, BoardItems, CaseRow, CatalogEntry, ChartPack, ChooserInfo, Detail, FigureInfo, Overview,
- *   Pair, Pairs, PageQuestion, ProbePack, SessionTexts, Shelf, SlicePack, ViewTexts,
+ *   Pair, Pairs, PageQuestion, ProbePack, SessionTexts, Shelf, SlicePack, StressPack,
+ *   ViewTexts,
  * } from "./page_records.d.ts"
  */
 /** @typedef {CatalogEntry & CaseRow} Case */
@@ -62,6 +63,9 @@ const probePack = (run) => pack(`probes-${run}`);
  * @type {(run: number, session: number) => Promise<SessionTexts>}
  */
 const sessionTexts = (run, session) => pack(`probes-${run}-${session}`);
+
+/** @type {() => Promise<StressPack>} */
+const stressPack = () => pack("stress");
 
 /** @type {() => Promise<ChooserInfo[]>} */
 const choosers = () => pack("choosing");
@@ -173,5 +177,6 @@ export {
   results,
   sessionTexts,
   slicePack,
+  stressPack,
   useLoaded,
 };

