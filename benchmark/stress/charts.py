@@ -106,7 +106,8 @@ def differences(
     ]
     columns = {"scenario": "scenario", "label": "what", "value": measure, "low": "low", "high": "high"}
     # A difference that is none must not fill the picture.
-    ends = [end for row in rows for end in (row["low"], row["value"], row["high"]) if end is not None]
+    drawn = [value for _, _, value in found if value is not None]
+    ends = [end for value in drawn for end in _ends(value).values() if end is not None]
     domain = (min([-_LEAST_REACH, *ends]), max([_LEAST_REACH, *ends])) if signed else (0.0, _WHOLE)
     return StressPicture(ChartShape.DIFFERENCES, title, about, measure, rows, columns, domain)
 
@@ -185,7 +186,8 @@ _INTERVAL = {"low": "low", "high": "high"}
 
 def _ends(found: Estimate) -> dict[str, float | None]:
     ends = found.interval
-    return {"value": found.value, "low": ends and ends.low, "high": ends and ends.high}
+    low, high = (ends.low, ends.high) if ends else (None, None)
+    return {"value": found.value, "low": low, "high": high}
 
 
 def _capital(text: str) -> str:

@@ -52,11 +52,15 @@ def checked_url(text: str) -> str:
 
 
 def description(gathered: Gathered) -> str:
-    """Return in two sentences what the first leaderboard comes to: its best results, and what they were measured on."""
+    """Return in two sentences what the first leaderboard comes to: its best results, and what they were measured on.
+
+    Without a leaderboard, return what probes and experiments are about.
+    """
     if not gathered.boards:
-        return (
-            f"What agents can still answer after their sessions were compacted: {counted(len(gathered.probed), 'run')}."
-        )
+        about = ["what agents can still answer after compaction"] if gathered.probed else []
+        about += ["what changes the score of a model"] if gathered.stressed else []
+        told = ", and ".join(about)
+        return f"{told[:1].upper()}{told[1:]}."
     board = gathered.boards[0]
     scores = {row: gathered.comparisons.core(row.result)[0] for row in board.headline.best}
     best = sorted(scores, key=lambda row: -scores[row])

@@ -101,7 +101,7 @@ def test_a_chart_says_where_the_agent_loses() -> None:
 
 def test_a_small_difference_does_not_fill_a_chart() -> None:
     (picture,) = read_experiment("noise", stored("noise")).pictures
-    assert picture.domain == (-11, 5)
+    assert [picture.domain] == [(-11, 5)]
     fallen, lost = read_experiment("hostile", stored("hostile")).pictures
     assert (fallen.domain, lost.domain) == ((0, 100), (-7, 5))
 

@@ -140,5 +140,5 @@ def test_runs_of_probes_alone_have_no_picture(tmp_path: Path, probed: ProbeResul
     assert [file.name for file in (tmp_path / "site").iterdir()] == ["index.html"]
     told = Head((tmp_path / "site" / "index.html").read_text(encoding="utf-8")).told
     assert told["description"] == told["og:description"]
-    assert "compacted: 1 run." in told["description"]
+    assert told["description"] == "What agents can still answer after compaction."
     assert "og:image" not in told
