@@ -13,6 +13,7 @@ import pytest
 from benchmark.corpus import load_corpus
 from benchmark.corpus.checks import check_scores
 from benchmark.scoring import Embedder
+from benchmark.statistics import Interval
 from benchmark.stress.__main__ import main
 from benchmark.stress.changing import id_of
 from benchmark.stress.figures import Estimate
@@ -82,7 +83,16 @@ def stretched(times: int, score: float, share: float | None) -> Stretched:
 )
 def test_the_longest_input_at_which_the_score_holds(shares: list[float], told: str) -> None:
     found = [stretched(1, 80, None), *(stretched(2**n, 0.8 * share, share) for n, share in enumerate(shares, 1))]
-    assert kept_text(found) == f"model: keeps 90 % of its score {told}"
+    assert kept_text(found) == f"model: keeps 90 % of its score {told}; no loss is significant"
+
+
+def test_a_loss_is_significant_where_its_whole_interval_is_one() -> None:
+    shares = [Estimate(70, Interval(20, 120)), Estimate(60, Interval(30, 99)), Estimate(50, Interval(10, 90))]
+    found = [
+        stretched(1, 80, None),
+        *(dataclasses.replace(stretched(2, 80, 1), share=share, times=2**n) for n, share in enumerate(shares, 1)),
+    ]
+    assert kept_text(found).endswith("1 times the needed lines; significant loss at 4, 8 times")
 
 
 def test_a_model_that_loses_at_length(folder: Path, capsys: pytest.CaptureFixture[str], made: Lengthening) -> None:
