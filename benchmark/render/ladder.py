@@ -13,7 +13,7 @@ from rich.console import Console
 from benchmark.analysis.comparison import DifferenceVerdict, verdict_of
 from benchmark.analysis.figures import MEAN_TIME, Form
 from benchmark.analysis.ladder import NOT_QUANTIZED, Ladder, Rung
-from benchmark.analysis.leaderboard import Leaderboard
+from benchmark.analysis.leaderboard import FLAGS, Flag, Leaderboard
 from benchmark.analysis.model_facts import facts_of
 from benchmark.render import models
 from benchmark.render.figures import MISSING, board_title, figure_text, form_text, interval_text, marked
@@ -26,7 +26,7 @@ from ctxsift.terminal import one_line
 _SCORE, _GAIN = Form(), Form(signed=True)
 _UNQUANTIZED = "the unquantized model"
 _QUANTIZATION, _, _FILE, _MEMORY = models.COLUMNS
-_TITLES = (_QUANTIZATION, "result", _FILE, "quality core", "against the first", "", _MEMORY, MEAN_TIME.title)
+_TITLES = (_QUANTIZATION, "result", "against the first", "", "quality core", _FILE, _MEMORY, MEAN_TIME.title)
 ABOUT = (
     "The biggest stands first, and the others are measured against it on the same cases (quality core, 95 % interval "
     "in brackets). Where both results have a rank, interval and verdict are corrected for all pairs of the "
@@ -114,6 +114,10 @@ def print_ladders(console: Console, boards: Sequence[tuple[Leaderboard, Sequence
                 console.print(plain_text(line), soft_wrap=True)
             console.print()
     console.print(plain_text(ABOUT), soft_wrap=True)
+    raised = {flag for _, found in boards for ladder in found for rung in ladder.rungs for flag in rung.row.flags}
+    for mark, meaning in ((FLAGS[flag].mark, FLAGS[flag].meaning) for flag in Flag if flag in raised):
+        if mark:
+            console.print(plain_text(f"{mark} {meaning}"), soft_wrap=True)
 
 
 def _cells(rung: Rung) -> list[str]:
@@ -121,10 +125,10 @@ def _cells(rung: Rung) -> list[str]:
     return [
         one_line(rung.quantization),
         one_line(marked(rung.row)),
-        models.bytes_text(rung.size_bytes) or MISSING,
-        score_text(rung),
         gain_text(rung),
         verdict_text(rung),
+        score_text(rung),
+        models.bytes_text(rung.size_bytes) or MISSING,
         memory,
         figure_text(MEAN_TIME, rung.row.summary),
     ]

@@ -149,6 +149,14 @@ def test_the_report_prints_the_ladders(
     (ladder,) = ladders(board)
     assert ladder_sentence(ladder) in told
     assert f"{MODEL}; 40 cases of corpus" in told
+    # A mark behind a name is explained.
+    assert "q2_k" in told
+    assert "! not significantly better than the best baseline" in told
+    # At 80 columns, the first table has what matters.
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([str(folder), "--quantizations"]) == 0
+    first = capsys.readouterr().out.split("└")[0]
+    assert all(word in first for word in ("Q2_K", "against the first", "worse"))
     assert main([str(folder), "--quantizations", "--json"]) == 0
     (document,) = json.loads(capsys.readouterr().out)
     assert document == json.loads(json.dumps(ladders_document([(board, [ladder])])[0]))
