@@ -88,8 +88,7 @@ class ShellCalls:
                 within = f"git commit {revision}".strip()
             if "commit" in invocation.words[1:4]:
                 for command, kind, state in hook_checks(run.output, made=bool(made)):
-                    line = key_line(run.output) if state is CheckState.FAILED else ""
-                    self._check(self._folder(run.folder), command, kind, state, line, within)
+                    self._check(self._folder(run.folder), command, kind, state, key_line(run.output), within)
         elif take_down := handler(invocation.name):
             take_down(run, invocation)
         elif not check and (inner := tuple(bare(list(invocation.words))))[1:] != invocation.words[1:]:
@@ -120,6 +119,8 @@ class ShellCalls:
     ) -> None:
         if state is CheckState.FAILED:
             self._failed.append((command, line))
+        else:
+            line = ""
         self.log.check(folder, command, kind, state, line, within)
 
     def _judge(self, run: ShellRun, command: str, ended: CallEnd, check_failed: bool) -> None:

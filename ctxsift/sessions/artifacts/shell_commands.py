@@ -61,7 +61,7 @@ def _xargs(run: ShellRun, invocation: Invocation) -> None:
         option = words.pop(0)
         value = words.pop(0) if option in program("xargs").with_value and words else option[2:]
         mark = value if option.startswith("-I") else mark
-    listed = run.listed(invocation.before)
+    listed = run.listed(invocation.before[0]) if invocation.before else None
     # A filter between them takes names away that are not known.
     if not words or not listed or len(invocation.before) > 1:
         return

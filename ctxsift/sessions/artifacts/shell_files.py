@@ -85,21 +85,20 @@ def remove(run: ShellRun, invocation: Invocation) -> None:
 
 def _targets(run: ShellRun, invocation: Invocation) -> list[tuple[str, str]]:
     """Return source and target of each file of `cp` and `mv`; into a folder the names stay."""
-    words, into = operands(invocation), values(invocation, "-t")
-    *sources, target = [*words, *into] or [""]
-    if UNKNOWN in target or not sources or failed_quietly(run, invocation):
-        return []
+    into = values(invocation, "-t")
+    named = [*operands(invocation), *into]
+    sources, target = named[:-1], "".join(named[-1:])
     place = run.path(target)
     inside = bool(into) or len(sources) > 1 or target.endswith(("/", "/.")) or is_folder(run, place)
     whole = invocation.name == "mv" or has(invocation, "rRa", "--recursive", "--archive")
     careful = has(invocation, "n", "--no-clobber")
     found = []
-    for source in sources:
-        if UNKNOWN in source or any(complained(run, invocation.name, word) for word in (source, target)):
+    for source in [] if failed_quietly(run, invocation) else sources:
+        if any(UNKNOWN in word or complained(run, invocation.name, word) for word in (source, target)):
             continue
         # A pattern is still here where no file is known that it matches: then all of a folder is meant.
         whole_folder = source.endswith(("/.", "/*"))
-        origin = run.path(source.rpartition("/")[0] or "/" if whole_folder else source)
+        origin = run.path(re.sub(r"/\*$", "/", source))
         end = place + "/" + origin.rpartition("/")[2] if inside and not whole_folder else place
         if not (careful and run.ledger.exists(end)):
             found.append((f"{origin}/", f"{end}/") if whole and _unknown_folder(run, origin) else (origin, end))

@@ -127,14 +127,14 @@ def _commit(call: GitCall, name: str) -> list[tuple[str, str, str]]:
     branch, revision, subject = found[0] if found else ("", "", "")
     run.commits += bool(found)
     given = [option[1:] for option in call.options if option.startswith("=")]
-    subject = subject or next((line for line in (given or [""])[0].split("\n") if UNKNOWN not in line), "")
+    subject = subject or next((line for line in "".join(given[:1]).split("\n") if UNKNOWN not in line), "")
     _learn(call)
-    if branch and branch != "detached":
+    if branch not in ("", "detached"):
         repository.name_branch(call.folder, branch)
-    paths = call.resolved(call.paths or call.words) if name == "commit" else []
+    paths = call.resolved(call.words + call.paths) if name == "commit" else []
     everything = call.has("-a", "--all")
     repository.commit(call.folder, revision, everything=everything, paths=paths, amend="--amend" in call.options)
-    return [(revision, branch, subject)] if found or silent else []
+    return [(revision, branch, subject)]
 
 
 def _merge(call: GitCall) -> None:

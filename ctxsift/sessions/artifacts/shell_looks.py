@@ -11,6 +11,7 @@ from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import LEFT_OUT, UNKNOWN, CommandStatus
 
 _MATCH = re.compile(r"([\w./@+~-]*[\w@+-]\.\w{1,12})(?::|-\d+-|$)")
+_NAME = re.compile(r"^(?=[^ \n]{0,999}[/.])[^ \n]{1,999}$", re.MULTILINE)
 _MOST_LINES, _MOST_FOUND, _MOST_MATCHED, _MOST_LINE = 20_000, 2000, 200, 1000
 # A date, not only a year: a size may have four digits, too.
 _DATE = (
@@ -105,10 +106,10 @@ def search_files(run: ShellRun, invocation: Invocation) -> None:
     pattern, places = ("", plain) if given else ("".join(plain[:1]), plain[1:])
     names_only = has(invocation, "l", "--files-with-matches")
     if names_only and run.printing == 1 and not invocation.after:
-        paths = [run.path(line) for line in run.output.split("\n") if " " not in line and ("/" in line or "." in line)]
-        run.ledger.remember_search((run.folder, *invocation.words), paths[:_MOST_FOUND])
+        paths = list(map(run.path, _NAME.findall(run.output)[:_MOST_FOUND]))
+        run.ledger.remember_search((run.folder, *invocation.words), paths)
     recursive = has(invocation, "rR", "--recursive") or invocation.name in ("rg", "ag", "ack")
-    for path in files_of(run, invocation, [word for word in places if word not in (".", "..")]):
+    for path in files_of(run, invocation, places):
         if not run.ledger.children(path) and (not recursive or re.search(r"[^/.]\.\w{1,12}$", path)):
             run.ledger.read(path, f"{invocation.name} {pattern}".strip(), part=True)
     if recursive or len(places) > 1:

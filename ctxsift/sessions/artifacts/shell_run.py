@@ -355,7 +355,7 @@ class ShellRun:
             return UNKNOWN
         self.depth += 1
         chains = parse(source).chains
-        listed = self.listed(chains[0].parts[0][1].parts) if len(chains) == 1 else None
+        listed = self.listed(chains[0].parts[0][1].parts[0]) if len(chains) == 1 else None
         self.depth -= 1
         return " ".join(listed) if listed else UNKNOWN
 
@@ -368,23 +368,19 @@ class ShellRun:
                     self.walk(piece.text, None)
                     self.folder = folder
 
-    def listed(self, nodes: tuple[Node, ...]) -> list[str] | None:
-        """Return the paths that a pipeline prints; None where the session does not tell."""
-        node = nodes[0] if nodes else None
+    def listed(self, node: Node) -> list[str] | None:
+        """Return the paths that a command prints; None where the session does not tell."""
         if not isinstance(node, Simple) or not node.words:
             return None
         words = self.words(node.words)
         operands = [word for word in words[1:] if not word.startswith("-") and UNKNOWN not in word]
         if words[0] in ("ls", "echo", "printf"):
-            found = [each for each in operands if "%" not in each]
-            return [each for word in found for each in word.split("\n")] or None
+            return [each for word in operands if "%" not in word for each in word.split("\n")] or None
         if words[:2] == ["git", "ls-files"]:
             return [
                 each for operand in operands[1:] or ["."] for each in self.ledger.children(self.path(operand))
             ] or None
-        if words[0] in ("grep", "rg"):
-            return self.ledger.searches.get((self.folder, *words))
-        return None
+        return self.ledger.searches.get((self.folder, *words))
 
     def _assign(self, word: Word) -> None:
         name, _, value = word[0].text.partition("=")
