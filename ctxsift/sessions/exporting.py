@@ -60,17 +60,14 @@ def _names(kind: type) -> list[str]:
 def step_as_atif(step: Step) -> dict[str, Any]:
     """Return a step as an ATIF step, ready for JSON."""
     made: dict[str, Any] = {"step_id": step.step_id, "source": str(step.source), "message": step.message}
-    own: dict[str, Any] = {}
-    timed = made if _is_iso(step.timestamp) else own
-    if step.timestamp is not None:
-        timed["timestamp"] = step.timestamp
-    by_agent = step.source is Source.AGENT
-    if step.model:
-        (made if by_agent else own)["model_name" if by_agent else "model"] = step.model
-    if step.reasoning:
-        (made if by_agent else own)["reasoning_content" if by_agent else "reasoning"] = step.reasoning
-    if step.usage is not None and by_agent:
-        made["metrics"] = dataclasses.asdict(step.usage)
+    # What the format has no field for, or only one of agents.
+    own: dict[str, Any] = {"folder": step.folder, "taken_back": step.taken_back or None}
+    (made if _is_iso(step.timestamp) else own)["timestamp"] = step.timestamp
+    if step.source is Source.AGENT:
+        usage = step.usage and dataclasses.asdict(step.usage)
+        made |= {"model_name": step.model, "reasoning_content": step.reasoning, "metrics": usage}
+    else:
+        own |= {"model": step.model, "reasoning": step.reasoning}
     if step.calls:
         made["tool_calls"] = [
             {"tool_call_id": call.call_id, "function_name": call.name, "arguments": dict(call.arguments)}
@@ -81,12 +78,9 @@ def step_as_atif(step: Step) -> dict[str, Any]:
         made["observation"] = {"results": [_result(result, called) for result in step.results]}
     if step.copied:
         made["is_copied_context"] = True
-    if step.taken_back:
-        own["taken_back"] = True
-    if step.folder:
-        own["folder"] = step.folder
     if step.ending is not StepEnding.COMPLETE:
         own["ending"] = str(step.ending)
+    made, own = _filled(made) | {"message": step.message}, _filled(own)
     return made | ({"extra": {OWN: own}} if own else {})
 
 

@@ -29,7 +29,7 @@ def choose(entries: Sequence[SummaryEntry], tokens: int, said: Iterable[str] = (
         said: texts that stand there already.
 
     """
-    covered = {word for text in said for word in words_of(text)}
+    covered = set[str]().union(*map(words_of, said))
     costs = {at: cost for at, entry in enumerate(entries) if entry.weight > 0 and (cost := _cost(entry)) <= tokens}
     # A "yes" says nothing without what it stands under.
     words = {at: words_of(entries[at].text) or words_of(entries[at].lead) for at in costs}

@@ -117,14 +117,11 @@ def _parts(message: str, rows: frozenset[str], longest: int, longest_lead: int) 
             # What the user says above an output is no heading of its rows.
             yield lead, "", in_code
             lead = ""
-        if not is_bullet and not in_code and not raw.startswith((" ", "\t")):
-            # A heading introduces a paragraph; a line with a colon, what is listed below it.
-            yield from (
-                (part, lead if place == 0 else "", in_code) for place, part in enumerate(_pieces(text, longest))
-            )
-            lead = ""
-            continue
-        yield from ((part, lead, in_code) for part in _pieces(text, longest))
+        # A heading introduces a paragraph; a line with a colon, what is listed below it.
+        is_paragraph = not is_bullet and not in_code and not raw.startswith((" ", "\t"))
+        for part in _pieces(text, longest):
+            yield part, lead, in_code
+            lead = "" if is_paragraph else lead
 
 
 def _rows(message: str) -> frozenset[str]:

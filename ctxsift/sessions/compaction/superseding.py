@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from ctxsift.sessions.compaction.lines import MessageLine, sentences_of
 from ctxsift.sessions.compaction.records import Key, SummaryEntry
@@ -174,8 +175,9 @@ def _still_true(sentence: str, given: tuple[Key, ...], keys: set[Key], names: se
         return ""
     if keys.isdisjoint(given):
         return sentence
-    old = {(key.name, key.subject) for key in keys}
-    clauses = [(clause, {(key.name, key.subject) for key in keys_in(clause)}) for clause in clauses_of(sentence)]
+    told_of = attrgetter("name", "subject")
+    old = set(map(told_of, keys))
+    clauses = [(clause, set(map(told_of, keys_in(clause)))) for clause in clauses_of(sentence)]
     gone = {name for clause, own in clauses if not old.isdisjoint(own) for name in names_in(clause)}
     if not gone:
         return ""

@@ -110,7 +110,7 @@ class Atif(Importer):
         turn = line.begin(
             source, text_of(step.get("message"), self.skip), step.get("timestamp") or own.get("timestamp")
         )
-        turn.reasoning.append(text(step.get("reasoning_content")) or text(own.get("reasoning")))
+        turn.reasoning += [text(step.get("reasoning_content")), text(own.get("reasoning"))]
         turn.model = text(step.get("model_name")) or text(own.get("model")) or None
         turn.folder = text(own.get("folder")) or None
         turn.copied = step.get("is_copied_context") is True
@@ -123,8 +123,8 @@ class Atif(Importer):
         metrics = mapping(step.get("metrics"))
         if metrics:
             self._count_unknown("metrics", metrics)
-            counts = (count(metrics.get(f"{name}_tokens")) for name in ("prompt", "completion", "cached"))
-            turn.usage = TokenUsage(*counts)
+            names = ("prompt_tokens", "completion_tokens", "cached_tokens")
+            turn.usage = TokenUsage(*map(count, map(metrics.get, names)))
         for each in sequence(step.get("tool_calls")):
             call = mapping(each)
             self._count_unknown("tool_calls", call)
@@ -134,7 +134,7 @@ class Atif(Importer):
             turn.texts = [raw[0]]
             for arguments in raw[1]:
                 line.call(turn, "", "bash_command", arguments)
-        results = [mapping(each) for each in sequence(mapping(step.get("observation")).get("results"))]
+        results = list(map(mapping, sequence(mapping(step.get("observation")).get("results"))))
         self._results(line, turn, results)
         # A trajectory is written when all is over: no result will come.
         turn.waiting.clear()

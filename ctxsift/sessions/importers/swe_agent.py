@@ -59,7 +59,7 @@ class SweAgent(Importer):
         """
         said = {text(entries[0].get(key)).strip() for key in ("response", "thought", "action")} if entries else set()
         said.discard("")
-        messages = [mapping(message) for message in history]
+        messages = list(map(mapping, history))
 
         def begins(message: dict[str, JsonValue]) -> bool:
             own = {text_of(message.get("content"), lambda _: None).strip(), text(message.get("thought")).strip()}
