@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
-import { wordDifference } from "../../benchmark/viewer/static/difference.js";
+import { saidAlone, wordDifference } from "../../benchmark/viewer/static/difference.js";
 
 const style = readFileSync(new URL("../../benchmark/viewer/static/style.css", import.meta.url), "utf8");
 vm.runInThisContext(readFileSync(new URL("../../benchmark/viewer/static/vendor/diff.js", import.meta.url), "utf8"));
@@ -59,4 +59,13 @@ test("what is in the answer only is green in neither theme", () => {
 
 test("an accepted answer has no colour of success", () => {
   for (const selector of [".status.accepted", ".of-accepted"]) assert.ok(!style.includes(`${selector} {`), selector);
+});
+
+test("what only one text says is marked, wherever and however the other says the rest", () => {
+  const text = "user: Hello! The plans stay as they are.\n\nUse src/index.ts alone.\nok";
+  const other = "## Intent\n- The plans stay as they are.; Hello\n1. use src/index.ts\n";
+  const said = (a, b) => saidAlone(a, b).map(({ start, end }) => a.slice(start, end));
+  assert.deepEqual(said(text, other), ["Use src/index.ts alone."]);
+  assert.deepEqual(said(other, text), ["use src/index.ts"]);
+  assert.deepEqual(said(text, text), []);
 });

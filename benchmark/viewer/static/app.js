@@ -7,11 +7,12 @@ import { Compaction } from "./compaction.js";
 import { Component, elementOf, Heading, html, render, useLayoutEffect, useRef } from "./dom.js";
 import { isForPage } from "./keys.js";
 import { Ladders } from "./ladders.js";
+import { MethodPair } from "./method_pair.js";
 import { Pictures } from "./pictures.js";
 import { ProbeView } from "./probe.js";
 import { Retention } from "./retention.js";
 import { address, go, scrollBack, useRoute } from "./route.js";
-import { Scenario, Unknown } from "./scenario.js";
+import { Scenario, ToStart, Unknown } from "./scenario.js";
 import { SessionView } from "./session.js";
 import { Slices } from "./slices.js";
 import { overview, resultOf } from "./store.js";
@@ -72,7 +73,7 @@ class Boundary extends Component {
     return html`<${Heading} title="This view cannot be shown" />
       <p class="fault">${String(fault)}</p>
       <p>The browser may be too old, or a result file may be damaged.${" "}
-        <a href=${address("board")}>To the leaderboard</a></p>`;
+        <${ToStart} /></p>`;
   }
 }
 
@@ -82,6 +83,7 @@ function View({ route: { view, parts, query } }) {
   if (view === "session") return html`<${SessionView} key=${parts[0]} name=${parts[0]} query=${query} />`;
   if (view === "probe") return html`<${ProbeView} key=${parts[1]} name=${parts[0]} id=${parts[1]} query=${query} />`;
   if (view === "stress" && overview.stressed) return html`<${Stress} />`;
+  if (view === "pair") return html`<${MethodPair} labels=${parts} query=${query} />`;
   if (view === "board") return html`<${Board} query=${query} />`;
   if (view === "pictures") return html`<${Pictures} query=${query} />`;
   if (view === "compare") return html`<${Versus} ids=${parts} query=${query} />`;

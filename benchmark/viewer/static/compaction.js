@@ -1,10 +1,10 @@
 // Compaction: how much of a session is left by the methods that shorten it, as probes of that session find it.
-import { LeftOut, rankText, Words, wordId } from "./board.js";
+import { LeftOut, listed, rankText, Words, wordId } from "./board.js";
 import { Heading, html } from "./dom.js";
-import { fixed, interval, signed, UNKNOWN, whole } from "./format.js";
+import { fixed, interval, plural, signed, UNKNOWN, whole } from "./format.js";
 import { ScoreByTokens } from "./plot.js";
 import { RunChoice, runOf, Shade, sharedOf, TYPES } from "./probing.js";
-import { address } from "./route.js";
+import { address, changeQuery } from "./route.js";
 import { overview, probePack, useLoaded } from "./store.js";
 import { Choice, sortRows, Table } from "./table.js";
 
@@ -12,9 +12,31 @@ import { Choice, sortRows, Table } from "./table.js";
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
+const MOST_CHOSEN = 2;
 const RANK =
   "among the methods with the same limit: 1 + the number of methods that are significantly better; = is shared; ref " +
   "is an end of the scale, which competes with none";
+
+/** @param {{ row: MethodRow, chosen: string[] }} props */
+function Name({ row: { label, methods }, chosen }) {
+  const isChosen = chosen.includes(label);
+  const next = isChosen ? chosen.filter((other) => other !== label) : [...chosen, label];
+  const toggle = () => changeQuery({ pick: next.map(encodeURIComponent).join(",") });
+  return html`<span class="pick">
+    ${
+      // Several draws of random lines are no method that could be compared.
+      methods.length === 1 &&
+      html`<input
+        type="checkbox"
+        aria-label=${`compare ${label}`}
+        checked=${isChosen}
+        disabled=${!isChosen && chosen.length >= MOST_CHOSEN}
+        onChange=${toggle}
+      />`
+    }
+    <span>${label}</span>
+  </span>`;
+}
 
 /** @param {{ row: MethodRow }} props */
 function Lift({ row: { lift } }) {
@@ -25,9 +47,10 @@ function Lift({ row: { lift } }) {
 /**
  * @param {MethodBoard} board
  * @param {string[]} types
+ * @param {string[]} chosen
  * @returns {Column<MethodRow>[]}
  */
-function columnsOf(board, types) {
+function columnsOf(board, types, chosen) {
   // Draws of random lines are asked several times over.
   const asked = board.rows.find(({ methods }) => methods.length === 1)?.types ?? {};
   return [
@@ -45,7 +68,7 @@ function columnsOf(board, types) {
       hint: "how older steps are shortened; 2k: to 2,000 tokens",
       kind: "name",
       value: ({ label }) => label,
-      cell: ({ label }) => label,
+      cell: (row) => html`<${Name} row=${row} chosen=${chosen} />`,
     },
     {
       key: "tokens",
@@ -101,7 +124,9 @@ const limitOf = (budget) => (budget === null ? "No token limit" : `At most ${who
 
 /** @param {{ pack: ProbePack, board: MethodBoard, query: Query }} props */
 function Methods({ pack, board, query }) {
-  const columns = columnsOf(board, pack.types);
+  const chosen = listed(query.pick).filter((label) => board.rows.some((row) => row.label === label));
+  const columns = columnsOf(board, pack.types, chosen);
+  const isReady = pack.sessions.length > 0 && chosen.length === MOST_CHOSEN;
   const sort = query.sort ?? "";
   const budgets = [...new Set(board.rows.map(({ budget }) => budget))];
   return html`<section class="picture"><h2>Score against tokens left</h2>
@@ -109,6 +134,13 @@ function Methods({ pack, board, query }) {
         hollow: simple controls. Dashed: the right answers themselves, and all steps.</p>
       <${ScoreByTokens} rows=${board.rows} />
     </section>
+    <div class="beside"><p role="status">${plural(board.rows.length, "method")}</p>
+      <a
+        class=${`button ${isReady ? "" : "off"}`}
+        aria-disabled=${!isReady}
+        href=${isReady ? address("pair", chosen, { ...sharedOf(query), made: board.maker }) : undefined}
+        >Compare ${isReady ? "the two chosen" : "(choose two methods)"}</a>
+    </div>
     ${budgets.map(
       (budget) => html`<h2>${limitOf(budget)}</h2>
       <${Table}

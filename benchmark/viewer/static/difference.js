@@ -72,4 +72,32 @@ function wordDifference(gold, answer) {
   return { missing, extra };
 }
 
-export { wordDifference };
+const SENTENCE = /[^\n]+?(?:[.!?;:]+(?=\s|$)|$)/gm;
+
+/**
+ * A sentence without what lists, headings and punctuation put around it.
+ * @param {string} text
+ */
+const bare = (text) =>
+  text
+    .toLowerCase()
+    .replace(/^[\s#>*-]+/, "")
+    .replace(/[\s.!?;:,]+$/, "");
+
+/**
+ * The sentences of a text that another one has nowhere, whatever stands around them there; single words do not count.
+ * @param {string} text
+ * @param {string} other
+ * @returns {Span[]}
+ */
+function saidAlone(text, other) {
+  const theirs = new Set([...other.matchAll(SENTENCE)].map(([sentence]) => bare(sentence)));
+  return [...text.matchAll(SENTENCE)].flatMap(({ 0: sentence, index }) => {
+    const key = bare(sentence);
+    if (!/\s/.test(key) || theirs.has(key)) return [];
+    const lead = sentence.length - sentence.trimStart().length;
+    return [{ start: index + lead, end: index + sentence.length, kind: "alone" }];
+  });
+}
+
+export { saidAlone, wordDifference };

@@ -12,7 +12,8 @@ import { useTheme } from "./theme.js";
 /** @import { Query } from "./route.js" */
 /** @typedef {Record<string, unknown> & { label: string, row?: string, track?: string }} Row */
 /** @typedef {Partial<ChartRows & { lines: ReferenceLine[] }>} Data */
-/** @typedef {{ name?: string, data?: { name?: string }, encoding?: Record<string, { field?: string } | null> }} Layer */
+/** @typedef {Record<string, { field?: string } | null>} Encoding */
+/** @typedef {{ name?: string, data?: { name?: string }, encoding?: Encoding }} Layer */
 /**
  * What is read here of a Vega-Lite specification and its configuration.
  * @typedef {object} Specification

@@ -1,5 +1,6 @@
 // One probe: what is asked, what says the answer, and what each method left of it at each cut.
 import { Steps } from "./case.js";
+import { saidAlone } from "./difference.js";
 import { Heading, html } from "./dom.js";
 import { fixed, plural } from "./format.js";
 import { methodOf, placesOf, runOf, SCORE_SIGNS, Shade, scoreText, sharedOf } from "./probing.js";
@@ -18,7 +19,6 @@ import { Marked, visible } from "./text.js";
  */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
-/** @import { Span } from "./text.js" */
 /**
  * A probe with its texts, as the views of one probe and of two methods show it.
  * @typedef {{
@@ -190,7 +190,7 @@ function Answer({ answer, right }) {
 /**
  * What one method left of a probe at a cut.
  * @param {Shown & { asked: AskedAtCut, method: number, title: string, other?: number }} props `other` is the method
- *   whose context stands beside it: lines that this one has nowhere are marked.
+ *   whose context stands beside it: what that says nowhere is marked.
  */
 function Cell({ pack, probe, texts, told, asked, method, title, other }) {
   const verdict = told.verdicts[probe.asked.indexOf(asked)]?.[method];
@@ -223,27 +223,11 @@ function Cell({ pack, probe, texts, told, asked, method, title, other }) {
     <${Marked}
       key=${`${method} ${asked.at}`}
       text=${lines.join("\n")}
-      layers=${[spans, others ? onlyHere(lines, others) : []]}
+      layers=${[spans, others ? saidAlone(lines.join("\n"), others.join("\n")) : []]}
       label=${`${title}: the context`}
       upTo=${spans.at(-1)?.end}
     />
   </section>`;
-}
-
-/**
- * The lines that another context has nowhere.
- * @param {string[]} lines
- * @param {string[]} other
- * @returns {Span[]}
- */
-function onlyHere(lines, other) {
-  const theirs = new Set(other);
-  let start = 0;
-  return lines.flatMap((text) => {
-    const begin = start;
-    start += text.length + 1;
-    return text.trim() && !theirs.has(text) ? [{ start: begin, end: begin + text.length, kind: "extra" }] : [];
-  });
 }
 
 const PLACE_MARKS = html`<mark class="kept">says a statement</mark>${" "}
@@ -336,4 +320,4 @@ function ProbeView({ name, id, query }) {
     <${Found} ...${shown} query=${query} />`;
 }
 
-export { Cell, contextLines, PLACE_MARKS, ProbeView, sessionOf };
+export { Asked, Cell, PLACE_MARKS, ProbeView, sessionOf };

@@ -13,10 +13,13 @@ import { Copied } from "./take.js";
 /** @import { Query } from "./route.js" */
 /** @import { Case, Loaded } from "./store.js" */
 
+const ToStart = () =>
+  html`<a href=${address("board")}>To the ${overview.results.length ? "leaderboard" : "methods"}</a>`;
+
 /** @param {{ id: string }} props */
 function Unknown({ id }) {
   return html`<${Heading} title="Not in this page" />
-    <p>${id} is none of the results or cases of this page. <a href=${address("board")}>To the leaderboard</a></p>`;
+    <p>${id} is none of the results, cases or probes of this page. <${ToStart} /></p>`;
 }
 
 /** @param {{ row: PageBoardRow, tile: Tile }} props */
@@ -155,4 +158,4 @@ function Scenario({ id, query }) {
     <${Cases} detail=${detail} id=${row.id} query=${query} />`;
 }
 
-export { Scenario, Unknown };
+export { Scenario, ToStart, Unknown };

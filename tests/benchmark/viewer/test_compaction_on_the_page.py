@@ -27,6 +27,8 @@ VIEWS = {
     "of a session": "#/compaction?session=wattline&made=rule",
     "session": "#/session/wattline?made=hand&method=anchored+2k",
     "probe": "#/probe/wattline/PROBE?method=text",
+    "pair": "#/pair/text/anchored%202k?made=hand",
+    "side by side": "#/pair/text/anchored%202k?every=1&case=wattline%2CPROBE%2CCUT",
 }
 
 
@@ -83,7 +85,10 @@ def settled(page: Page) -> None:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_every_view_is_accessible_and_fits(show: Open, probed: ProbeResult, view: str, scheme: str, width: int) -> None:
-    page = show(VIEWS[view].replace("PROBE", asked_in(probed, WATTLINE)[0].probe), width, color_scheme=scheme)
+    first = asked_in(probed, WATTLINE)[0]
+    address = VIEWS[view].replace("PROBE", first.probe).replace("CUT", str(first.at))
+    page = show(address, width, color_scheme=scheme)
+    expect(page.locator("h1")).not_to_have_text("Not in this page")
     for disclosure in page.locator("main details").all():
         disclosure.evaluate("element => { element.open = true }")
     serious = [
@@ -299,3 +304,63 @@ def test_the_evidence_of_a_probe_stands_there(show: Open, probed: ProbeResult) -
 def test_what_is_not_there_is_told(show: Open) -> None:
     for address in ("#/session/nobody", f"#/probe/{WATTLINE}/nothing"):
         expect(show(address).locator("h1")).to_have_text("Not in this page")
+
+
+# Two methods ------------------------------------------------------------------------------------------------------
+
+
+def test_two_methods_are_chosen_and_what_only_one_keeps_is_shown_worst_first(show: Open, probed: ProbeResult) -> None:
+    page = show()
+    for label in ("text", "anchored 2k"):
+        page.get_by_role("checkbox", name=f"compare {label}", exact=True).press("Space")
+    expect(page.get_by_role("checkbox", name="compare gold")).to_be_disabled()
+    # Draws of random lines are one row, and no method.
+    expect(page.get_by_role("checkbox", name="compare random 2k")).to_have_count(0)
+    page.get_by_role("link", name="Compare the two chosen").press("Enter")
+    expect(page.locator("h1")).to_have_text("Two methods")
+    settled(page)
+    posed = posed_by_id(probed.probes)
+    sessions = [session.name for session in probed.sessions]
+    first, second = (
+        {each.key: each for name in sessions for each in asked_in(probed, name, label)}
+        for label in ("text", "anchored 2k")
+    )
+    kept = [[state_of(by_key[key], posed[key[:2]]) is ProbeState.KEPT for key in first] for by_key in (first, second)]
+    flips = [key for key, one, other in zip(first, *kept, strict=True) if one != other]
+    assert flips
+    expect(page.locator("[role=status]").last).to_contain_text(f"{len(flips)} question")
+    rows = page.get_by_role("region", name="Probe by probe").locator("tbody tr")
+    gaps = [float(text.replace("\u2212", "-")) for text in rows.locator("td:nth-child(7)").all_inner_texts()]
+    assert gaps == sorted(gaps)
+    assert gaps == pytest.approx(sorted(second[key].score - first[key].score for key in flips), abs=0.006)
+    counts = page.get_by_role("region", name="Kept by type").locator("tbody tr td:nth-child(2)").all_inner_texts()
+    assert sum(map(int, counts)) == len(first)
+
+
+def test_two_contexts_stand_side_by_side(show: Open, probed: ProbeResult) -> None:
+    page = show(VIEWS["pair"])
+    link = page.get_by_role("region", name="Probe by probe").locator("tbody a").first
+    probe = link.inner_text()
+    link.press("Enter")
+    expect(page.locator("h1")).to_have_text(next(each.question for each in probed.probes if each.probe == probe))
+    titles = page.locator(".answers h2[id^=cell]").all_inner_texts()
+    assert titles == ["A: text", "B: anchored 2k"]
+    for mine, other in (("A: text", "B: anchored 2k"), ("B: anchored 2k", "A: text")):
+        theirs = page.get_by_label(f"{other}: the context").inner_text()
+        said = page.get_by_label(f"{mine}: the context").locator("mark.alone").all_inner_texts()
+        assert said
+        assert not [sentence for sentence in said if f" {sentence}\n" in theirs]
+    page.keyboard.press("u")
+    expect(page.locator("h1")).to_have_text("Two methods")
+
+
+def test_a_difference_is_told_either_way_round(show: Open, probed: ProbeResult) -> None:
+    board = next(boards(probed))
+    one, other = "text", "anchored 2k"
+    found = board.differences[one, other]
+    page = show(VIEWS["pair"])
+    way = "higher" if found.value > 0 else "lower"
+    expect(page.locator(".verdict")).to_contain_text(f"{other} scores {abs(found.value):.2f} {way} than {one}")
+    page.get_by_role("link", name="The other way round").press("Enter")
+    way = "lower" if found.value > 0 else "higher"
+    expect(page.locator(".verdict")).to_contain_text(f"{one} scores {abs(found.value):.2f} {way} than {other}")
