@@ -16,7 +16,7 @@ from benchmark.record.base import Json
 from benchmark.render.theme import light_theme
 from benchmark.stress.breaking_even import BreakEven, Saved, scaled
 from benchmark.stress.figures import Estimate, estimate_text
-from benchmark.stress.lengthening import Stretched, kind_of
+from benchmark.stress.lengthening import KEPT, Stretched, kind_of
 from benchmark.stress.repeating import CaseSpread
 from ctxsift.errors import InputError
 from ctxsift.files import write_atomically
@@ -113,26 +113,24 @@ def differences(
 
 
 def lengths(found: Sequence[Stretched]) -> StressPicture:
-    """Return a chart of the score that is kept against the length of the outputs."""
+    """Return a chart of the score against the length of the outputs."""
     rows = []
     for each in found:
-        # A score of 0 has no share.
-        scores = each.score is not None and each.score.value
-        share = Estimate(_WHOLE, None) if each.times == 1 and scores else each.share
-        if each.tokens is not None and share is not None:
+        if each.tokens is not None and each.score is not None:
             rows.append(
                 {
                     "scenario": each.scenario,
                     "label": kind_of(each.times),
                     "tokens": each.tokens.value,
-                    **_ends(share),
-                    "name": estimate_text(share, suffix=" %"),
+                    **_ends(each.score),
+                    "name": estimate_text(each.score),
+                    "goal": each.score.value * KEPT / _WHOLE if each.times == 1 else None,
                     # All scenarios are asked the same outputs.
                     "is_first": each.scenario == found[0].scenario,
                 }
             )
-    title, measure = "Score kept in longer outputs", "score kept, %"
-    about = "Mean score as a share of that on the shortest outputs; the dashed line is at 90 %."
+    title, measure = "Score in longer outputs", "mean case score"
+    about = f"The same questions; the dashed line is at {KEPT:.0f} % of the score in the shortest outputs."
     columns = {"scenario": "scenario", "label": "length", "tokens": "tokens", "value": measure}
     return StressPicture(ChartShape.LENGTH, title, about, measure, rows, columns | _INTERVAL)
 
