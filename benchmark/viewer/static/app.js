@@ -38,8 +38,10 @@ const VIEWS = [
   ...(overview.probed?.length ? [["compaction", "Compaction"]] : []),
   ...(overview.stressed ? [["stress", "Stress"]] : []),
 ];
+// There is no key 10.
+const KEYED = VIEWS.slice(0, 9);
 const KEYS = [
-  [VIEWS.map((_, place) => place + 1).join(" "), VIEWS.map(([, title]) => title.toLowerCase()).join(", ")],
+  [KEYED.map((_, place) => place + 1).join(" "), KEYED.map(([, title]) => title.toLowerCase()).join(", ")],
   ["/", "find"],
   ["j k, → ←", "next and previous case"],
   ["u", "up: from a case to its result, from there to the first view"],

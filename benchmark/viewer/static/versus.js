@@ -35,7 +35,18 @@ function Choose({ rows }) {
       "compare",
       ids.filter((other) => other !== id),
     );
-  const add = (/** @type {Event} */ event) => go(address("compare", [...ids, inputOf(event)]));
+  // Arrows pass by results on the way to one; who uses them says with Enter which it is.
+  const isPassing = useRef(false);
+  const add = (/** @type {Event} */ event) => {
+    if (!isPassing.current) go(address("compare", [...ids, inputOf(event)]));
+  };
+  const pressed = (/** @type {KeyboardEvent} */ event) => {
+    isPassing.current = event.key.startsWith("Arrow") && !event.altKey;
+    if (event.key === "Enter" && inputOf(event)) {
+      event.preventDefault();
+      add(event);
+    }
+  };
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     ${rows.map(
       ({ id, label }, index) => html`<span class="chosen"
@@ -45,7 +56,7 @@ function Choose({ rows }) {
     ${
       ids.length < MOST_CHOSEN &&
       html`<label class="field"><span>Add</span>
-      <select value="" onChange=${add}>
+      <select value="" onChange=${add} onKeyDown=${pressed}>
         <option value="">choose…</option>
         ${offered.map((row) => html`<option key=${row.id} value=${row.id}>${row.label}</option>`)}
       </select></label>`

@@ -472,3 +472,20 @@ def test_new_parts_of_the_page_are_for_every_reader(opened: Page, address: str) 
         assert opened.evaluate("document.documentElement.scrollWidth") <= 360
     finally:
         opened.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_arrows_pass_by_results_until_one_is_added(opened: Page, shelf: Shelf) -> None:
+    opened.evaluate("location.hash = '#/compare'")
+    added = opened.get_by_label("Add")
+    expect(added).to_be_visible()
+    added.focus()
+    labels = added.locator("option").all_inner_texts()
+    for label in labels[1:3]:
+        opened.keyboard.press("ArrowDown")
+        assert added.evaluate("field => field.selectedOptions[0].text") == label
+        expect(opened.locator("span.chosen")).to_have_count(0)
+    opened.keyboard.press("Enter")
+    expect(opened.locator("span.chosen a")).to_have_text(labels[2])
+    # A choice by mouse is one at once.
+    opened.get_by_label("Add").select_option(label=labels[1])
+    expect(opened.locator("span.chosen")).to_have_count(2)
