@@ -35,6 +35,7 @@ VALUES: dict[tuple[str, str], str] = {
     ("benchmark/corpus/__main__.py", "command"): "the argument of the parser that names one of its commands",
     ("benchmark/corpus/__main__.py", "capture"): "a word that is counted",
     ("benchmark/viewer/watching.py", "run"): "a word that is counted",
+    ("benchmark/viewer/publishing.py", "summary"): "a kind of link preview",
     **{
         ("benchmark/render/models.py", word): "a title of a table"
         for word in ("quantization", "parameters", "licence", "engine")
