@@ -10,6 +10,7 @@ import msgspec
 
 from benchmark.analysis.comparison import beyond_chance
 from benchmark.probes.costs import Prices, costs_of
+from benchmark.probes.drift import Drift, drifts
 from benchmark.probes.figures import ProbeBoard, ProbeEstimate, Row, boards
 from benchmark.probes.model import ProbeType
 from benchmark.probes.nulls import ENDS, NULLS, row_of
@@ -32,6 +33,7 @@ from benchmark.viewer.compaction_records import (
     AskedAtCut,
     ContextVerdict,
     MethodBoard,
+    MethodDrift,
     MethodGain,
     MethodPair,
     MethodRow,
@@ -118,16 +120,13 @@ def probe_pack(result: ProbeResult, asked: _AskedByProbe) -> ProbePack:
         methods=[one_line(method.label) for method in result.methods],
         types=list(ProbeType),
         states=list(_STATES),
-        boards=_boards(result),
+        boards=[_board(result, board, whole=True) for board in boards(result)],
         sessions=[_session(result, session, asked) for session in result.sessions] if result.probes else [],
     )
 
 
-def _boards(result: ProbeResult) -> list[MethodBoard]:
-    return [_board(result, board) for board in boards(result)]
-
-
-def _board(result: ProbeResult, board: ProbeBoard) -> MethodBoard:
+def _board(result: ProbeResult, board: ProbeBoard, *, whole: bool) -> MethodBoard:
+    """Return a board; what only many sessions can tell is left out unless `whole`."""
     tokens = {cost.label: cost.left for cost in costs_of(result, Prices())}
     places: dict[str, list[int]] = {}
     for place, method in enumerate(result.methods):
@@ -144,11 +143,20 @@ def _board(result: ProbeResult, board: ProbeBoard) -> MethodBoard:
         pairs=[
             MethodPair(method=one_line(method), gain=_gain(over, found))
             for (over, method), found in board.differences.items()
-            # One session tells no two methods apart.
-            if len(result.sessions) > 1
+            if whole
         ],
+        drifts=[_drift(each, board) for each in drifts(result.methods, board.maker)] if whole else [],
         apart=[one_line(each) for each in shared_though_apart(board)],
         unasked=[one_line(label) for label in board.unasked],
+    )
+
+
+def _drift(found: Drift, board: ProbeBoard) -> MethodDrift:
+    return MethodDrift(
+        type=found.type,
+        ages=found.ages,
+        probes=found.probes,
+        kept=[[None if share is None else _short(share) for share in found.kept[row.label]] for row in board.rows],
     )
 
 
@@ -224,13 +232,14 @@ class _AskedByProbe:
 
 
 def _session(result: ProbeResult, session: ProbedSession, asked: _AskedByProbe) -> SessionOfProbes:
+    alone = _alone(result, session)
     return SessionOfProbes(
         name=session.name,
         split=session.split,
         steps=session.steps,
         cuts=session.cuts,
         probes=[_probe(posed, asked) for posed in _posed(result, session)],
-        boards=_boards(_alone(result, session)),
+        boards=[_board(alone, board, whole=False) for board in boards(alone)],
     )
 
 

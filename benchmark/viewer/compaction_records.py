@@ -72,6 +72,22 @@ class MethodPair(PageRecord, frozen=True, kw_only=True):
     gain: MethodGain
 
 
+class MethodDrift(PageRecord, frozen=True, kw_only=True):
+    """What methods keep of the probes of a type that are asked at every age from 0 on; see `benchmark.probes.drift`.
+
+    Attributes:
+        ages: how many ages.
+        probes: how many probes.
+        kept: of each row of the board, share of the full score by age.
+
+    """
+
+    type: str
+    ages: int
+    probes: int
+    kept: list[list[float | None]]
+
+
 class MethodBoard(PageRecord, frozen=True, kw_only=True):
     """Methods on the probes that one kind of maker wrote, best first.
 
@@ -79,6 +95,7 @@ class MethodBoard(PageRecord, frozen=True, kw_only=True):
         about: whose probes, how many, how often they are asked.
         findings: which methods keep the most, in sentences.
         ages: how many are asked at each age; `at_every_age`: how many probes are asked at each of these.
+        drifts: fewest ages first; none for one session among several.
         apart: which methods share a rank though their intervals do not overlap.
         unasked: methods that have no summary at any cut.
 
@@ -91,6 +108,7 @@ class MethodBoard(PageRecord, frozen=True, kw_only=True):
     at_every_age: int
     rows: list[MethodRow]
     pairs: list[MethodPair]
+    drifts: list[MethodDrift] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     unasked: list[str] = field(default_factory=list)
 

@@ -1,7 +1,7 @@
 // Names in pictures, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { logTicks, namedMarks } from "../../benchmark/viewer/static/layout.js";
+import { columnOf, logTicks, namedMarks } from "../../benchmark/viewer/static/layout.js";
 
 test("no name stands on another, or on a point", () => {
   const marks = Array.from({ length: 18 }, (_, place) => ({
@@ -31,4 +31,13 @@ test("a logarithmic axis has 1, 2 and 5", () => {
     logTicks(0.04, 0.6).map((tick) => Number(tick.toFixed(3))),
     [0.05, 0.1, 0.2, 0.5],
   );
+});
+
+test("names in a column do not meet, and stay in it", () => {
+  const found = columnOf([100, 100, 20, 196, 198], 200).toSorted((a, b) => a - b);
+  found.slice(1).forEach((height, place) => {
+    assert.ok(height - found[place] >= 14, `${found}`);
+  });
+  assert.ok(found.at(-1) <= 200);
+  assert.deepEqual(columnOf([20, 100], 200), [20, 100]);
 });

@@ -15,7 +15,7 @@ import { address, go, scrollBack, useRoute } from "./route.js";
 import { Scenario, ToStart, Unknown } from "./scenario.js";
 import { SessionView } from "./session.js";
 import { Slices } from "./slices.js";
-import { overview, resultOf } from "./store.js";
+import { overview, resultOf, START } from "./store.js";
 import { Stress } from "./stress.js";
 import { toggleTheme, useTheme } from "./theme.js";
 import { Validity } from "./validity.js";
@@ -126,7 +126,7 @@ function pressed(event) {
 
 function App() {
   const found = useRoute();
-  const asked = found.view === "board" ? { ...found, view: VIEWS[0][0] } : found;
+  const asked = found.view === "board" ? { ...found, view: START } : found;
   // Whatever an address calls a run, it is one view. Sessions and methods are no runs.
   const parts = OF_PROBES.includes(asked.view) ? asked.parts : asked.parts.map((part) => resultOf(part)?.id ?? part);
   const route = { ...asked, parts };

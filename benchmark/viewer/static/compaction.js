@@ -2,13 +2,13 @@
 import { LeftOut, listed, rankText, Words, wordId } from "./board.js";
 import { Heading, html } from "./dom.js";
 import { fixed, interval, plural, signed, UNKNOWN, whole } from "./format.js";
-import { ScoreByTokens } from "./plot.js";
+import { KeptByAge, ScoreByTokens } from "./plot.js";
 import { RunChoice, runOf, Shade, sharedOf, TYPES } from "./probing.js";
 import { address, changeQuery } from "./route.js";
 import { overview, probePack, useLoaded } from "./store.js";
 import { Choice, sortRows, Table } from "./table.js";
 
-/** @import { MethodBoard, MethodRow, ProbePack, SessionOfProbes } from "./page_records.d.ts" */
+/** @import { MethodBoard, MethodDrift, MethodRow, ProbePack, SessionOfProbes } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
@@ -164,8 +164,87 @@ function Methods({ pack, board, query }) {
         ${board.unasked?.map((label) => html`<li>${label} has no summary at any cut, so it was asked nothing.</li>`)}
       </ul>`
     }
+    <${Drift} board=${board} chosen=${chosen} query=${query} />
     <${Sessions} pack=${pack} made=${board.maker} query=${query} />
     <${Words} words=${[...columns, ...WORDS]} />`;
+}
+
+const MOST_LINES = 6;
+const AGES = 3;
+const upTo = (/** @type {number} */ ages) => `0 to ${ages - 1}`;
+
+/**
+ * The methods that are drawn: those that are chosen; else the best of each limit.
+ * @param {MethodRow[]} rows
+ * @param {string[]} chosen
+ */
+function drawnRows(rows, chosen) {
+  const named = rows.filter(({ label }) => chosen.includes(label));
+  const best = rows.filter(({ rank }) => rank?.place === 1);
+  return (named.length ? named : best).slice(0, MOST_LINES);
+}
+
+/** @param {{ board: MethodBoard, chosen: string[], query: Query }} props */
+function Drift({ board, chosen, query }) {
+  const all = board.drifts ?? [];
+  const counts = [...new Set(all.map(({ ages }) => ages))];
+  const drawn = drawnRows(board.rows, chosen);
+  if (!counts.length || !drawn.length) return null;
+  const ages = counts.find((one) => upTo(one) === query.ages) ?? counts.find((one) => one === AGES) ?? counts[0];
+  const drifts = all.filter((one) => one.ages === ages);
+  const keptBy = (/** @type {MethodDrift} */ { kept }, /** @type {MethodRow} */ row) => kept[board.rows.indexOf(row)];
+  const rows = drifts.flatMap((drift) => drawn.map((row) => ({ drift, row, kept: keptBy(drift, row) })));
+  /** @type {Column<typeof rows[0]>[]} */
+  const columns = [
+    { key: "kept by", title: "method", kind: "name", value: ({ row }) => row.label, cell: ({ row }) => row.label },
+    { key: "kept type", title: "type", kind: "", value: ({ drift }) => drift.type, cell: ({ drift }) => drift.type },
+    {
+      key: "kept of",
+      title: "probes",
+      hint: "that are asked at all of these ages",
+      kind: "number",
+      value: ({ drift }) => drift.probes,
+      cell: ({ drift }) => whole(drift.probes),
+    },
+    ...Array.from(
+      { length: ages },
+      /** @returns {Column<typeof rows[0]>} */ (_, age) => ({
+        key: `age ${age}`,
+        title: `age ${age}`,
+        hint: "share of the full score that is kept",
+        kind: "number",
+        value: ({ kept }) => kept[age],
+        cell: ({ kept }) => (kept[age] === null ? UNKNOWN : `${fixed(100 * (kept[age] ?? 0), 0)}%`),
+      }),
+    ),
+  ];
+  const sort = query.sort ?? "";
+  return html`<section class="picture"><h2>Drift by age</h2>
+      <p>Age: how many cuts ago the steps that say the answer were removed. Only probes that are asked at all of these
+        ages are counted (n), so what falls is lost. Drawn are ${chosen.length ? "the methods" : "the best methods; or"}
+        ${chosen.length ? "" : " those"} that you choose in the tables.</p>
+      <form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+        <${Choice} label="Ages" name="ages" value=${upTo(ages)} options=${counts.map(upTo)} all=${false} />
+      </form>
+      <div class="answers">${drifts.map(
+        (drift) => html`<div key=${drift.type}><h3>${drift.type}</h3>
+          <${KeptByAge}
+            title=${drift.type}
+            ages=${ages}
+            probes=${drift.probes}
+            lines=${drawn.map((row) => ({ label: row.label, kept: keptBy(drift, row) }))}
+          /></div>`,
+      )}</div>
+      <details><summary>Figures</summary>
+        <${Table}
+          label="Drift by age"
+          columns=${columns}
+          rows=${sortRows(rows, columns, sort)}
+          sort=${sort}
+          keyOf=${(/** @type {typeof rows[0]} */ { drift, row }) => `${drift.type} ${row.label}`}
+        />
+      </details>
+    </section>`;
 }
 
 /**

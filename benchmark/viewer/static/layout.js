@@ -33,7 +33,7 @@ function namedMarks(marks, { width, height }) {
   /** @type {Map<Named, Spot>} */
   const found = new Map();
   for (const mark of [...marks].sort((a, b) => a.y - b.y || b.x - a.x)) {
-    const long = LETTER * mark.label.length;
+    const long = lengthOf(mark.label);
     /** @type {Spot[]} */
     const spots = [];
     for (let step = 0; step <= MOST_STEPS; step += 1) {
@@ -76,4 +76,32 @@ function logTicks(low, high) {
   return found.filter((tick) => tick >= low && tick <= high);
 }
 
-export { logTicks, namedMarks };
+/**
+ * Heights of names in a column: each as near to what it names as the others let it.
+ * @param {number[]} heights
+ * @param {number} bottom where the column ends
+ */
+function columnOf(heights, bottom) {
+  const order = heights.map((_, place) => place).sort((a, b) => heights[a] - heights[b] || a - b);
+  const found = [...heights];
+  let free = Number.NEGATIVE_INFINITY;
+  for (const place of order) {
+    found[place] = Math.max(heights[place], free);
+    free = found[place] + HEIGHT;
+  }
+  // What would leave the column at its end moves up, and all above it that is in the way.
+  let end = bottom;
+  for (const place of order.reverse()) {
+    found[place] = Math.min(found[place], end);
+    end = found[place] - HEIGHT;
+  }
+  return found;
+}
+
+/**
+ * How long a name is in a picture, in pixels.
+ * @param {string} name
+ */
+const lengthOf = (name) => LETTER * name.length;
+
+export { columnOf, lengthOf, logTicks, namedMarks };

@@ -647,6 +647,14 @@ export interface MethodPair {
   gain: MethodGain;
 }
 
+/** What methods keep of the probes of a type that are asked at every age from 0 on; see `benchmark.probes.drift`. */
+export interface MethodDrift {
+  type: string;
+  ages: number;
+  probes: number;
+  kept: (number | null)[][];
+}
+
 /** Methods on the probes that one kind of maker wrote, best first. */
 export interface MethodBoard {
   maker: string;
@@ -656,6 +664,7 @@ export interface MethodBoard {
   at_every_age: number;
   rows: MethodRow[];
   pairs: MethodPair[];
+  drifts?: MethodDrift[];
   apart?: string[];
   unasked?: string[];
 }

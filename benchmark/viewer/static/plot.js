@@ -1,7 +1,7 @@
 // Pictures of methods that shorten a session, as SVG: the policy of the page allows no styles in its elements.
 import { html, useEffect, useRef, useState } from "./dom.js";
 import { fixed } from "./format.js";
-import { logTicks, namedMarks } from "./layout.js";
+import { columnOf, lengthOf, logTicks, namedMarks } from "./layout.js";
 
 /** @import { MethodRow } from "./page_records.d.ts" */
 
@@ -92,4 +92,51 @@ function ScoreByTokens({ rows }) {
   return html`<div class="plotted" ref=${region}>${width > 0 && drawn}</div>`;
 }
 
-export { ScoreByTokens };
+const PANEL = { height: 230, left: 38, top: 12, bottom: 40 };
+// From a line to its name.
+const TO_NAME = 17;
+
+/**
+ * What methods keep of the same probes, from age to age; lines differ in colour and in dashes, and have their names.
+ * @param {{ title: string, ages: number, probes: number, lines: { label: string, kept: (number | null)[] }[] }} props
+ */
+function KeptByAge({ title, ages, probes, lines }) {
+  const { region, width } = useWidth();
+  const right = width - TO_NAME - Math.max(...lines.map(({ label }) => lengthOf(label)));
+  const bottom = PANEL.height - PANEL.bottom;
+  const xOf = (/** @type {number} */ age) => PANEL.left + (age / (ages - 1)) * (right - PANEL.left);
+  const yOf = (/** @type {number} */ share) => bottom - share * (bottom - PANEL.top);
+  const ends = lines.map(({ label, kept }) => ({ label, y: yOf(kept.at(-1) ?? 0) }));
+  const spots = columnOf(
+    ends.map(({ y }) => y),
+    PANEL.height - 8,
+  );
+  const drawn = html`<svg class="plot" width=${width} height=${PANEL.height} role="img"
+      aria-label=${`${title}: share kept by age; the table below has the figures`}>
+    ${[0, 0.5, 1].map(
+      (share) => html`<line class="grid" x1=${PANEL.left} x2=${right} y1=${yOf(share)} y2=${yOf(share)} />
+        <text class="tick" x=${PANEL.left - 6} y=${yOf(share) + 4} text-anchor="end">${100 * share}%</text>`,
+    )}
+    ${Array.from(
+      { length: ages },
+      (_, age) => html`<text class="tick" x=${xOf(age)} y=${bottom + 17} text-anchor="middle">${age}</text>
+        <text class="tick" x=${xOf(age)} y=${bottom + 32} text-anchor="middle">n ${probes}</text>`,
+    )}
+    ${lines.map(({ kept }, place) =>
+      kept.slice(1).map((share, before) => {
+        const from = kept[before];
+        if (share === null || from === null) return null;
+        return html`<line class=${`kept-line l${place}`} x1=${xOf(before)} y1=${yOf(from)} x2=${xOf(before + 1)}
+          y2=${yOf(share)} />`;
+      }),
+    )}
+    ${ends.map(
+      ({ label, y }, place) => html`<line class=${`kept-line thin l${place}`} x1=${right + 2} y1=${y} x2=${right + 14}
+          y2=${spots[place]} />
+        <text x=${right + TO_NAME} y=${spots[place] + 4}>${label}</text>`,
+    )}
+  </svg>`;
+  return html`<div class="plotted" ref=${region}>${width > 0 && drawn}</div>`;
+}
+
+export { KeptByAge, ScoreByTokens };

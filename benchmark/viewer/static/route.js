@@ -1,5 +1,6 @@
 // Every view has an address in the fragment: #/view/part/part?name=value
 import { useLayoutEffect, useState } from "./dom.js";
+import { START } from "./store.js";
 
 /** @typedef {Record<string, string>} Query */
 /** @typedef {{ view: string, parts: string[], query: Query }} Route */
@@ -22,7 +23,7 @@ const wellFormed = (text) => text.replace(/\p{Cs}/gu, "\ufffd");
 /** @returns {Route} */
 function readRoute(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#/, "").split("?");
-  const [view = "board", ...parts] = path.split("/").filter(Boolean).map(decoded);
+  const [view = START, ...parts] = path.split("/").filter(Boolean).map(decoded);
   return { view, parts, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 

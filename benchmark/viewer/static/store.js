@@ -17,6 +17,8 @@ import { elementOf, useEffect, useState } from "./dom.js";
 /** @type {Overview} */
 const overview = JSON.parse(elementOf("overview").textContent ?? "");
 const { results } = overview;
+// The first view.
+const START = results.length ? "board" : overview.probed?.length ? "compaction" : "stress";
 // Addresses name runs; those of older pages name labels, or scenarios whose name a second run has made ambiguous.
 const places = new Map([
   ...[...results].reverse().map((row) => /** @type {const} */ ([row.scenario, row])),
@@ -175,6 +177,7 @@ export {
   questionOf,
   resultOf,
   results,
+  START,
   sessionTexts,
   slicePack,
   stressPack,

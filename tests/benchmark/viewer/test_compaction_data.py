@@ -54,6 +54,7 @@ def test_a_session_has_boards_of_its_own(probed: ProbeResult, packs: tuple[Probe
                         scores.setdefault(each.age, []).extend(found)
                 assert row.score.value == pytest.approx(fmean(map(fmean, scores.values())), abs=1e-3)
             assert not board.pairs
+            assert not board.drifts
     names = [session.name for session in probed.sessions]
     assert [session.name for session in whole.sessions] == names
     assert len({board.rows[-1].score.value for session in whole.sessions for board in session.boards}) > 1
