@@ -114,21 +114,20 @@ def differences(
 
 def lengths(found: Sequence[Stretched]) -> StressPicture:
     """Return a chart of the score against the length of the outputs."""
-    rows = []
-    for each in found:
-        if each.tokens is not None and each.score is not None:
-            rows.append(
-                {
-                    "scenario": each.scenario,
-                    "label": kind_of(each.times),
-                    "tokens": each.tokens.value,
-                    **_ends(each.score),
-                    "name": estimate_text(each.score),
-                    "goal": each.score.value * KEPT / _WHOLE if each.times == 1 else None,
-                    # All scenarios are asked the same outputs.
-                    "is_first": each.scenario == found[0].scenario,
-                }
-            )
+    rows = [
+        {
+            "scenario": each.scenario,
+            "label": kind_of(each.times),
+            "tokens": each.tokens.value,
+            **_ends(each.score),
+            "name": estimate_text(each.score),
+            "goal": each.score.value * KEPT / _WHOLE if each.times == 1 else None,
+            # All scenarios are asked the same outputs.
+            "is_first": each.scenario == found[0].scenario,
+        }
+        for each in found
+        if each.tokens is not None and each.score is not None
+    ]
     title, measure = "Score in longer outputs", "mean case score"
     about = f"The same questions; the dashed line is at {KEPT:.0f} % of the score in the shortest outputs."
     columns = {"scenario": "scenario", "label": "length", "tokens": "tokens", "value": measure}
