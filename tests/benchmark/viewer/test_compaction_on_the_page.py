@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from benchmark.probes.drift import drifts
 from benchmark.probes.figures import boards
 from benchmark.probes.model import Maker
-from benchmark.probes.printing import findings_of
-from benchmark.probes.records import RESULT_FILE, AskedProbe, JudgedStatement, ProbeResult
+from benchmark.probes.printing import findings_of, heading_of
+from benchmark.probes.records import RESULT_FILE, AskedProbe, JudgedStatement, ProbeResult, read_result
 from benchmark.probes.states import ProbeState, posed_by_id, state_of, statement_state
+from tests.conftest import ROOT
 from tests.support.pages import overview_of, page_of, run_viewer
 
 Open = Callable[..., Page]
@@ -393,3 +394,26 @@ def test_a_difference_is_told_either_way_round(show: Open, probed: ProbeResult) 
     page.get_by_role("link", name="The other way round").press("Enter")
     way = "lower" if found.value > 0 else "higher"
     expect(page.locator(".verdict")).to_contain_text(f"{one} scores {abs(found.value):.2f} {way} than {other}")
+
+
+def test_runs_are_chosen_and_one_without_texts_has_figures_alone(
+    browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    old = ROOT / "tests" / "data" / "probes" / "v1.json"
+    page_of(folder / "probes.json", old, tmp_path / "two.html")
+    faults: list[str] = []
+    page = browser.new_page()
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto((tmp_path / "two.html").as_uri())
+    settled(page)
+    expect(page.get_by_role("region", name="Sessions")).to_be_visible()
+    runs = page.get_by_role("combobox", name="Run").locator("option").all_inner_texts()
+    assert len(runs) == 2
+    page.get_by_role("combobox", name="Run").select_option(runs[1])
+    board = next(boards(read_result(old)))
+    expect(page.locator("main")).to_contain_text(heading_of(board))
+    expect(page.get_by_role("region", name="Sessions")).to_have_count(0)
+    for row in board.rows:
+        assert cells(page, row.label)[3].split()[0] == f"{row.score.value:.2f}"
+    assert not faults
+    page.close()
