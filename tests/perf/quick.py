@@ -163,7 +163,7 @@ def command_rows(unit_s: float) -> Iterator[Row]:
         control = ("--matrix", str(ROOT / "matrix.json"), "--phase", "control", *many, "--output-dir", "control")
         spent(folder, "benchmark.runner", *control)
         page, _ = spent(folder, "benchmark.viewer", "control", "-o", "page.html")
-        yield Row(f"page of 12 results x {1 + _CASES} cases", 12, page / unit_s)
+        yield Row(f"page of 12 results x {1 + _CASES} cases", 14, page / unit_s)
 
 
 def start_rows(unit_s: float) -> Iterator[Row]:
