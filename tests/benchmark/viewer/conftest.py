@@ -15,6 +15,7 @@ from benchmark.probes.subjects import recorded_subjects
 from tests.support.chromium import ARGUMENTS, CHROMIUM
 from tests.support.mixed import mixed_results
 from tests.support.pages import page_of
+from tests.support.watched_pages import WatchedPages
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,13 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield running
         running.close()
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[WatchedPages]:
+    pages = WatchedPages(browser)
+    yield pages
+    pages.close()
 
 
 @pytest.fixture(scope="module")

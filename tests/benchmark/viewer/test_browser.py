@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +27,7 @@ from tests.support.depth import FUZZ
 from tests.support.frozen import page_cases
 from tests.support.pages import compared, documents, pack, page_of, run_viewer
 from tests.support.statements import NO_PROSE, STATEMENTS, WITH, WITHOUT, measurement, result_of, worded_cases
+from tests.support.watched_pages import PATIENCE_MS, WatchedPages, serious_faults
 
 COUNT = len(page_cases().cases)
 CASE = "sphinx-orgelbau-autodoc-recall"
@@ -48,7 +49,6 @@ COLOURS = """() => {
     const style = getComputedStyle(document.body);
     return [style.backgroundColor, style.color, style.getPropertyValue("--missing").trim()];
 }"""
-PATIENCE_MS = 30_000
 """A busy machine is no fault of the page."""
 expect.set_options(timeout=PATIENCE_MS)
 Open = Callable[..., Page]
@@ -63,29 +63,15 @@ def page_file(results_page: str, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture
-def show(browser: Browser, page_file: Path) -> Iterator[Open]:
-    """Open an address of the page; the test fails on any message in the console, fault, or request to a network."""
-    faults: list[str] = []
-    contexts = []
+def show(watched: WatchedPages, page_file: Path) -> Open:
+    """Open an address of the page."""
 
     def open_(address: str = "#/", file: Path = page_file, **options: Any) -> Page:
-        context = browser.new_context(viewport=options.pop("viewport", {"width": 1400, "height": 900}), **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        local = (file.as_uri(), "data:,")
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("request", lambda request: None if request.url.startswith(local) else faults.append(request.url[:200]))
-        page.on("websocket", lambda socket: faults.append(socket.url))
-        page.goto(file.as_uri() + address)
+        page = watched.open(file, address, **options)
         settled(page)
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
+    return open_
 
 
 SETTLED = """() => {
@@ -119,15 +105,7 @@ DARK = ("board", "pictures", "case")
 )
 def test_every_view_is_drawn_and_accessible(show: Open, view: str, scheme: str) -> None:
     page = show(VIEWS[view], color_scheme=scheme)
-    for disclosure in page.locator("main details").all():
-        disclosure.evaluate("element => { element.open = true }")
-    found = Axe().run(page)
-    serious = [
-        f"{rule['id']} ({rule['impact']}): {node['html'][:160]} {node['failureSummary'][:200]}"
-        for rule in found.response["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"][:3]
-    ]
+    serious = serious_faults(page)
     assert not serious, "\n".join(serious)
     assert len(page.locator("main").inner_text()) > 40
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmark.probes.drift import drifts
@@ -19,9 +18,9 @@ from benchmark.probes.records import RESULT_FILE, AskedProbe, JudgedStatement, P
 from benchmark.probes.states import ProbeState, posed_by_id, state_of, statement_state
 from tests.conftest import ROOT
 from tests.support.pages import overview_of, page_of, run_viewer
+from tests.support.watched_pages import WatchedPages, serious_faults
 
 Open = Callable[..., Page]
-PATIENCE_MS = 30_000
 WATTLINE = "wattline"
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("probes page")]
 VIEWS = {
@@ -48,28 +47,15 @@ def page_file(folder: Path) -> Path:
 
 
 @pytest.fixture
-def show(browser: Browser, page_file: Path) -> Iterator[Open]:
-    """Open an address of the page; the test fails on any message in the console, fault, or request to a network."""
-    faults: list[str] = []
-    contexts = []
+def show(watched: WatchedPages, page_file: Path) -> Open:
+    """Open an address of the page."""
 
     def open_(address: str = "#/", width: int = 1400, **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        local = (page_file.as_uri(), "data:,")
-        page.on("request", lambda request: None if request.url.startswith(local) else faults.append(request.url[:200]))
-        page.goto(page_file.as_uri() + address)
+        page = watched.open(page_file, address, viewport={"width": width, "height": 900}, **options)
         settled(page)
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
+    return open_
 
 
 def asked_in(result: ProbeResult, session: str, label: str = "anchored 2k") -> list[AskedProbe]:
@@ -91,14 +77,7 @@ def test_every_view_is_accessible_and_fits(show: Open, probed: ProbeResult, view
     address = VIEWS[view].replace("PROBE", first.probe).replace("CUT", str(first.at))
     page = show(address, width, color_scheme=scheme)
     expect(page.locator("h1")).not_to_have_text("Not in this page")
-    for disclosure in page.locator("main details").all():
-        disclosure.evaluate("element => { element.open = true }")
-    serious = [
-        f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-        for rule in Axe().run(page).response["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"][:3]
-    ]
+    serious = serious_faults(page)
     assert not serious, "\n".join(serious)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert len(page.locator("main").inner_text()) > 200

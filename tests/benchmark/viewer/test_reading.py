@@ -4,41 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from benchmark.record.read import find_results
 from tests.support.mixed import mixed_results
+from tests.support.watched_pages import WatchedPages
 
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("mixed page")]
 
 
 @pytest.fixture
-def show(browser: Browser, mixed_page: Path) -> Iterator[Open]:
-    faults: list[str] = []
-    contexts = []
-
+def show(watched: WatchedPages, mixed_page: Path) -> Open:
     def open_(address: str = "#/", **options: Any) -> Page:
-        context = browser.new_context(viewport=options.pop("viewport", {"width": 1400, "height": 900}), **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.goto(mixed_page.as_uri() + address)
+        page = watched.open(mixed_page, address, **options)
         expect(page.locator("h1")).to_be_visible()
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
+    return open_
 
 
 def until(page: Page, expression: str) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from benchmark.stress.reading import read_experiment
 from benchmark.viewer.stress_data import is_stress_file, read_stress_files
 from ctxsift.errors import InputError
 from tests.support.pages import page_of, run_viewer
 from tests.support.stressed import DOCUMENTS, stored
+from tests.support.watched_pages import PATIENCE_MS, WatchedPages, serious_faults
 
 Open = Callable[..., Page]
-PATIENCE_MS = 30_000
 CHARTS = {name: len(read_experiment(name, stored(name)).pictures) for name in DOCUMENTS}
 
 
@@ -39,30 +38,17 @@ def page_file(folder: Path) -> Path:
 
 
 @pytest.fixture
-def show(browser: Browser, page_file: Path) -> Iterator[Open]:
-    """Open the view; the test fails on any message in the console, fault, or request to a network."""
-    faults: list[str] = []
-    contexts = []
+def show(watched: WatchedPages, page_file: Path) -> Open:
+    """Open the view."""
 
     def open_(width: int = 1400, scheme: str = "light") -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        local = (page_file.as_uri(), "data:,")
-        page.on("request", lambda request: None if request.url.startswith(local) else faults.append(request.url[:200]))
-        page.goto(page_file.as_uri() + "#/stress")
+        page = watched.open(page_file, "#/stress", viewport={"width": width, "height": 900}, color_scheme=scheme)
         expect(page.locator(".drawing > svg, .drawing canvas, .drawing svg.marks")).to_have_count(
             sum(CHARTS.values()), timeout=PATIENCE_MS
         )
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
+    return open_
 
 
 @pytest.mark.browser
@@ -70,14 +56,7 @@ def show(browser: Browser, page_file: Path) -> Iterator[Open]:
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
 def test_the_view_is_accessible_and_fits(show: Open, scheme: str, width: int) -> None:
     page = show(width, scheme)
-    for disclosure in page.locator("main details").all():
-        disclosure.evaluate("element => { element.open = true }")
-    serious = [
-        f"{rule['id']}: {node['html'][:160]}"
-        for rule in Axe().run(page).response["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"][:3]
-    ]
+    serious = serious_faults(page)
     assert not serious, "\n".join(serious)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
+
+from tests.support.watched_pages import PATIENCE_MS, WatchedPages
 
 Open = Callable[..., Page]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("mixed page")]
@@ -17,27 +19,14 @@ REFUSING = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"
 
 
 @pytest.fixture
-def show(browser: Browser, mixed_page: Path) -> Iterator[Open]:
-    faults: list[str] = []
-    contexts = []
-
+def show(watched: WatchedPages, mixed_page: Path) -> Open:
     def open_(address: str, script: str = "") -> Page:
-        context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        contexts.append(context)
-        page = context.new_page()
-        page.add_init_script(script)
-        page.set_default_timeout(30_000)
-        page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.goto(mixed_page.as_uri() + address)
-        expect(page.locator("h1")).to_be_visible(timeout=30_000)
+        allowed = ["clipboard-read", "clipboard-write"]
+        page = watched.open(mixed_page, address, script=script, accept_downloads=True, permissions=allowed)
+        expect(page.locator("h1")).to_be_visible(timeout=PATIENCE_MS)
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
+    return open_
 
 
 def test_what_is_shown_of_a_table_is_copied(show: Open) -> None:
