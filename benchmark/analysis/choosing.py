@@ -172,7 +172,7 @@ class Chosen:
     """The results to use.
 
     Attributes:
-        best, smallest, fastest: None if no result is recommended, or if its memory or time is unknown.
+        best, smallest, fastest: None without a recommendation, or if the memory or time is unknown.
         fitting: number of candidates within the limits.
         above: number of these that are significantly better than the best baseline.
         unknown: MEMORY, TIME -> number of candidates that are left out only because it is not known of them.

@@ -47,7 +47,7 @@ _LEFT_OUT = "{left_out}"
 
 @dataclass(frozen=True)
 class Sentences:
-    """Templates of the text below the cards: how we chose, or why we recommend no result.
+    """Templates of the text below the cards: the rule behind a recommendation, or the reason for none.
 
     Attributes:
         chosen, none_above, none_fits: the first sentences, one for each outcome.
@@ -97,7 +97,7 @@ def _left_out(name: str) -> tuple[str, str]:
 
 
 def sentence(found: Chosen) -> str:
-    """Return how we chose, or why we recommend no result."""
+    """Return the rule behind a recommendation, or the reason for none."""
     told = sentences_of(found.shelf)
     template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
     parts = [template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))]

@@ -331,7 +331,7 @@ class _LineTable:
             if not goes_on and line not in self._places:
                 self._places[line] = len(self.lines)
                 self.lines.append(line)
-            # A line that stands several times goes on where it can.
+            # If a line occurs several times, extend the previous stretch if possible.
             if goes_on or self._places[line] == end:
                 found[-1] += 1
             else:

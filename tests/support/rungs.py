@@ -1,4 +1,4 @@
-"""One model at several quantizations, made of the packaged results: three models stand for what a quantization does."""
+"""One model at several quantizations, made from the packaged results of three different models."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _HEADER = re.compile(r"@@ -\S+ \+\S+ @@[^\n]*\n")
 
 @dataclass(frozen=True, slots=True)
 class _Shell:
-    """A command line and what came of it; without an exit code it was still running when the tool gave up waiting."""
+    """A command line and its result; no exit code means that it was still running when the tool stopped waiting."""
 
     line: str
     output: str

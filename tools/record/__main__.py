@@ -81,26 +81,7 @@ def build_parser() -> BenchmarkParser:
             sub.add_argument("--reason", "-r", required=True, metavar="WHY", help="message of the agent for this call")
         return sub
 
-    start = added("start", _start, "start a recording with a copy of a project")
-    start.add_argument(
-        "project",
-        type=Path,
-        metavar="PROJECT_DIR",
-        help="folder of the project, without installed packages or build outputs",
-    )
-    start.add_argument(
-        "--name", metavar="NAME", help="name of the folder in the sandbox; default: the name of PROJECT_DIR"
-    )
-    start.add_argument(
-        "--path",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="folder below the home to put first in PATH, e.g. .cargo/bin",
-    )
-    start.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable for commands"
-    )
+    start = _add_start(added)
     replaying = added("replay", _replay, "repeat a finished session and compare the files")
     replaying.add_argument("session", type=Path, metavar="FOLDER", help="folder that `finish` wrote")
     comparing = added("compare", _compare, "compare the artifact index of finished sessions with git")
@@ -134,6 +115,31 @@ def build_parser() -> BenchmarkParser:
         help="files that contain times, so that replays may differ",
     )
     return parser
+
+
+def _add_start(added: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Return the parser of the subcommand that begins a recording."""
+    start = added("start", _start, "start a recording with a copy of a project")
+    start.add_argument(
+        "project",
+        type=Path,
+        metavar="PROJECT_DIR",
+        help="folder of the project, without installed packages or build outputs",
+    )
+    start.add_argument(
+        "--name", metavar="NAME", help="name of the folder in the sandbox; default: the name of PROJECT_DIR"
+    )
+    start.add_argument(
+        "--path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="folder below the home to put first in PATH, e.g. .cargo/bin",
+    )
+    start.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable for commands"
+    )
+    return start
 
 
 def _add_steps(added: Callable[..., argparse.ArgumentParser]) -> None:

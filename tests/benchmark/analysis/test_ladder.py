@@ -46,7 +46,7 @@ def test_a_model_stands_with_its_quantizations_the_biggest_first(board: Leaderbo
     (ladder,) = ladders(board)
     assert ladder.model == MODEL
     assert [rung.quantization for rung in ladder.rungs] == ["Q8_0", "Q4_K_M", "Q3_K_M", "Q2_K"]
-    # The packaged result is told by its package, the others by the names of their files.
+    # The package identifies the packaged result; file names identify the others.
     models = [rung.row.result.record.scenario.model for rung in ladder.rungs]
     assert models[1] == "package:qwen2.5-coder-0.5b"
     assert set(models) - {models[1]} == {"Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF"}

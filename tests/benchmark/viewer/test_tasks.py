@@ -325,7 +325,7 @@ def link_to_this_view(reader: Reader, shelf: Shelf) -> None:
     expect(page.locator(".take").first.get_by_role("button", name="✓")).to_be_visible()
     page.evaluate("location.hash = '#/slices'")
     expect(page.locator("h1")).to_have_text("Slices")
-    # Whoever gets it sees the same.
+    # The copied link opens the same view.
     page.goto(copied(page))
     expect(page.get_by_role("status").first).to_have_text(shown)
     assert page.locator("tbody th.name a").all_inner_texts() == names
