@@ -1,13 +1,14 @@
 // The leaderboard: who is best, how sure that is, and what else is to be known of each.
+import { againstColumn } from "./against.js";
 import { Chooser } from "./chooser.js";
-import { Heading, html, isChecked } from "./dom.js";
+import { Heading, html, inputOf, isChecked } from "./dom.js";
 import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
 import { address, changeQuery } from "./route.js";
 import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
-import { figureOf, overview, results } from "./store.js";
+import { allPairs, figureOf, overview, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table, toWord } from "./table.js";
 
-/** @import { BoardColumn, BoardInfo, PageBoardRow, RankInfo } from "./page_records.d.ts" */
+/** @import { BoardColumn, BoardInfo, PageBoardRow, Pair, RankInfo } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @import { Column } from "./table.js" */
 
@@ -140,9 +141,10 @@ const rankText = ({ is_reference }, rank) => {
  * @param {string[]} chosen
  * @param {(id: string) => void} toggle
  * @param {boolean} isBestFirst
+ * @param {Column<PageBoardRow>[]} measured a column that measures results by one of them, if there is one
  * @returns {Column<PageBoardRow>[]}
  */
-function boardColumns(ranks, chosen, toggle, isBestFirst) {
+function boardColumns(ranks, chosen, toggle, isBestFirst, measured) {
   return [
     {
       key: "rank",
@@ -160,6 +162,7 @@ function boardColumns(ranks, chosen, toggle, isBestFirst) {
       value: (row) => row.label,
       cell: (row) => html`<${Name} row=${row} chosen=${chosen} toggle=${toggle} isLast=${isBestFirst} />`,
     },
+    ...measured,
     {
       key: "track",
       title: "track",
@@ -207,8 +210,19 @@ const chosenResults = (query) =>
         holds(query.q, row.label, row.model, row.phase, ...row.notes)),
   );
 
-/** @param {{ query: Query }} props */
-function ResultFilters({ query }) {
+/** @param {{ query: Query, pairs: Pair[] | null | undefined }} props `pairs` are null where the page has too many */
+function MeasureBy({ query, pairs }) {
+  const offered = results.filter((row) => isRival(row) && row.answered);
+  const change = (/** @type {Event} */ event) => changeQuery({ by: inputOf(event) });
+  return html`<label class="field"><span>Measure by</span>
+    <select value=${resultOf(query.by ?? "")?.id ?? ""} disabled=${pairs === null} onChange=${change}>
+      <option value="">${pairs === null ? "too many results" : "none"}</option>
+      ${offered.map(({ id, label }) => html`<option key=${id} value=${id}>${label}</option>`)}
+    </select></label>`;
+}
+
+/** @param {{ query: Query, children?: unknown }} props */
+function ResultFilters({ query, children }) {
   /** @param {(row: PageBoardRow) => string} value */
   const distinct = (value) => [...new Set(results.filter(isRival).map(value).filter(Boolean))].sort();
   const quantizations = distinct((row) => row.about_model?.quantization ?? "");
@@ -226,6 +240,7 @@ function ResultFilters({ query }) {
       html`<label class="check"><input type="checkbox" checked=${query.all === "1"} onChange=${change} />
       all reference rows</label>`
     }
+    ${children}
   </form>`;
 }
 
@@ -378,15 +393,18 @@ function Board({ query }) {
   const answers = results.reduce((sum, row) => sum + row.answered, 0);
   const hasIntervals = results.some((row) => row.intervals.score);
   const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
+  const base = resultOf(query.by ?? "");
+  const pairs = useLoaded(async () => (base ? allPairs() : undefined), [base]);
   const shownBoards = overview.boards.map((board) => {
     const rows = shown.filter((row) => boardOf(row) === board);
-    return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle, sort === BEST_FIRST) };
+    const measured = base && pairs && boardOf(base) === board ? [againstColumn(base, pairs)] : [];
+    return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle, sort === BEST_FIRST, measured) };
   });
   // One board needs no title, unless its scorer is old.
   const titled = shownBoards.length > 1 || shownBoards.some(({ board }) => board.is_old);
   return html`<${Heading} title="Leaderboard" />
     <${Chooser} query=${query} />
-    <${ResultFilters} query=${query} />
+    <${ResultFilters} query=${query}><${MeasureBy} query=${query} pairs=${pairs} /></>
     <${Chosen} shown=${shown} chosen=${chosen} />
     ${shownBoards.map(
       ({ board, rows, columns }) => html`${titled && html`<h2>${board.about}</h2>`}

@@ -5,8 +5,8 @@ import { fixed, UNKNOWN } from "./format.js";
 import { address, changeQuery, go } from "./route.js";
 import { chartPack, overview, packedText, results, useLoaded } from "./store.js";
 import { Choice } from "./table.js";
-import { save, Take } from "./take.js";
-import { useTheme } from "./theme.js";
+import { Saves, SHARPNESS, Take } from "./take.js";
+import { ground, useTheme } from "./theme.js";
 
 /** @import { PageBoardRow, ChartRows, Point, ReferenceLine, StressChart, TableColumn } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
@@ -83,12 +83,8 @@ function DataTable({ columns, rows }) {
   </div><${Take} region=${region} />`;
 }
 
-// Pixels of a file for one of the screen.
-const SHARPNESS = 2;
-
 /** @param {{ view: { current: Drawn["view"] | null }, title: string }} props */
-function Saves({ view, title }) {
-  const name = title.toLowerCase().replaceAll(" ", "-");
+function ChartSaves({ view, title }) {
   /**
    * A file has the ground of the page, which the picture leaves to what is behind it.
    * @param {(drawn: Drawn["view"]) => Promise<string>} draw
@@ -96,24 +92,18 @@ function Saves({ view, title }) {
   const onGround = async (draw) => {
     const drawn = view.current;
     if (!drawn) return "";
-    drawn.background(getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
+    drawn.background(ground());
     try {
       return await draw(drawn);
     } finally {
       drawn.background("transparent");
     }
   };
-  const asSvg = async () => {
-    const text = await onGround((drawn) => drawn.toSVG());
-    if (text) save(`${name}.svg`, URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })));
-  };
-  const asPng = async () => {
-    const url = await onGround((drawn) => drawn.toImageURL("png", SHARPNESS));
-    if (url) save(`${name}.png`, url);
-  };
-  return html`<div class="take"><span>Save</span>
-    <button type="button" onClick=${asSvg}><span class="hidden">save as </span>SVG</button>
-    <button type="button" onClick=${asPng}><span class="hidden">save as </span>PNG</button></div>`;
+  return html`<${Saves}
+    title=${title}
+    asSvg=${() => onGround((drawn) => drawn.toSVG())}
+    asPng=${() => onGround((drawn) => drawn.toImageURL("png", SHARPNESS))}
+  />`;
 }
 
 /**
@@ -189,7 +179,7 @@ function Picture({ name, data, title, note = "", below, own }) {
         ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
         : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
     }
-    ${charts && rows.length > 0 && html`<${Saves} view=${view} title=${title} />`}
+    ${charts && rows.length > 0 && html`<${ChartSaves} view=${view} title=${title} />`}
     ${below}
     ${
       charts &&

@@ -1,7 +1,9 @@
 // Pictures of methods that shorten a session, as SVG: the policy of the page allows no styles in its elements.
 import { html, useEffect, useRef, useState } from "./dom.js";
+import { pngOf, svgOf } from "./drawing.js";
 import { fixed } from "./format.js";
 import { columnOf, lengthOf, logTicks, namedMarks } from "./layout.js";
+import { Saves } from "./take.js";
 
 /** @import { MethodRow } from "./page_records.d.ts" */
 
@@ -22,6 +24,18 @@ function useWidth() {
     return () => removeEventListener("resize", measure);
   }, []);
   return { region, width };
+}
+
+/**
+ * A picture with the buttons that save it; it is drawn once its width is known.
+ * @param {{ region: { current: HTMLElement | null }, title: string, children?: unknown }} props
+ */
+function Plotted({ region, title, children }) {
+  return html`<div class="plotted" ref=${region}>${children}</div>
+    ${
+      children &&
+      html`<${Saves} title=${title} asSvg=${() => svgOf(region.current)} asPng=${() => pngOf(region.current)} />`
+    }`;
 }
 
 /**
@@ -89,7 +103,7 @@ function ScoreByTokens({ rows }) {
       </g>`;
     })}
   </svg>`;
-  return html`<div class="plotted" ref=${region}>${width > 0 && drawn}</div>`;
+  return html`<${Plotted} region=${region} title="score by tokens left">${width > 0 && drawn}</>`;
 }
 
 const PANEL = { height: 230, left: 38, top: 12, bottom: 40 };
@@ -136,7 +150,7 @@ function KeptByAge({ title, ages, probes, lines }) {
         <text x=${right + TO_NAME} y=${spots[place] + 4}>${label}</text>`,
     )}
   </svg>`;
-  return html`<div class="plotted" ref=${region}>${width > 0 && drawn}</div>`;
+  return html`<${Plotted} region=${region} title=${`kept by age ${title}`}>${width > 0 && drawn}</>`;
 }
 
 export { KeptByAge, ScoreByTokens };

@@ -86,4 +86,27 @@ function save(name, url) {
   link.click();
 }
 
-export { Copied, save, Take };
+/** Pixels of a saved picture for one of the screen. */
+const SHARPNESS = 2;
+
+/**
+ * Buttons that save a picture as a file.
+ * @param {{ title: string, asSvg: () => string | Promise<string>, asPng: () => Promise<string> }} props
+ *   `asSvg` makes its text, `asPng` an address of it; an empty one saves nothing.
+ */
+function Saves({ title, asSvg, asPng }) {
+  const name = title.toLowerCase().replaceAll(/[^a-z0-9+]+/g, "-");
+  const saveSvg = async () => {
+    const text = await asSvg();
+    if (text) save(`${name}.svg`, URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })));
+  };
+  const savePng = async () => {
+    const url = await asPng();
+    if (url) save(`${name}.png`, url);
+  };
+  return html`<div class="take"><span>Save</span>
+    <button type="button" onClick=${saveSvg}><span class="hidden">save as </span>SVG</button>
+    <button type="button" onClick=${savePng}><span class="hidden">save as </span>PNG</button></div>`;
+}
+
+export { Copied, Saves, SHARPNESS, Take };

@@ -49,6 +49,9 @@ system.addEventListener("change", () => {
   if (!chosen) setTheme(system.matches ? "dark" : "light");
 });
 
+/** The colour of the ground on which pictures stand. */
+const ground = () => getComputedStyle(root).getPropertyValue("--card").trim();
+
 function useTheme() {
   const [theme, heard] = useState(currentTheme);
   useEffect(() => {
@@ -60,4 +63,4 @@ function useTheme() {
   return theme;
 }
 
-export { toggleTheme, useTheme };
+export { ground, toggleTheme, useTheme };

@@ -1,4 +1,5 @@
 // Two to four results on the cases they share: differences with their uncertainty, then case by case.
+import { TONES } from "./against.js";
 import { isRival, MOST_CHOSEN } from "./board.js";
 import { AnswerView, Chips, Gold, QuestionView } from "./case.js";
 import { isScored, Status } from "./cases.js";
@@ -79,9 +80,6 @@ function Difference({ figure }) {
     <td><${Verdict} verdict=${verdict} /></td>
   </tr>`;
 }
-
-/** @type {Record<string, string>} */
-const TONES = { better: "good", worse: "bad" };
 
 /** @param {{ verdict: string }} props */
 const Verdict = ({ verdict }) => (verdict in TONES ? html`<b class=${TONES[verdict]}>${verdict}</b>` : verdict);

@@ -332,6 +332,31 @@ def test_two_are_chosen_and_compared(show: Open, results_tree: Path) -> None:
     assert turned[3] == first[3].replace("+", "−")
 
 
+def test_all_are_measured_by_one(show: Open, results_tree: Path) -> None:
+    page = show()
+    page.get_by_label("Measure by").select_option(label="model-02")
+    board = page.get_by_role("region", name="Leaderboard")
+    expect(board.locator("thead").get_by_role("button", name="against", exact=True)).to_be_visible()
+    titles = [title.strip("?▼▲ \n") for title in board.locator("thead th").all_inner_texts()]
+    cells = board.get_by_role("row").filter(has_text="model-02").locator("th, td")
+    expect(cells.nth(titles.index("against"))).to_have_text("measured by it")
+    files = {path.stem: str(path) for path in results_tree.rglob("model-*.json")}
+    for other in ("model-05", "model-00"):
+        (core,) = (each for each in compared(files["model-02"], files[other])["figures"] if each["name"] == "quality")
+        ends = core["difference"]["interval"]
+        cell = board.get_by_role("row").filter(has_text=other).locator("th, td").nth(titles.index("against"))
+        expect(cell).to_contain_text(shown(core["difference"]["value"], "+.1f"))
+        expect(cell).to_contain_text(f"[{shown(ends['low'], '+.1f')}, {shown(ends['high'], '+.1f')}]")
+    # It stands in the address, and the column sorts.
+    page.reload()
+    board.locator("thead").get_by_role("button", name="against", exact=True).click()
+    first = board.locator("tbody tr td.number a").first.inner_text()
+    gains = [float(text.replace("−", "-")) for text in board.locator("td.number a b").all_inner_texts()]
+    assert gains == sorted(gains, reverse=True)
+    board.get_by_role("link", name=first).first.click()
+    expect(page).to_have_url(re.compile("#/compare/model-02"))
+
+
 def test_four_are_compared_and_a_case_side_by_side(show: Open) -> None:
     page = show("#/compare/model-05/model-04")
     for name in ("model-02", "control-gold"):
