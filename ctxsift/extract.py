@@ -26,6 +26,7 @@ MOST_CHARS = 4000
 _FIRST, _LAST = 1, 5
 # Behind a failing line stands what it is about.
 _FOLLOWING = 3
+_PRECEDING = 3
 _MOST_HEADINGS = 4
 _LINE_HEAD, _LINE_TAIL = 300, 200
 _LONGEST_MARK = 30
@@ -54,7 +55,7 @@ _FAILURE = re.compile(
 )
 _PASSED = re.compile(
     r"\A\W{0,8}(?:ok|pass(?:ed)?)\b|\A\s*[✓✔]"
-    r"|(?:(?<!\d\s)\b(?:ok|pass(?:ed)?|success(?:ful(?:ly)?)?)\b|[✓✔])[\W\d]{0,40}(?:m?s(?:ec)?)?\W{0,8}\Z",
+    r"|(?:(?<!\d\s)\b(?:ok|pass(?:ed)?|success(?:ful(?:ly)?)?)\b|[✓✔])[\W\d]{0,100}(?:m?s(?:ec)?)?\W{0,8}\Z",
     re.IGNORECASE,
 )
 _TITLE = re.compile(r"[=\-_#*>+~]{2,}\W*\w|# \w|@@|diff |(?=.{0,200}[=\-_*#]{3}\Z)\W{0,80}\w")
@@ -263,6 +264,8 @@ class _Selection:
                 self._take([place])
             if place in self._selected and place in self._weights.failing:
                 self._take_each(self._below(place))
+        for place in sorted(self._selected & self._weights.failing):
+            self._take_each(self._before(place))
         return self._selected
 
     def dense_places(self) -> set[int]:
@@ -303,11 +306,20 @@ class _Selection:
             above = self._headings[above]
         return found
 
+    def _before(self, place: int) -> Iterator[int]:
+        """Yield lines between a failing line and what it hangs on, the nearest first."""
+        above = self._headings[place]
+        for before in range(place - 1, max(place - 1 - _PRECEDING, -1 if above is None else above), -1):
+            if self._lines[before].seen and _PASSED.search(self._lines[before].seen) is None:
+                yield before
+
     def _below(self, place: int) -> Iterator[int]:
         for below in range(place + 1, min(place + 1 + _FOLLOWING, len(self._lines))):
             if not self._lines[below].seen:
                 return
-            yield below
+            # That another one passed does not explain a failure.
+            if _PASSED.search(self._lines[below].seen) is None:
+                yield below
 
     def _cost(self, place: int) -> int:
         return len(_shown(self._lines[place].text)) + 1

@@ -28,6 +28,20 @@ def test_failing_lines_come_with_those_that_follow_and_gaps_are_counted() -> Non
     )
 
 
+def test_tests_that_passed_do_not_take_the_room_of_failures() -> None:
+    def listed(number: int) -> str:
+        return f"test_cart.py::test_many[{number}] {'FAILED' if number % 7 == 3 else 'PASSED'}".ljust(73) + "[ 42%]"
+
+    failures = [
+        f"____ test_many[{number}] ____\n\n    def test_many(n):\n>       assert n % 7 != 3\n"
+        f"E       assert ({number} % 7) != 3\n\ntest_cart.py:{number}: AssertionError"
+        for number in range(3, 90, 7)
+    ]
+    text = extract("\n".join([*map(listed, range(90)), *failures, "13 failed, 77 passed in 2.29s"]), "").text
+    assert text.count("PASSED") <= 2
+    assert sum(line.startswith("E ") for line in text.split("\n")) == len(failures) == 13
+
+
 def test_lines_near_the_question_are_kept() -> None:
     lines = [*QUIET[:200], "peak memory of the worker: 812 MB", *QUIET[200:]]
     assert lines[200] in extract("\n".join(lines), "What was the peak memory?").text.split("\n")

@@ -18,6 +18,7 @@ import pytest
 from benchmark.cases import Case
 from benchmark.corpus.loader import load_corpus
 from benchmark.scoring.anchors import missing_anchors
+from ctxsift.cli.parser import DEFAULT_QUESTION
 from ctxsift.extract import MOST_CHARS, extract, shows_failure
 from tests.conftest import ROOT
 
@@ -42,6 +43,14 @@ def test_it_keeps_the_strings_that_decide(cases: list[dict[str, Any]]) -> None:
         kept, total, whole = kept + sum(found), total + len(found), whole + all(found)
     assert kept >= 0.9 * total
     assert whole >= 32
+
+
+def test_it_keeps_most_of_them_when_nobody_asks(cases: list[dict[str, Any]]) -> None:
+    texts = [extract(case["output"], DEFAULT_QUESTION).text for case in cases]
+    assert share_kept(cases, texts) >= 0.82
+    # Which the rules were not made on.
+    assert share_kept(cases[::2], texts[::2]) >= 0.82
+    assert sum(map(len, texts)) <= 0.25 * sum(len(case["output"]) for case in cases)
 
 
 def share_kept(cases: list[dict[str, Any]], texts: list[str]) -> float:
