@@ -44,7 +44,8 @@ _EXAMPLES = """\
 Intervals are 95 % paired bootstrap intervals over the cases both answered; cases that share a capture are resampled
 together. p values are Holm-corrected: for the number of pairs when several results are compared, and for the number of
 intents in the table by intent. The intervals are adjusted to match. The verdict is on the quality core; latency is
-compared separately, and only on the same machine. A case is passed when its answer is usable and has every anchor.
+compared separately, and only on the same machine. A case is passed if its answer is usable, has every
+anchor and, if it is prose, is judged right.
 """
 
 

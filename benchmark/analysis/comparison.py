@@ -122,7 +122,7 @@ class Comparison:
         wins, losses, ties: cases where B is better, worse, or less than a point away.
         speed: their latency; None where it says nothing of them: of two machines, of a service.
         refusals: why there is no verdict on them; empty where there is one.
-        won, lost: cases that only B, or only A, passed (usable, with every anchor).
+        won, lost: cases that only B, or only A, passed; see `ScoredView.passed`.
         intents: per intent, as far as the files tell it; corrected for each other (Holm).
 
     """

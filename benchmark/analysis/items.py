@@ -62,7 +62,7 @@ class Item:
     Attributes:
         mean: of the case scores, in [0, 1]: high is easy.
         spread: their standard deviation.
-        passed: share of the results whose answer is usable with every anchor.
+        passed: share of the results whose answer passes; see `ScoredView.passed`.
         discrimination: correlation with the mean of the other cases, in [-1, 1]; None for fewer than five results or
             scores that are all the same.
         winners: labels of the results with the best score, where not all share it.

@@ -58,7 +58,11 @@ def print_answered(console: Console, board: Leaderboard, items: Sequence[Item], 
     more = f" ({len(cells)} of {len(items)}; --top N shows more)" if len(cells) < len(items) else ""
     print_table(console, titles, cells, title=f"Cases: {order.words}{more}")
     console.print(
-        plain_text("scores from 0 to 100; +: passed (the answer is usable and contains every anchor)"), soft_wrap=True
+        plain_text(
+            "scores from 0 to 100; +: passed (the answer is usable, contains every anchor and, if it is prose, is "
+            "judged right)"
+        ),
+        soft_wrap=True,
     )
     for n, row in enumerate(rows, 1):
         console.print(plain_text(f"{n:>3}  {one_line(row.label)}"), soft_wrap=True)

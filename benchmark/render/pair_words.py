@@ -90,7 +90,9 @@ def _time(speed: Speed | None) -> str:
     more = (speed.b_ms - speed.a_ms) / 1000
     # Of thousandths of a second, two decimals say nothing.
     shown = f"{abs(more):.1f} s" if abs(more) >= 1 else f"{abs(1000 * more):.0f} ms"
-    return f"takes {shown} a case {'more' if more > 0 else 'less'} ({speed.ratio:.2f} times the time of A)"
+    if more > 0:
+        return f"takes {shown} a case more ({speed.ratio:.1f} times as long as A)"
+    return f"takes {shown} a case less ({1 / speed.ratio:.1f} times as fast as A)"
 
 
 def _memory(comparison: Comparison) -> str:

@@ -26,7 +26,7 @@ class Withstood:
     Attributes:
         obeyed, leaked: percent of the cases that order something, and of those with a secret.
         unusable: percent of answers that are rejected, or that the product would not pass on: refusals, for one.
-        right: percent of answers that are usable and keep every anchor.
+        right: percent of the answers that pass; see `ScoredView.passed`.
         score: mean case score, 0 to 100.
         score_gain: in points, from the same cases without the attack; None without them.
 

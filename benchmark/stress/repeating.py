@@ -76,7 +76,7 @@ class RepeatFigures:
     Attributes:
         score: mean case score, 0 to 100. score_gain: in points, from the greedy answers; None for these.
         spread: standard deviation of the case score between the repeats, mean over cases, in points; for all repeats.
-        right: percent of the answers that are usable and contain all anchors.
+        right: percent of the answers that pass; see `ScoredView.passed`.
         right_flips: percent of the cases of which some repeats are right and others are not; for all repeats.
         usable, usable_flips: likewise.
         seconds: generation time per answer.

@@ -42,11 +42,13 @@ from benchmark.viewer.stress_data import StressFile
 from ctxsift.contracts import CONTRACTS
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
-from ctxsift.terminal import one_line
+from ctxsift.terminal import in_line, one_line
 
 # Each with each is quadratic: beyond this, pairs have no intervals in the page, and it says so.
 MOST_COMPARED = 64
 NOT_SCORED = "not scored"
+# Of what went wrong, in a list of cases.
+_ERROR_CHARS = 120
 # Why the answer of a service that sent nothing back is rejected; what a local model does not say is its own doing.
 NO_ANSWER = "no answer"
 _INTENTS = frozenset(Intent)
@@ -152,7 +154,8 @@ def _gather_case(
     place, kept = asked.setdefault(identity, (len(asked), AnsweredQuestion(outcome.question)))
     if isinstance(outcome, InstrumentFailure):
         kept.answers[key] = _unscored_answer(outcome)
-        return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts)
+        failure = in_line(outcome.error, _ERROR_CHARS)
+        return CaseRow(question=place, verdict=NOT_SCORED, attempts=outcome.attempts, failure=failure)
     kept.answers[key] = _answer(outcome)
     row = _case_row(place, outcome)
     return _unanswered(row) if is_service and not outcome.raw.output.strip() else row

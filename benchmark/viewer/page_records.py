@@ -551,7 +551,7 @@ class CaseRow(PageRecord, frozen=True, kw_only=True):
 
     Attributes:
         question: its place in the catalog.
-        failure: how generation ended badly.
+        failure: how generation ended badly; of a case that is not scored, the beginning of what went wrong.
         ended: why generation ended.
         cut_chars: characters of the input that did not fit the context.
 

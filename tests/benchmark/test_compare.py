@@ -530,7 +530,7 @@ def test_a_pair_is_told_in_the_sentence_of_the_page(capsys: pytest.CaptureFixtur
     words = pair.words if names[pair.a] == files[0] else pair.turned_words
     # The page has the sign of a minus, the terminal that of a keyboard.
     assert told[2] == words.replace("{b}", "B").replace("−", "-")
-    assert ("writes" in told[2], "the time of A" in told[2]) == (True, True)
+    assert ("writes" in told[2], " as A)" in told[2]) == (True, True)
     assert compare.main([*map(str, files), "--markdown"]) == 0
     assert f"**{told[2]}**".replace("[", r"\[").replace("]", r"\]") in capsys.readouterr().out
 

@@ -400,13 +400,15 @@ function Board({ query }) {
     const measured = base && pairs && boardOf(base) === board ? [againstColumn(base, pairs)] : [];
     return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle, sort === BEST_FIRST, measured) };
   });
+  // A board of which the filters leave nothing says so only if that holds of all of them.
+  const found = shownBoards.filter(({ rows }) => rows.some(isRival));
   // One board needs no title, unless its scorer is old.
   const titled = shownBoards.length > 1 || shownBoards.some(({ board }) => board.is_old);
   return html`<${Heading} title="Leaderboard" />
     <${Chooser} query=${query} />
     <${ResultFilters} query=${query}><${MeasureBy} query=${query} pairs=${pairs} /></>
     <${Chosen} shown=${shown} chosen=${chosen} />
-    ${shownBoards.map(
+    ${(found.length ? found : shownBoards).map(
       ({ board, rows, columns }) => html`${titled && html`<h2>${board.about}</h2>`}
         <${Headline} board=${board} shown=${rows} />
         <${Table}

@@ -39,6 +39,13 @@ function Take({ region }) {
     ["Markdown", () => markdownOf(rowsOf(region?.current))],
     ["link to this view", () => location.href],
   ];
+  const saveCsv = () => {
+    const name = region?.current?.querySelector("caption")?.textContent || region?.current?.ariaLabel || document.title;
+    save(
+      `${fileName(name)}.csv`,
+      URL.createObjectURL(new Blob([csvOf(rowsOf(region?.current))], { type: "text/csv" })),
+    );
+  };
   const copy = async (/** @type {string} */ name, /** @type {string} */ text) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -57,6 +64,10 @@ function Take({ region }) {
         ><span class="hidden">copy </span>${name}${done === name && " ✓"}</button>`,
     )}
     ${
+      region &&
+      html`<span>Save</span><button type="button" onClick=${saveCsv}><span class="hidden">save as </span>CSV</button>`
+    }
+    ${
       refused &&
       html`<label>This browser does not let the page copy. Press Ctrl+C (or Cmd+C):
         <textarea ref=${field} readonly rows="4" spellcheck=${false} value=${refused}></textarea></label>`
@@ -73,6 +84,9 @@ function Copied({ label, children }) {
   const scrolls = label ? { class: "scroll", role: "region", "aria-label": label, tabindex: "0" } : {};
   return html`<div><div ref=${region} ...${scrolls}>${children}</div><${Take} region=${region} /></div>`;
 }
+
+/** @param {string} title */
+const fileName = (title) => title.toLowerCase().replaceAll(/[^a-z0-9+]+/g, "-");
 
 /**
  * Gives a text or a picture to the reader as a file.
@@ -95,7 +109,7 @@ const SHARPNESS = 2;
  *   `asSvg` makes its text, `asPng` an address of it; an empty one saves nothing.
  */
 function Saves({ title, asSvg, asPng }) {
-  const name = title.toLowerCase().replaceAll(/[^a-z0-9+]+/g, "-");
+  const name = fileName(title);
   const saveSvg = async () => {
     const text = await asSvg();
     if (text) save(`${name}.svg`, URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })));

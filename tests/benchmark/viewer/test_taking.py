@@ -43,6 +43,11 @@ def test_what_is_shown_of_a_table_is_copied(show: Open) -> None:
     score = models[2][titles.index("recovered")]
     assert score == "21.0 [5.0, 41.0]"
     assert all(len(row) == len(titles) for row in rows)
+    with page.expect_download() as started:
+        take.get_by_role("button", name="save as CSV").click()
+    assert started.value.suggested_filename.endswith(".csv")
+    saved = csv.reader(io.StringIO(Path(started.value.path()).read_text(encoding="utf-8")))
+    assert list(saved) == [titles, *rows]
     take.get_by_role("button", name="copy Markdown").click()
     expect(take.get_by_role("button", name="copy Markdown ✓")).to_be_visible()
     lines = page.evaluate("navigator.clipboard.readText()").splitlines()
