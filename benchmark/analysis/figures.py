@@ -102,7 +102,7 @@ NORM = Figure[Summary](
 QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
-    "80 % mean and 20 % worst tenth of the case scores, without latency; ranks compare it",
+    "80 % mean and 20 % 10th percentile of the case scores, without latency; ranks compare it",
     lambda s: s.recovered.quality_core if s.recovered else None,
     Form(scale=100),
     # References take no time, so latency leaves their score as it is.

@@ -87,7 +87,7 @@ function columnsOf([top, ...others]) {
     {
       key: "core",
       title: "quality core",
-      hint: "0 to 100: 80 % mean and 20 % worst tenth of the case scores",
+      hint: "0 to 100: 80 % mean and 20 % 10th percentile of the case scores",
       kind: "number",
       value: ({ score }) => score,
       cell: ({ score, interval: range }) =>

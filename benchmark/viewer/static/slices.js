@@ -38,7 +38,7 @@ const COLUMNS = [
   {
     key: "core",
     title: "quality core",
-    hint: "80 % mean and 20 % worst tenth of the case scores, on these cases alone",
+    hint: "80 % mean and 20 % 10th percentile of the case scores, on these cases alone",
     kind: "number",
     value: (row) => row.core,
     cell: (row) => html`<b>${fixed(row.core)}</b> <small>${interval(row.interval, (end) => fixed(end))}</small>`,
