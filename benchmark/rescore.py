@@ -86,7 +86,8 @@ def _unwritable(_: argparse.Namespace, error: OSError) -> tuple[str, int]:
     return f"{error}; every file that was written is complete", EXIT_USAGE
 
 
-def _rescore(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> None:
+    """Raise InputError for options that make no sense together."""
     if options.skip_changed and options.output_dir is None:
         raise InputError("--skip-changed", "would delete answers from the files", "add --output-dir DIR")
     if options.judge and (len(options.judge) > 1 or options.dry_run):
@@ -94,6 +95,10 @@ def _rescore(options: argparse.Namespace) -> int:
             "cannot be used with --dry-run" if options.dry_run else "is given twice, but a result has only one judge"
         )
         raise InputError("--judge", problem, "leave out one of the two")
+
+
+def _rescore(options: argparse.Namespace) -> int:
+    _check(options)
     corpus = load_corpus(options.dataset or DEFAULT_CORPUS)
     references = ReferenceScores(Embedder())
     targets = _targets(options.paths, options.output_dir)

@@ -307,11 +307,9 @@ def _tell_interruption(planned: Planned, ran: Sequence[_Ran], options: RunnerOpt
     waiting = [plan for plan in plans if plan.result not in begun]
     folders = {plan.journal.parent for plan in plans}
     folder = options.resume or (folders.pop() if len(folders) == 1 else planned.groups[0].output_dir)
-    kept, lost = (
-        [plan for plan in waiting if exists(plan.journal)],
-        [plan for plan in waiting if not exists(plan.journal)],
-    )
-    if kept or any(not result.record.complete for result in results):
+    kept = [plan for plan in waiting if exists(plan.journal)]
+    lost = [plan.scenario.name for plan in waiting if plan not in kept]
+    if kept or not all(result.record.complete for result in results):
         asked = sum(len(plan.cases) for plan in plans if plan not in kept)
         so_far = f"interrupted; {done} of {asked} answers are in {folder}"
         tell(f"{so_far}; to resume: {options.resume_command(folder)}")
@@ -320,8 +318,7 @@ def _tell_interruption(planned: Planned, ran: Sequence[_Ran], options: RunnerOpt
     if kept:
         tell(f"not resumed: {', '.join(plan.scenario.name for plan in kept)}; rerun the same command to resume")
     if lost:
-        names = ", ".join(plan.scenario.name for plan in lost)
-        tell(f"not started: {names}; there is nothing to resume; run them again")
+        tell(f"not started: {', '.join(lost)}; there is nothing to resume; run them again")
 
 
 if __name__ == "__main__":

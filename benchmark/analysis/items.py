@@ -118,6 +118,14 @@ def in_order(order: ItemOrder, items: Sequence[Item]) -> list[Item]:
     return sorted(items, key=lambda item: (item.mean, item.passed, item.case_id))
 
 
+def _discrimination(case_id: str, answered: Sequence[StoredResult]) -> float | None:
+    """Return the correlation of the scores of a case with the mean scores of the same results on all other cases."""
+    others = [[each.score for each in result.cases.values() if each.case_id != case_id] for result in answered]
+    # Who answered nothing else says nothing of how good it is.
+    known = [(r.cases[case_id].score, mean(rest)) for r, rest in zip(answered, others, strict=True) if rest]
+    return _correlation([score for score, _ in known], [rest for _, rest in known])
+
+
 def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Item | None:
     case_id = question.case_id
     answered = [(result, label) for result, label in models if case_id in result.cases]
@@ -125,10 +133,7 @@ def _item(question: Question, models: Sequence[tuple[StoredResult, str]]) -> Ite
         return None
     figures = [result.cases[case_id] for result, _ in answered]
     scores = [each.score for each in figures]
-    others = [[f.score for f in result.cases.values() if f.case_id != case_id] for result, _ in answered]
-    # Who answered nothing else says nothing of how good it is.
-    known = [(score, mean(rest)) for score, rest in zip(scores, others, strict=True) if rest]
-    discrimination = _correlation([score for score, _ in known], [rest for _, rest in known])
+    discrimination = _discrimination(case_id, [result for result, _ in answered])
     best = max(scores)
     winners = [label for (_, label), score in zip(answered, scores, strict=True) if score == best]
     passed = mean([float(each.passed) for each in figures])

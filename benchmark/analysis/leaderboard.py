@@ -286,20 +286,23 @@ def may_be_best(row: BoardRow) -> bool:
     return row.rank is not None and (bool(row.summary.beats_floor) or row.result.record.run is None)
 
 
+def _leaders(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return those of the best rank; none where none is ranked."""
+    ranked = [(row, row.rank.place) for row in rows if row.rank is not None]
+    first = min((place for _, place in ranked), default=0)
+    return [row for row, place in ranked if place == first]
+
+
 def _headline(rows: Sequence[BoardRow]) -> Headline:
     rivals = [row for row in rows if not row.result.is_reference]
     if not rivals:
         return Headline((), Conclusion.REFERENCES_ONLY)
-    complete = [row for row in rivals if row.result.cases and row.result.record.complete]
+    answered = [row for row in rivals if row.result.cases]
+    complete = [row for row in answered if row.result.record.complete]
     if not complete:
-        answered = any(row.result.cases for row in rivals)
         return Headline((), Conclusion.INCOMPLETE if answered else Conclusion.NO_ANSWER)
-    ranked = [(row, row.rank) for row in complete if row.rank is not None]
-    if not ranked:
+    leaders = _leaders(complete)
+    if not leaders:
         return Headline((), Conclusion.BELOW_FLOOR)
-    first = min(rank.place for _, rank in ranked)
-    leaders = [row for row, rank in ranked if rank.place == first]
     best = tuple(row for row in leaders if may_be_best(row))
-    if best:
-        return Headline(best, Conclusion.BEST)
-    return Headline((), Conclusion.TOO_FEW_CASES)
+    return Headline(best, Conclusion.BEST if best else Conclusion.TOO_FEW_CASES)

@@ -190,24 +190,25 @@ def parts_of(
     return tuple(_part(board, value, ids, baselines=baselines) for value, ids in large.items())
 
 
+def _with_cases(result: StoredResult, ids: Sequence[str]) -> StoredResult:
+    """Return a result with only these cases; its summary stays that of all of them."""
+    return replace(result, cases={i: result.cases[i] for i in ids if i in result.cases})
+
+
+def _is_ranked(part: StoredResult, rank: Rank | None, *, by_floor: bool) -> bool:
+    """Return whether part of a result has a rank: its floor on these cases decides, or else the rank of the whole."""
+    above = bool(part.record.summary.beats_floor) if by_floor else rank is not None
+    return bool(part.cases) and part.record.complete and above
+
+
 def _part(board: Leaderboard, value: str, ids: Sequence[str], *, baselines: bool) -> BoardSlice:
     # Resamples of a part are of no use to other parts.
     comparisons = Comparisons()
     rows = [row for row in board.rows if not row.result.is_reference]
-    cut = [
-        cut_to(row.result, ids)
-        if baselines
-        else replace(row.result, cases={i: row.result.cases[i] for i in ids if i in row.result.cases})
-        for row in rows
-    ]
+    part_of = cut_to if baselines else _with_cases
+    cut = [part_of(row.result, ids) for row in rows]
     floors = [found for each in cut if baselines and (found := each.record.summary.reference)]
-    ranked = [
-        result
-        for row, result in zip(rows, cut, strict=True)
-        if result.cases
-        and result.record.complete
-        and (result.record.summary.beats_floor if floors else row.rank is not None)
-    ]
+    ranked = [part for row, part in zip(rows, cut, strict=True) if _is_ranked(part, row.rank, by_floor=bool(floors))]
     ranks = dict(zip(ranked, rank_results(ranked, comparisons=comparisons).ranks, strict=True))
     clusters = {case.cluster for result in cut for case in result.cases.values()}
     return BoardSlice(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -76,15 +76,33 @@ class Quota:
 
 def quotas(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> Iterator[Quota]:
     """Yield every quota with its value in these cases."""
-    lines = [len(case.raw_input.splitlines()) for case in cases]
-    total = max(1, len(cases))
+    tokens = [count_tokens(case.raw_input) for case in cases]
+    yield from _of_captures(cases)
+    yield from _of_kinds(cases)
+    yield from _of_inputs(cases, tokens)
+    yield from _of_questions(cases)
+    yield from _of_tiers(cases, tokens)
+    prose = [case for case in cases if is_prose(case)]
+    yield Quota("prose cases with statements, %", _percent(bool(case.statements) for case in prose), 100)
+
+
+def _percent(marks: Iterable[bool]) -> float:
+    """Return how many of them hold, in percent; 0 of none."""
+    found = list(marks)
+    return 100 * sum(found) / max(1, len(found))
+
+
+def _of_captures(cases: Sequence[Case]) -> Iterator[Quota]:
     yield Quota("cases in total", len(cases), CASES, CASES)
     yield Quota("distinct captures", len({case.capture.name for case in cases}), 120)
-    yield Quota("cases on real captures, %", 100 * sum(c.capture.origin == Origin.CAPTURED for c in cases) / total, 60)
+    yield Quota("cases on real captures, %", _percent(case.capture.origin == Origin.CAPTURED for case in cases), 60)
     yield Quota("tools", len({case.capture.tool for case in cases}), 40)
     yield Quota("ecosystems", len({case.capture.ecosystem for case in cases}), 12)
     busiest = max(Counter(case.capture.tool for case in cases).values(), default=0)
-    yield Quota("cases of the most frequent tool, %", 100 * busiest / total, None, 6)
+    yield Quota("cases of the most frequent tool, %", 100 * busiest / max(1, len(cases)), None, 6)
+
+
+def _of_kinds(cases: Sequence[Case]) -> Iterator[Quota]:
     for family in Family:
         yield Quota(f"family {family}", sum(case.family is family for case in cases), 32)
     for intent in Intent:
@@ -95,21 +113,30 @@ def quotas(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> Iterato
     for mode in OutputMode:
         yield Quota(f"output mode {mode}", sum(case.output_mode is mode for case in cases), 1)
     for difficulty, share in ((Difficulty.EASY, 25), (Difficulty.MEDIUM, 50), (Difficulty.HARD, 25)):
-        value = 100 * sum(case.difficulty is difficulty for case in cases) / total
+        value = _percent(case.difficulty is difficulty for case in cases)
         yield Quota(f"difficulty {difficulty}, %", value, share - 5, share + 5)
+
+
+def _of_inputs(cases: Sequence[Case], tokens: Sequence[int]) -> Iterator[Quota]:
+    lines = [len(case.raw_input.splitlines()) for case in cases]
     yield Quota("median input, lines", median(lines) if lines else 0, 40)
     yield Quota("inputs above 100 lines", sum(n > 100 for n in lines), 70)
     yield Quota("inputs above 250 lines", sum(n > 250 for n in lines), 25)
     yield Quota("inputs under 12 lines", sum(n < 12 for n in lines), None, 40)
     yield Quota("hostile cases (tag)", sum(HOSTILE in case.tags for case in cases), 20, 28)
     yield Quota("negatives (tag)", sum(NEGATIVE in case.tags for case in cases), 30)
-    tokens = [count_tokens(case.raw_input) for case in cases]
     yield Quota(f"inputs of {LONG_TOKENS} tokens and more", sum(n >= LONG_TOKENS for n in tokens), 25)
     yield Quota("longest input, tokens", max(tokens, default=0), None, MAX_TOKENS)
+
+
+def _of_questions(cases: Sequence[Case]) -> Iterator[Quota]:
     words = [len(case.instruction.split()) for case in cases]
     yield Quota("questions of at most 20 words", sum(n <= SHORT_WORDS for n in words), 150)
     yield Quota("median question, words", median(words) if words else 0, None, SHORT_WORDS)
     yield Quota("longest question, words", max(words, default=0), None, MAX_WORDS)
+
+
+def _of_tiers(cases: Sequence[Case], tokens: Sequence[int]) -> Iterator[Quota]:
     easy = [
         (len(case.instruction.split()), count)
         for case, count in zip(cases, tokens, strict=True)
@@ -118,8 +145,5 @@ def quotas(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> Iterato
     yield Quota("easy tier (tag)", len(easy), EASY_CASES)
     yield Quota("easy tier: longest question, words", max((n for n, _ in easy), default=0), None, EASY_WORDS)
     yield Quota("easy tier: longest input, tokens", max((n for _, n in easy), default=0), None, EASY_TOKENS)
-    yield Quota("cases on everyday output, %", 100 * sum(c.capture.tool in EVERYDAY for c in cases) / total, 60)
-    yield Quota("cases on the long tail, %", 100 * sum(c.capture.tool in LONG_TAIL for c in cases) / total, None, 15)
-    prose = [case for case in cases if is_prose(case)]
-    said = sum(bool(case.statements) for case in prose)
-    yield Quota("prose cases with statements, %", 100 * said / max(1, len(prose)), 100)
+    yield Quota("cases on everyday output, %", _percent(case.capture.tool in EVERYDAY for case in cases), 60)
+    yield Quota("cases on the long tail, %", _percent(case.capture.tool in LONG_TAIL for case in cases), None, 15)

@@ -230,6 +230,10 @@ def _distance(some: Iterable[PhrasePlace], others: Sequence[PhrasePlace]) -> int
     return min(abs(a.first - b.first) for a in some for b in others)
 
 
+def _norms(tokens: Iterable[Token]) -> set[str]:
+    return {token.bare_norm for token in tokens}
+
+
 def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> str:
     """Return the number that a sentence about a statement has in the place of the statement's own, or nothing.
 
@@ -240,11 +244,11 @@ def other_number(text: Text, says: Text, question: Text, accepted: Set[str]) -> 
         accepted: what in the answer says the statement in other words; by norm.
 
     """
-    asked = {token.bare_norm for token in question.tokens}
-    told = asked | accepted | {token.bare_norm for token in says.tokens}
+    asked = _norms(question.tokens)
+    told = asked | accepted | _norms(says.tokens)
     own = {token.bare_norm for token in says.tokens if token.says_something or _is_name(token)} - asked
     sentences = [text.tokens[first:past] for first, past in text.sentences]
-    about = [each for each in sentences if own and len(own & {token.bare_norm for token in each}) >= _ABOUT * len(own)]
+    about = [each for each in sentences if own and len(own & _norms(each)) >= _ABOUT * len(own)]
     for before, after in _without_number(text, says, question):
         for one, number, next_one in (triple for sentence in about for triple in _triples(sentence)):
             if number.kind is TokenKind.NUMBER and number.norm not in told and (one == before or next_one == after):

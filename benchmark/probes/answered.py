@@ -158,17 +158,9 @@ def answering(
         put = [each for each in put if not isinstance(each, PutAct)]
     questions = _by_context([each.asked for each in put])
     answers = answerer.answers(questions)
-    texts, judge = told_within(questions, answers), AnswerJudge()
-    found: dict[int, list[AskedProbe]] = {each.method: [] for each in put}
-    known: dict[tuple[str, str], AskedProbe] = {}
+    texts = told_within(questions, answers)
+    found = _judged_answers(put, texts)
     without = [each for each in put if isinstance(each, PutUnanswerable) and each.asked.question_id in texts]
-    for each in put:
-        if not isinstance(each, Put):
-            continue
-        key = (each.asked.question_id, f"{each.subject.name} {each.asking.at} {each.asking.probe.probe_id}")
-        if key not in known and each.asked.question_id in texts:
-            known[key] = judged_answer(each.subject, each.asking, texts[each.asked.question_id], judge)
-        found[each.method] += [known[key]] if key in known else []
     ids = {each.question_id for each in questions}
     return Answering(
         answerer=answerer.name,
@@ -227,6 +219,23 @@ def _unanswerable(put: PutUnanswerable, texts: Mapping[str, str]) -> AskedUnansw
         answer=answer,
         abstains=abstains(answer),
     )
+
+
+def _judged_answers(
+    put: Sequence[Put | PutUnanswerable | PutAct], texts: Mapping[str, str]
+) -> dict[int, list[AskedProbe]]:
+    """Return what was said of the probes, by number of the method; one answer to one probe is judged once."""
+    judge = AnswerJudge()
+    found: dict[int, list[AskedProbe]] = {each.method: [] for each in put}
+    known: dict[tuple[str, str], AskedProbe] = {}
+    for each in put:
+        if not isinstance(each, Put) or each.asked.question_id not in texts:
+            continue
+        key = (each.asked.question_id, f"{each.subject.name} {each.asking.at} {each.asking.probe.probe_id}")
+        if key not in known:
+            known[key] = judged_answer(each.subject, each.asking, texts[each.asked.question_id], judge)
+        found[each.method].append(known[key])
+    return found
 
 
 def _method(method: MeasuredMethod, asked: list[AskedProbe], unanswerable: list[AskedUnanswerable]) -> MeasuredMethod:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -32,13 +33,19 @@ class Drift:
     kept: Mapping[str, tuple[float | None, ...]]
 
 
+def _ages(asked: Iterable[AskedProbe]) -> dict[tuple[str, str], set[int]]:
+    """Return (session, probe) -> the ages at which it was asked."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for each in asked:
+        found.setdefault((each.session, each.probe), set()).add(each.age)
+    return found
+
+
 def drifts(methods: Sequence[MeasuredMethod], maker: Maker) -> Iterator[Drift]:
     """Yield the drift of methods on the probes of a maker, fewest ages first; draws of random lines are one method."""
     asked = {method.label: [each for each in method.asked if each.made_by is maker] for method in draws_joined(methods)}
-    found: dict[tuple[str, str], set[int]] = {}
-    for each in (each for probes in asked.values() for each in probes):
-        found.setdefault((each.session, each.probe), set()).add(each.age)
-    most = max((age for ages in found.values() for age in ages), default=0)
+    found = _ages(itertools.chain.from_iterable(asked.values()))
+    most = max(itertools.chain.from_iterable(found.values()), default=0)
     for ages in range(_FEWEST_AGES, most + 2):
         same = {probe for probe, at in found.items() if at.issuperset(range(ages))}
         for kind in ProbeType:

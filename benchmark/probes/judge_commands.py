@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -118,6 +119,12 @@ def _share(text: str) -> float:
     return value
 
 
+def _labelled(result: ProbeResult, added: Sequence[JudgedAnswer]) -> ProbeResult:
+    """Return a result with more labels; of two for one answer, the later one counts."""
+    labels = {each.input_id: each for each in (*result.labels, *added)}
+    return replace(result, labels=list(labels.values()))
+
+
 def _judge(options: argparse.Namespace) -> int:
     result = _with_answers(options.result)
     output = options.output or options.result
@@ -126,7 +133,7 @@ def _judge(options: argparse.Namespace) -> int:
     chosen = _chosen(result, options)
     asked = judge_options(options, output.with_name(f"{output.name}.judges"))
     put = {each.answerer: to_judge(result, each, criteria, with_context=options.with_context) for each in chosen}
-    judges = judges_of(options.judge, asked, lambda: rules_of([each for some in put.values() for each in some]))
+    judges = judges_of(options.judge, asked, lambda: rules_of(list(itertools.chain.from_iterable(put.values()))))
     if options.label and len(judges) != 2:
         raise InputError("--label", "needs two judges that differ", "name two with --judge")
     made = []
@@ -140,8 +147,7 @@ def _judge(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     result = replace(result, judged=_joined(result.judged, made))
     if options.label and options.label.exists():
-        labels = {each.input_id: each for each in (*result.labels, *_labels(options.label, put))}
-        result = replace(result, labels=list(labels.values()))
+        result = _labelled(result, _labels(options.label, put))
     write_atomically(output, RESULT_FILE.text(result, str(output)))
     boards = list(judged_boards(replace(result, judged=made)))
     apart = [(first, second, furthest_apart(result, first, second, _APART)) for first, second in _pairs(made)]

@@ -156,16 +156,20 @@ class RuleJudge:
             return True
         return len(all_of_it.intersection(told)) >= _ALL_WORDS * len(all_of_it)
 
+    def _statement_hits(self, text: Text, probe: Probe) -> Iterator[_Hit]:
+        for index, statement in enumerate(probe.statements):
+            if not all(may_be_said(text, group) for group in statement.groups):
+                continue
+            found = finding(text, statement)
+            if found.share or found.contradiction:
+                kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
+                share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
+                at = max(found.sentences, default=0)
+                yield _Hit(probe.probe_id, kind, index, at, share, *_quoted(text, at))
+
     def _hits(self, text: Text) -> Iterator[_Hit]:
         for probe in self._probes:
-            for index, statement in enumerate(probe.statements):
-                if all(may_be_said(text, group) for group in statement.groups):
-                    found = finding(text, statement)
-                    if found.share or found.contradiction:
-                        kind = _Kind.CROSSED if found.contradiction else _Kind.STATEMENT
-                        share = found.share if self._is_about(text, found.sentences, probe, index) else 0.0
-                        at = max(found.sentences, default=0)
-                        yield _Hit(probe.probe_id, kind, index, at, share, *_quoted(text, at))
+            yield from self._statement_hits(text, probe)
             for index, hard in enumerate(self._hard[probe.probe_id]):
                 if hard and (where := _together(text, hard)) and self._is_about(text, where, probe, index):
                     yield _Hit(probe.probe_id, _Kind.REWORDED, index, max(where), 0.0, *_quoted(text, max(where)))

@@ -161,10 +161,9 @@ def shown_examples(rows: Sequence[Lost]) -> Lost:
 
 def _lost(name: str, subjects: Sequence[ProbedSubject], made: Sequence[MethodResult], posed: Posed) -> Lost:
     asked = [each for result in made for each in result.asked]
-    states = [state_of(each, posed[each.session, each.probe]) for each in asked]
-    by_state = {
-        state: [each for each, found in zip(asked, states, strict=True) if found is state] for state in ProbeState
-    }
+    by_state: dict[ProbeState, list[AskedProbe]] = {state: [] for state in ProbeState}
+    for each in asked:
+        by_state[state_of(each, posed[each.session, each.probe])].append(each)
     last = {(subject.name, len(subject.cuts) - 1) for subject in subjects}
     at_end = {state: [each for each in found if (each.session, each.at) in last] for state, found in by_state.items()}
     return Lost(

@@ -167,35 +167,38 @@ def _by_type(board: ProbeBoard, others: Sequence[ProbeBoard] = ()) -> BoardTable
         for row in board.rows
     ]
     header += [*(title for _, title in beside), "age 0", f"age {len(board.ages) - 1}", "ratio", "s/cycle"]
-    notes = [
+    rows += _unasked(board, header)
+    return BoardTable("Is it still there?", header, rows, "; ".join(_notes_by_type(board)) + ".")
+
+
+def _notes_by_type(board: ProbeBoard) -> Iterator[str]:
+    """Yield what the columns of the table by type are, and what some of its rows mean."""
+    yield from (
         "0 to 5, averaged over the age of the evidence",
         "rank: among the methods of the same budget, 1 + the number of significantly better ones; = means tied with "
         "others (no significant difference); gold and everything are the ends of the scale",
         *shared_though_apart(board),
-        *([_lift_note(board)] if lifted else []),
-        *(
-            [
-                f"{_OTHER}: share of the questions that the rules count as lost although the context may say the "
-                "answer in other words"
-            ]
-            if reworded
-            else []
-        ),
-        *(["uptake: probes for which the last statement in the context is wrong"] if uptake else []),
-        "age: share kept, by number of cuts since the evidence was removed",
-        "ratio: tokens before / tokens after",
-    ]
+    )
+    if any(row.lift is not None for row in board.rows):
+        yield _lift_note(board)
+    if any(row.other_words is not None for row in board.rows):
+        yield (
+            f"{_OTHER}: share of the questions that the rules count as lost although the context may say the answer in "
+            "other words"
+        )
+    if any(row.uptake is not None for row in board.rows):
+        yield "uptake: probes for which the last statement in the context is wrong"
+    yield "age: share kept, by number of cuts since the evidence was removed"
+    yield "ratio: tokens before / tokens after"
     if any(row.rank is None and row.method not in ENDS for row in board.rows):
-        notes.append(
+        yield (
             "another dash as rank: a model or a person wrote these summaries in their own words, which the rules "
             "cannot judge fairly"
         )
     if board.unasked:
-        notes.append(f"{MISSING} in a whole row: the method has no summary at any cut, so no question was asked")
+        yield f"{MISSING} in a whole row: the method has no summary at any cut, so no question was asked"
     if all(row.score.interval is None for row in board.rows):
-        notes.append(f"with fewer than {MIN_CLUSTERS} sessions no difference is significant")
-    rows += _unasked(board, header)
-    return BoardTable("Is it still there?", header, rows, "; ".join(notes) + ".")
+        yield f"with fewer than {MIN_CLUSTERS} sessions no difference is significant"
 
 
 def shared_though_apart(board: ProbeBoard) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -456,15 +456,8 @@ def read_result(path: Path) -> ProbeResult:
     first = {each.key for each in (whole or result.methods[0]).asked} if result.methods else set()
     for number, method in enumerate(result.methods):
         where = f"{path}: /methods/{number}"
-        asked = [each.key for each in method.asked]
-        absent = {(each.session, each.at) for each in method.contexts if each.absent}
-        due = {key for key in first if (key[0], key[2]) not in absent}
-        if not method.contexts:
-            raise InputError(f"{where}/contexts", "is empty", _DAMAGED)
-        if len(asked) != len(due) or set(asked) != due:
-            raise InputError(f"{where}/asked", "is not what the first method was asked", _DAMAGED)
-        if strange := {session for session, _, _ in asked} - names:
-            raise InputError(f"{where}/asked", f"{min(strange)!r} is none of the sessions", _DAMAGED)
+        _refuse_other_questions(where, method, first)
+        _refuse_strange(f"{where}/asked", {each.session for each in method.asked}, names)
     if len({method.label for method in result.methods}) < len(result.methods):
         raise InputError(f"{path}: /methods", "has a method twice", _DAMAGED)
     if result.schema_version > 1:
@@ -472,26 +465,41 @@ def read_result(path: Path) -> ProbeResult:
     return result
 
 
+def _refuse_other_questions(where: str, method: MeasuredMethod, first: set[tuple[str, str, int]]) -> None:
+    """Refuse a method that was not asked what the first one was, as far as it left a context."""
+    if not method.contexts:
+        raise InputError(f"{where}/contexts", "is empty", _DAMAGED)
+    absent = {(each.session, each.at) for each in method.contexts if each.absent}
+    due = {key for key in first if (key[0], key[2]) not in absent}
+    asked = [each.key for each in method.asked]
+    if len(asked) != len(due) or set(asked) != due:
+        raise InputError(f"{where}/asked", "is not what the first method was asked", _DAMAGED)
+
+
+def _refuse_strange(where: str, sessions: set[str], known: set[str]) -> None:
+    if strange := sessions - known:
+        raise InputError(where, f"{min(strange)!r} is none of the sessions", _DAMAGED)
+
+
+def _asked_by(methods: Sequence[MeasuredMethod]) -> set[tuple[str, tuple[str, str, int]]]:
+    return {(method.label, asked.key) for method in methods for asked in method.asked}
+
+
 def _refuse_unknown(result: ProbeResult, path: Path) -> None:
     """Refuse what names a text or a probe that the file does not have."""
     if damaged := [key for key, text in result.contexts.items() if text_sha256(text) != key]:
         raise InputError(f"{path}: /contexts/{damaged[0]}", "is another text", _DAMAGED)
     placed = [(f"{path}: /methods/{number}", method) for number, method in enumerate(result.methods)]
+    sessions = {each.name for each in result.sessions}
     for number, answering in enumerate(result.answered):
         where = f"{path}: /answered/{number}"
         placed += [(f"{where}/{key}", each) for key in ("methods", "kept") for each in getattr(answering, key)]
-        if strange := {each.session for each in answering.acts} - {each.name for each in result.sessions}:
-            raise InputError(f"{where}/acts", f"{min(strange)!r} is none of the sessions", _DAMAGED)
-        known = {(each.label, asked.key) for each in answering.kept or result.methods for asked in each.asked}
-        if any((each.label, asked.key) not in known for each in answering.methods for asked in each.asked):
+        _refuse_strange(f"{where}/acts", {each.session for each in answering.acts}, sessions)
+        if not _asked_by(answering.methods) <= _asked_by(answering.kept or result.methods):
             raise InputError(f"{where}/methods", "has answers about contexts that were not judged", _DAMAGED)
-    posed, sessions = (
-        {(each.session, each.probe): each for each in result.probes},
-        {each.name for each in result.sessions},
-    )
+    posed = {(each.session, each.probe): each for each in result.probes}
     for where, method in placed:
-        if strange := {each.session for each in method.unanswerable} - sessions:
-            raise InputError(f"{where}/unanswerable", f"{min(strange)!r} is none of the sessions", _DAMAGED)
+        _refuse_strange(f"{where}/unanswerable", {each.session for each in method.unanswerable}, sessions)
         _refuse_unposed(where, method, posed, result)
 
 

@@ -24,6 +24,17 @@ from ctxsift.sessions.compaction.running import DEFAULT_BUDGET
 _Found = dict[tuple[int, ProbeScenario], MethodResult]
 
 
+def _check(subject: ProbedSubject, scenarios: Sequence[ProbeScenario], models: Models | None) -> None:
+    """Refuse a judge that needs answers, and models that cannot be asked."""
+    if Need.ANSWER in subject.judge.needs:
+        raise InputError(
+            subject.judge.name, "judges answers, but this run has none", "name a judge that reads contexts"
+        )
+    for scenario in scenarios:
+        if scenario.model is not None:
+            _of(models).check(scenario.method, scenario.model)
+
+
 def run_scenarios(
     subjects: Sequence[ProbedSubject],
     scenarios: Sequence[ProbeScenario],
@@ -53,12 +64,7 @@ def run_scenarios(
     """
     if judge is not None:
         subjects = [dataclasses.replace(subject, judge_of=judge) for subject in subjects]
-    if Need.ANSWER in subjects[0].judge.needs:
-        name = subjects[0].judge.name
-        raise InputError(name, "judges answers, but this run has none", "name a judge that reads contexts")
-    for scenario in scenarios:
-        if scenario.model is not None:
-            _of(models).check(scenario.method, scenario.model)
+    _check(subjects[0], scenarios, models)
     written = None
     if journal is not None:
         journal.parent.mkdir(parents=True, exist_ok=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import fields, replace
 
 from benchmark.record.base import to_json
@@ -67,15 +67,20 @@ def figures_of(planned_count: int, outcomes: Sequence[Outcome], *, latency_ignor
         recovered=recovered,
         recovery_lift=recovered.final_score - raw.final_score,
         halves=_halves(answered),
-        held_back=HeldBack(
-            held_back_count=sum(bool(a.held_back) for a in answered),
-            rightly_held_back_count=sum(bool(a.held_back) and not a.recovered.passed for a in answered),
-        ),
+        held_back=_held_back(answered),
         peaks=Peaks(
-            peak_cpu_rss_bytes=max((a.cpu_rss_bytes for a in answered if a.cpu_rss_bytes is not None), default=None),
-            peak_gpu_bytes=max((g.gpu_peak_bytes for g in generations if g.gpu_peak_bytes is not None), default=None),
+            peak_cpu_rss_bytes=max(_known(a.cpu_rss_bytes for a in answered), default=None),
+            peak_gpu_bytes=max(_known(g.gpu_peak_bytes for g in generations), default=None),
         ),
         raw=raw,
+    )
+
+
+def _held_back(answered: Sequence[Answered]) -> HeldBack:
+    held_back = [a for a in answered if a.held_back]
+    return HeldBack(
+        held_back_count=len(held_back),
+        rightly_held_back_count=sum(not a.recovered.passed for a in held_back),
     )
 
 
@@ -129,10 +134,10 @@ def _halves(answered: Sequence[Answered]) -> Halves | None:
     exact, prose = ([a.recovered.case_score for a in half] for half in halves)
     return Halves(
         exact_count=len(exact),
-        exact_score=mean(exact) if exact else None,
+        exact_score=_mean_of(exact),
         exact_interval=None,
         prose_count=len(prose),
-        prose_score=mean(prose) if prose else None,
+        prose_score=_mean_of(prose),
         prose_interval=None,
     )
 
@@ -140,20 +145,21 @@ def _halves(answered: Sequence[Answered]) -> Halves | None:
 def latency_of(generations: Sequence[Generation]) -> Latency:
     """Return times and tokens of answers that came from one kind of machine."""
     times = [g.total_ms for g in generations]
-    first = [g.prefill_ms for g in generations if g.prefill_ms is not None]
-    costs = [g.cost_usd for g in generations if g.cost_usd is not None]
+    prompt, completion = [g.prompt_tokens for g in generations], [g.completion_tokens for g in generations]
+    prefill, decode = [g.prefill_ms for g in generations], [g.decode_ms for g in generations]
+    costs = _known(g.cost_usd for g in generations)
     cached = [g for g in generations if g.cached_tokens]
     return Latency(
         avg_inference_ms=mean(times),
         p50_inference_ms=percentile(times, 50),
         p95_inference_ms=percentile(times, 95),
-        avg_time_to_first_token_ms=mean(first) if first else None,
-        prefill_tokens_per_s=_rate([(g.prompt_tokens, g.prefill_ms) for g in generations]),
-        decode_tokens_per_s=_rate([(g.completion_tokens, g.decode_ms) for g in generations]),
-        prompt_tokens=_told(sum(g.prompt_tokens or 0 for g in generations), MOST_COUNTED),
-        completion_tokens=_told(sum(g.completion_tokens or 0 for g in generations), MOST_COUNTED),
-        prefill_ms=_told(sum(g.prefill_ms or 0.0 for g in generations), MOST_MS),
-        decode_ms=_told(sum(g.decode_ms or 0.0 for g in generations), MOST_MS),
+        avg_time_to_first_token_ms=_mean_of(_known(prefill)),
+        prefill_tokens_per_s=_rate(zip(prompt, prefill, strict=True)),
+        decode_tokens_per_s=_rate(zip(completion, decode, strict=True)),
+        prompt_tokens=_told(_total(prompt), MOST_COUNTED),
+        completion_tokens=_told(_total(completion), MOST_COUNTED),
+        prefill_ms=_told(sum(_known(prefill), 0.0), MOST_MS),
+        decode_ms=_told(sum(_known(decode), 0.0), MOST_MS),
         cached_cases=len(cached) or UNSET,
         cached_tokens=sum(g.cached_tokens for g in cached) or UNSET,
         cached_ms=sum(g.cached_ms for g in cached) or UNSET,
@@ -161,7 +167,22 @@ def latency_of(generations: Sequence[Generation]) -> Latency:
     )
 
 
-def _rate(pairs: Sequence[tuple[int | None, float | None]]) -> float | None:
+def _known(values: Iterable[_Number | None]) -> list[_Number]:
+    """Return the figures that are told."""
+    return [value for value in values if value is not None]
+
+
+def _total(counts: Iterable[int | None]) -> int:
+    """Return the sum of the counts that are told."""
+    return sum(_known(counts))
+
+
+def _mean_of(values: Sequence[float]) -> float | None:
+    """Return the mean; None of nothing."""
+    return mean(values) if values else None
+
+
+def _rate(pairs: Iterable[tuple[int | None, float | None]]) -> float | None:
     known = [(tokens, ms) for tokens, ms in pairs if tokens is not None and ms]
     total_ms = sum(ms for _, ms in known)
     return _told(1000 * sum(tokens for tokens, _ in known) / total_ms, _MOST_RATE) if total_ms else None
@@ -180,19 +201,23 @@ def _compression(answered: Sequence[Answered]) -> TokenSavings | None:
     if all(a.input_tokens is None for a in answered):
         return None
     usable = [a for a in answered if a.recovered.usable]
-    said = sum(a.recovered.output_tokens or 0 for a in usable)
+    said = _total(a.recovered.output_tokens for a in usable)
     kept = [a for a in usable if a.recovered.preserve == 1.0]
-    spared = sum((a.input_tokens or 0) - (a.recovered.output_tokens or 0) for a in kept)
-    given = sum(a.input_tokens or 0 for a in answered)
-    # Beside inputs that lines were chosen of, short ones were read whole.
-    read = [a.input_tokens if a.read_tokens is None else a.read_tokens for a in answered]
-    less = any(a.read_tokens is not None for a in answered)
+    spared = _total(a.input_tokens for a in kept) - _total(a.recovered.output_tokens for a in kept)
+    given = _total(a.input_tokens for a in answered)
     return TokenSavings(
-        ratio=sum(a.input_tokens or 0 for a in usable) / said if said else None,
+        ratio=_total(a.input_tokens for a in usable) / said if said else None,
         tokens_saved=spared,
         tokens_saved_share=spared / given if given else 0.0,
-        read_share=sum(tokens or 0 for tokens in read) / given if given and less else UNSET,
+        read_share=_read_share(answered, given),
     )
+
+
+def _read_share(answered: Sequence[Answered], given: int) -> float | UnsetType:
+    """Return how much of the inputs was read, where lines of some were chosen; short ones were read whole."""
+    if not given or all(a.read_tokens is None for a in answered):
+        return UNSET
+    return _total(a.input_tokens if a.read_tokens is None else a.read_tokens for a in answered) / given
 
 
 def beats(difference: float, interval: tuple[float, float] | None) -> bool | None:

@@ -16,7 +16,7 @@ from benchmark.record.base import Interval, known
 from benchmark.record.judged_quality import CriterionUse
 from benchmark.record.read import StoredResult, labels
 from benchmark.record.result import Answered, Disturbance, LoadedBackend, MachineFigures, Result, Run
-from benchmark.record.summary import Latency, Summary
+from benchmark.record.summary import Latency, Reference, Summary
 from benchmark.record.validity import AUC, MEASURED, RIGHT_MEAN, WRONG_MEAN, Half, read_validity
 from benchmark.render.figures import column_text, counted, interval_text, is_old, signed
 from benchmark.scoring import SCORER_VERSION
@@ -49,6 +49,14 @@ _CAVEATS = {
 }
 
 
+def _below_floor(reference: Reference) -> str:
+    difference, ends = reference.compared
+    core = " quality core" if reference.core_difference is not None else ""
+    gap = f":{core} {signed(difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
+    verdict = "significantly worse" if ends and ends[1] < 0 else "not significantly better"
+    return f"{verdict} than the best baseline ({reference.floor}, {reference.floor_score:.1f}){gap}"
+
+
 def notes(result: StoredResult) -> list[str]:
     """Return what a reader must know before comparing this result."""
     run, summary = result.record.run, result.record.summary
@@ -71,14 +79,8 @@ def notes(result: StoredResult) -> list[str]:
         found.append(f"its row says {label}, but the header of its file says {facts.file.quantization}")
     if summary.latency and (cached := known(summary.latency.cached_cases)):
         found.append(_cached(summary.latency, cached))
-    reference = summary.reference
-    if reference and reference.beats_floor is False:
-        best = f"{reference.floor}, {reference.floor_score:.1f}"
-        difference, ends = reference.compared
-        core = " quality core" if reference.core_difference is not None else ""
-        gap = f":{core} {signed(difference)}{interval_text(_POINTS, ends)} on the same cases" if ends else ""
-        verdict = "significantly worse" if ends and ends[1] < 0 else "not significantly better"
-        found.append(f"{verdict} than the best baseline ({best}){gap}")
+    if summary.reference and summary.reference.beats_floor is False:
+        found.append(_below_floor(summary.reference))
     if failures := summary.model_failure_counts:
         words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
         found.append(f"model failures: {words}")

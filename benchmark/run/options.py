@@ -365,15 +365,14 @@ class RunnerOptions:
         for each, option in _options():
             if self.resume and not option.with_resume and getattr(self, each.name) != each.default:
                 raise InputError(_flag(each), "cannot be used with --resume", "a resumed run keeps its own")
-        if self.name is not None and (not self.name or Path(self.name).name != self.name):
-            raise InputError(f"--name {self.name}", "is not a folder name", "use a name without slashes")
-        if self.name is not None and len(os.fsencode(self.name)) > MOST_NAME_BYTES:
-            what = f"is too long (limit: {MOST_NAME_BYTES} bytes)"
-            raise InputError(f"--name {self.name[:20]}...", what, "use a shorter name")
+        if self.name is not None:
+            _check_name(self.name)
         for flag, number in (("--workers", self.workers), ("--worker-cpus", self.worker_cpus)):
-            if number is not None and self.ray is None:
+            if number is None:
+                continue
+            if self.ray is None:
                 raise InputError(flag, "needs --ray", f"add --ray, or leave out {flag}")
-            if number is not None and not 1 <= number <= MOST_WORKERS:
+            if not 1 <= number <= MOST_WORKERS:
                 raise InputError(f"{flag} {number}", "is out of range", f"give 1 to {MOST_WORKERS}")
         self._check_race()
         if self.plan and self.resume:
@@ -440,6 +439,14 @@ def options_of(parsed: argparse.Namespace) -> RunnerOptions:
 
 def _options() -> Iterable[tuple[dataclasses.Field[Any], _Option]]:
     return ((each, each.metadata[_META]) for each in dataclasses.fields(RunnerOptions))
+
+
+def _check_name(name: str) -> None:
+    if not name or Path(name).name != name:
+        raise InputError(f"--name {name}", "is not a folder name", "use a name without slashes")
+    if len(os.fsencode(name)) > MOST_NAME_BYTES:
+        what = f"is too long (limit: {MOST_NAME_BYTES} bytes)"
+        raise InputError(f"--name {name[:20]}...", what, "use a shorter name")
 
 
 def _flag(each: dataclasses.Field[Any]) -> str:

@@ -38,6 +38,14 @@ def beside_each_other(cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(case for group in groups.values() for case in group)
 
 
+def _named(corpus: Corpus, case_ids: Sequence[str]) -> list[Case]:
+    by_id = {case.case_id: case for case in corpus.cases}
+    for case_id in case_ids:
+        if case_id not in by_id:
+            raise InputError(f"--case-id {case_id}", "is not in the corpus", did_you_mean(case_id, by_id))
+    return [by_id[case_id] for case_id in case_ids]
+
+
 def select_cases(
     corpus: Corpus,
     *,
@@ -56,11 +64,7 @@ def select_cases(
     """
     if max_cases is not None and max_cases < 1:
         raise InputError("--max-cases", f"{max_cases} is below 1", "give 1 or more")
-    by_id = {case.case_id: case for case in corpus.cases}
-    for case_id in case_ids:
-        if case_id not in by_id:
-            raise InputError(f"--case-id {case_id}", "is not in the corpus", did_you_mean(case_id, by_id))
-    chosen = [by_id[case_id] for case_id in case_ids] if case_ids else corpus.cases
+    chosen = _named(corpus, case_ids) if case_ids else corpus.cases
     if split is not None:
         chosen = [case for case in chosen if split_of(case.capture.name) is split]
         if not chosen:

@@ -57,11 +57,14 @@ def _plain(text: str, case: Case) -> ComponentScore:
     return ComponentScore(clamp(0.7 - 0.2 * marked, 0.1), (f"{marked} lines of markup in plain text",))
 
 
+def _filled_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
 def _exact_lines(text: str, reference: str, case: Case) -> ComponentScore:
     known = {line.rstrip("\r") for line in case.raw_input.split("\n")}
     stripped = {line.strip() for line in known}
-    said = [line for line in text.splitlines() if line.strip()]
-    wanted = [line for line in reference.splitlines() if line.strip()]
+    said, wanted = _filled_lines(text), _filled_lines(reference)
     foreign = [line for line in said if line.strip() not in stripped]
     respaced = [line for line in said if line not in known and line.strip() in stripped]
     # All lines of a dump are verbatim, so which lines, how many and in which order counts too.

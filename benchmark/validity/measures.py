@@ -78,6 +78,27 @@ _KINDS = {
 }
 
 
+def _judged_answers(
+    answers: AnswerSet, by_id: Mapping[str, Case], embedder: Embedder
+) -> tuple[list[Judged], list[float]]:
+    """Return all answers, judged, with those that are made of some of them; and the scores of the answers alone."""
+    without: dict[tuple[str, str], Case] = {}
+    judged: list[Judged] = []
+    own: list[float] = []
+    for each in answers.answers:
+        if each.case_id not in by_id:
+            raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
+        case, half = by_id[each.case_id], half_of(each)
+        if half is Half.TUNED:
+            case = without.setdefault((each.case_id, each.writer), without_writer(case, each.writer))
+        judged.append(_judge(case, half, each.kind, each.text, embedder))
+        own.append(judged[-1].case_score)
+        if each.kind == STUFFING:
+            made = ((_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction))
+            judged += [_judge(case, half, kind, text, embedder) for kind, text in made]
+    return judged, own
+
+
 def measure(
     corpus: Corpus,
     answers: AnswerSet,
@@ -99,20 +120,7 @@ def measure(
 
     """
     by_id = {case.case_id: case for case in corpus.cases}
-    without: dict[tuple[str, str], Case] = {}
-    judged: list[Judged] = []
-    own: list[float] = []
-    for each in answers.answers:
-        if each.case_id not in by_id:
-            raise InputError(each.case_id, "has answers, but is not in the corpus", did_you_mean(each.case_id, by_id))
-        case, half = by_id[each.case_id], half_of(each)
-        if half is Half.TUNED:
-            case = without.setdefault((each.case_id, each.writer), without_writer(case, each.writer))
-        judged.append(_judge(case, half, each.kind, each.text, embedder))
-        own.append(judged[-1].case_score)
-        if each.kind == STUFFING:
-            made = ((_SHUFFLED, _shuffled(case)), (_ECHOED, case.instruction))
-            judged += [_judge(case, half, kind, text, embedder) for kind, text in made]
+    judged, own = _judged_answers(answers, by_id, embedder)
     figures = [
         figure
         for half in (Half.HELD_OUT, Half.TUNED)

@@ -107,18 +107,23 @@ def _cannot_write(options: argparse.Namespace, error: OSError) -> tuple[str, int
     return f"{target}: cannot be written ({error.strerror or error}); name another file or folder", EXIT_USAGE
 
 
-def _run(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> None:
+    """Raise InputError for options that make no sense together."""
     if (options.png or options.svg) and (options.open or options.output):
         raise InputError("--png and --svg", "write charts instead of a page", "leave out --open and -o")
     if options.url is not None and options.publish is None:
         raise InputError("--url", "needs --publish", "add --publish DIR, or leave out --url")
-    url = options.url and checked_url(options.url)
     if options.publish and options.output:
         raise InputError("--publish", "writes a folder", "leave out -o")
+    if options.port is not None and not options.watch:
+        raise InputError("--port", "needs --watch", "add --watch, or leave out --port")
+
+
+def _run(options: argparse.Namespace) -> int:
+    _check(options)
+    url = options.url and checked_url(options.url)
     if options.watch:
         return _watch(options)
-    if options.port is not None:
-        raise InputError("--port", "needs --watch", "add --watch, or leave out --port")
     if options.publish:
         refuse_foreign(options.publish)
     tell_of_packaged(options.paths)
@@ -139,6 +144,12 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_USAGE if damaged else EXIT_OK
 
 
+def _not_of_runs(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return which paths are results of probes, and which are files of stress experiments."""
+    files = [path for path in paths if path.is_file()]
+    return [file for file in files if is_probe_file(file)], [file for file in files if is_stress_file(file)]
+
+
 def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[InputError]) -> Gathered:
     """Return what paths hold, results of probes and files of stress experiments included.
 
@@ -148,15 +159,13 @@ def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[Inp
         unread: the same of the measurement of the scorer.
 
     """
-    probes = [path for path in paths if path.is_file() and is_probe_file(path)]
-    stress = [path for path in paths if path.is_file() and is_stress_file(path)]
+    probes, stress = _not_of_runs(paths)
     refused: list[InputError] = []
     others = [path for path in paths if path not in (*probes, *stress)]
     gathered = gather(iterate_results(others, skip=refused.append), _measured(unread))
     # Only what is no ordinary result is looked at once more.
-    foreign = [Path(error.where) for error in refused if isinstance(error, ForeignFileError)]
-    probes += [path for path in foreign if path.is_file() and is_probe_file(path)]
-    stress += [path for path in foreign if path.is_file() and is_stress_file(path)]
+    foreign = _not_of_runs([Path(error.where) for error in refused if isinstance(error, ForeignFileError)])
+    probes, stress = probes + foreign[0], stress + foreign[1]
     # A folder of nothing else is no empty one.
     told = {str(each) for path in (*probes, *stress) for each in (path, *path.parents)}
     skipped += [error for error in refused if error.where not in told]

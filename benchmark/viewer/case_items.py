@@ -24,8 +24,9 @@ def _board(gathered: Gathered, board: Leaderboard) -> BoardItems:
     # What is not told the question is in no figure of a case, but its answers can be looked at.
     rows = [row for row in board.rows if not row.result.is_reference]
     models = [row.result for row in rows]
+    shown = [keys[result] for result in models]
     if len(rows) > MOST_COMPARED:
-        return BoardItems(about=board_title(board), models=[keys[result] for result in models], items=[], orders=[])
+        return BoardItems(about=board_title(board), models=shown, items=[], orders=[])
     asked = questions_of(gathered, board)
     places = {question.case_id: place for place, question in asked.items()}
     questions = {question.case_id: question for question in asked.values()}
@@ -34,7 +35,7 @@ def _board(gathered: Gathered, board: Leaderboard) -> BoardItems:
     few = max((item.results for item in items), default=0) < FEWEST_RESULTS
     return BoardItems(
         about=board_title(board),
-        models=[keys[result] for result in models],
+        models=shown,
         items=[_item(places[item.case_id], item, models) for item in items],
         orders=[
             OrderedItems(key=order, words=order.words, items=[numbers[item.case_id] for item in in_order(order, items)])

@@ -316,20 +316,24 @@ def _pictures(gathered: Gathered) -> dict[str, Json]:
     return found
 
 
+def _unnamed(points: Sequence[Point]) -> str:
+    """Return which points have no name in a picture, as a sentence behind others; nothing where all have one."""
+    unnamed = [one_line(point.label) for point in points if point.seconds and not point.name]
+    return f" Points without a name, for lack of room: {', '.join(unnamed)}." if unnamed else ""
+
+
 def _pictures_of(gathered: Gathered, board: Leaderboard, rows: ChartRows, about: str) -> Iterator[tuple[str, Json]]:
     """Yield the pictures of one board by name: of the results that compete, or of all if none does."""
     ours = {row.result for row in board.rows}
     shown = [each for each in gathered.shown if each.result in ours]
-    rivals = [each.key for each in shown if not each.result.is_reference]
-    chosen = set((rivals or [each.key for each in shown])[:_MOST_ROWS])
+    rivals = [each for each in shown if not each.result.is_reference]
+    chosen = {each.key for each in (rivals or shown)[:_MOST_ROWS]}
     data = {name: _of(chosen, getattr(rows, name)) for name in data_sets() if name not in _APART}
     data["lines"] = reference_lines(gathered, board)
     drawn = specifications()
     heat, *_ = (drawn.pop(name) for name in ("heat", "validity", "histogram"))
     for name, specification in drawn.items():
-        unnamed = [one_line(row.label) for row in data["points"] if row.seconds and not row.name]
-        also = f" Points without a name, for lack of room: {', '.join(unnamed)}." if unnamed else ""
-        yield name, _complete(specification, data, about, also if name == _POINTS else "")
+        yield name, _complete(specification, data, about, _unnamed(data["points"]) if name == _POINTS else "")
     cells = _of(chosen, rows.cells)
     for dimension in dict.fromkeys(cell.dimension for cell in cells):
         of_it = [cell for cell in cells if cell.dimension == dimension]

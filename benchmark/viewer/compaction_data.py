@@ -286,21 +286,17 @@ def _asked_at(at: int, posed: PosedProbe, found: Sequence[AskedProbe | None]) ->
 # Texts -------------------------------------------------------------------------------------------------------------
 
 
+def _left_in(method: MeasuredMethod, session: str) -> dict[int, str]:
+    """Return the contexts that a method left of a session: number of the cut -> SHA-256."""
+    return {each.at: each.sha256 for each in method.contexts if each.session == session and each.sha256}
+
+
 def session_texts(result: ProbeResult, session: ProbedSession, asked: _AskedByProbe) -> SessionTexts:
     """Return the texts of a session."""
-    left = [
-        {each.at: each.sha256 for each in method.contexts if each.session == session.name and each.sha256}
-        for method in result.methods
-    ]
-    whole = next(
-        (
-            by_cut[max(by_cut)]
-            for method, by_cut in zip(result.methods, left, strict=True)
-            if method.method == _EVERYTHING and by_cut
-        ),
-        None,
-    )
-    base = result.contexts[whole].split("\n") if whole else []
+    left = [_left_in(method, session.name) for method in result.methods]
+    labels = [method.method for method in result.methods]
+    everything = left[labels.index(_EVERYTHING)] if _EVERYTHING in labels else {}
+    base = result.contexts[everything[max(everything)]].split("\n") if everything else []
     places = {key: place for place, key in enumerate(dict.fromkeys(key for each in left for key in each.values()))}
     table, posed = _LineTable(base), _posed(result, session)
     texts = [table.stretches(result.contexts[key].split("\n")) for key in places]
