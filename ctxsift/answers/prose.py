@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ctxsift.answers.grounding import Ground, content_words, ground
 from ctxsift.answers.languages import language_of
-from ctxsift.answers.meta_language import ANSWER_LABEL, LABEL, SIGNALS, SMALL_TALK, STEP, TELLING
+from ctxsift.answers.meta_language import ANSWER_LABEL, LABEL, SIGNALS, SMALL_TALK, STEP, TELLING, Signal
 
 # The dot of an enumeration ("1. Find ...") ends no sentence; scripts without blanks have marks of their own.
 _SENTENCE = re.compile(r"(?:[ \t]*\d+[.)][ \t]+)?[^\n]+?(?:[.!?…][\"')\]*]*(?=\s|$)|[。！？]|(?=\n|$))")
@@ -116,16 +116,12 @@ def _is_whole(
         return count == len(sentences) or (count > 1 and mostly)
     dense = sum(s.points for s in sentences) >= 3 * len(sentences)
     asks_itself = sum("question" in s.kinds for s in sentences) > 1
-    retracts = not last and any("doubt" in s.kinds for s in sentences)
-    return dense or mostly or asks_itself or retracts or (thought[0] and first) or (follows and not last)
+    goes_on = not last and (follows or any("doubt" in s.kinds for s in sentences))
+    return dense or mostly or asks_itself or goes_on or (thought[0] and first)
 
 
 def _spread(text: str, read: list[Paragraph], quotable: Ground) -> None:
-    """Headings go with what stands below them, and paragraphs within a train of thought with the train.
-
-    Between two thoughts, what has no signal may be an answer that is taken back or a part of the answer: it goes with
-    them where the end of the text says much of it again.
-    """
+    """Headings go with what stands below them, and paragraphs within a train of thought with the train."""
     for number in reversed(range(len(read) - 1)):
         if _HEADING.fullmatch(text[read[number].start : read[number].end]) and read[number + 1].is_thought:
             read[number] = replace(read[number], is_thought=True)
@@ -133,9 +129,18 @@ def _spread(text: str, read: list[Paragraph], quotable: Ground) -> None:
         announces = text[read[number].start : read[number].end].endswith((":", "："))
         if announces and read[number - 1].is_thought and read[number].signals:
             read[number] = replace(read[number], is_thought=True)
+    thoughts = [number for number, paragraph in enumerate(read) if paragraph.is_thought]
     # Where thought has the last word, the answer stands somewhere before it.
-    last = 0 if read and read[-1].is_thought else max((n for n, p in enumerate(read) if p.is_thought), default=0)
-    rest = content_words(text[read[last].end : read[-1].end]) if read else set()
+    if thoughts and thoughts[-1] < len(read) - 1:
+        _take_back(text, read, thoughts[-1], quotable)
+
+
+def _take_back(text: str, read: list[Paragraph], last: int, quotable: Ground) -> None:
+    """Between two thoughts, what has no signal may be an answer that is taken back or a part of the answer.
+
+    It goes with them where the end of the text, which stands below the last thought, says much of it again.
+    """
+    rest = content_words(text[read[last].end : read[-1].end])
     for number in range(1, last):
         paragraph = read[number]
         says = text[paragraph.start : paragraph.end]
@@ -243,15 +248,10 @@ def _points_of(
         return 0, frozenset(), 0
     points, signals, kinds = 0, 0, set()
     for signal in SIGNALS:
-        if signal.pattern.search(said) is None:
-            continue
         # Who asks is one of the words of the task.
         if (signal.kind in ("order", "reading") and steps_wanted) or (signal.kind == "task" and "asker" in kinds):
             continue
-        found = list(signal.pattern.finditer(said))
-        hits = sum(not _is_quoted(said, match, quotable) for match in found)
-        # "Our code" is the asker's where the question says "our".
-        hits -= signal.kind == "we" and sum(asked.says(match.group()) for match in found)
+        hits = _hits(signal, said, quotable, asked)
         # What a sentence begins with is not counted twice.
         hits -= signal.kind == "duty" and "order" in kinds
         if hits > 0:
@@ -262,6 +262,14 @@ def _points_of(
         points += 1
         signals += 1
     return points, frozenset(kinds), signals
+
+
+def _hits(signal: Signal, said: str, quotable: Ground, asked: Ground) -> int:
+    """Return how often a sentence has a signal of its own, quoted from nowhere."""
+    found = list(signal.pattern.finditer(said))
+    hits = sum(not _is_quoted(said, match, quotable) for match in found)
+    # "Our code" is the asker's where the question says "our".
+    return hits - (sum(asked.says(match.group()) for match in found) if signal.kind == "we" else 0)
 
 
 def _is_quoted(said: str, match: re.Match[str], quotable: Ground) -> bool:

@@ -11,7 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxsift.answers.candidates import ITEM, SHORTEST_LINE, candidates, covers, fulfils, input_lines, is_grounded, rows
+from ctxsift.answers.candidates import (
+    ITEM,
+    SHORTEST_LINE,
+    Candidate,
+    candidates,
+    covers,
+    fulfils,
+    input_lines,
+    is_grounded,
+    rows,
+)
 from ctxsift.answers.envelope import Envelope, EnvelopePiece, Part, read_envelope, turn_start
 from ctxsift.answers.grounding import Ground, content_words, fold, ground
 from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder
@@ -274,15 +284,13 @@ class _Recoverer:
         ):
             return text
         read = self._paragraphs(text)
-        kept = [p for p in read if not p.is_thought]
-        if len(kept) == len(read) or not kept:
+        gone, runs = [p for p in read if p.is_thought], runs_of_answer(read)
+        if not gone or not runs:
             return self._chatter(text, read)
-        runs = runs_of_answer(read)
         rest = text[runs[-1][0].start : runs[-1][-1].end]
         parted = any(self.quotable.lost(text[run[0].start : run[-1].end], rest) for run in runs[:-1])
         if parted or rest.endswith(":") or echoed_lines(text, self._request) or not self._is_payload(rest):
             return text
-        gone = [p for p in read if p.is_thought]
         return rest if all(self._goes(text[p.start : p.end], p, rest) for p in gone) else text
 
     def _goes(self, removed: str, paragraph: Paragraph, rest: str) -> bool:
@@ -320,26 +328,32 @@ class _Recoverer:
             # Who repeats itself that often is in a loop; who repeats the prompt may repeat its output, too.
             return text
         chosen = found[-1]
-        payload = text[chosen.start : chosen.end]
-        if not all(covers(payload, text[each.start : each.end], self._request) for each in found[:-1]):
-            return text
+        payload, *drafts = (text[each.start : each.end] for each in reversed(found))
         outside = [text[: chosen.start], text[chosen.end :]]
-        lost = {line for part in outside for line in self._lines_lost(part, payload)}
-        if self._request.intent is Intent.TABLE:
-            drafts = {row for each in found for row in rows(text[each.start : each.end])}
-            lost |= {row for part in outside for row in rows(part)} - drafts
-        thought = self._is_thought(outside)
-        if lost or not (chosen.marked or thought):
-            return text
-        # A fence alone does not say that facts beside it are no answer.
-        if self._kind is ContractKind.STRUCTURED and not thought and self.quotable.lost(" ".join(outside), payload):
-            return text
-        if self._items_lost(outside, payload):
-            return text
+        if (
+            all(covers(payload, draft, self._request) for draft in drafts)
+            and not self._is_lost(outside, payload, drafts)
+            and self._shows(chosen, outside, payload)
+        ):
+            return payload
+        return text
+
+    def _shows(self, chosen: Candidate, outside: Sequence[str], payload: str) -> bool:
+        """Say whether a fence, a box, a label or thought beside a payload shows that it is the answer."""
+        if not self._is_thought(outside):
+            # A fence alone does not say that facts beside it are no answer.
+            return chosen.marked and not (
+                self._kind is ContractKind.STRUCTURED and self.quotable.lost(" ".join(outside), payload)
+            )
         alone = chosen.marked or not outside[1].strip() or self._request.intent is not Intent.EXACT_FORMAT
-        if not alone and not self._all_thought(outside):
-            return text
-        return payload
+        return alone or self._all_thought(outside)
+
+    def _is_lost(self, outside: Sequence[str], payload: str, drafts: Sequence[str]) -> bool:
+        """Say whether lines, rows or items beside a payload and its drafts say what it does not."""
+        if any(self._lines_lost(part, payload) for part in outside) or self._items_lost(outside, payload):
+            return True
+        known = {row for each in (payload, *drafts) for row in rows(each)}
+        return self._request.intent is Intent.TABLE and any(rows(part) - known for part in outside)
 
     def _items_lost(self, parts: Sequence[str], payload: str) -> bool:
         """Say whether lines beside the payload look like further items of it, and say what it does not."""
