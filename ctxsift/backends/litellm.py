@@ -295,19 +295,14 @@ class LiteLLMBackend:
             # The service does not say by how much; a quarter less, until it fits.
             tokens = sum(len(m.content) for m in messages) // 3
             return PromptTooLongError(tokens, tokens * 3 // 4)
-        headers = exchange.headers or getattr(error, "litellm_response_headers", None)
         if exchange.status is None and isinstance(error, OSError):
             return TransientError(f"no connection to the service: {said}")
         if self._contained and exchange.status is None:
             # Whatever status it carries, LiteLLM made it up.
             return InstrumentError(f"LiteLLM did not ask the service: {said}")
-        if status in _REFUSALS:
-            return RefusedError(f"the service {_REFUSALS[status]}: {status}, {said}")
-        if status in (408, 429) or (isinstance(status, int) and status >= 500):
-            return TransientError(f"the service answered {status}: {said}", _retry_after_s(headers))
-        if isinstance(status, int) and 200 <= status < 300:
-            return InstrumentError(f"the service answered {status}, but with no chat completion: {said}")
-        return InstrumentError(f"the service answered {status or type(error).__name__}: {said}")
+        if not status or not isinstance(status, int):
+            return InstrumentError(f"the service answered {status or type(error).__name__}: {said}")
+        return _by_status(status, said, exchange.headers or getattr(error, "litellm_response_headers", None))
 
     def _shown(self, text: str) -> str:
         """Return `text` on one line, shortened, without secrets and without anything that a terminal obeys."""
@@ -354,6 +349,16 @@ def _error_text(error: Exception, exchange: Exchange) -> str:
         return told
     words = _WRAPPING.sub("", str(error)).partition("Traceback (most recent")[0].strip()
     return words or exchange.body.strip() or type(error).__name__
+
+
+def _by_status(status: int, said: str, headers: Mapping[str, str] | None) -> BackendError:
+    """Return what the status of an answer without a chat completion means for this run."""
+    if status in _REFUSALS:
+        return RefusedError(f"the service {_REFUSALS[status]}: {status}, {said}")
+    if status in (408, 429) or status >= 500:
+        return TransientError(f"the service answered {status}: {said}", _retry_after_s(headers))
+    but = ", but with no chat completion" if 200 <= status < 300 else ""
+    return InstrumentError(f"the service answered {status}{but}: {said}")
 
 
 def _retry_after_s(headers: Mapping[str, str] | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,11 +37,10 @@ def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int
     """Return what requests to a model say of reasoning, given the mode and the most tokens it may take.
 
     `auto` says nothing and leaves room where LiteLLM's list knows the model to reason by itself. A model that is not in
-    the list runs behind somebody's own server; those take the switch of the chat template.
+    the list runs behind somebody's own server.
     """
     if not _is_listed(litellm, model):
-        switch = {"chat_template_kwargs": {"enable_thinking": mode == "true"}}
-        return Reasoning() if mode == "auto" else Reasoning({}, switch, budget if mode == "true" else 0)
+        return _template_switch(mode, budget)
     if not litellm.supports_reasoning(model=model):
         return Reasoning()
     name, provider, _, _ = litellm.get_llm_provider(model)
@@ -54,13 +54,23 @@ def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int
         return Reasoning({THINKING: {"type": "enabled", "budget_tokens": budget}}, budget=budget)
     if "reasoning_effort" not in known:
         return Reasoning(budget=budget)
-    if mode == "true":
-        return Reasoning({"reasoning_effort": "medium"}, budget=budget)
+    effort = "medium" if mode == "true" else _least_effort(provider, entry)
+    return Reasoning({"reasoning_effort": effort}, budget=0 if effort == "none" else budget)
+
+
+def _template_switch(mode: ReasoningMode, budget: int) -> Reasoning:
+    """Return what a server that hands options on to the chat template of its model is told."""
+    if mode == "auto":
+        return Reasoning()
+    reasons = mode == "true"
+    return Reasoning({}, {"chat_template_kwargs": {"enable_thinking": reasons}}, budget if reasons else 0)
+
+
+def _least_effort(provider: str, entry: Mapping[str, Any]) -> str:
+    """Return the least effort that a model of a provider takes: older ones cannot stop reasoning altogether."""
     if provider not in ("openai", "azure") or entry.get("supports_none_reasoning_effort"):
-        return Reasoning({"reasoning_effort": "none"})
-    # Older models cannot stop reasoning altogether, so it still needs room.
-    effort = "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"
-    return Reasoning({"reasoning_effort": effort}, budget=budget)
+        return "none"
+    return "minimal" if entry.get("supports_minimal_reasoning_effort") else "low"
 
 
 def _is_listed(litellm: Any, model: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -219,17 +219,19 @@ def _content(content: Any) -> tuple[str, str]:
     thoughts: list[str] = []
     for each in content:
         part = _read(_Part, each)
-        if isinstance(each, str):
-            texts.append(each)
-        elif part.type == "thinking":
-            inner = part.thinking if isinstance(part.thinking, list) else [part.thinking]
-            told = (each if isinstance(each, str) else _read(_Part, each).text for each in inner)
-            thoughts += [thought for thought in told if isinstance(thought, str)]
-        elif isinstance(part.text, str):
-            texts.append(part.text)
+        if part.type == "thinking":
+            thoughts += _texts(part.thinking if isinstance(part.thinking, list) else [part.thinking])
+        else:
+            texts += _texts([each])
     if content and not texts and not thoughts:
         raise InstrumentError("the service answered with parts, none of which is text")
     return "".join(texts), "".join(thoughts)
+
+
+def _texts(parts: Sequence[Any]) -> list[str]:
+    """Return the texts of parts, some of which are their text."""
+    told = (part if isinstance(part, str) else _read(_Part, part).text for part in parts)
+    return [text for text in told if isinstance(text, str)]
 
 
 def _why(document: Any) -> str:

@@ -41,21 +41,25 @@ def proxy_for(base_url: str, environ: Mapping[str, str]) -> Proxy | None:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if is_loopback(host) or urllib.request.proxy_bypass(f"{host}:{port}"):
         return None
-    names = (name for kind in (parts.scheme, "all") for name in (f"{kind}_proxy", f"{kind}_PROXY".upper()))
-    variable = next((name for name in names if environ.get(name, "").strip()), None)
-    if variable is None:
-        return None
-    url = environ[variable].strip()
-    proxy = Proxy(url if "://" in url else f"http://{url}", variable)
+    for kind in (parts.scheme, "all"):
+        for variable in (f"{kind}_proxy", f"{kind}_PROXY".upper()):
+            if url := environ.get(variable, "").strip():
+                return _usable(Proxy(url if "://" in url else f"http://{url}", variable))
+    return None
+
+
+def _usable(proxy: Proxy) -> Proxy:
+    """Return a proxy that can be used. Raises LoadError as `proxy_for` does."""
+    name = proxy.variable
     try:
         there = urlsplit(proxy.url)
-        usable = there.scheme in _PROXY_SCHEMES and there.hostname and there.port != 0 and url.isprintable()
+        usable = there.scheme in _PROXY_SCHEMES and there.hostname and there.port != 0 and proxy.url.isprintable()
     except ValueError:
         usable = False
     if not usable:
-        raise LoadError(f"{variable} is not a valid proxy address; write it like http://host:3128, or unset it")
+        raise LoadError(f"{name} is not a valid proxy address; write it like http://host:3128, or unset it")
     if there.scheme.startswith("socks") and importlib.util.find_spec("socksio") is None:
-        raise LoadError(f"{variable} names a SOCKS proxy, for which a package is missing: pip install 'httpx[socks]'")
+        raise LoadError(f"{name} names a SOCKS proxy, for which a package is missing: pip install 'httpx[socks]'")
     return proxy
 
 
