@@ -178,24 +178,20 @@ def follow(options: argparse.Namespace, source: Path, signals: Signals, asking: 
 
     journal = asking.journal if asking is not None else journal_beside(options.journal, options.output)
     followed: Followed | None = None
-    exit_code, changed_at, seen, waiting, lost = 0, 0.0, None, True, asking is not None
+    watched = _Watched(source)
+    exit_code, lost = 0, asking is not None
     while True:
         begun = time.monotonic()
-        now = _state(source)
-        if now != seen:
-            seen, changed_at, waiting = now, begun, True
-        settled = begun - changed_at >= _SETTLED_S
-        # Once when it has changed, and once more when it has settled.
-        if waiting and (settled or begun == changed_at):
-            waiting = not settled
+        if watched.is_due(begun):
             session = _read_again(read, signals, followed is not None)
-            if session is not None and (followed is None or not followed.goes_on(session)):
-                if followed is not None:
+            if session is not None:
+                if followed is not None and not followed.goes_on(session):
                     note(f"{source} was restarted, or continues from an earlier step")
-                followed = Followed(options, session, asking, journal)
-            if session is not None and followed is not None:
+                    followed = None
+                followed = followed or Followed(options, session, asking, journal)
                 if (standing := followed.recall(session)) is not None:
                     exit_code = max(exit_code, _recalled(options, followed.head, standing))
+                settled = watched.settled
                 exit_code = max(exit_code, _cut(options, followed, session, signals, settled=settled, asking=asking))
                 lost = _told_loss(journal, told=lost)
             if options.output is None and reader_gone():
@@ -250,9 +246,32 @@ def _told_loss(journal: CompactionJournal | None, *, told: bool) -> bool:
     return True
 
 
-def _state(source: Path) -> tuple[int, int] | None:
-    try:
-        status = source.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+class _Watched:
+    """A file that grows: when it is to be read, and whether it has settled, which means that nothing came for a while.
+
+    Attributes:
+        settled: as it was looked at last.
+
+    """
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._seen: tuple[int, int] | None = None
+        self._changed_at, self._waiting, self.settled = 0.0, True, False
+
+    def is_due(self, now: float) -> bool:
+        """Look at it; return True once when it has changed, and once more when it has settled."""
+        if (state := self._state()) != self._seen:
+            self._seen, self._changed_at, self._waiting = state, now, True
+        self.settled = now - self._changed_at >= _SETTLED_S
+        due = self._waiting and (self.settled or now == self._changed_at)
+        if due:
+            self._waiting = not self.settled
+        return due
+
+    def _state(self) -> tuple[int, int] | None:
+        try:
+            status = self._source.stat()
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns

@@ -109,18 +109,7 @@ def print_table(made: Sequence[Compacted]) -> None:
     shown = made[-_MOST_ROWS:]
     firsts = [_first(each) for each in made]
     for each, first in zip(shown, [begun, *firsts][-len(shown) - 1 :], strict=False):
-        remark = each.refused or each.fallback
-        figures = (
-            str(each.cut.after_step),
-            f"{each.tokens_before:,}",
-            f"{each.tokens:,}",
-            _range(first, _first(each) - 1),
-            f"{each.summary_tokens:,}",
-            _range(_first(each), each.steps[-1].step_id if each.steps else 0),
-            f"{tokens_of(each.steps):,}",
-            ("refused: " if each.refused else "") + remark,
-        )
-        table.add_row(*(plain_text(figure) for figure in figures))
+        table.add_row(*map(plain_text, _row(each, first)))
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = _NO_TERMINAL
@@ -129,6 +118,20 @@ def print_table(made: Sequence[Compacted]) -> None:
     cycles = f"{len(made)} cycle{'s' if len(made) > 1 else ''} of {last.method}"
     hidden = f", the last {len(shown)} shown" if len(shown) < len(made) else ""
     note(f"{cycles}{hidden}{f', {refused} refused' if refused else ''}; tokens are estimated")
+
+
+def _row(each: Compacted, first: int) -> tuple[str, ...]:
+    """Return what the table tells of a cycle, of whose steps this was the first."""
+    return (
+        str(each.cut.after_step),
+        f"{each.tokens_before:,}",
+        f"{each.tokens:,}",
+        _range(first, _first(each) - 1),
+        f"{each.summary_tokens:,}",
+        _range(_first(each), each.steps[-1].step_id if each.steps else 0),
+        f"{tokens_of(each.steps):,}",
+        f"refused: {each.refused}" if each.refused else each.fallback,
+    )
 
 
 def _first(each: Compacted) -> int:

@@ -122,6 +122,12 @@ def model_of(options: argparse.Namespace, settings: Settings) -> ChosenModel | N
         _refuse_preselection(options)
         return None
     model = ChosenModel(options, settings)
+    _refuse_service(model, options, settings)
+    return model
+
+
+def _refuse_service(model: ChosenModel, options: argparse.Namespace, settings: Settings) -> None:
+    """Raise InputError where a service is named without an address, or has one and nothing settles who is asked."""
     if options.remote and settings.llm_base_url is None:
         raise InputError("--remote", "no service is configured: set CTXSIFT_LLM_BASE_URL", "see .env.example")
     settled = model.asks_service or options.backend or _named(options, settings).is_here
@@ -129,7 +135,6 @@ def model_of(options: argparse.Namespace, settings: Settings) -> ChosenModel | N
         # Earlier versions asked the service as soon as it had an address: this model may be one of its own.
         hint = f"{CONSENT}; or use --device cpu to run a model on this machine"
         raise InputError("CTXSIFT_LLM_BASE_URL", "is set, but you have not allowed sending output there", hint)
-    return model
 
 
 def _refuse_preselection(options: argparse.Namespace) -> None:

@@ -194,19 +194,24 @@ def print_figures(figures: Figures, redacted: Counter[str], *, as_json: bool) ->
     console.print(table)
 
 
+def _about_steps(figures: Figures) -> Iterator[str]:
+    """Yield what sets some steps apart: how they ended, where they come from, that they were taken back."""
+    ended = {ending: number for ending, number in figures.endings.items() if ending is not StepEnding.COMPLETE}
+    if ended:
+        yield "agent steps: " + ", ".join(f"{number:,} {ending}" for ending, number in ended.items())
+    if figures.copied:
+        yield f"{figures.copied:,} copied from the session that this one branched from"
+    if figures.taken_back:
+        branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
+        yield f"{figures.taken_back:,} taken back, in {branches} that were left for an earlier step"
+
+
 def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]:
     head, usage = figures.head, figures.usage
     yield "session", f"{one_line(_title(head))} ({head.format})"
     steps = ", ".join(f"{number:,} {source}" for source, number in figures.steps.most_common())
     yield "steps", f"{figures.steps.total():,}" + (f": {steps}" if steps else "")
-    ended = {ending: number for ending, number in figures.endings.items() if ending is not StepEnding.COMPLETE}
-    if ended:
-        yield "", "agent steps: " + ", ".join(f"{number:,} {ending}" for ending, number in ended.items())
-    if figures.copied:
-        yield "", f"{figures.copied:,} copied from the session that this one branched from"
-    if figures.taken_back:
-        branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
-        yield "", f"{figures.taken_back:,} taken back, in {branches} that were left for an earlier step"
+    yield from (("", told) for told in _about_steps(figures))
     yield "tool calls", f"{figures.tools.total():,}" + _listed(figures.tools)
     yield "results", f"{figures.results:,}"
     if figures.counted:
