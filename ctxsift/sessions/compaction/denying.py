@@ -229,23 +229,21 @@ def _action(words: Sequence[str], *, is_verb: bool) -> Iterator[Rejection]:
     if not words:
         yield Rejection()
         return
-    first, following = words[0], words[1] if len(words) > 1 else ""
-    if first in POINTING or first in DETERMINERS or first == "no":
+    first, *rest = words
+    does = is_verb or first in _DOING or not (DETERMINERS | POINTING).isdisjoint(rest[:1])
+    if first == "like":
+        # `Not like that` names no thing.
+        yield from _things(rest) if is_verb else ()
+    elif not does or first in POINTING | DETERMINERS | {"no"}:
         yield from _things(words)
-    elif first == "like":
-        if is_verb:
-            yield from _things(words[1:])
-    elif is_verb or first in _DOING or following in DETERMINERS | POINTING:
+    else:
         verb = "" if stem_of(first) in map(stem_of, _DOING) else stem_of(first)
-        rest = list(words[1:])
         while rest and rest[0] in _PARTICLES:
             rest.pop(0)
-        if not [word for word in rest if word not in FILLERS | _ENDS]:
+        if (FILLERS | _ENDS).issuperset(rest):
             yield Rejection((verb,) if verb else (), puts_off="yet" in rest or "now" in rest)
-            return
-        yield from _things(rest, verb)
-    else:
-        yield from _things(words)
+        else:
+            yield from _things(rest, verb)
 
 
 def _things(words: Sequence[str], action: str = "", *, as_fact: bool = False) -> Iterator[Rejection]:

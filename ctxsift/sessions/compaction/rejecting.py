@@ -188,24 +188,26 @@ class _EntrySentences:
 
     def _pointed_at(self, at: int, rejection: Rejection) -> Iterator[_Place]:
         """Yield what the agent announced last, and what the user had ordered with the same words."""
-        last = at - 1
-        while last >= 0 and self._is_by_user(last):
-            last -= 1
-        begin = last
-        while begin >= 0 and not self._is_by_user(begin):
-            begin -= 1
+        last = next((place for place in reversed(range(at)) if not self._is_by_user(place)), -1)
+        before = next((place for place in reversed(range(last)) if self._is_by_user(place)), -1)
         places = [
-            (place, number) for place in range(begin + 1, last + 1) for number in range(len(self.sentences[place]))
+            (place, number) for place in range(before + 1, last + 1) for number in range(len(self.sentences[place]))
         ]
         found = self._announced(places, rejection)
         words = {stem for place, number in found for stem in stems_of(self.sentences[place][number])}
         yield from found
-        while begin >= 0 and words and self._is_by_user(begin) and self._is_open(begin) and not rejection.puts_off:
-            for number, sentence in enumerate(self.sentences[begin]):
+        if words and not rejection.puts_off:
+            yield from self._ordered(before, words)
+
+    def _ordered(self, last: int, words: set[str]) -> Iterator[_Place]:
+        """Yield what the user orders with some words, in the entries in a row of which the given one is the last."""
+        for place in reversed(range(last + 1)):
+            if not (self._is_by_user(place) and self._is_open(place)):
+                return
+            for number, sentence in enumerate(self.sentences[place]):
                 own = {stem_of(word) for word in words_of(sentence) if word not in SMALL_WORDS}
                 if own and len(own & words) >= len(own) * _MOST_OF and _orders(sentence):
-                    yield begin, number
-            begin -= 1
+                    yield place, number
 
     def _is_by_user(self, place: int) -> bool:
         entry = self.entries[place]

@@ -299,29 +299,27 @@ def _holder(text: str) -> tuple[str, ...]:
 
 def _phrases(text: str) -> Iterator[tuple[bool, tuple[str, ...]]]:
     """Yield runs of words that name things, each with whether a preposition before it says what it holds for."""
-    tokens = [token[0] for token in _TOKEN.finditer(text.replace("`", " "))]
+    said = [token[0].casefold() for token in _TOKEN.finditer(text.replace("`", " "))]
     run: list[str] = []
     is_scope = False
-    for at, token in enumerate(tokens):
-        word = token.casefold()
+    for at, (before, word, following) in enumerate(zip(("", *said), said, (*said[1:], ""), strict=False)):
         # Not a verb or adverb: `the update job`, `for nightly builds`.
-        names_thing = (at > 0 and tokens[at - 1].casefold() in _DETERMINERS) or (is_scope and not run)
-        following = tokens[at + 1].casefold() if at + 1 < len(tokens) else ""
-        if word in _OF or word in _AT_THE:
-            yield from _run(run, is_scope=is_scope)
-            run, is_scope = [], word in _OF or following in _DETERMINERS
+        names_thing = before in _DETERMINERS or (is_scope and not run)
+        if word in _OF | _AT_THE:
+            opens_scope = word in _OF or following in _DETERMINERS
         elif word in _DETERMINERS:
-            yield from _run(run, is_scope=is_scope)
-            run, is_scope = [], is_scope and not run
+            opens_scope = is_scope and not run
         elif (
             word in _STOP
             or _DATA_FILE.match(word)
             or (not names_thing and (word.endswith("ly") or _is_verb(word, following, at, begins=not run)))
         ):
-            yield from _run(run, is_scope=is_scope)
-            run, is_scope = [], False
-        elif any(character.isalpha() for character in word):
-            run.append(folded(token))
+            opens_scope = False
+        else:
+            run += [folded(word)] if any(map(str.isalpha, word)) else []
+            continue
+        yield from _run(run, is_scope=is_scope)
+        run, is_scope = [], opens_scope
     yield from _run(run, is_scope=is_scope)
 
 

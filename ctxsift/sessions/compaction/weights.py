@@ -155,11 +155,7 @@ def weight_of(line: MessageLine, names: int) -> float:
     """Return how much a line with so many names matters; about 0 for an announcement, above 6 for a reason."""
     text = line.text
     words = len(_WORD.findall(text))
-    weight = 1.0 + 0.4 * min(names, 5)
-    if line.by_user:
-        weight += 1.0 + (1.5 if line.is_reply or ORDER.search(text) else 0.0) + (0.5 if BAN.search(text) else 0.0)
-    elif line.is_report:
-        weight += 1.5
+    weight = 1.0 + 0.4 * min(names, 5) + _weight_of_speaker(line)
     weight += sum(gain for cue, gain in _GAINS if cue.search(text))
     weight -= sum(loss for cue, loss in _LOSSES if cue.match(text))
     if not line.by_user:
@@ -173,3 +169,10 @@ def weight_of(line: MessageLine, names: int) -> float:
     elif words < 7 and not names:
         weight -= 0.5
     return weight
+
+
+def _weight_of_speaker(line: MessageLine) -> float:
+    """Return what a line gains by who says it: the user, who may order or forbid something, or a report of an agent."""
+    if not line.by_user:
+        return 1.5 if line.is_report else 0.0
+    return 1.0 + (1.5 if line.is_reply or ORDER.search(line.text) else 0.0) + (0.5 if BAN.search(line.text) else 0.0)
