@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from ctxsift.terminal import one_line
 
 _MOST_SHOWN = 800
+# The share of letters from which on two words are the same but for a slip, wherever it is.
+_ALIKE = 0.8
 
 
 class CtxsiftError(Exception):
@@ -114,13 +116,28 @@ class WorkerTimeoutError(InstrumentError):
         super().__init__(f"no answer within {seconds:g} s; the model process was ended")
 
 
-def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
-    """Return 'did you mean a, b?' for the known words nearest to `word`, or else what is known."""
+def near_names(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
+    """Return the known words that `word` may be a slip for, nearest first.
+
+    Likeness alone takes `vscode` for `codex`: where little of a word is right, its beginning must be, or all of it.
+    """
     import difflib
 
+    # The dashes of options are no letters that they share.
+    short, names = word[:100].lstrip("-"), {name.lstrip("-"): name for name in sorted(known)}
+
+    def is_slip(name: str) -> bool:
+        is_alike = difflib.SequenceMatcher(None, name, short).ratio() >= _ALIKE
+        return is_alike or name[:1] == short[:1] or short in name or name in short
+
+    found = difflib.get_close_matches(short, names, n=4 * limit, cutoff=0.5)
+    return [names[name] for name in found if is_slip(name)][:limit]
+
+
+def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:
+    """Return 'did you mean a, b?' for the known words nearest to `word`, or else what is known."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(word[:100], names, n=limit, cutoff=0.5)
-    if near:
+    if near := near_names(word, names, limit=limit):
         return f"did you mean {', '.join(near)}?"
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"known: {shown}" if names else "there are none"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ctxsift.cli.parser import SuggestingParser
 from ctxsift.errors import InputError
 from ctxsift.streams import guard_streams, stdout_loss
 from ctxsift.terminal import tell
@@ -24,12 +25,12 @@ Handler = Callable[[argparse.Namespace], int]
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
 
-class BenchmarkParser(argparse.ArgumentParser):
+class BenchmarkParser(SuggestingParser):
     """Refuses in one line, like every other bad input."""
 
     def error(self, message: str) -> NoReturn:
         """Leave with EXIT_USAGE."""
-        tell(f"error: {message}; see --help")
+        tell(f"error: {self.suggesting(message)}; see --help")
         self.exit(EXIT_USAGE)
 
 

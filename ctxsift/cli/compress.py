@@ -14,6 +14,7 @@ from ctxsift.cli.parser import (
     DEFAULT_MIN_BYTES,
     EXTRACT,
     PACKAGED_MODEL,
+    STRAY,
     CommandParser,
     exit_code,
     size,
@@ -72,7 +73,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         usage="%(prog)s [OPTION ...] INSTRUCTION [-- COMMAND [ARGUMENT ...]]",
         epilog=_EXAMPLES,
     )
-    one.set_defaults(handler=run)
+    one.set_defaults(handler=run, **{STRAY: []})
     one.add_argument("wanted", metavar="INSTRUCTION", help="what you want to know about the output, in plain words")
     one.add_argument(
         "--intent",

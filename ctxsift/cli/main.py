@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: Signals) -> int:
-    from ctxsift.cli.parser import EXIT_USAGE
+    from ctxsift.cli.parser import EXIT_USAGE, STRAY
     from ctxsift.cli.passing import note, refuse
     from ctxsift.errors import CtxsiftError, InputError
 
@@ -107,6 +107,8 @@ def _run(arguments: list[str], signals: Signals) -> int:
     named = "".join(arguments[:1])
     try:
         options = build_parser(named).parse_args(arguments[:at])
+        if stray := getattr(options, STRAY, []):
+            raise InputError(named, "a command comes behind `--`", f"try: {_meant(arguments[:at], stray, command)}")
         if command and named not in _TAKING_COMMANDS:
             raise InputError("--", f"{named} takes no command", "leave out `--` and what follows it")
     except CtxsiftError as error:
@@ -127,3 +129,13 @@ def _run(arguments: list[str], signals: Signals) -> int:
     if (loss := stdout_loss()) is not None:
         note(f"not all of the output could be written ({loss.strerror or loss})")
     return exit_code
+
+
+def _meant(before: list[str], stray: list[str], command: list[str]) -> str:
+    """Return the whole line with `--` in front of the words of a command, and of what followed its own `--`."""
+    import shlex
+
+    ours = before[:]
+    for word in reversed(stray):
+        del ours[len(ours) - 1 - ours[::-1].index(word)]
+    return shlex.join(["ctxsift", *ours, "--", *stray, *(["--", *command] if command else [])])

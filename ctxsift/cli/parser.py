@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 
-from ctxsift.errors import CtxsiftError, did_you_mean
+from ctxsift.errors import CtxsiftError, did_you_mean, near_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,13 @@ DEFAULT_MIN_BYTES, DEFAULT_MAX_BYTES = 4096, 8000
 DEFAULT_QUESTION = "errors, failures, warnings, result"
 # Set to 0, nothing is shortened.
 SWITCH = "CTXSIFT"
+# Where the parser of a subcommand that takes a command leaves words that stand in front of `--`.
+STRAY = "stray"
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
 _MOST_SECONDS = 86_400
 # As argparse says it; later versions of Python quote the choices no more.
 _CHOICES = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+_UNKNOWN = re.compile(r"unrecognized arguments: (--[^\s=]+)")
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -42,18 +45,44 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=(width if width > 0 else 80) - 2)
 
 
-class CommandParser(argparse.ArgumentParser):
-    """Refuses bad usage in one line, like every other bad input, and names what was probably meant."""
+class SuggestingParser(argparse.ArgumentParser):
+    """Names what was probably meant where an option or a choice is unknown.
+
+    Where there is a default for STRAY, words in front of `--` are left there: they may be a command.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse; what nobody knows is refused here, by the parser whose options they might have been."""
+        found, left = super().parse_known_args(args, namespace)
+        if left and self.get_default(STRAY) is not None and not left[0].startswith("-"):
+            setattr(found, STRAY, left)
+        elif left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, []
+
+    def suggesting(self, message: str) -> str:
+        """Return a message of argparse with the near names of what is unknown."""
+        if choice := _CHOICES.search(message):
+            known = [word.strip(" '") for word in choice[2].split(",")]
+            return f"{message[: choice.start()]}invalid choice: {choice[1][:40]!r}; {did_you_mean(choice[1], known)}"
+        if unknown := _UNKNOWN.search(message):
+            # An option that is not shown is an old name.
+            shown = [action for action in self._actions if action.help != argparse.SUPPRESS]
+            names = [name for action in shown for name in action.option_strings if name.startswith("--")]
+            near = near_names(unknown[1], names)
+            return f"{message}; did you mean {', '.join(near)}?" if near else message
+        return message
+
+
+class CommandParser(SuggestingParser):
+    """Refuses bad usage in one line, like every other bad input."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": HelpFormatter} | options)
 
     def error(self, message: str) -> NoReturn:
         """Raise CtxsiftError; whoever catches it still has what was piped in to pass on."""
-        if choice := _CHOICES.search(message):
-            known = [word.strip(" '") for word in choice[2].split(",")]
-            message = f"{message[: choice.start()]}invalid choice: {choice[1][:40]!r}; {did_you_mean(choice[1], known)}"
-        raise CtxsiftError(f"{message}; see {self.prog} --help")
+        raise CtxsiftError(f"{self.suggesting(message)}; see {self.prog} --help")
 
 
 def exit_code(text: str) -> int:

@@ -5,6 +5,7 @@ The command is started, read and ended as `ctxsift compress` does it. No model i
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from ctxsift.cli.parser import (
@@ -12,6 +13,7 @@ from ctxsift.cli.parser import (
     DEFAULT_MIN_BYTES,
     DEFAULT_QUESTION,
     EXIT_USAGE,
+    STRAY,
     SWITCH,
     CommandParser,
     size,
@@ -24,8 +26,6 @@ from ctxsift.errors import InputError
 # What picks lines takes long to import, and most output is short: ctxsift/shortening.py.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-
     from ctxsift.cli.signals import Signals
     from ctxsift.cli.source import InputSource
 
@@ -70,6 +70,8 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         epilog=_EPILOG,
     )
     one.set_defaults(handler=run)
+    # All that follows the first word, so that no option of the command is taken for one of ours.
+    one.add_argument(STRAY, nargs=argparse.REMAINDER, default=[], help=argparse.SUPPRESS)
     one.add_argument(
         "-q",
         "--question",

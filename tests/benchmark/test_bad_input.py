@@ -61,7 +61,7 @@ def test_matrix_of_another_shape(runner: Run, tmp_path: Path, document: Any, exp
         ({"concurrency": True}, "/scenarios/0/concurrency: expected a whole number, got true or false"),
         ({"enabled": "yes"}, "/scenarios/0/enabled: expected true or false, got a string"),
         ({"model": "  "}, "/scenarios/0/model: is empty"),
-        ({"track": "cpus"}, "/scenarios/0/track: 'cpus' is unknown; did you mean cpu, gpu?"),
+        ({"track": "cpus"}, "/scenarios/0/track: 'cpus' is unknown; did you mean cpu?"),
         ({"device": "cuda"}, "/scenarios/0/device: 'cuda' does not go with track cpu; write 'cpu'"),
         ({"track": "gpu", "gguf_filename": None}, "/scenarios/0/device: 'cpu' does not go with track gpu"),
         ({"gguf_filename": None, "model": "owner/name"}, "/scenarios/0/gguf_filename: required field is missing"),
@@ -139,7 +139,10 @@ def test_nothing_selected(runner: Run, tmp_path: Path) -> None:
 
 
 def test_unknown_option_is_usage(runner: Run, tmp_path: Path) -> None:
-    assert "error: unrecognized arguments: --scenaris x; see --help" in refused(runner, "--scenaris", "x")
+    told = "error: unrecognized arguments: --scenaris x; did you mean --scenario"
+    assert told in refused(runner, "--scenaris", "x")
+    assert "--maxcases 3; did you mean --max-cases" in refused(runner, "--maxcases", "3")
+    assert "error: unrecognized arguments: --zzz; see --help" in refused(runner, "--zzz")
     assert "argument --max-cases: invalid int value: 'abc'" in refused(runner, "--max-cases", "abc")
 
 

@@ -127,6 +127,13 @@ def test_the_model_may_come_from_the_environment(tmp_path: Path, monkeypatch: py
     assert subprocess.run(command, input=LONG, capture_output=True, check=True).stdout == f"{ANSWER}\n".encode()
 
 
+def test_a_command_without_dashes_is_told_where_it_goes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ctxsift", "compress", "what failed?", "--json", "pytest", "-k", "cart"]
+    done = subprocess.run(command, input=LONG, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, LONG)
+    assert b"try: ctxsift compress 'what failed?' --json -- pytest -k cart\n" in done.stderr
+
+
 @pytest.mark.slow
 def test_the_version_is_told() -> None:
     done = subprocess.run([sys.executable, "-m", "ctxsift", "--version"], capture_output=True, text=True, check=True)

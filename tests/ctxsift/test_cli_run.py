@@ -189,6 +189,22 @@ def test_a_line_is_run_by_the_shell_of_the_user(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("pytest", "run -- pytest"),
+        ("pytest -v", "run -- pytest -v"),
+        # Options of the command that are ours, too, or look like it.
+        ("--max-bytes 99 make -c x --raw -q", "run --max-bytes 99 -- make -c x --raw -q"),
+        ("-q 'which failed?' pytest -- -k cart", "run -q 'which failed?' -- pytest -- -k cart"),
+    ],
+)
+def test_a_command_without_dashes_is_told_where_it_goes(arguments: str, meant: str) -> None:
+    done = call(*shlex.split(arguments))
+    said = f"ctxsift: run: a command comes behind `--`; try: ctxsift {meant}\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", said)
+
+
+@pytest.mark.parametrize(
     "arguments", [(), ("-c", "touch ran", "--", "touch", "ran"), ("--frob", "--", "touch", "ran"), ("touch", "ran")]
 )
 def test_bad_usage_runs_nothing(arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,7 +238,7 @@ def test_what_cannot_be_judged_is_unscored_and_counted(tmp_path: Path, capsys: p
             ["--judge", "scripted", "--judge-gguf", "m.gguf"],
             "--judge-gguf: has no effect together with --judge scripted",
         ),
-        (["--judge", "scriptd"], "--judge scriptd: is not a row of matrix.json; did you mean scripted, no-script?"),
+        (["--judge", "scriptd"], "--judge scriptd: is not a row of matrix.json; did you mean scripted?"),
         (["--judge", "ruls"], "--judge ruls: is not a row of matrix.json; did you mean rules?"),
         (["--judge", "x", "--matrix", "none.json"], "none.json: no such file"),
         (

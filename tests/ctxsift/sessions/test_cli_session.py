@@ -187,7 +187,10 @@ def test_convert(tmp_path: Path) -> None:
     [
         ([], "the following arguments are required: ACTION; see ctxsift session --help"),
         (["shwo"], "argument ACTION: invalid choice: 'shwo'; did you mean show?"),
-        (["show", "--stp", "1"], "unrecognized arguments: --stp"),
+        (
+            ["show", "--stp", "1"],
+            "unrecognized arguments: --stp; did you mean --step?; see ctxsift session",
+        ),
         (["show", "--step", "0"], "argument --step: '0' is not a whole number of at least 1"),
         (["show", "s", "--step", "9"], "--step 9: no such step; give a number from 1 to 3"),
         (["show", "missing.jsonl"], "missing.jsonl: no such file"),
