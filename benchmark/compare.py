@@ -23,7 +23,7 @@ from benchmark.cli.command import (
     command_parser,
     print_json,
     run_command,
-    tell_of_packaged,
+    settle_shown_results,
 )
 from benchmark.cli.console import terminal
 from benchmark.record.read import StoredResult, find_results
@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    tell_of_packaged(options.paths)
+    settle_shown_results(options)
     results = find_results(options.paths)
     names = " ".join(map(str, options.paths))
     if len(results) < 2:

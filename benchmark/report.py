@@ -22,7 +22,7 @@ from benchmark.cli.command import (
     positive,
     print_json,
     run_command,
-    tell_of_packaged,
+    settle_shown_results,
 )
 from benchmark.cli.console import terminal
 from benchmark.grading.result import part_of
@@ -131,7 +131,7 @@ def _show(options: argparse.Namespace) -> int:
         raise InputError("--top", "has no effect without --items or --cases", "add one of these options")
     needs = None if options.choose is None else needs_of(options.choose)
     left_out: list[InputError] = []
-    tell_of_packaged(options.paths)
+    settle_shown_results(options)
     results = list(iterate_results(options.paths, skip=left_out.append))
     left_out = [error for error in left_out if not isinstance(error, ForeignFileError)]
     if not results:

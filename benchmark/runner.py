@@ -52,6 +52,7 @@ _EXAMPLES = f"""\
 Without --scenario or --phase, all enabled scenarios run. The phases in matrix.json are
   {", ".join(PHASES)}
 """
+_FULL_MARKS = "100.0"
 _LISTED = "scenario track phase model quantization"
 _EXIT_CODES = "0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or input, 130 interrupted"
 
@@ -137,6 +138,7 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
         if stop.requested:
             _tell_interruption(planned, ran, options)
             return EXIT_INTERRUPTED
+    _tell_of_gold([result for each in ran for result in each.results])
     if not planned.groups and not restored and faults.code == EXIT_OK:
         tell(f"nothing to resume below {options.resume}; every run is complete")
     return max(*codes, faults.code)
@@ -277,6 +279,18 @@ def _run_one_group(
     if group.shard and not stop.requested:
         tell(f"when all shards are complete, run: python -m benchmark.merge {shlex.quote(str(options.output_dir))}")
     return _Ran(group, results)
+
+
+def _tell_of_gold(results: Sequence[StoredResult]) -> None:
+    """Say whether gold got full marks, where it was run: if not, no other score can be believed."""
+    from benchmark.grading.baselines import GOLD
+
+    for result in results:
+        recovered = result.record.summary.recovered
+        if result.is_reference and result.record.scenario.model == GOLD and recovered is not None:
+            score = f"{recovered.final_score:.1f}"
+            why = f"but it must be {_FULL_MARKS}; to see why: python -m benchmark.corpus check"
+            show(f"{result.name}: {score}, {'as it must be' if score == _FULL_MARKS else why}")
 
 
 def _restore(planned: Planned, faults: _Faults) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import re
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,6 +25,10 @@ PACKAGED_RESULTS = Path(__file__).parents[1] / "packaged_results"
 PUBLISHED_RESULTS = Path(__file__).parents[1] / "published_results"
 PUBLISHED = "published"
 Handler = Callable[[argparse.Namespace], int]
+_CONTROL_TRACK = "control"
+# Of a result file, where its scenario is told.
+_BEGINNING = 4096
+_TRACK = re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"scenario":\s*\{[^{}]{0,2000}?"track":\s*"(\w+)"')
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
 
 
@@ -64,10 +71,10 @@ def add_shown_results(parser: argparse.ArgumentParser) -> None:
     """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
     what = (
         f"results tree, run folder or result file, or `{PUBLISHED}`: the 28 published results "
-        "(docs/published-models.md); default: results/ if it exists, otherwise the runs that ship with the benchmark"
+        "(docs/published-models.md); default: results/ if it exists; without results of models there, the runs that "
+        "ship with the benchmark"
     )
-    default = [DEFAULT_RESULTS if DEFAULT_RESULTS.is_dir() else PACKAGED_RESULTS]
-    parser.add_argument("paths", nargs="*", type=shown_results, default=default, metavar="PATH", help=what)
+    parser.add_argument("paths", nargs="*", type=shown_results, default=[], metavar="PATH", help=what)
 
 
 def shown_results(text: str) -> Path:
@@ -76,10 +83,48 @@ def shown_results(text: str) -> Path:
     return PUBLISHED_RESULTS if text == PUBLISHED and not path.exists() else path
 
 
-def tell_of_packaged(paths: Sequence[Path]) -> None:
-    """Say so where the results to show are the packaged ones."""
-    if PACKAGED_RESULTS in paths:
-        tell(f"no {DEFAULT_RESULTS}/ folder here; showing the runs that ship with the benchmark (docs/models.md)")
+def settle_shown_results(options: argparse.Namespace) -> None:
+    """Replace `options.paths` by the results to show where none are named, and say so where packaged ones are shown.
+
+    Controls alone, which check an installation, leave nothing to look at: the packaged results stand beside them.
+    """
+    shipped = "the runs that ship with the benchmark (docs/models.md)"
+    if options.paths:
+        return
+    if not DEFAULT_RESULTS.is_dir():
+        tell(f"no {DEFAULT_RESULTS}/ folder here; showing {shipped}")
+        options.paths = [PACKAGED_RESULTS]
+    elif _holds_controls_alone(DEFAULT_RESULTS):
+        tell(f"{DEFAULT_RESULTS}/ contains only reference rows; showing them beside {shipped}")
+        options.paths = [DEFAULT_RESULTS, PACKAGED_RESULTS]
+    else:
+        options.paths = [DEFAULT_RESULTS]
+
+
+def _holds_controls_alone(folder: Path) -> bool:
+    """Say whether the results below a folder are all of controls, and there are some; nothing is read whole."""
+    found = False
+    # Controls come early in the alphabet.
+    for file in sorted(folder.rglob("*.json*"), reverse=True):
+        track = _track_of(file)
+        if track not in (None, _CONTROL_TRACK):
+            return False
+        found |= track is not None
+    return found
+
+
+def _track_of(file: Path) -> str | None:
+    """Return the track of a result file, which stands at its beginning; None of any other file."""
+    try:
+        if not file.is_file():
+            return None
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
+            begin = opened.read(_BEGINNING)
+    except (OSError, EOFError, zlib.error):
+        # Whoever reads it says what is wrong with it.
+        return None
+    track = _TRACK.match(begin.lstrip())
+    return track[1].decode() if track else None
 
 
 def add_dataset(parser: argparse._ActionsContainer) -> None:

@@ -31,6 +31,7 @@ from benchmark.corpus.loader import DEFAULT_CORPUS, load_corpus
 from benchmark.corpus.quotas import Quota, quotas
 from benchmark.corpus.variants import variant_of
 from benchmark.render.figures import counted
+from benchmark.scoring.said import is_prose
 from benchmark.statements.model import Within
 from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import encoded
@@ -122,6 +123,7 @@ def _check_cases(corpus: Corpus, only: Set[str]) -> bool:
 
     findings = list(check_each([case for case in corpus.cases if case.case_id in only], Embedder()))
     wrong, told = _tell_findings(findings, packaged=corpus.path == DEFAULT_CORPUS)
+    _tell_wording([case for case in corpus.cases if case.case_id in only])
     show(f"{len(only)} of {len(corpus.cases)} cases: {told}")
     return not wrong
 
@@ -146,6 +148,7 @@ def _check_corpus(corpus: Corpus) -> bool:
     if found:
         _print_quotas(found)
         told += f", {missed} quotas missed"
+    _tell_wording(corpus.cases)
     show(f"{counted(len(corpus.cases), 'case')} on {counted(captures, 'capture')}: {told}")
     return not wrong and not missed
 
@@ -157,6 +160,15 @@ def _tell_findings(findings: Sequence[CorpusFinding], *, packaged: bool) -> tupl
     _print_findings(warnings, "warning, by a rule of the packaged corpus: ")
     _print_findings(wrong)
     return len(wrong), f"{len(wrong)} findings" + (f", {len(warnings)} warnings" if warnings else "")
+
+
+def _tell_wording(cases: Sequence[Case]) -> None:
+    """Say, as a run will, which cases in prose have no statements: that is allowed, and seldom meant."""
+    from benchmark.render.notes import wording_note
+
+    prose = [case for case in cases if is_prose(case)]
+    if worded := sum(not case.statements for case in prose):
+        show(wording_note(worded, len(prose)))
 
 
 def _print_findings(findings: Iterable[CorpusFinding], before: str = "") -> None:

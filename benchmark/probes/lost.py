@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmark.probes.generating import generated
 from benchmark.probes.measuring import ProbedSubject, measure
 from benchmark.probes.model import ProbeType
-from benchmark.probes.own import GIVEN, lost_by_methods
+from benchmark.probes.own import GIVEN, lost_by_methods, told_once
 from benchmark.probes.states import ProbeState
 from ctxsift.errors import InputError
 from ctxsift.sessions.compaction.controls import GivenSummary
@@ -94,9 +94,14 @@ def loss_of(path: Path) -> Loss:
     # The budget limits methods that make summaries; this one is given whole.
     result = measure(subject, GIVEN, budget=0, made=GivenSummary(last.summary))
     (row,) = lost_by_methods([subject], {GIVEN: [result]})
-    dropped = [Dropped(each.type, each.step, each.text, each.state is ProbeState.OTHER_WORDS) for each in row.examples]
-    dropped.sort(key=lambda each: (each.reworded, _ORDER.index(each.type), each.step))
-    return Loss(last.after_step, sum(row.asked.values()), tuple(dropped))
+    examples = sorted(
+        row.examples, key=lambda each: (each.state is ProbeState.OTHER_WORDS, _ORDER.index(each.type), each.step)
+    )
+    found = told_once(examples)
+    dropped = [Dropped(each.type, each.step, each.text, each.state is ProbeState.OTHER_WORDS) for each in found]
+    # Rules of two types may ask for one sentence: it counts once, among what was asked as among what is lost.
+    asked = {(each.probe.evidence[-1], *(s.says for s in each.probe.statements)) for each in subject.asked}
+    return Loss(last.after_step, len(asked), tuple(dropped))
 
 
 def _last(path: Path, session: Session) -> Compaction:

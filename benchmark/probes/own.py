@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,6 +151,14 @@ def lost_by_methods(subjects: Sequence[ProbedSubject], results: Mapping[str, Seq
     posed = posed_by_id(each for subject in subjects for each in subject.posed)
     rows = (_lost(name, subjects, made, posed) for name, made in results.items())
     return sorted(rows, key=lambda each: (each.own_words, each.share is None, each.share or 0, each.tokens))
+
+
+def told_once(examples: Iterable[Example]) -> list[Example]:
+    """Return examples without those whose sentence came before: rules of two types ask for the same one."""
+    first: dict[tuple[str, int, str], Example] = {}
+    for each in examples:
+        first.setdefault((each.session, each.step, each.text), each)
+    return list(first.values())
 
 
 def shown_examples(rows: Sequence[Lost]) -> Lost:

@@ -10,7 +10,7 @@ from benchmark.cli.console import terminal
 from benchmark.probes.fetched import FetchedAgain, fetched_again
 from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import ProbeType
-from benchmark.probes.own import Lost, shown_examples
+from benchmark.probes.own import Lost, shown_examples, told_once
 from benchmark.probes.states import ProbeState
 from benchmark.render.figures import MISSING, counted, form_text
 from benchmark.render.terminal import print_table
@@ -80,11 +80,13 @@ def _further(found: Sequence[object], *, whole: bool) -> str:
 def _show_examples(row: Lost, *, name_sessions: bool, whole: bool) -> None:
     show(f"\nat the end, with {row.method}: {', '.join(f'{count} {state}' for state, count in row.at_end.items())}")
     for state, beside in _BESIDE.items():
-        found = [each for each in row.examples if each.state is state]
+        examples = [each for each in row.examples if each.state is state]
+        found = told_once(examples)
         if found:
             count = len(found) if whole else min(len(found), SHOWN)
             shown = "" if count == len(found) else f"; the first {count} are shown"
-            show(f"\n{state} at the end, with {row.method}: {len(found)}{shown}")
+            sentences = "" if len(found) == len(examples) else f" questions about {counted(len(found), 'sentence')}"
+            show(f"\n{state} at the end, with {row.method}: {len(examples)}{sentences}{shown}")
         for each in found if whole else found[:SHOWN]:
             where = f"{each.session}, step {each.step}" if name_sessions else f"step {each.step}"
             show(f"  {one_line(f'{where}: {each.text}')}")
@@ -138,6 +140,6 @@ def _examples_json(row: Lost, state: ProbeState) -> list[dict[str, Any]]:
     return [
         {"session": each.session, "step": each.step, "text": each.text}
         | ({_BESIDE[state]: each.found} if each.found else {})
-        for each in row.examples
+        for each in told_once(row.examples)
         if each.state is state
     ]

@@ -19,6 +19,8 @@ R = TypeVar("R", bound=Record)
 _DAMAGED = "the file is damaged; take it from a backup"
 _VERSION = "schema_version"
 _MEGABYTE = 1_000_000
+# Blanks, and the mark of UTF-8.
+_BEFORE_JSON = b" \t\r\n\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class RecordFile(Generic[R]):
     def document(self, path: Path) -> object:
         """Return the JSON of a file, which may be anything. Raises InputError where it is none."""
         content = read_bytes(path, self.hint, most_mb=self.most_mb)
+        if content.strip() and not content.lstrip(_BEFORE_JSON).startswith((b"{", b"[")):
+            # A damaged file of ours still begins as one.
+            raise InputError(str(path), f"is not a {self.name} (not JSON)", self.hint)
         try:
             return decode(content, once=True)
         except json.JSONDecodeError as error:
@@ -68,7 +73,9 @@ class RecordFile(Generic[R]):
     def record(self, path: Path, document: object) -> R:
         """Return the record in a document. Raises InputError naming `path`, the place in it and what is wrong."""
         if not isinstance(document, dict):
-            raise InputError(str(path), f"is not a {self.name} (not a JSON object)", _DAMAGED)
+            raise InputError(str(path), f"is not a {self.name} (not a JSON object)", self.hint)
+        if not document.keys() & set(self.kind.__struct_encode_fields__):
+            raise InputError(str(path), f"is not a {self.name} (none of its fields)", self.hint)
         version = document.get(_VERSION)
         # A version may be anything in a damaged file; `in` would take True for 1.
         known = type(version) is int and 1 <= version <= self.version

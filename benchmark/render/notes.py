@@ -212,13 +212,18 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+def wording_note(worded: int, prose: int) -> str:
+    """Return in one line how many of some cases in prose have no statements, and what that means."""
+    verb = "has" if worded == 1 else "have"
+    return f"{worded} of {counted(prose, 'prose case')} {verb} no statements: {BY_WORDING}"
+
+
 def wording_notes(result: StoredResult) -> list[str]:
     """Return in one line which cases have no statements, and the score with and without them; nothing if all have."""
     prose = [case.by_wording for case in result.cases.values() if case.by_wording is not None]
     if not any(prose):
         return []
-    verb = "has" if sum(prose) == 1 else "have"
-    found = [f"{sum(prose)} of {counted(len(prose), 'prose case')} {verb} no statements: {BY_WORDING}"]
+    found = [wording_note(sum(prose), len(prose))]
     # Apart, because it differs from result to result, and the first line does not.
     if not result.is_reference and (parts := judged(result)):
         true, worded = (f"{part.score:.1f} over {counted(len(part.result.cases), 'case')}" for part in parts)

@@ -24,6 +24,8 @@ from benchmark.record.result import InstrumentFailure, Outcome
 from benchmark.record.views import ScoredView
 from benchmark.scoring import scenario_score
 from ctxsift.backends.base import CANARY, LoadInfo
+from ctxsift.backends.command import UNKNOWN_VERSION
+from ctxsift.backends.registry import COMMAND
 from ctxsift.rich_text import beginning, plain_text
 from ctxsift.terminal import one_line
 
@@ -97,6 +99,12 @@ class ScenarioProgress:
         """Tell what was loaded, and what is unusual about it."""
         self._started = time.monotonic()
         self._bars.update(self._task, note="")
+        if not load.context_tokens:
+            # No model: of a program, or a rule of ours, nothing is loaded.
+            if load.backend == COMMAND:
+                version = "" if load.engine_version == UNKNOWN_VERSION else f" {load.engine_version}"
+                self._say(f"{scenario.name}: runs the program {load.engine}{version}")
+            return
         note = f"; chat template {load.chat_template}: {load.chat_template_note}" if load.chat_template_note else ""
         canary = f"; {load.settings[CANARY]}" if CANARY in load.settings else ""
         threads = f", {load.threads} threads" if load.threads else ""

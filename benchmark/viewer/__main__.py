@@ -20,7 +20,7 @@ from benchmark.cli.command import (
     add_shown_results,
     command_parser,
     run_command,
-    tell_of_packaged,
+    settle_shown_results,
 )
 from benchmark.matrix import Track
 from benchmark.record.paths import journals_below, result_beside
@@ -122,11 +122,11 @@ def _check(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     _check(options)
     url = options.url and checked_url(options.url)
+    settle_shown_results(options)
     if options.watch:
         return _watch(options)
     if options.publish:
         refuse_foreign(options.publish)
-    tell_of_packaged(options.paths)
     skipped: list[InputError] = []
     unread: list[InputError] = []
     gathered = _gathered(options.paths, skipped, unread)

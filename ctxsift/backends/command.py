@@ -31,6 +31,8 @@ from ctxsift.terminal import one_line
 # The first requests are put twice, to find programs whose answer changes by itself.
 _PUT_TWICE = 3
 _VERSION_TIMEOUT_S = 30.0
+# As the version of a program that does not tell it.
+UNKNOWN_VERSION = "unknown"
 _LINE = Request("ok\n", "What does it say?", Intent.SUMMARY, "echo ok", 0)
 _CHANGES = "two answers to the same request differ"
 _NOT_UTF8 = "the answer is not UTF-8"
@@ -105,7 +107,7 @@ class CommandBackend:
         name = Path(program.command[0]).name
         settings = {"program": program.answering, "sha256": hashes(program.command, self._command)}
         return replace(
-            reference_load_info(COMMAND, self._version() or "unknown"),
+            reference_load_info(COMMAND, self._version() or UNKNOWN_VERSION),
             engine=name,
             threads=0,
             load_ms=reply.ran.wall_ms,

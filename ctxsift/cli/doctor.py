@@ -11,7 +11,7 @@ from ctxsift.errors import InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -30,7 +30,8 @@ The command checks
   ctxsift entry, and does the program that the entry calls exist
   ctxsift hook, once for each agent, with a test output that is not stored
 
-It changes no settings, and does not run the command of any entry.
+A dash marks what is not there; agents of which nothing is here share one line. The command changes no settings, and
+does not run the command of any entry.
 
 exit code: 0 no problem found, even if no agent has the entry; 2 the arguments are wrong
   1  something is wrong; the line marked WRONG says what
@@ -43,6 +44,9 @@ class DoctorFinding:
 
     Attributes:
         ok: nothing is wrong with it.
+        absent: it is not there, which is no fault.
+        agent: the program that it is about; empty where it is about ctxsift itself.
+        is_test: it is what our hook answered.
         values: for who reads JSON.
 
     """
@@ -51,6 +55,14 @@ class DoctorFinding:
     ok: bool
     says: str
     values: dict[str, Any] = field(default_factory=dict)
+    absent: bool = False
+    agent: str = ""
+    is_test: bool = False
+
+    @property
+    def mark(self) -> str:
+        """For a person."""
+        return "WRONG" if not self.ok else "-" if self.absent else "ok"
 
 
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
@@ -71,8 +83,30 @@ def run(options: argparse.Namespace, command: list[str], signals: Signals) -> in
         found_values = [{"about": each.about, "ok": each.ok, "says": each.says} | each.values for each in found]
         show_json({"ok": ok, "findings": found_values})
     else:
-        show_columns([(each.about, "ok" if each.ok else "WRONG", each.says) for each in found])
+        show_columns([(each.about, each.mark, each.says) for each in _for_people(found)])
     return 0 if ok else EXIT_PROBLEM
+
+
+def _for_people(found: Sequence[DoctorFinding]) -> Iterator[DoctorFinding]:
+    """Yield findings; agents of which nothing is here, and with which nothing is wrong, share the last line."""
+    of_agents: dict[str, list[DoctorFinding]] = {}
+    for each in found:
+        if each.agent:
+            of_agents.setdefault(each.agent, []).append(each)
+        else:
+            yield each
+    away = []
+    for findings in of_agents.values():
+        # A hook that answers says nothing about whether its agent is here.
+        if all(each.ok and (each.absent or each.is_test) for each in findings):
+            away.append(findings[0])
+        else:
+            yield from findings
+    if away:
+        names = ", ".join(each.says.partition(":")[0] for each in away)
+        passed = " (their self-tests passed)" if any(each.is_test for each in found) else ""
+        says = f"not on the PATH, and without settings of ctxsift: {names}{passed}"
+        yield DoctorFinding("other agents", True, says, absent=True)
 
 
 def _findings(signals: Signals) -> Iterator[DoctorFinding]:
@@ -125,7 +159,8 @@ def _host(host: Host | PluginHost) -> DoctorFinding:
     import shutil
 
     path = shutil.which(host.name)
-    return DoctorFinding(host.name, True, f"{host.title}: {path or 'is not on the PATH'}", {"path": path})
+    says = f"{host.title}: {path or 'is not on the PATH'}"
+    return DoctorFinding(host.name, True, says, {"path": path}, absent=path is None, agent=host.name)
 
 
 def _settings(host: Host | PluginHost) -> Iterator[DoctorFinding]:
@@ -145,10 +180,11 @@ def _settings(host: Host | PluginHost) -> Iterator[DoctorFinding]:
                 ok, says, commands = _entry(host, path, init)
             if path not in seen:
                 values = {"settings": str(path), "commands": commands}
-                yield DoctorFinding(about, ok, f"{path}: {says}", values)
+                absent = ok and not commands
+                yield DoctorFinding(about, ok, f"{path}: {says}", values, absent=absent, agent=host.name)
             seen.add(path)
         except InputError as error:
-            yield DoctorFinding(about, False, str(error))
+            yield DoctorFinding(about, False, str(error), agent=host.name)
 
 
 def _plugin(host: PluginHost, path: Path, init: str) -> tuple[bool, str, list[str]]:
@@ -203,5 +239,6 @@ def _self_test(host: Host | PluginHost) -> DoctorFinding:
     try:
         took = answer_time(host.name)
     except (OSError, ValueError) as error:
-        return DoctorFinding(f"{host.name} self-test", False, f"failed: {error}")
-    return DoctorFinding(f"{host.name} self-test", True, f"passed in {took:.2f} s", {"seconds": round(took, 3)})
+        return DoctorFinding(f"{host.name} self-test", False, f"failed: {error}", agent=host.name, is_test=True)
+    says, values = f"passed in {took:.2f} s", {"seconds": round(took, 3)}
+    return DoctorFinding(f"{host.name} self-test", True, says, values, agent=host.name, is_test=True)

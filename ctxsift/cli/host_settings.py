@@ -75,7 +75,7 @@ class Host:
         file: in that folder, that holds hooks.
         hook: asks us what to show of a command's output.
         lost: asks us what a compaction dropped, where the program can ask that.
-        after: what is left to do for a person after an entry is added.
+        after: what a person has to do or to know after an entry is added, line by line.
 
     """
 
@@ -86,7 +86,7 @@ class Host:
     file: str
     hook: HookEntry
     lost: HookEntry | None = None
-    after: str = ""
+    after: tuple[str, ...] = ()
 
     @property
     def entries(self) -> tuple[HookEntry, ...]:
@@ -100,6 +100,12 @@ def _hook(
     return HookEntry(event, matcher, ("hook", name), timeout, "after each command of its shell", otherwise)
 
 
+def _restart(title: str) -> str:
+    return f"{title} reads its settings when it starts; start it again"
+
+
+# A hook of theirs cannot replace a result.
+_BLOCKED = "a shortened output reaches the agent as a failed call, with the output as the reason"
 # Claude Code records a summary only after the hooks that it waits for.
 _LOST = HookEntry("SessionStart", "compact", ("lost", "--hook"), 30, "after each compaction", background=True)
 # Gemini CLI shows the agent why a hook could not be run in place of what the command printed.
@@ -107,15 +113,30 @@ _OTHERWISE = " || true"
 HOSTS = {
     host.name: host
     for host in (
-        Host("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json", _hook("claude"), _LOST),
+        Host(
+            *("claude", "Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+            _hook("claude"),
+            _LOST,
+            after=(
+                _restart("Claude Code"),
+                "Claude Code calls no hook after a command that failed. For tests and builds, use `ctxsift run -- "
+                "COMMAND`; paste this into CLAUDE.md:",
+                "  Run tests and builds as `ctxsift run -- COMMAND`, e.g. `ctxsift run -- pytest -q`. It prints the "
+                "lines that matter, and keeps the full output.",
+            ),
+        ),
         Host(
             *("codex", "Codex", "CODEX_HOME", ".codex", "hooks.json"),
             _hook("codex"),
-            after="Codex does not call it before you trust it: start codex, and choose to trust the hook",
+            after=(
+                "Codex does not call it before you trust it: start codex, and choose to trust the hook",
+                _BLOCKED,
+            ),
         ),
         Host(
             *("gemini", "Gemini CLI", "", ".gemini", "settings.json"),
             _hook("gemini", "AfterTool", "run_shell_command", 10_000, _OTHERWISE),
+            after=(_restart("Gemini CLI"), _BLOCKED),
         ),
     )
 }

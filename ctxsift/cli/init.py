@@ -153,7 +153,9 @@ def _changed_plugin(installed: Installed, options: argparse.Namespace) -> list[s
         add_plugin(installed, text)
     summaries = " and at each compaction" if options.compact or installed.compacts else ""
     instead = ", in place of an older one" if installed.content is not None else ""
-    return [f"{path}: {would}added, for {installed.host.title} after each command of its shell{summaries}{instead}"]
+    title = installed.host.title
+    added = f"{path}: {would}added, for {title} after each command of its shell{summaries}{instead}"
+    return [added, f"{title} loads its plug-ins when it starts; start it again"]
 
 
 def _say(lines: list[str]) -> None:
@@ -201,8 +203,8 @@ def _changed(settings: HostSettings, entries: list[HookEntry], options: argparse
     new = {each: command for each, command in wanted.items() if not settings.has(each, command)}
     if new and not options.dry_run:
         add_entries(settings, new)
-    after = [settings.host.after] if new and settings.host.after else []
-    return [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()] + after
+    told = [_told(settings, each, command, would, new=each in new) for each, command in wanted.items()]
+    return [*told, *(settings.host.after if new else ())]
 
 
 def _told(settings: HostSettings, entry: HookEntry, command: str, would: str, *, new: bool) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmark import report
+from benchmark.__main__ import MODULES
+from benchmark.__main__ import main as list_modules
 from tests.conftest import ROOT, Run, scripted, write_matrix
 
 
@@ -48,3 +50,19 @@ def test_a_part_keeps_its_reference_rows(
         assert "best baseline (" in board["headline"] or "significantly better" in board["headline"]
         assert {"gold", "ok"} <= {row["name"] for row in board["references"]}
         assert board["references"][0]["figures"]["score"] > 99
+
+
+def test_the_package_lists_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ROOT / "benchmark"
+    commands = {path.parent.name for path in folder.glob("*/__main__.py")}
+    commands |= {path.stem for path in folder.glob("[a-z]*.py") if "def main(" in path.read_text(encoding="utf-8")}
+    assert set(MODULES) == commands
+    assert list_modules([]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"python -m benchmark.{name} " in shown for name in commands)
+
+
+def test_a_module_named_as_an_argument_is_told_how_it_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list_modules(["reprt", "my results", "--json"]) == 2
+    told = capsys.readouterr().err
+    assert told.endswith("; try: python -m benchmark.report 'my results' --json\n")

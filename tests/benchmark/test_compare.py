@@ -317,7 +317,10 @@ def test_files_of_the_published_layout_compare(tmp_path: Path, capsys: pytest.Ca
             "/cases/0",
         ),
         ("[" * 100_000, "cannot be read"),
-        ("\udcff", "cannot be read"),
+        ("\udcff", "is not a result file (not JSON); name a result"),
+        ("# CtxSift", "is not a result file (not JSON); name a result"),
+        ('{"name": "x", "version": "1"}', "is not a result file (none of its fields); name a result"),
+        ('{"scenario": "\udcff', "cannot be read"),
     ],
 )
 def test_damaged_files_are_one_line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,4 +60,13 @@ def test_where_there_are_no_results_these_are_shown(tmp_path: Path, module: str,
     assert shown in done.stdout
     assert "no results/ folder here; showing the runs that ship with the benchmark" in done.stderr
     (tmp_path / "results").mkdir()
-    assert "packaged" not in call(module, folder=tmp_path).stderr
+    assert "ship with the benchmark" not in call(module, folder=tmp_path).stderr
+    # Controls alone check an installation; they leave nothing else to look at.
+    controls = call("runner", "--scenario", "control-gold", "--max-cases", "4", folder=tmp_path)
+    assert controls.stdout.splitlines()[-1] == "control-gold: 100.0, as it must be"
+    beside = call(module, folder=tmp_path)
+    assert (beside.returncode, shown.replace("viewer.html", "results/viewer.html") in beside.stdout) == (0, True)
+    assert "results/ contains only reference rows; showing them beside the runs that ship" in beside.stderr
+    # The result of a model, whatever it is called, is looked at alone.
+    shutil.copy(next(EASY.glob("*.json.gz")), tmp_path / "results" / "a.json.gz")
+    assert "ship with the benchmark" not in call(module, folder=tmp_path).stderr

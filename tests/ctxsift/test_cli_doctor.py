@@ -87,6 +87,27 @@ def test_all_is_well_before_and_after_it_is_set_up(home: Path, tmp_path: Path) -
     assert [line.split()[0] for line in lines[:3]] == ["ctxsift", "switch", "store"]
 
 
+def test_what_is_not_there_is_neither_ok_nor_told_at_length(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "path"
+    path.mkdir()
+    monkeypatch.setenv("PATH", str(path))
+    *before, last = call("doctor").stdout.splitlines()
+    assert [line.split()[:2] for line in before] == [["ctxsift", "ok"], ["switch", "ok"], ["store", "ok"]]
+    assert last.split(maxsplit=3)[:3] == ["other", "agents", "-"]
+    assert ": Claude Code, Codex, Gemini CLI, Pi, OpenCode (their self-tests passed)" in last
+    # An agent that is here has its lines, and one whose settings are ours, or not to be read.
+    (path / "gemini").touch(mode=0o755)
+    assert call("init", "claude").returncode == 0
+    (home / ".codex").mkdir()
+    (home / ".codex" / "hooks.json").write_text("{")
+    marks = {tuple(line.split()[:3]) for line in call("doctor").stdout.splitlines()}
+    assert {("claude", "-", "Claude"), ("gemini", "ok", "Gemini"), ("codex", "settings", "WRONG")} < marks
+    assert {("claude", "settings", "ok"), ("gemini", "settings", "-"), ("other", "agents", "-")} < marks
+    assert not {about for about, *_ in marks} & {"pi", "opencode"}
+
+
 @pytest.mark.parametrize(
     ("commands", "others", "why"),
     [

@@ -247,6 +247,12 @@ def test_an_entry_of_gemini_that_may_block_is_replaced(home: Path, tool: Path) -
 def test_codex_asks_a_person_first_and_that_is_said(home: Path, tool: Path) -> None:
     assert "before you trust it" in done(tool, "codex")
     assert "trust" not in done(tool, "codex")
+    assert "Claude Code reads its settings when it starts" in (added := done(tool, "claude"))
+    assert "calls no hook after a command that failed" in added
+    assert "\n  Run tests and builds as `ctxsift run -- COMMAND`" in added
+    assert "CLAUDE.md" not in done(tool, "claude")
+    assert "as a failed call" in done(tool, "gemini")
+    assert "Pi loads its plug-ins when it starts" in done(tool, "pi")
     assert "trust" not in done(tool, "claude")
 
 

@@ -130,6 +130,7 @@ def test_rules_of_the_packaged_corpus_only_warn_others(tmp_path: Path, capsys: p
     (tmp_path / "mine.jsonl").write_text(json.dumps(row) + "\n")
     assert main(["check", "--dataset", str(tmp_path / "mine.jsonl")]) == 0
     told = capsys.readouterr().out
+    assert "\n1 of 1 prose case has no statements: their quality is only similarity to the wording of gold\n" in told
     assert "warning, by a rule of the packaged corpus: " in told
     assert re.search(r"\n1 case on 1 capture: 0 findings, \d+ warnings\n\Z", told), told
 

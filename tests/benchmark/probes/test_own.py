@@ -12,13 +12,15 @@ from benchmark.probes.__main__ import main
 from benchmark.probes.figures import boards
 from benchmark.probes.generating import generated
 from benchmark.probes.measuring import ProbedSubject, measure
-from benchmark.probes.own import lost_by_methods
+from benchmark.probes.own import lost_by_methods, own_subjects
 from benchmark.probes.printing import tables_of
-from benchmark.probes.printing_own import print_lost
+from benchmark.probes.printing_own import lost_json, print_lost
 from benchmark.probes.records import RESULT_FILE, read_result
 from benchmark.probes.running import result_of
 from benchmark.probes.scenarios import ProbeScenario
+from benchmark.probes.states import ProbeState
 from ctxsift.sessions.compaction.methods import DEFAULT_METHOD, RECORDED
+from ctxsift.sessions.compaction.running import DEFAULT_BUDGET, DEFAULT_KEEP_LAST
 from ctxsift.sessions.reading import read_session
 from ctxsift.sessions.records import Compaction, Source
 from tests.conftest import ROOT
@@ -44,6 +46,22 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["drop"]["lost"] == rows["drop"]["asked"]
     assert 0 < rows["anchored+index"]["share_lost"] < rows["last"]["share_lost"]
     assert "gold" not in rows
+
+
+def test_a_sentence_that_two_questions_are_about_is_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    session = ROOT / "benchmark" / "sessions" / "data" / "sheafc" / "session.json.gz"
+    subjects = own_subjects([session], DEFAULT_KEEP_LAST, at_end=False)
+    made = {DEFAULT_METHOD: [measure(subjects[0], DEFAULT_METHOD, DEFAULT_BUDGET)]}
+    rows = lost_by_methods(subjects, made)
+    print_lost(subjects, rows, whole=True)
+    shown = capsys.readouterr().out
+    assert shown.count("step 42: Not ready, five reasons stop a merge") == 1
+    (told,) = [line for line in shown.splitlines() if line.startswith(f"lost at the end, with {DEFAULT_METHOD}: ")]
+    lost = rows[0].at_end[ProbeState.LOST]
+    (in_json,) = lost_json(rows, {})
+    sentences = len(in_json["lost_at_the_end"])
+    assert told.endswith(f": {lost} questions about {sentences} sentences")
+    assert sentences < lost
 
 
 def test_a_summary_made_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

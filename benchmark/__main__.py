@@ -1,0 +1,69 @@
+"""`python -m benchmark`: which modules people run, since the package itself is no command."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from benchmark.cli.command import EXIT_OK, BenchmarkParser, run_command
+from ctxsift.errors import InputError, near_names
+
+# In the order in which people come to them.
+MODULES = {
+    "runner": "run models over the corpus, and score every answer",
+    "report": "show results as a leaderboard",
+    "compare": "compare two results, or every pair of several",
+    "viewer": "make a page of results that opens in a browser",
+    "rescore": "score the answers of results again",
+    "merge": "join the parts of a run",
+    "corpus": "validate, describe, export or display the corpus, or a data set of your own",
+    "race": "find the best of many models on fewer cases",
+    "probes": "measure what compaction loses from recorded sessions",
+    "utilization": "measure how much of the context each answer used",
+    "validity": "measure how well the scorer tells right answers from wrong ones",
+    "stress": "measure what moves a score that should not move",
+    "record": "print the JSON Schema of result files",
+}
+_WIDTH = max(map(len, MODULES))
+_LISTED = "\n".join(f"  python -m benchmark.{name:{_WIDTH}}  {says}" for name, says in MODULES.items())
+
+
+def build_parser() -> BenchmarkParser:
+    """Return the parser, whose help is the list."""
+    parser = BenchmarkParser(
+        prog="python -m benchmark",
+        usage="python -m benchmark.MODULE [ARGUMENT ...]",
+        description=f"Each module is a command of its own; see its --help:\n\n{_LISTED}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """List the modules; return 0, or 2 where a module is named as an argument."""
+    parser = build_parser()
+
+    def handle(options: argparse.Namespace) -> int:
+        if options.words:
+            _refuse(options.words)
+        parser.print_help()
+        return EXIT_OK
+
+    return run_command(parser, handle, argv)
+
+
+def _refuse(words: Sequence[str]) -> NoReturn:
+    name, *arguments = words
+    near = near_names(name, MODULES, limit=1)
+    hint = "python -m benchmark lists them"
+    if near:
+        hint = f"try: {shlex.join(['python', '-m', f'benchmark.{near[0]}', *arguments])}"
+    raise InputError(name, "each module is a command of its own", hint)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
