@@ -16,6 +16,7 @@ from benchmark.probes.measuring import ProbedSubject, judged
 from benchmark.probes.model import Maker, Unanswerable
 from benchmark.probes.questions import ACT_WORDS, DEFAULT_WORDS, ActQuestion, AnswerQuestion
 from benchmark.probes.recorded import (
+    ANSWERED_ON,
     PUBLISHED_AS,
     RECORDED,
     PublishedAnswer,
@@ -250,9 +251,9 @@ def published_answering(subjects: Sequence[ProbedSubject]) -> tuple[Answering | 
     None where no session is one of theirs. An answer to a question that is not asked any more is left out, and counted.
     """
     by_name = {subject.name: subject for subject in subjects}
-    contexts = [each for each in published_contexts() if each.session in by_name]
+    contexts = [each for each in published_contexts(ANSWERED_ON) if each.session in by_name]
     answers: dict[str, list[PublishedAnswer]] = {each.context: [] for each in contexts}
-    for each in published_answers():
+    for each in published_answers(ANSWERED_ON):
         if each.context in answers:
             answers[each.context].append(each)
     if not contexts:
@@ -261,7 +262,7 @@ def published_answering(subjects: Sequence[ProbedSubject]) -> tuple[Answering | 
     return (
         Answering(
             answerer=RECORDED,
-            version="five large language models, 25 November 2026",
+            version="large language models, 25 and 28 November 2026",
             judge=JUDGE_TITLE,
             words=DEFAULT_WORDS,
             questions=sum(len(each.answers) for each in read),

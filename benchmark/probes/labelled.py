@@ -14,7 +14,7 @@ from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.rubric import Criterion
 from benchmark.probes.answer_rules import abstains
 from benchmark.probes.model import FileChange, ProbeType
-from benchmark.probes.recorded import RubricLabel, published_answers, published_contexts, shipped_lines
+from benchmark.probes.recorded import TUNED_ON, RubricLabel, published_answers, published_contexts, shipped_lines
 from benchmark.probes.rubric import criteria_asked
 
 LABELLED = "labelled.jsonl.gz"
@@ -87,16 +87,16 @@ def labelled_answers(
     lines = [*_published()] if LabelledPart.PUBLISHED in parts else []
     contexts = {}
     if with_context:
-        seen = {each.context: each.text for each in published_contexts()}
-        contexts = {each.answer_id: seen[each.context] for each in published_answers()}
+        seen = {each.context: each.text for each in published_contexts(TUNED_ON)}
+        contexts = {each.answer_id: seen[each.context] for each in published_answers(TUNED_ON)}
     else:
         lines += [each for each in shipped_lines(LABELLED, LabelledLine) if each.part in parts]
     return [_labelled(each, criteria, contexts.get(each.answer_id, "")) for each in lines]
 
 
 def _published() -> Iterator[LabelledLine]:
-    seen = {each.context: each for each in published_contexts()}
-    for each in published_answers():
+    seen = {each.context: each for each in published_contexts(TUNED_ON)}
+    for each in published_answers(TUNED_ON):
         context = seen[each.context]
         yield LabelledLine(
             answer_id=each.answer_id,

@@ -19,8 +19,10 @@ from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
 
 RECORDED = "recorded"
+# Days on which readers answered: rules were tuned on the answers of the first; the board shows the methods of the last.
+TUNED_ON, ANSWERED_ON = "2511", "2811"
 # What follows the name of a method of the day on which it was answered.
-PUBLISHED_AS = "@2511"
+PUBLISHED_AS = f"@{ANSWERED_ON}"
 SHIPPED = Path(__file__).parent / "answers"
 _RESTORE = "restore the folder"
 _MOST_MB = 64
@@ -148,6 +150,7 @@ class PublishedContext(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         context: its id.
         sha256: of its text.
+        days: on which the method left this context; its answers hold for all of them.
 
     """
 
@@ -157,20 +160,22 @@ class PublishedContext(msgspec.Struct, frozen=True, kw_only=True):
     budget: int
     sha256: str
     text: str
+    days: tuple[str, ...]
 
 
-def published_contexts() -> list[PublishedContext]:
-    """Return the contexts that ship with their answers. Raises InputError where one is not what its reader saw."""
-    found = shipped_lines("contexts.jsonl.gz", PublishedContext)
+def published_contexts(*days: str) -> list[PublishedContext]:
+    """Return the contexts that methods left on any of these days. Raises InputError where one is not what was read."""
+    found = [each for each in shipped_lines("contexts.jsonl.gz", PublishedContext) if set(days) & set(each.days)]
     for each in found:
         if hashlib.sha256(each.text.encode()).hexdigest() != each.sha256:
             raise InputError(str(SHIPPED), f"{each.context} is not what was read (SHA-256)", _RESTORE)
     return found
 
 
-def published_answers() -> list[PublishedAnswer]:
-    """Return the answers that ship, in their order. Raises InputError."""
-    return shipped_lines("answers.jsonl.gz", PublishedAnswer)
+def published_answers(*days: str) -> list[PublishedAnswer]:
+    """Return the answers about the contexts of these days, in their order. Raises InputError."""
+    contexts = {each.context for each in published_contexts(*days)}
+    return [each for each in shipped_lines("answers.jsonl.gz", PublishedAnswer) if each.context in contexts]
 
 
 def shipped_lines(name: str, kind: type[_T]) -> list[_T]:

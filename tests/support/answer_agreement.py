@@ -32,7 +32,14 @@ from benchmark.judges.rubric import FULL
 from benchmark.probes.answer_rules import AnswerJudge, AnswerVerdict, FilesAsked, Rule, paths_in
 from benchmark.probes.measuring import ProbedSubject
 from benchmark.probes.model import Maker, Probe
-from benchmark.probes.recorded import SHIPPED, RubricLabel, published_answers, published_contexts
+from benchmark.probes.recorded import (
+    ANSWERED_ON,
+    SHIPPED,
+    TUNED_ON,
+    RubricLabel,
+    published_answers,
+    published_contexts,
+)
 from benchmark.probes.subjects import recorded_subjects
 from benchmark.statements.text import tokens_of
 from benchmark.statistics import resamples
@@ -89,10 +96,13 @@ Judge = Callable[[Question, str], float]
 
 def shipped() -> list[Labelled]:
     """Return the labelled answers that ship: see benchmark/probes/answers/README.md."""
-    seen = {each.context: each for each in published_contexts()}
+    seen = {each.context: each for each in published_contexts(TUNED_ON, ANSWERED_ON)}
     published = [
-        Labelled(seen[each.context].session, each.probe, each.answer, each.labels, method=seen[each.context].method)
-        for each in published_answers()
+        Labelled(
+            context.session, each.probe, each.answer, each.labels, method=context.method, part=f"read {context.days[0]}"
+        )
+        for each in published_answers(TUNED_ON, ANSWERED_ON)
+        for context in [seen[each.context]]
     ]
     return [*published, *_read(gzip.decompress((SHIPPED / "labelled.jsonl.gz").read_bytes()))]
 

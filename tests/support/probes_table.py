@@ -19,6 +19,7 @@ from benchmark.probes.model import Maker, ProbeType
 from benchmark.probes.nulls import ORACLE
 from benchmark.probes.printing import MADE, lift_text
 from benchmark.probes.printing_costs import costs_table as printed_costs
+from benchmark.probes.recorded import PUBLISHED_AS
 from benchmark.probes.records import ProbeResult
 from benchmark.probes.references import PUBLISHED
 from benchmark.probes.running import run_scenarios
@@ -132,7 +133,7 @@ def _shares(found: Fates) -> Iterator[str]:
 
 def order_table(board: AnsweredBoard) -> str:
     """Return how far the methods whose order was published lie apart, by what is answered and what is kept."""
-    labels = ["anchored+index @2511", "regenerative @2511", "opaque @2511"]
+    labels = [f"{name} {PUBLISHED_AS}" for name in ("anchored+index", "regenerative", "opaque")]
     rows = [
         [f"{better} above {worse}", *(_apart(each, better, worse) for each in (board.said, board.kept))]
         for better, worse in itertools.combinations(labels, 2)

@@ -39,7 +39,7 @@ from benchmark.probes.nulls import ORACLE
 from benchmark.probes.packets import check_folder, packets_of
 from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
-from benchmark.probes.recorded import PUBLISHED_AS, published_answers, published_contexts
+from benchmark.probes.recorded import ANSWERED_ON, PUBLISHED_AS, TUNED_ON, published_answers, published_contexts
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.said import ProbeAnswers
@@ -119,9 +119,10 @@ def test_able_readers_answer_from_right_answers(result: ProbeResult) -> None:
 
 
 def test_published_answers_stand_beside_what_was_read(result: ProbeResult) -> None:
-    published = {each.sha256: each for each in published_contexts()}
-    assert len(published) == 30
-    assert len(published_answers()) == 300
+    assert (len(published_contexts(TUNED_ON)), len(published_answers(TUNED_ON))) == (30, 300)
+    published = {each.sha256: each for each in published_contexts(ANSWERED_ON)}
+    assert len(published) == 40
+    assert len(published_answers(ANSWERED_ON)) == 400
     answered = result.answered[1]
     for methods in (answered.methods, answered.kept):
         for method in methods:
@@ -274,10 +275,11 @@ def test_a_result_with_answers_is_read_and_printed_in_every_form(
     assert (extract["answerer"], recorded["answerer"]) == ("extract", "recorded")
     assert recorded["answered"]["asked"] == recorded["kept"]["asked"] == 10
     assert len(recorded["answered"]["differences"]) == len(recorded["kept"]["differences"]) == 10
-    assert set(recorded["became"]["gold @2511"]["shares"]) == set(Fate)
-    assert "hand,1,gold @2511,,answered: recorded," in shown["--csv"]
+    assert set(recorded["became"][f"gold {PUBLISHED_AS}"]["shares"]) == set(Fate)
+    assert f"hand,1,gold {PUBLISHED_AS},,answered: recorded," in shown["--csv"]
     assert 'hand,,gold,,"kept, said: extract",' in shown["--csv"]
-    assert "## Answers of recorded (five large language models, 25 November 2026): 10 questions" in shown["--markdown"]
+    title = "## Answers of recorded (large language models, 25 and 28 November 2026): 10 questions"
+    assert title in shown["--markdown"]
     assert "Answered / kept, by type" in shown["--all"]
     assert "Answered / kept, by type" not in shown[""]
     assert "Can it be answered? n = 10" in shown[""]
@@ -316,7 +318,7 @@ def test_each_answer_is_shown_beside_the_right_one_with_its_verdict(
     assert {each["state"] for each in found[ORACLE]["probes"]} == {"kept"}
     assert main(["report", str(path), "--method", ORACLE, "--csv"]) == 2
     assert main(["report", str(path), "--method", "text-cut"]) == 2
-    assert "text-cut @2511" in capsys.readouterr().err
+    assert f"text-cut {PUBLISHED_AS}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -516,7 +518,8 @@ def test_what_the_kept_steps_say_counts_for_no_answer(subject: ProbedSubject) ->
 
 @pytest.mark.slow
 def test_right_answers_can_be_answered_from_and_nothing_cannot() -> None:
-    subjects = {each.name: each for each in recorded_subjects(sorted({each.session for each in published_contexts()}))}
+    names = sorted({each.session for each in published_contexts(ANSWERED_ON)})
+    subjects = {each.name: each for each in recorded_subjects(names)}
     published, _ = published_answering(list(subjects.values()))
     assert published
     assert published.foreign == 0
@@ -524,7 +527,7 @@ def test_right_answers_can_be_answered_from_and_nothing_cannot() -> None:
     assert scores[f"gold {PUBLISHED_AS}"] >= 4.7
     assert scores[f"anchored+index {PUBLISHED_AS}"] >= scores[f"opaque {PUBLISHED_AS}"] + 1
     found: dict[str, list[float]] = {"gold": [], "": []}
-    for context in published_contexts():
+    for context in published_contexts(ANSWERED_ON):
         if context.method == "gold":
             subject = subjects[context.session]
             for asking in asked_at(subject, len(subject.cuts) - 1):
