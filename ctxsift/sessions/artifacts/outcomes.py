@@ -76,24 +76,33 @@ def ending(result: ToolResult) -> CallEnd:
 
     Where a tool marks errors and marks none here, the exit code was 0; an error without a code counts as 1.
     """
-    end = result.text[-_END:]
     if result.is_error is not False and _REFUSED.search(result.text[:_END]):
         return CallEnd(Ending.REFUSED)
-    if result.exit_code not in (0, None) or result.is_error or result.is_error is None:
-        lines = [line for line in end.splitlines() if line.strip()][-2:]
-        # Claude Code says so below the exit code, above what was printed until then.
-        lines += result.text[:_END].split("\n")[1:2] if result.text.startswith("Exit code ") else []
-        if result.exit_code != 0 and any(_ABORTED.search(line) for line in lines):
-            return CallEnd(Ending.ABORTED)
-    if result.exit_code is not None:
-        return CallEnd(Ending.RUN, result.exit_code)
-    head = result.text[:_END] if result.text.startswith(("<returncode>", "{", "Exit code", "Process exited")) else ""
-    told = _TRAILER.search(head) or next(reversed(list(_TRAILER.finditer(end))), None)
-    if told is not None and (head or result.is_error is not False) and _is_trailer(told, result.text):
-        return CallEnd(Ending.RUN, int(next(group for group in told.groups() if group is not None)))
-    if result.is_error is None:
-        return CallEnd(Ending.RUN)
+    if _is_aborted(result):
+        return CallEnd(Ending.ABORTED)
+    code = _told_code(result) if result.exit_code is None else result.exit_code
+    if code is not None or result.is_error is None:
+        return CallEnd(Ending.RUN, code)
     return CallEnd(Ending.RUN, 1, is_stated=False) if result.is_error else CallEnd(Ending.RUN, 0)
+
+
+def _is_aborted(result: ToolResult) -> bool:
+    """Return True if a call that is not known to have gone well says at its end that somebody stopped it."""
+    if result.exit_code == 0 or (result.exit_code is None and result.is_error is False):
+        return False
+    lines = [line for line in result.text[-_END:].splitlines() if line.strip()][-2:]
+    # Claude Code says so below the exit code, above what was printed until then.
+    lines += result.text[:_END].split("\n")[1:2] if result.text.startswith("Exit code ") else []
+    return any(map(_ABORTED.search, lines))
+
+
+def _told_code(result: ToolResult) -> int | None:
+    """Return the exit code that a text tells; of what is marked as no error, only below a line of the tool."""
+    head = result.text[:_END] if result.text.startswith(("<returncode>", "{", "Exit code", "Process exited")) else ""
+    told = _TRAILER.search(head) or next(reversed(list(_TRAILER.finditer(result.text[-_END:]))), None)
+    if told is None or not (head or result.is_error is not False) or not _is_trailer(told, result.text):
+        return None
+    return int(next(filter(None, told.groups())))
 
 
 def _is_trailer(match: re.Match[str], text: str) -> bool:

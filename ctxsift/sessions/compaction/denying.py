@@ -45,13 +45,15 @@ FILLERS = _any_of(
 _SPEAKERS = _any_of("i we you let's lets i'd we'd i'll we'll it")
 _MODALS = _any_of("should could would can will want need must to like d may said")
 _NOT = _any_of("not don't dont never won't shouldn't mustn't cannot can't")
-_DROPS = _any_of("forget skip drop scrap scratch ditch cancel abandon revert nix")
+_DROPS = _any_of("forget skip drop scrap scratch ditch cancel abandon revert nix than without")
 # Orders of work, too: `remove the debug prints again`, but not `delete the file`.
 _REMOVES = _any_of("remove delete undo")
 _DROPS_IN_TWO = frozenset(
     {("rule", "out"), ("leave", "out"), ("hold", "off"), ("do", "without"), ("go", "without"), ("never", "mind")}
     | {("get", "rid"), ("instead", "of")}
 )
+# They deny in a clause that has no verb.
+_WITHOUT_VERB = _any_of("no not without")
 _DELAYS, _TAKES = _any_of("postpone defer delay shelve park"), _any_of("leave take throw rip pull")
 _AWAY, _BARE_NO = _any_of("out away off"), _any_of("no nope nah thanks way")
 _RELATIVE = _any_of("that which who what how with where")
@@ -117,28 +119,41 @@ def rejections_in(sentence: str) -> Iterator[Rejection]:
     opens, goes_on, before = True, False, ""
     scope: tuple[str, ...] = ()
     for clause in clauses_of(sentence):
-        words, said = words_of(clause), words_of(before)
-        if opens and words and _BARE_NO.issuperset(words):
-            following = words_of(sentence[sentence.find(clause) + len(clause) :])[:1]
-            # `No, JSON files` answers a plan, `No, I meant the other one` perhaps a question.
-            found = [Rejection(is_answer=True, is_of_question=not _STATING.isdisjoint(following))]
-        elif _LATER.search(clause):
-            found = list(_put_off(clause, before if not opens and before.rstrip().endswith(":") else "", opens=opens))
-        elif out := _IS_OUT.match(clause):
-            found = list(_things(words_of(out["thing"] or out["other"] or out["doubted"])))
-        else:
-            # `JSON please, no SQLite`, but not `the command is wrong, not the test`.
-            elliptic = opens or goes_on or "please" in said or not _BEFORE_ELLIPSIS.isdisjoint(said[:1])
-            found = [_of_name(each, clause) for each in _denied(words, elliptic=elliptic)]
-            if words[:2] in (["instead", "of"], ["rather", "than"]) and sentence.endswith(clause):
-                # What was cut from an order that is not known.
-                found = []
+        words = words_of(clause)
+        found = list(_rejected(clause, sentence, before, opens=opens, goes_on=goes_on))
         yield from (dataclasses.replace(each, scope=each.scope or scope) for each in found)
         # `In production, no Redis`.
         is_adverbial = bool(words) and words[0] in SCOPES and len(words) <= _MOST_WORDS_OF_ADVERBIAL
         scope = _scope(words) if is_adverbial else scope
         opens &= is_adverbial or FILLERS.issuperset(words) or "changed my mind" in clause
         goes_on, before = bool(found), clause
+
+
+def _rejected(clause: str, sentence: str, before: str, *, opens: bool, goes_on: bool) -> Iterator[Rejection]:
+    """Yield what a clause of a sentence rejects.
+
+    Args:
+        clause: to be read.
+        sentence: that it stands in.
+        before: the clause before it; empty where it is the first.
+        opens: it may stand alone, or behind words that say nothing.
+        goes_on: the clause before it rejects something.
+
+    """
+    words, said = words_of(clause), words_of(before)
+    if opens and words and _BARE_NO.issuperset(words):
+        following = words_of(sentence[sentence.find(clause) + len(clause) :])[:1]
+        # `No, JSON files` answers a plan, `No, I meant the other one` perhaps a question.
+        yield Rejection(is_answer=True, is_of_question=not _STATING.isdisjoint(following))
+    elif _LATER.search(clause):
+        yield from _put_off(clause, before if not opens and before.rstrip().endswith(":") else "", opens=opens)
+    elif out := _IS_OUT.match(clause):
+        yield from _things(words_of(out["thing"] or out["other"] or out["doubted"]))
+    # What stands behind the last `instead of` was cut from an order that is not known.
+    elif not (words[:2] in (["instead", "of"], ["rather", "than"]) and sentence.endswith(clause)):
+        # `JSON please, no SQLite`, but not `the command is wrong, not the test`.
+        elliptic = opens or goes_on or "please" in said or not _BEFORE_ELLIPSIS.isdisjoint(said[:1])
+        yield from (_of_name(each, clause) for each in _denied(words, elliptic=elliptic))
 
 
 def says_no_more_than_later(text: str) -> bool:
@@ -187,28 +202,32 @@ def without_opening(words: Sequence[str]) -> tuple[list[str], bool]:
 def _denied(words: Sequence[str], *, elliptic: bool) -> Iterator[Rejection]:
     """Yield what a clause denies; `elliptic`: it may be one without a verb (`no Redis`)."""
     rest, _ = without_opening(words)
-    if not rest:
+    if not rest or (rest[0] in _WITHOUT_VERB and not elliptic):
         return
-    first, rest = rest[0], rest[1:]
-    if (first, *rest[:1]) in _DROPS_IN_TWO:
-        yield from _things(rest[2:] if rest[1:2] in (["on"], ["about"], ["of"]) else rest[1:])
+    first, *rest = rest
+    dropped, puts_off = _dropped(first, rest)
+    if dropped is not None:
+        yield from (dataclasses.replace(each, puts_off=puts_off) for each in _things(dropped))
     elif first in _DOING:
         yield from _left_out(first, rest)
-    elif first == "stop" and rest and rest[0].endswith("ing"):
-        yield from _action(rest, is_verb=True)
     elif first in _REMOVES:
-        yield from (each for each in _things(rest) if len(each.words) > 1 or (each.words and "again" in rest))
-    elif first in _NOT and (elliptic or first != "not"):
-        if rest and rest[0] in _THINKS:
-            rest, _ = without_opening(rest[1:])
+        # A name of one word may be a file, unless it is to go `again`.
+        yield from (each for each in _things(rest) if len(each.words) + ("again" in rest) > 1)
+    elif first in _NOT or (first == "stop" and rest and rest[0].endswith("ing")):
         yield from _action(rest, is_verb=first != "not")
-    elif first == "no" and elliptic and rest[:2] != ["more", "than"]:
-        yield from _things(rest, as_fact=True)
-    elif first in _DROPS or first == "than" or (first == "without" and elliptic):
-        yield from _things(rest[1:] if rest[:1] == ["about"] else rest)
-    elif first in _DELAYS or (first, *rest[:2]) in (("hold", "on", "with"), ("wait", "with")):
-        named = rest[rest.index("with") + 1 :] if "with" in rest[:2] else rest
-        yield from (dataclasses.replace(each, puts_off=True) for each in _things(named))
+    elif first == "no" and rest[:2] != ["more", "than"]:
+        yield from _things_there(rest)
+
+
+def _dropped(first: str, rest: list[str]) -> tuple[list[str] | None, bool]:
+    """Return what follows a word that drops or delays it, None where the word does neither; and whether it delays."""
+    if (first, *rest[:1]) in _DROPS_IN_TWO:
+        return (rest[2:] if rest[1:2] in (["on"], ["about"], ["of"]) else rest[1:]), False
+    if first in _DROPS:
+        return (rest[1:] if rest[:1] == ["about"] else rest), False
+    if first in _DELAYS or (first, *rest[:2]) in (("hold", "on", "with"), ("wait", "with")):
+        return (rest[rest.index("with") + 1 :] if "with" in rest[:2] else rest), True
+    return None, False
 
 
 def _left_out(verb: str, rest: Sequence[str]) -> Iterator[Rejection]:
@@ -226,6 +245,8 @@ def _left_out(verb: str, rest: Sequence[str]) -> Iterator[Rejection]:
 
 def _action(words: Sequence[str], *, is_verb: bool) -> Iterator[Rejection]:
     """Yield what `not ...` and `don't ...` reject: a thing, or what is done with it."""
+    if words and words[0] in _THINKS:
+        words, _ = without_opening(words[1:])
     if not words:
         yield Rejection()
         return
@@ -246,20 +267,23 @@ def _action(words: Sequence[str], *, is_verb: bool) -> Iterator[Rejection]:
             yield from _things(rest, verb)
 
 
-def _things(words: Sequence[str], action: str = "", *, as_fact: bool = False) -> Iterator[Rejection]:
-    """Yield the things at the beginning of some words; `as_fact`: a verb behind them makes a statement of it."""
+def _things_there(words: Sequence[str]) -> Iterator[Rejection]:
+    """Yield the things behind a `no`, unless it reports: with a verb behind them, or of errors."""
     rest = list(words)
-    while rest and rest[0] in ("need", "more", "for", "to", *_DOING) and as_fact:
+    while rest and rest[0] in ("need", "more", "for", "to", *_DOING):
         rest.pop(0)
-    end = next((at for at, word in enumerate(rest) if word in _ENDS or (as_fact and word in VERBS)), len(rest))
-    thing, after = rest[:end], rest[end:]
-    if as_fact and after and after[0] in VERBS:
-        return
-    if thing and thing[0] in POINTING and not [word for word in thing[1:] if word not in FILLERS]:
-        if after[:1] != ["to"]:
+    end = next((at for at, word in enumerate(rest) if word in _ENDS | VERBS), len(rest))
+    if VERBS.isdisjoint(rest[end : end + 1]) and not ERROR.search(" ".join(rest[:end])):
+        yield from _things(rest)
+
+
+def _things(words: Sequence[str], action: str = "") -> Iterator[Rejection]:
+    """Yield the things at the beginning of some words."""
+    end = next((at for at, word in enumerate(words) if word in _ENDS), len(words))
+    thing, after = words[:end], words[end:]
+    if thing and thing[0] in POINTING and FILLERS.issuperset(thing[1:]):
+        if list(after[:1]) != ["to"]:
             yield Rejection(action=action)
-        return
-    if as_fact and ERROR.search(" ".join(thing)):
         return
     scope = _scope(after)
     for group in _split(thing):
@@ -295,19 +319,30 @@ def _put_off(clause: str, label: str, *, opens: bool) -> Iterator[Rejection]:
     if label:
         yield from (dataclasses.replace(each, puts_off=True) for each in _things(words_of(label)))
         return
-    clause = re.sub(r"\b(?:can|could|should|will) come\b", " ", clause, flags=re.IGNORECASE)
-    words, is_fact = without_opening(words_of(_LATER.sub(" ", clause)))
-    words = [word for word in words if word not in ("for", "until", "something", "left", "work", "myself", "with")]
-    is_subject = not words or words[0] in DETERMINERS - POINTING
-    doing = [word for word in words if word in _DOING]
+    words, is_fact = _without_later(clause)
     content = [word for word in words if word not in _DOING | POINTING | DETERMINERS | FILLERS | _ENDS | _NOT]
-    if is_fact and not doing:
+    if is_fact and _DOING.isdisjoint(words):
         return
-    if not content or (len(content) == 1 and words[0] == content[0] and words[1:2] and words[1] in POINTING):
+    if not content or (content == words[:1] and not POINTING.isdisjoint(words[1:2])):
         if opens or not POINTING.isdisjoint(words):
             yield Rejection(puts_off=True)
-    elif not (is_subject and [word for word in doing if word not in ("are", "is")]):
-        if is_subject and ("is" in words or "are" in words) and not re.search(r"\b(?:is|are) (?:for|left)\b", clause):
-            return
-        named = content[1:] if len(content) > 1 and words[0] == content[0] and words[1] in DETERMINERS else content
-        yield Rejection(tuple(map(stem_of, named)), puts_off=True)
+    elif not _tells_date(words, clause):
+        # `Postpone the docs` names the docs alone.
+        is_order = content[0] == words[0] and len(content) > 1 and words[1] in DETERMINERS
+        yield Rejection(tuple(map(stem_of, content[is_order:])), puts_off=True)
+
+
+def _without_later(clause: str) -> tuple[list[str], bool]:
+    """Return the words of a clause without those that put it off, and whether it states a fact."""
+    clause = re.sub(r"\b(?:can|could|should|will) come\b", " ", clause, flags=re.IGNORECASE)
+    words, is_fact = without_opening(words_of(_LATER.sub(" ", clause)))
+    around = ("for", "until", "something", "left", "work", "myself", "with")
+    return [word for word in words if word not in around], is_fact
+
+
+def _tells_date(words: Sequence[str], clause: str) -> bool:
+    """Return True if a thing is said to do or be something later; `the docs are for next week` puts them off."""
+    doing = _DOING.intersection(words)
+    if words[0] not in DETERMINERS - POINTING or not doing:
+        return False
+    return not doing <= {"is", "are"} or not re.search(r"\b(?:is|are) (?:for|left)\b", clause)

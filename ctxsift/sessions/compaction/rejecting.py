@@ -215,26 +215,33 @@ class _EntrySentences:
 
     def _announced(self, places: Sequence[_Place], rejection: Rejection) -> list[_Place]:
         """Return what of some sentences a rejection points to: plans of the last message with one, else choices."""
-        found: list[_Place] = []
-        for cue in (_PLANNED, _CHOSEN)[: 1 if rejection.puts_off or rejection.is_answer else 2]:
-            found = found or [
-                (place, number)
-                for place, number in places
-                if cue.search(self.sentences[place][number])
-                or (cue is _PLANNED and _IS_PLAN.search(self._entry(place).lead))
-            ]
+        said = {(place, number): self.sentences[place][number] for place, number in places}
+        found = [at for at in places if _PLANNED.search(said[at]) or _IS_PLAN.search(self._entry(at[0]).lead)]
+        if not (found or rejection.puts_off or rejection.is_answer):
+            found = [at for at in places if _CHOSEN.search(said[at])]
         if rejection.action:
-            found = [each for each in found if rejection.action in stems_of(self.sentences[each[0]][each[1]])]
-        last = (places if rejection.is_answer else found)[-1:]
-        found = [each for each in found if last and self._entry(each[0]).step_id == self._entry(last[0][0]).step_id]
-        if not rejection.is_answer or not found:
-            return found
-        asked = self.sentences[last[0][0]][last[0][1]]
+            found = [at for at in found if rejection.action in stems_of(said[at])]
+        if rejection.is_answer:
+            return self._answered(found, places, rejection)
+        return self._beside_last(found, found)
+
+    def _beside_last(self, found: Sequence[_Place], places: Sequence[_Place]) -> list[_Place]:
+        """Return those that stand in the message of the last of some places."""
+        steps = {self._entry(place).step_id for place, _ in places[-1:]}
+        return [at for at in found if self._entry(at[0]).step_id in steps]
+
+    def _answered(self, plans: Sequence[_Place], places: Sequence[_Place], rejection: Rejection) -> list[_Place]:
+        """Return the plans that a bare no answers: what the message ends with, if that proposes, or its only one."""
+        found = self._beside_last(plans, places)
+        if not found:
+            return []
+        place, number = places[-1]
+        asked = self.sentences[place][number]
         if not asked.endswith("?"):
             return found if len(found) == 1 and not rejection.is_of_question else []
         if not _PROPOSES.search(asked):
             return []
-        return found[-1:] if found[-1] == last[0] else found
+        return found[-1:] if found[-1] == places[-1] else found
 
 
 def _speaks_of(sentence: str, stems: set[str], rejection: Rejection) -> bool:

@@ -69,9 +69,14 @@ def _content_of(record: dict[str, JsonValue]) -> int:
     said = mapping(message).get("content") if isinstance(message, dict) else message
     blocks: list[JsonValue] = [
         ["tool_result", fields.get("tool_use_id")] if (fields := mapping(block)).get("type") == "tool_result" else block
-        for block in (sequence(said) if isinstance(said, list) else [said])
+        for block in _blocks(said)
     ]
     return content_hash([*blocks, *(record.get(key) for key in ("attachment", "content", "subtype"))])
+
+
+def _blocks(content: JsonValue) -> Sequence[JsonValue]:
+    """Return the blocks of what a message holds, which may be one without a list around it."""
+    return sequence(content) if isinstance(content, list) else [content]
 
 
 def _count(turn: Turn, message: dict[str, JsonValue]) -> None:
@@ -79,6 +84,12 @@ def _count(turn: Turn, message: dict[str, JsonValue]) -> None:
     counted = usage_of(message.get("usage"))
     if counted and (turn.usage is None or counted.completion_tokens >= turn.usage.completion_tokens):
         turn.usage = counted
+
+
+def _begun(line: AgentLine, name: str, request: str) -> Turn | None:
+    """Return the step of a message that another record began; under another request, the same id is another message."""
+    turn = line.named(name) if name else None
+    return None if turn is not None and request and turn.request not in ("", request) else turn
 
 
 def is_sidechain(record: dict[str, JsonValue]) -> bool:
@@ -195,9 +206,8 @@ class ClaudeCode(Importer):
         """
         name, is_summary = text(record.get("uuid")), record.get("isCompactSummary") is True
         spoken = kind in _SPOKEN and not is_summary
-        asks = kind == "user" and bool(step_id) and not _holds_result(record)
-        by_user = asks and self.main.newest is not None and self.main.newest.source is Source.USER
-        parent = self._parent_of(record, spoken=spoken, by_user=by_user)
+        what = self._prompt_of(record, kind, step_id)
+        parent = self._parent_of(record, spoken=spoken, by_user=BranchPlace.TURNS in what)
         self._copied = -1 if name else self._copied
         if record.get("subtype") == _BOUNDARY:
             self._compacted_at = parent
@@ -205,12 +215,19 @@ class ClaudeCode(Importer):
             # A summary stands for what was compacted, whatever it says it follows.
             self._tree.name(name, self._compacted_at if is_summary and self._compacted_at >= 0 else parent)
             return
-        what = (BranchPlace.OPENS if asks else BranchPlace.NONE) | (BranchPlace.TURNS if by_user else BranchPlace.NONE)
         place = self._tree.add(name, parent, what, step_id)
         if parent < 0 <= self._tree.leaf:
             self._anew.append((place, self._tree.leaf))
-        if asks or kind != "user":
+        if BranchPlace.OPENS in what or kind != "user":
             self._tree.leaf = place
+
+    def _prompt_of(self, record: dict[str, JsonValue], kind: str, step_id: int) -> BranchPlace:
+        """Return what a record is in the tree: a prompt opens a branch, and a prompt of the user takes back others."""
+        if kind != "user" or not step_id or _holds_result(record):
+            return BranchPlace.NONE
+        newest = self.main.newest
+        by_user = newest is not None and newest.source is Source.USER
+        return BranchPlace.OPENS | (BranchPlace.TURNS if by_user else BranchPlace.NONE)
 
     def _parent_of(self, record: dict[str, JsonValue], *, spoken: bool, by_user: bool) -> int:
         """Return the place that a record follows: where it names none that is known, the one before.
@@ -312,7 +329,7 @@ class ClaudeCode(Importer):
         content = mapping(message).get("content") if isinstance(message, dict) else message
         parts: list[str] = []
         answered: Turn | None = None
-        blocks = sequence(content) if isinstance(content, list) else [content]
+        blocks = _blocks(content)
         for block in blocks:
             if mapping(block).get("type") == "tool_result":
                 answered = self._result(mapping(block), line) or answered
@@ -351,23 +368,20 @@ class ClaudeCode(Importer):
         self._answered = True
         message = mapping(record.get("message"))
         name, request = first_text(message, "id"), text(record.get("requestId"))
-        turn = line.named(name) if name else None
-        if turn is not None and request and turn.request not in ("", request):
-            turn = None
-        content = message.get("content") if message else record.get("message")
-        blocks = sequence(content) if isinstance(content, list) else [content]
+        turn = _begun(line, name, request)
+        blocks = _blocks(message.get("content") if message else record.get("message"))
         answers = request or (turn.request if turn else "")
         # A record may hold the blocks of its message that stood in those before, or all come again under new ids.
         new = [block for block in blocks if not (name and block and self._has_block(name, answers, block))]
-        if turn is None and blocks and not new:
-            return
         if turn is None:
+            if blocks and not new:
+                return
             turn = line.begin(Source.AGENT, timestamp=record.get("timestamp"), name=name)
             turn.folder = text(record.get("cwd")) or None
         turn.request = answers
         self._note(record, line, turn)
         model = text(message.get("model"))
-        if model and model != "<synthetic>":
+        if model not in ("", "<synthetic>"):
             turn.model = model
             if line is self.main:
                 self.know(model=model)

@@ -109,9 +109,7 @@ class Codex(Importer):
         elif kind == "session_meta" or (not kind and "instructions" in record):
             self._meta(payload or record, when)
         elif kind == "turn_context":
-            self._folder = text(payload.get("cwd")) or self._folder
-            self._model = text(payload.get("model")) or self._model
-            self.know(model=self._model, folder=self._folder if not self.head.folder else "")
+            self._turn_context(payload)
         elif kind == "event_msg":
             self._event(payload, when)
         elif kind == "compacted":
@@ -140,6 +138,11 @@ class Codex(Importer):
             is_subagent="subagent" in mapping(payload.get("source")) or payload.get("thread_source") == "subagent",
         )
         self._folder = self.head.folder
+
+    def _turn_context(self, payload: dict[str, JsonValue]) -> None:
+        self._folder = text(payload.get("cwd")) or self._folder
+        self._model = text(payload.get("model")) or self._model
+        self.know(model=self._model, folder=self._folder if not self.head.folder else "")
 
     def _is_own(self, kind: str, payload: dict[str, JsonValue], when: str) -> bool:
         """Return True for a record that is no copy of one of the session that this one was forked off."""
