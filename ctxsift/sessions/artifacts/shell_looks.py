@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ctxsift.sessions.artifacts.paths import resolve
 from ctxsift.sessions.artifacts.shell_operands import files_of, has, is_folder, operands, values
@@ -53,7 +54,7 @@ def list_files(run: ShellRun, invocation: Invocation) -> None:
     lines = run.output.split("\n")[:_MOST_LINES]
     if invocation.name == "find":
         _found(run, words, lines)
-    elif run.printing == 1:
+    elif run.printing == 1 and not has(invocation, "dR") and "No such file" not in run.output:
         _listed(run, invocation, words, lines)
 
 
@@ -75,29 +76,33 @@ def _found(run: ShellRun, words: list[str], lines: list[str]) -> None:
 
 def _listed(run: ShellRun, invocation: Invocation, words: list[str], lines: list[str]) -> None:
     places = [word for word in words if not word.startswith("-")]
-    if len(places) > 1 or has(invocation, "dR") or "No such file" in run.output:
+    if len(places) > 1:
         return
     place = run.path(places[0]) if places else run.folder
-    long, marks = has(invocation, "l"), has(invocation, "F")
-    names: list[str] = []
-    for line in lines:
-        if not line.strip() or line.startswith("total ") or line.strip() == "(no output)":
-            continue
-        if row := _LONG.fullmatch(line.strip()[:_MOST_LINE]):
-            names.append("" if line.strip().startswith("d") else row[1].partition(" -> ")[0])
-        elif not long:
-            names.extend(re.split(r"\t+ *| {2,}", line.strip()))
-    names = [name.rstrip("*@=|") if marks else name for name in names]
-    files = [resolve(name, place) for name in names if name and not name.endswith("/") and name not in (".", "..")]
+    names = list(_names_in(lines, long=has(invocation, "l")))
+    if has(invocation, "F"):
+        names = [name.rstrip("*@=|") for name in names]
+    files = [resolve(name, place) for name in names if name not in ("", ".", "..") and not name.endswith("/")]
     if files == [place] or names == places:
         run.ledger.see(place)
         return
     # Names that may be folders are no files, but they are there.
-    seen = [path for path in files if long or has(invocation, "Fp") or "." in path.rpartition("/")[2][1:]]
-    for path in seen:
-        run.ledger.see(path)
+    tells_folders = has(invocation, "lFp")
+    for path in files:
+        if tells_folders or "." in path.rpartition("/")[2][1:]:
+            run.ledger.see(path)
     if _whole(run, invocation):
         run.ledger.list_all(place, files, deep=False)
+
+
+def _names_in(lines: list[str], *, long: bool) -> Iterator[str]:
+    """Yield the names that `ls` printed, those of folders empty where it tells them by their rows."""
+    for line in lines:
+        bare = line.strip()
+        if row := _LONG.fullmatch(bare[:_MOST_LINE]):
+            yield "" if bare.startswith("d") else row[1].partition(" -> ")[0]
+        elif not long and bare not in ("", "(no output)") and not line.startswith("total "):
+            yield from re.split(r"\t+ *| {2,}", bare)
 
 
 def search_files(run: ShellRun, invocation: Invocation) -> None:

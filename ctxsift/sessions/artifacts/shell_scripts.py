@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from ctxsift.sessions.artifacts.node_scripts import javascript_ops
 from ctxsift.sessions.artifacts.patches import BEGIN, apply_patch
@@ -25,21 +26,31 @@ def run_patch(run: ShellRun, invocation: Invocation) -> None:
 _STOPPED = re.compile(r'File "(?:<stdin>|<string>|-)", line (\d+), in <module>')
 
 
+class _Script(NamedTuple):
+    """A script, what it is told, and the path of the file that it stands in; empty where it stands in the command."""
+
+    text: str | None
+    arguments: list[str]
+    path: str = ""
+
+
+def _script_of(run: ShellRun, invocation: Invocation) -> _Script:
+    words = list(invocation.words)
+    inline = next((n for n, word in enumerate(words) if re.fullmatch(r"-[a-z]*[ce]|-p|--eval", word)), 0)
+    if inline and inline + 1 < len(words):
+        return _Script(words[inline + 1], words[inline + 2 :])
+    if invocation.text is not None:
+        return _Script(invocation.text, [word for word in words[1:] if word != "-"])
+    plain = [word for word in words[1:] if not word.startswith("-") and UNKNOWN not in word]
+    path = run.path(plain[0]) if plain else ""
+    file = run.ledger.files.get(path)
+    return _Script(file.work.text if file and file.changed and file.work else None, plain[1:], path)
+
+
 def run_script(run: ShellRun, invocation: Invocation) -> None:
     """Take down a script given in a heredoc, behind `-c` or `-e`, or in a file whose text the session wrote."""
-    words, source, arguments = list(invocation.words), invocation.text, []
-    inline = next((n for n, word in enumerate(words) if re.fullmatch(r"-[a-z]*[ce]|-p|--eval", word)), 0)
-    name, path = invocation.name, ""
-    if inline and inline + 1 < len(words):
-        source, arguments = words[inline + 1], words[inline + 2 :]
-    elif source is not None:
-        arguments = [word for word in words[1:] if word != "-"]
-    else:
-        plain = [word for word in words[1:] if not word.startswith("-") and UNKNOWN not in word]
-        path = run.path(plain[0]) if plain else ""
-        file = run.ledger.files.get(path)
-        source = file.work.text if file and file.changed and file.work else None
-        arguments = plain[1:]
+    name, script = invocation.name, _script_of(run, invocation)
+    source, arguments, path = script.text, script.arguments, script.path
     if not source:
         return
     if name in ("bash", "sh", "zsh", "dash"):

@@ -206,17 +206,12 @@ def _counts(text: str) -> _Counts:
     found = _Counts()
     has_tests = bool(re.search(r"^[ \t]*Tests:?[ \t]", text, re.MULTILINE))
     for line in text.split("\n"):
-        if not _NUMBERED.search(line) or not _SUMMARY.match(line):
-            continue
+        classes = _classes_in(line)
         # Tests are what runs; files count where no tests do.
         aside = line.lstrip().startswith("Snapshots") or (has_tests and bool(_FILES.match(line)))
-        told = [(match[2] or match[3], int((match[1] or match[4])[:9])) for match in _COUNT.finditer(line)]
-        classes = [(match.lastgroup, number) for word, number in told if (match := _CLASS.fullmatch(word))]
-        if _PASS_MARK.match(line):
-            classes = [each for each in classes if each[0] != "fault"]
         faults = [number for name, number in classes if name == "fault"]
         for name, number in classes:
-            if name is None or (aside and name != "fault") or (name == "finding" and faults):
+            if (aside and name != "fault") or (name == "finding" and faults):
                 continue
             setattr(found, name, getattr(found, name) + number)
             found.counted |= name in ("good", "idle", "total")
@@ -226,6 +221,16 @@ def _counts(text: str) -> _Counts:
     found.good += parts + _points(text)
     found.counted |= parts > 0
     return found
+
+
+def _classes_in(line: str) -> list[tuple[str, int]]:
+    """Return what a line of a summary counts, class by class; none for other lines."""
+    if not _NUMBERED.search(line) or not _SUMMARY.match(line):
+        return []
+    told = [(match[2] or match[3], int((match[1] or match[4])[:9])) for match in _COUNT.finditer(line)]
+    classes = [(match.lastgroup or "", number) for word, number in told if (match := _CLASS.fullmatch(word))]
+    passed = _PASS_MARK.match(line) is not None
+    return [(name, number) for name, number in classes if name and not (passed and name == "fault")]
 
 
 def _points(text: str) -> int:

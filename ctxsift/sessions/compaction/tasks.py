@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxsift.sessions.records import JsonValue, Step, ToolCall, ToolResult
@@ -128,17 +128,34 @@ def _apply_to_one(
 def _listed(arguments: Mapping[str, JsonValue], step_id: int, *, is_tool: bool) -> list[Task] | None:
     """Return the tasks of a list among the arguments of a call, None where there is none."""
     for key, value in arguments.items():
-        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-            items = [each for each in value if isinstance(each, dict)]
-            if key in _LISTS or all(_text_of(each) and any(name in each for name in _STATUS) for each in items):
-                return [task for each in items if (task := _task(each, step_id)).text or task.task_id]
-        elif isinstance(value, list) and not value and (key in _LISTS and is_tool):
-            return []
+        tasks: list[Task] | None = None
+        if isinstance(value, list):
+            tasks = _of_items(key, value, step_id, is_tool=is_tool)
         elif isinstance(value, str) and (is_tool or key == "task_progress"):
-            boxes = [match for line in value.splitlines() if (match := _CHECKBOX.match(line))]
-            if boxes:
-                return [Task(_one_line(box[2]), step_id, "", box[1] not in ("x", "X")) for box in boxes]
+            tasks = _of_boxes(value, step_id) or None
+        if tasks is not None:
+            return tasks
     return None
+
+
+def _of_items(key: str, given: Sequence[JsonValue], step_id: int, *, is_tool: bool) -> list[Task] | None:
+    """Return the tasks of a list, known by its key or the status of each item; None where it is another list."""
+    items = [each for each in given if isinstance(each, dict)]
+    if not given:
+        return [] if is_tool and key in _LISTS else None
+    if len(items) < len(given) or not (key in _LISTS or all(map(_has_status, items))):
+        return None
+    return [task for each in items if (task := _task(each, step_id)).text or task.task_id]
+
+
+def _of_boxes(text: str, step_id: int) -> list[Task]:
+    """Return the tasks of a list in Markdown."""
+    boxes = [match for line in text.splitlines() if (match := _CHECKBOX.match(line))]
+    return [Task(_one_line(box[2]), step_id, "", box[1] not in ("x", "X")) for box in boxes]
+
+
+def _has_status(item: Mapping[str, JsonValue]) -> bool:
+    return bool(_text_of(item)) and any(name in item for name in _STATUS)
 
 
 def _task(item: Mapping[str, JsonValue], step_id: int) -> Task:
