@@ -44,18 +44,26 @@ def repeats(text: str, output: Ground) -> bool:
 
     Running numbers make no other sentence of it.
     """
+    forms = (_repeats_sentences, _repeats_clauses, _stutters, _counts_on, _says_alike, _repeats_words)
+    return any(repeats_form(text, output) for repeats_form in forms)
+
+
+def _repeats_sentences(text: str, output: Ground) -> bool:
     said: dict[str, list[tuple[int, ...]]] = {}
     for sentence in _SENTENCE_END.split(text):
         key, numbers = _without_numbers(sentence, output)
         if len(key.split()) > 1 or (len(key) >= _FEWEST_UNSPACED and _UNSPACED.search(key)):
             said.setdefault(key, []).append(numbers)
-    if any(_runs_on(numbers) and output.times(key) < len(numbers) for key, numbers in said.items()):
-        return True
+    return any(_runs_on(numbers) and output.times(key) < len(numbers) for key, numbers in said.items())
+
+
+def _repeats_clauses(text: str, output: Ground) -> bool:
     clauses = Counter(clause.strip() for clause in _CLAUSE_END.split(text))
-    if any(clause and count > _TIMES and output.times(clause) < count for clause, count in clauses.items()):
-        return True
-    if _stutters(text, output) or _counts_on(text, output) or _says_alike(text, output):
-        return True
+    return any(clause and count > _TIMES and output.times(clause) < count for clause, count in clauses.items())
+
+
+def _repeats_words(text: str, output: Ground) -> bool:
+    """Say whether blocks of words follow each other, or eight words in a row come again anywhere."""
     words = [word for word in text.split() if not _ORDINAL.fullmatch(word)]
     if any(output.times(block) < least for block, least in _blocks(words)):
         return True

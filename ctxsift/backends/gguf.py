@@ -57,7 +57,13 @@ _FILE_TYPE, _PARTS = "general.file_type", "split.count"
 _NAME, _BASE_NAME, _SIZE_LABEL = "general.name", "general.basename", "general.size_label"
 _MADE_FROM, _LICENCE, _LICENCE_NAME = "general.base_model.0.name", "general.license", "general.license.name"
 _WORDS = frozenset({_NAME, _BASE_NAME, _SIZE_LABEL, _MADE_FROM, _LICENCE, _LICENCE_NAME})
-_NUMBERS = frozenset({_FILE_TYPE, _PARTS})
+_ARCHITECTURE, _PRE_TOKENIZER = "general.architecture", "tokenizer.ggml.pre"
+# They have to be read whole.
+_NAMES = {_ARCHITECTURE: "the architecture", _PRE_TOKENIZER: "the pre-tokenizer"}
+# The architecture stands before it.
+_CONTEXT_LENGTH = ".context_length"
+_ALIGNMENT = "general.alignment"
+_NUMBERS = frozenset({_FILE_TYPE, _PARTS, _ALIGNMENT})
 
 
 @dataclass(frozen=True)
@@ -196,32 +202,8 @@ def _read(reader: _HeaderReader, path: Path) -> GgufHeader:
     if version not in (2, 3):
         raise WeightsError(f"{path}: GGUF version {version} is not supported (2 and 3 are)")
     tensor_count = _bounded("tensors", reader.number(_U64), _MOST_TENSORS)
-    architecture = pre_tokenizer = ""
-    context_length = 0
-    alignment = 32
-    keys: set[str] = set()
-    words: dict[str, str] = {}
-    numbers: dict[str, int] = {}
-    for _ in range(_bounded("keys", reader.number(_U64), _MOST_KEYS)):
-        key = reader.text("a key", _MOST_KEY_BYTES)
-        if key in keys:
-            raise _DamagedError(f"the key {key} is there twice")
-        keys.add(key)
-        kind = reader.number(_U32)
-        if key == "general.architecture" and kind == _STRING:
-            architecture = reader.text("the architecture", _MOST_KEY_BYTES)
-        elif key == "tokenizer.ggml.pre" and kind == _STRING:
-            pre_tokenizer = reader.text("the pre-tokenizer", _MOST_KEY_BYTES)
-        elif key == "general.alignment" and kind in _INTEGERS:
-            alignment = reader.number(_INTEGERS[kind])
-        elif key == f"{architecture}.context_length" and kind in _INTEGERS:
-            context_length = _bounded("tokens of context", reader.number(_INTEGERS[kind]), _MOST_NUMBER)
-        elif key in _WORDS and kind == _STRING:
-            words[key] = reader.words()
-        elif key in _NUMBERS and kind in _INTEGERS:
-            numbers[key] = reader.number(_INTEGERS[kind])
-        else:
-            reader.skip_value(kind)
+    words, numbers = _read_values(reader)
+    alignment, context_length = numbers.get(_ALIGNMENT, 32), numbers.get(_CONTEXT_LENGTH, 0)
     if not 0 < alignment <= _MOST_NUMBER or alignment & (alignment - 1):
         raise _DamagedError(f"an alignment of {alignment:,}")
     values = _checked_tensors(reader, tensor_count, alignment, path)
@@ -236,7 +218,32 @@ def _read(reader: _HeaderReader, path: Path) -> GgufHeader:
         context_tokens=context_length or None,
         licence=words.get(_LICENCE_NAME) or licence if licence in ("", "other") else licence,
     )
+    architecture, pre_tokenizer = words.get(_ARCHITECTURE, ""), words.get(_PRE_TOKENIZER, "")
     return GgufHeader(version, architecture, context_length, tensor_count, pre_tokenizer, model_file)
+
+
+def _read_values(reader: _HeaderReader) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the texts and the numbers that are known here, by their keys; other values are passed over."""
+    keys: set[str] = set()
+    words: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    for _ in range(_bounded("keys", reader.number(_U64), _MOST_KEYS)):
+        key = reader.text("a key", _MOST_KEY_BYTES)
+        if key in keys:
+            raise _DamagedError(f"the key {key} is there twice")
+        keys.add(key)
+        kind = reader.number(_U32)
+        if key in _NAMES and kind == _STRING:
+            words[key] = reader.text(_NAMES[key], _MOST_KEY_BYTES)
+        elif key in _WORDS and kind == _STRING:
+            words[key] = reader.words()
+        elif key == f"{words.get(_ARCHITECTURE, '')}{_CONTEXT_LENGTH}" and kind in _INTEGERS:
+            numbers[_CONTEXT_LENGTH] = _bounded("tokens of context", reader.number(_INTEGERS[kind]), _MOST_NUMBER)
+        elif key in _NUMBERS and kind in _INTEGERS:
+            numbers[key] = reader.number(_INTEGERS[kind])
+        else:
+            reader.skip_value(kind)
+    return words, numbers
 
 
 def _quantization(file_type: int | None, values: Counter[int]) -> str:
