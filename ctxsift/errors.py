@@ -23,6 +23,7 @@ from ctxsift.terminal import one_line
 _MOST_SHOWN = 800
 # The share of letters from which on two words are the same but for a slip, wherever it is.
 _ALIKE = 0.8
+_LEAST_BEGUN = 3
 
 
 class CtxsiftError(Exception):
@@ -130,8 +131,10 @@ def near_names(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
         is_alike = difflib.SequenceMatcher(None, name, short).ratio() >= _ALIKE
         return is_alike or name[:1] == short[:1] or short in name or name in short
 
-    found = difflib.get_close_matches(short, names, n=4 * limit, cutoff=0.5)
-    return [names[name] for name in found if is_slip(name)][:limit]
+    found = [name for name in difflib.get_close_matches(short, names, n=4 * limit, cutoff=0.5) if is_slip(name)]
+    # However little it is of the whole, a beginning is one.
+    begun = [name for name in names if len(short) >= _LEAST_BEGUN and name.startswith(short) and name not in found]
+    return [names[name] for name in (*found, *begun)][:limit]
 
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 3) -> str:

@@ -11,8 +11,8 @@ from typing import Protocol
 from benchmark.matrix import TRACKS, Scenario, Track
 from benchmark.run.plan import RequestedScenario, RunSettings, ScenarioPlan, program_spec, scenario_plan, spec_of
 from ctxsift.backends.base import ModelSpec
-from ctxsift.backends.registry import GROUP, traits_of
-from ctxsift.backends.weights import Weights, find_weights
+from ctxsift.backends.registry import GGUF, GROUP, traits_of
+from ctxsift.backends.weights import Weights, find_weights, refuse_unknown
 from ctxsift.errors import BackendError, WeightsError
 from ctxsift.models.choice import CONSENT
 from ctxsift.settings import Settings
@@ -86,7 +86,7 @@ def _found(index: int, scenario: Scenario, run: RunSettings, spec: SpecOf) -> Re
 
 def _missing(scenarios: Sequence[Scenario], run: RunSettings, spec: SpecOf) -> list[str | None]:
     """Return for each scenario what is missing. Every backend is asked once, for all its models together."""
-    problems = [_forbidden(scenario, run) for scenario in scenarios]
+    problems = [_forbidden(scenario, run) or _unknown(scenario) for scenario in scenarios]
     to_check: dict[str, list[tuple[int, ModelSpec]]] = {}
     for index, scenario in enumerate(scenarios):
         if problems[index] is None:
@@ -97,6 +97,16 @@ def _missing(scenarios: Sequence[Scenario], run: RunSettings, spec: SpecOf) -> l
         for (index, _), problem in zip(models, found, strict=True):
             problems[index] = problems[index] or problem
     return problems
+
+
+def _unknown(scenario: Scenario) -> str | None:
+    """Say that a model names nothing that there is, before its engine is missed."""
+    if scenario.backend_name == GGUF:
+        try:
+            refuse_unknown(scenario.model, scenario.gguf_filename)
+        except WeightsError as error:
+            return str(error)
+    return None
 
 
 def _checked(backend: str, specs: Sequence[ModelSpec], settings: Settings) -> Sequence[str | None]:

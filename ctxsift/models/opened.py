@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ctxsift.asking import Answer, ask, ask_async
 from ctxsift.backends.base import Ability, AsyncBackend, BatchBackend, Limits, LoadInfo, LogProbability, ModelSpec
-from ctxsift.backends.registry import backend_class, create_backend, is_service, traits_of
+from ctxsift.backends.registry import GGUF, backend_class, create_backend, is_service, traits_of
 from ctxsift.backends.worker import start_worker
-from ctxsift.errors import InstrumentError, RefusedError
+from ctxsift.errors import InstrumentError, LoadError, RefusedError
 
 # A local model is asked without an event loop, which takes longer to import than many an answer takes.
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Opened:
 
     Raises:
         LoadError: there is no such backend, or it cannot be imported.
+        WeightsError: it cannot be imported, and the model names nothing that there is.
 
     """
 
@@ -83,7 +84,15 @@ class Opened:
     ) -> None:
         self._name, self._spec, self._patience = name, spec, patience
         self._gguf_filename, self._host, self._before = gguf_filename, host, before
-        self.is_service = is_service(name)
+        try:
+            self.is_service = is_service(name)
+        except LoadError:
+            if name == GGUF and spec.path is None:
+                from ctxsift.backends.weights import refuse_unknown
+
+                # Who mistypes a name is not helped by the engine that is missing, too.
+                refuse_unknown(spec.model, gguf_filename)
+            raise
         most = {"load_timeout_s": patience.load_s, "generate_timeout_s": patience.answer_s}
         self._worker = None if self.is_service else start_worker(name, **most)
         self._runner: asyncio.Runner | None = None

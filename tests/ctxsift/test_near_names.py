@@ -20,6 +20,7 @@ HOSTS = ["claude", "codex", "gemini", "opencode", "pi"]
         ("toi", ["toy", "last"], ["toy"]),
         ("cpus", ["cpu", "gpu"], ["cpu"]),
         ("gold", ["control-gold", "control-echo"], ["control-gold"]),
+        ("qwen", ["qwen2.5-coder-0.5b", "smollm2"], ["qwen2.5-coder-0.5b"]),
         ("--buget", ["--budget", "--json"], ["--budget"]),
         # Two dashes are no beginning that options share.
         ("--vscode", [f"--{host}" for host in HOSTS], []),

