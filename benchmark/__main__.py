@@ -61,7 +61,7 @@ def _refuse(words: Sequence[str]) -> NoReturn:
     near = near_names(name, MODULES, limit=1)
     hint = "python -m benchmark lists them"
     if near:
-        hint = f"try: {shlex.join(['python', '-m', f'benchmark.{near[0]}', *arguments])}"
+        hint = f"try: python -m benchmark.{near[0]} {shlex.join(arguments)}".rstrip()
     raise InputError(name, "each module is a command of its own", hint)
 
 
