@@ -299,7 +299,7 @@ def test_a_short_session_is_not_cut() -> None:
         ([str(EXAMPLE), "--budget", "0"], "'0' is not a whole number"),
         ([str(EXAMPLE), "--compacted", "none.md"], "none.md: no such file"),
         ([str(EXAMPLE), "--", "ls"], "compact takes no command"),
-        ([str(EXAMPLE), "--fromat", "atif"], "see ctxsift --help"),
+        ([str(EXAMPLE), "--fromat", "atif"], "did you mean --format?; see ctxsift compact --help"),
     ],
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], told: str) -> None:
