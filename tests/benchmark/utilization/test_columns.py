@@ -128,7 +128,7 @@ def test_a_function_that_fails_is_named_with_its_row() -> None:
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"contexts_column": "pred.context"}, "row 1: pred.context: no such column; did you mean contexts"),
+        ({"contexts_column": "pred.context"}, "row 1: pred.context: no such column; known: contexts; name"),
         ({"contexts_column": "contexts.first"}, "row 1: contexts.first: no such column"),
         ({"contexts_column": lambda _: [1]}, "row 1: contexts: chunk 1 is a number"),
     ],
