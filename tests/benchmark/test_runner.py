@@ -180,7 +180,7 @@ def test_missing_weights_are_told_for_all_scenarios_at_once(runner: Run, tmp_pat
     done = runner("--max-cases", "1")
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("not ready: ")]
-    assert lines[0].startswith("not ready: gone: no package no-such-package is installed: python -m pip install")
+    assert lines[0].startswith("not ready: gone: package:no-such-package: no such packaged model, and no package")
     assert lines[1] == "not ready: lost: ./nowhere: no such file or folder"
     assert "not a GGUF file" in lines[2]
     assert [result["scenario"]["name"] for result in results(tmp_path)] == ["fine"]

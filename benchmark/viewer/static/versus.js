@@ -197,7 +197,7 @@ function sharedColumns(results, isComparable) {
     {
       key: "flip",
       title: "passed by",
-      hint: "usable, with every anchor, and prose judged right; what A passes and another does not comes first, then other flips",
+      hint: "usable, with every anchor, prose judged right; what only A passes comes first, then other flips",
       kind: "number",
       value: (row) => (row.flip ? 1000 : 0) + (isLoss(row) ? 1000 : 0) + row.gap,
       cell: (row) => html`<span class=${isLoss(row) ? "flip bad" : row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
