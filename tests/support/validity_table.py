@@ -20,4 +20,4 @@ def _cell(figure: ValidityFigure | None) -> str:
     if figure is None:
         return ""
     sign = "" if figure.bar is None else f" ({figure.limit} {figure.bar:.2f})"
-    return f"{figure.value:.3f}{sign}{'' if figure.met else ', **missed**'}"
+    return f"{figure.value:.3f}{sign}{'' if figure.met else ', missed'}"
