@@ -232,7 +232,7 @@ def _column(*figures: Figure[Summary], title: str = "") -> Column[Summary]:
     return Column(title or figures[0].title, figures)
 
 
-# What terminal and Markdown show; the page has a column for each figure of PAGE_FIGURES.
+# What terminal and Markdown show; the page has a column for each of FIGURES.
 COLUMNS = (
     _column(ANSWERED, PLANNED, title="answered"),
     _column(RECOVERED),

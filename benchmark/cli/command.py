@@ -26,7 +26,7 @@ PUBLISHED_RESULTS = Path(__file__).parents[1] / "published_results"
 PUBLISHED = "published"
 Handler = Callable[[argparse.Namespace], int]
 _CONTROL_TRACK = "control"
-# Of a result file, where its scenario is told.
+# A result file names its scenario within its first bytes.
 _BEGINNING = 4096
 _TRACK = re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"scenario":\s*\{[^{}]{0,2000}?"track":\s*"(\w+)"')
 _USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
@@ -121,7 +121,7 @@ def _track_of(file: Path) -> str | None:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
             begin = opened.read(_BEGINNING)
     except (OSError, EOFError, zlib.error):
-        # Whoever reads it says what is wrong with it.
+        # The reader of the results reports what is wrong with the file.
         return None
     track = _TRACK.match(begin.lstrip())
     return track[1].decode() if track else None

@@ -168,12 +168,12 @@ def latency_of(generations: Sequence[Generation]) -> Latency:
 
 
 def _known(values: Iterable[_Number | None]) -> list[_Number]:
-    """Return the figures that are told."""
+    """Return the values that are known."""
     return [value for value in values if value is not None]
 
 
 def _total(counts: Iterable[int | None]) -> int:
-    """Return the sum of the counts that are told."""
+    """Return the sum of the known counts."""
     return sum(_known(counts))
 
 

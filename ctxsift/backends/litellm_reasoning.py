@@ -59,7 +59,7 @@ def reasoning_options(litellm: Any, model: str, mode: ReasoningMode, budget: int
 
 
 def _template_switch(mode: ReasoningMode, budget: int) -> Reasoning:
-    """Return what a server that hands options on to the chat template of its model is told."""
+    """Return the options for a server that passes them on to the chat template of its model."""
     if mode == "auto":
         return Reasoning()
     reasons = mode == "true"

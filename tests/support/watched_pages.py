@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 PATIENCE_MS = 30_000
 
@@ -50,6 +50,17 @@ class WatchedPages:
         for context in self._contexts:
             context.close()
         assert not self._faults
+
+
+def saved_picture(buttons: Locator, name: str, kind: str) -> bytes:
+    """Return a picture that a reader saves, of a kind that is SVG or PNG. Raises AssertionError if it is none."""
+    with buttons.page.expect_download() as started:
+        buttons.get_by_role("button", name=f"save as {kind}").click()
+    assert started.value.suggested_filename == f"{name}.{kind.lower()}"
+    content = Path(started.value.path()).read_bytes()
+    assert content.startswith({"SVG": b"<svg", "PNG": b"\x89PNG"}[kind])
+    assert len(content) > 5_000
+    return content
 
 
 def serious_faults(page: Page) -> list[str]:

@@ -27,7 +27,7 @@ _STOPPED = re.compile(r'File "(?:<stdin>|<string>|-)", line (\d+), in <module>')
 
 
 class _Script(NamedTuple):
-    """A script, what it is told, and the path of the file that it stands in; empty where it stands in the command."""
+    """A script, its arguments, and the path of its file; the path is empty if the command contains the script."""
 
     text: str | None
     arguments: list[str]
