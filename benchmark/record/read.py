@@ -321,14 +321,33 @@ def agreeing(result: StoredResult) -> StoredResult:
 
 
 def labels(results: Sequence[StoredResult]) -> list[str]:
-    """Return a short printable name for each result: the scenario's; with its time, folder or path where needed."""
+    """Return a short printable name for each result: the scenario's; where several share it, with a day or a time.
+
+    Results of the same time are told apart by their folders, or by their paths.
+    """
+    places: dict[str, list[int]] = {}
+    for place, result in enumerate(results):
+        places.setdefault(one_line(result.name), []).append(place)
+    found: dict[int, str] = {}
+    for alike in places.values():
+        found |= zip(alike, _told_apart([results[place] for place in alike]), strict=True)
+    return [found[place] for place in range(len(results))]
+
+
+def _told_apart(alike: Sequence[StoredResult]) -> list[str]:
     forms: tuple[Callable[[StoredResult], str], ...] = (
         lambda r: r.name,
-        lambda r: f"{r.name} {r.timestamp}",
+        lambda r: f"{r.name} ({_day(r.timestamp)})",
+        lambda r: f"{r.name} ({r.timestamp})",
         lambda r: f"{r.path.parent.name}/{r.name}",
     )
     for form in forms:
-        names = [one_line(form(result)) for result in results]
+        names = [one_line(form(result)) for result in alike]
         if len(set(names)) == len(names):
             return names
-    return [one_line(str(result.path)) for result in results]
+    return [one_line(str(result.path)) for result in alike]
+
+
+def _day(timestamp: str) -> str:
+    """Return the day of a timestamp such as 20261126T221725Z, as 2026-11-26."""
+    return f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}" if timestamp else "no date"

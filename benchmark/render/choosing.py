@@ -80,9 +80,11 @@ def sentences_of(shelf: Shortlist) -> Sentences:
             if few
             else f"None is significantly better than {floor}, which uses no model."
         )
+    cases = max((candidate.case_count for candidate in shelf.candidates), default=0)
+    caution = f"Only {counted(cases, 'case')}: too few to rely on. " if cases < _FEW else ""
     return Sentences(
-        chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need the least "
-        "memory and the least time among those whose difference from 'best' may be chance.",
+        chosen=f"{caution}{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need "
+        "the least memory and the least time among those whose difference from 'best' may be chance.",
         none_above=f"Nothing is recommended. {within} {why}",
         none_fits=f"Nothing is recommended. The limits leave none of {results}.",
         unknown={name: _left_out(name) for name in (MEMORY, TIME)},

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from benchmark.analysis.figures import Column, Figure, Form, S
 from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Conclusion, Flag, Leaderboard
 from benchmark.analysis.references import ReferenceRow
+from benchmark.cases import EASY_TIER
 from benchmark.record.base import Interval
 from benchmark.record.questions import questions_of
 from benchmark.record.summary import Summary
@@ -107,13 +108,17 @@ def is_old(board: Leaderboard) -> bool:
 
 
 def board_title(board: Leaderboard) -> str:
-    """Return what the results of a board have in common: corpus, scorer, cases."""
-    run = board.rows[0].result.record.run
+    """Return what the results of a board have in common: cases, corpus, scorer."""
+    result = board.rows[0].result
+    run = result.record.run
     if run is None:
-        return f"Published layout, {counted(len(board.rows[0].result.cases), 'case')}"
+        return f"Published layout, {counted(len(result.cases), 'case')}"
     corpus = (questions_of(run).corpus_sha256 or "unknown")[:_SHOWN_HASH]
     old = f" (old: today's is {SCORER_VERSION})" if is_old(board) else ""
-    return f"{counted(len(run.case_ids), 'case')} of corpus {corpus}, scorer {one_line(run.scorer_version)}{old}"
+    asked, total = len(run.case_ids), counted(run.corpus_cases, "case")
+    cases = total if asked == run.corpus_cases else f"{asked:,} of {total}"
+    easy = " (easy tier)" if all(EASY_TIER in (each.question.tags or ()) for each in result.record.cases) else ""
+    return f"{cases}{easy}, corpus {corpus}, scorer {one_line(run.scorer_version)}{old}"
 
 
 def counted(number: int, noun: str) -> str:

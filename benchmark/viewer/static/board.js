@@ -3,7 +3,7 @@ import { againstColumn } from "./against.js";
 import { Chooser } from "./chooser.js";
 import { Heading, html, inputOf, isChecked } from "./dom.js";
 import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
-import { address, changeQuery } from "./route.js";
+import { address, changeQuery, choose } from "./route.js";
 import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
 import { allPairs, figureOf, overview, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table, toWord } from "./table.js";
@@ -213,7 +213,7 @@ const chosenResults = (query) =>
 /** @param {{ query: Query, pairs: Pair[] | null | undefined }} props `pairs` are null where the page has too many */
 function MeasureBy({ query, pairs }) {
   const offered = results.filter((row) => isRival(row) && row.answered);
-  const change = (/** @type {Event} */ event) => changeQuery({ by: inputOf(event) });
+  const change = (/** @type {Event} */ event) => choose({ by: inputOf(event) });
   return html`<label class="field"><span>Measure by</span>
     <select value=${resultOf(query.by ?? "")?.id ?? ""} disabled=${pairs === null} onChange=${change}>
       <option value="">${pairs === null ? "too many results" : "none"}</option>
@@ -226,7 +226,7 @@ function ResultFilters({ query, children }) {
   /** @param {(row: PageBoardRow) => string} value */
   const distinct = (value) => [...new Set(results.filter(isRival).map(value).filter(Boolean))].sort();
   const quantizations = distinct((row) => row.about_model?.quantization ?? "");
-  const change = (/** @type {Event} */ event) => changeQuery({ all: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => choose({ all: isChecked(event) ? "1" : "" });
   return html`<form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <${Filter} label="Find" value=${query.q} />
     <${Choice} label="Track" name="track" value=${query.track} options=${distinct((row) => row.track)} />
@@ -287,8 +287,8 @@ function Doubts() {
   const { figures = 0, mismatch, missed = [] } = overview.validity ?? {};
   if (mismatch || !missed.length) return null;
   return html`<p class="legend">
-    <a href=${address("validity")}>How far to trust the scores</a>: ${missed.length} of${" "}
-    ${plural(figures, "figure")} that were measured of this scorer lie beyond their bars.</p>`;
+    <a href=${address("validity")}>How far to trust the scores</a>: this scorer misses ${missed.length} of its${" "}
+    ${plural(figures, "target")}.</p>`;
 }
 
 const LEFT_OUT = "left-out";
@@ -312,7 +312,7 @@ function LeftOut() {
       ${overview.skipped.map((error) => html`<li>${error}</li>`)}
       ${cutRuns.map(
         ({ id, label, part }) => html`<li><a href=${address("scenario", [id])}>${label}</a>: incomplete, ${part}; it
-          is on the board, but not ranked</li>`,
+          is in the table, but has no rank</li>`,
       )}
     </ul></section>`;
 }
@@ -423,12 +423,12 @@ function Board({ query }) {
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,
     )}
-    <p class="legend">Scores are 0 to 100${hasIntervals && ", with 95 % intervals where the file tells them"}.${" "}
-      Rows stand by the final score, which holds latency; ranks compare the quality core.${" "}
-      ${hasLines && "The dashed lines in the bars are gold and the best baseline on the same cases. "}
+    <p class="legend">Scores are 0 to 100${hasIntervals && "; brackets are 95 % intervals"}.${" "}
+      The table is sorted by the final score, which includes latency; ranks compare the quality core.${" "}
+      ${hasLines && "Dashed lines in the bars mark gold and the best baseline on the same cases. "}
       A rank with = is shared: the difference from at least one other result may be chance
-      (paired bootstrap, corrected for all pairs). Only complete runs over the same cases that may beat the best
-      baseline are ranked.</p>
+      (paired bootstrap, corrected for all pairs). A result has a rank if its run is complete and it may beat the best
+      baseline.</p>
     <${Doubts} />
     <${LeftOut} />
     <${Words} words=${[...(shownBoards[0]?.columns ?? []), ...marks]} />

@@ -1,7 +1,7 @@
 // The chooser above the leaderboard: a use and limits in the address, three cards and a sentence.
 import { choiceOf, limitsOf, titledCards, typedNumber } from "./choose.js";
 import { html, inputOf, isChecked } from "./dom.js";
-import { address, changeQuery } from "./route.js";
+import { address, changeQuery, choose } from "./route.js";
 import { choosers, overview, results, useLoaded } from "./store.js";
 import { Choice } from "./table.js";
 
@@ -47,7 +47,7 @@ function Chosen({ found, query }) {
   if (!chooser) return null;
   const shelf = chooser.shelves.find(({ use }) => use === query.use) ?? chooser.shelves[0];
   const { cards, words } = choiceOf(shelf, limitsOf(query));
-  const change = (/** @type {Event} */ event) => changeQuery({ local: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => choose({ local: isChecked(event) ? "1" : "" });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Choice}
         label="I need"
@@ -96,7 +96,7 @@ function Chooser({ query }) {
   if (!overview.has_choosers) return null;
   // The section keeps its room while this unpacks, so that the leaderboard below hardly moves.
   return html`<section class=${found ? "chooser" : "chooser waiting"} aria-label="Which result to choose">
-    ${found && html`<${Chosen} found=${found} query=${query} />`}
+    ${found && html`<h2>Which model fits?</h2><${Chosen} found=${found} query=${query} />`}
   </section>`;
 }
 

@@ -43,14 +43,23 @@ const go = (to) => {
   location.hash = to;
 };
 
+/** @param {Query} changes */
+function changed(changes) {
+  const { view, parts, query } = readRoute();
+  return address(view, parts, { ...query, ...changes });
+}
+
 /**
- * A filter or an order is part of the address, but no step back in the history.
+ * Changes the address without a step in the history: each letter that somebody types would be one.
  * @param {Query} changes
  */
-function changeQuery(changes) {
-  const { view, parts, query } = readRoute();
-  location.replace(address(view, parts, { ...query, ...changes }));
-}
+const changeQuery = (changes) => location.replace(changed(changes));
+
+/**
+ * Changes the address as one step in the history, so that the browser's Back button undoes a choice.
+ * @param {Query} changes
+ */
+const choose = (changes) => go(changed(changes));
 
 // Each step of the history keeps how far its view was scrolled; a new step has none.
 const SETTLED_MS = 150;
@@ -103,9 +112,9 @@ function scrollBack() {
 function useRoute() {
   const [hash, setHash] = useState(location.hash);
   useLayoutEffect(() => {
-    const changed = () => setHash(location.hash);
-    addEventListener("hashchange", changed);
-    return () => removeEventListener("hashchange", changed);
+    const moved = () => setHash(location.hash);
+    addEventListener("hashchange", moved);
+    return () => removeEventListener("hashchange", moved);
   }, []);
   useLayoutEffect(() => {
     drawn = hash;
@@ -113,4 +122,4 @@ function useRoute() {
   return readRoute(hash);
 }
 
-export { address, changeQuery, go, scrollBack, useRoute };
+export { address, changeQuery, choose, go, scrollBack, useRoute };

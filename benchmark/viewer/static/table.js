@@ -1,7 +1,7 @@
 // A table that sorts by its headings; the order is part of the address.
 import { html, inputOf, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
 import { beyondText } from "./format.js";
-import { changeQuery } from "./route.js";
+import { changeQuery, choose } from "./route.js";
 import { Take } from "./take.js";
 
 /** @typedef {string | number | boolean | null | undefined} Sortable */
@@ -188,7 +188,7 @@ function Filter({ label, value }) {
 function Choice({ label, name, value, options, all = true }) {
   return html`<label class="field"
     ><span>${label}</span>
-    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => changeQuery({ [name]: inputOf(event) })}>
+    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => choose({ [name]: inputOf(event) })}>
       ${all && html`<option value="">all</option>`}
       ${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}
     </select>

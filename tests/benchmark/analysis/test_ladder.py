@@ -148,7 +148,7 @@ def test_the_report_prints_the_ladders(
     told = capsys.readouterr().out
     (ladder,) = ladders(board)
     assert ladder_sentence(ladder) in told
-    assert f"{MODEL}; 40 cases of corpus" in told
+    assert f"{MODEL}; 40 of 280 cases (easy tier), corpus" in told
     # A mark behind a name is explained.
     assert "q2_k" in told
     assert "! not significantly better than the best baseline" in told

@@ -106,7 +106,7 @@ def test_boards_are_told_apart_by_what_they_have_in_common(board: Leaderboard) -
     console = Console(width=200, record=True, file=io.StringIO())
     print_leaderboards(console, [board, board])
     title = board_title(board)
-    assert title.startswith("16 cases of corpus ")
+    assert title.startswith("16 of 280 cases, corpus ")
     assert console.export_text().count(title) == 2
     assert leaderboards_markdown([board, board]).count(f"# {plain_cell(title)}\n") == 2
     assert title not in leaderboards_markdown([board])

@@ -51,7 +51,7 @@ def test_a_folder_holds_page_and_picture_and_says_who_is_best(site: Path) -> Non
     told = Head((site / "index.html").read_text()).told
     assert told["og:description"] == told["description"] == description(gather(find_results([EASY])))
     assert told["description"].startswith(
-        "Best (quality core, 0 to 100): cpu-qwen2.5-coder-1.5b-q4_k_m (38.1). 3 results; 40 cases of corpus "
+        "Best (quality core, 0 to 100): cpu-qwen2.5-coder-1.5b-q4_k_m (38.1). 3 results; 40 of 280 cases (easy "
     )
     assert (told["og:title"], told["og:image"]) == ("CtxSift Bench: 3 results", "preview.png")
     assert "og:url" not in told

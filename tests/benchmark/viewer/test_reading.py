@@ -131,6 +131,18 @@ def test_headline_and_chooser_follow_what_is_asked(show: Open) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
+def test_going_back_undoes_a_choice_and_stays_on_the_page(show: Open) -> None:
+    page = show()
+    track = page.get_by_role("combobox", name="Track")
+    page.get_by_label("Find").fill("model")
+    track.select_option("cpu")
+    expect(page).to_have_url(re.compile("track=cpu"))
+    page.go_back()
+    expect(track).to_have_value("")
+    # Letters that somebody types are no steps of their own.
+    expect(page.get_by_label("Find")).to_have_value("model")
+
+
 def test_going_back_keeps_the_place(show: Open) -> None:
     page = show("#/scenario/model-01")
     expect(page.locator("#cases")).to_be_visible()
