@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from ctxsift.cli.session_files import render_files, steps_in_words
 from ctxsift.sessions.artifacts.index import ArtifactIndex
 from ctxsift.sessions.artifacts.records import Artifacts
 from ctxsift.sessions.records import Source, Step, ToolCall, ToolResult
+from tests.conftest import ROOT
 
 
 def _session(folder: Path) -> Path:
@@ -43,6 +45,13 @@ def _session(folder: Path) -> Path:
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ctxsift", "session", "files", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    page = (ROOT / "docs" / "artifact-index.md").read_text(encoding="utf-8")
+    (name, shown), *_ = re.findall(r"```\n\$ ctxsift session files (\S+)\n(.*?)```", page, re.DOTALL)
+    done = _run(str(ROOT / name))
+    assert (done.returncode, done.stdout.rstrip()) == (0, shown.rstrip())
 
 
 def test_text_names_the_steps(tmp_path: Path) -> None:
