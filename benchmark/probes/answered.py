@@ -251,7 +251,10 @@ def published_answering(subjects: Sequence[ProbedSubject]) -> tuple[Answering | 
     None where no session is one of theirs. An answer to a question that is not asked any more is left out, and counted.
     """
     by_name = {subject.name: subject for subject in subjects}
-    contexts = [each for each in published_contexts(ANSWERED_ON) if each.session in by_name]
+    published = published_contexts(ANSWERED_ON)
+    # In the order of the sessions that are measured, as everything in a result; methods in the same order everywhere.
+    contexts = [each for name in by_name for each in published if each.session == name]
+    methods = list(dict.fromkeys(each.method for each in published))
     answers: dict[str, list[PublishedAnswer]] = {each.context: [] for each in contexts}
     for each in published_answers(ANSWERED_ON):
         if each.context in answers:
@@ -267,8 +270,8 @@ def published_answering(subjects: Sequence[ProbedSubject]) -> tuple[Answering | 
             words=DEFAULT_WORDS,
             questions=sum(len(each.answers) for each in read),
             foreign=sum(len(each.answers) - len(each.askings) for each in read),
-            methods=list(_by_method(read, {each.context.context: list(each.said()) for each in read})),
-            kept=list(_by_method(read, {each.context.context: list(each.kept()) for each in read})),
+            methods=list(_by_method(methods, read, {each.context.context: list(each.said()) for each in read})),
+            kept=list(_by_method(methods, read, {each.context.context: list(each.kept()) for each in read})),
         ),
         {each.context.sha256: each.context.text for each in read},
     )
@@ -312,12 +315,14 @@ class _AnsweredContext:
         )
 
 
-def _by_method(read: Sequence[_AnsweredContext], asked: Mapping[str, list[AskedProbe]]) -> Iterator[MeasuredMethod]:
-    for method in dict.fromkeys(each.context.method for each in read):
-        of_it = [each for each in read if each.context.method == method]
-        yield MeasuredMethod(
-            method=f"{method} {PUBLISHED_AS}",
-            budget=None,
-            contexts=[each.left() for each in of_it],
-            asked=[found for each in of_it for found in asked[each.context.context]],
-        )
+def _by_method(
+    methods: Sequence[str], read: Sequence[_AnsweredContext], asked: Mapping[str, list[AskedProbe]]
+) -> Iterator[MeasuredMethod]:
+    for method in methods:
+        if of_it := [each for each in read if each.context.method == method]:
+            yield MeasuredMethod(
+                method=f"{method} {PUBLISHED_AS}",
+                budget=None,
+                contexts=[each.left() for each in of_it],
+                asked=[found for each in of_it for found in asked[each.context.context]],
+            )
