@@ -12,7 +12,7 @@ from ctxsift.prompts import Request
 
 
 class OracleBackend(ReferenceBackend):
-    """Gold: knows the corpus `spec.options.dataset` by heart; see RequestBackend. No other backend ever sees gold."""
+    """Answer with gold, from the corpus `spec.options.dataset`; see RequestBackend. No other backend ever sees gold."""
 
     def __init__(self) -> None:
         self._answers: dict[Request, str] = {}

@@ -27,7 +27,7 @@ from benchmark.grading.baselines import ReferenceScores
 from benchmark.grading.rescoring import Rescored, rescore
 from benchmark.judges.calibrations import CALIBRATIONS, known_calibration
 from benchmark.judges.commands import INTERRUPTED, add_who_judges, judge_options
-from benchmark.judges.judges import judges_of
+from benchmark.judges.named_judges import judges_of
 from benchmark.judges.prose import ProseAnswers, judge_prose, scorer_of
 from benchmark.judges.records import JudgedTask
 from benchmark.record.base import known

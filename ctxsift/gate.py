@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ctxsift.answers.grounding import Ground, ground
 from ctxsift.answers.meta_language import REFUSAL, SERVICE_FAULT
-from ctxsift.answers.thought import MAX_PROSE_CHARS
+from ctxsift.answers.thought_density import MAX_PROSE_CHARS
 from ctxsift.answers.validation import Validation, names_given
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.prompts import Request

@@ -266,7 +266,7 @@ HARMLESS = {
     ): "ends where the line does at the latest; the other may be empty, so its first try is its last",
     ("ctxsift.sessions.compaction.tasks", ""): "the words of one identifier",
     ("ctxsift.sessions.compaction.weights", ""): "tables of cues, held to the beginning of a line by `match`",
-    ("ctxsift.answers.thought", ""): "what follows takes the rest of the line, whatever it is",
+    ("ctxsift.answers.thought_density", ""): "what follows takes the rest of the line, whatever it is",
 }
 # Patterns that are made while the program runs: of words of the code, or of text that is escaped.
 MADE = {

@@ -57,7 +57,7 @@ class DifferenceVerdict(StrEnum):
     """What a difference says of B, in words."""
 
     TOO_FEW = "too few captures"
-    CANNOT_TELL = "cannot be told"
+    CANNOT_TELL = "not significant"
     EQUAL = "no difference"
     BETTER = "B better"
     WORSE = "B worse"

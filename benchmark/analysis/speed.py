@@ -19,7 +19,7 @@ class SpeedFinding(StrEnum):
     """What a ratio of times says of B, in words."""
 
     TOO_FEW = "too few captures"
-    CANNOT_TELL = "cannot be told"
+    CANNOT_TELL = "not significant"
     FASTER = "B faster"
     SLOWER = "B slower"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from benchmark.judges.calibration import LabelledAnswer, calibrate
-from benchmark.judges.judges import Judge
+from benchmark.judges.named_judges import Judge
 from benchmark.judges.records import Calibration, JudgedTask
 from benchmark.record.record_file import RecordFile
 from ctxsift.files import write_atomically

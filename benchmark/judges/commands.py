@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmark.cli.command import EXIT_INTERRUPTED, EXIT_OK, BenchmarkParser, add_json, positive, print_json
 from benchmark.judges.calibrations import CALIBRATIONS, L, calibration_of, drawn, written
-from benchmark.judges.judges import RULES, Judge, JudgeOptions, judges_of
+from benchmark.judges.named_judges import RULES, Judge, JudgeOptions, judges_of
 from benchmark.judges.printing import calibration_json, print_calibration
 from benchmark.judges.records import JudgedTask
 from benchmark.judges.rubric import Criterion

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from benchmark.cases import Case
 from benchmark.grading.summary import with_prose
-from benchmark.judges.judges import Judge, Verdicts
+from benchmark.judges.named_judges import Judge, Verdicts
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import Calibration, JudgedTask
 from benchmark.judges.rubric import FULL, Criterion

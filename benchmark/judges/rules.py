@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.judges.judges import RULES, Verdicts
+from benchmark.judges.named_judges import RULES, Verdicts
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import JudgedAnswer
 from benchmark.judges.rubric import Criterion

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from benchmark.probes.acts import Act, graded
-from benchmark.probes.answer_judging import JUDGE_TITLE, judged_answer
 from benchmark.probes.answer_rules import AnswerJudge, abstains
 from benchmark.probes.answerers import EXTRACT, Answerer, told_within
 from benchmark.probes.asking import ProbeAtCut, is_gone
@@ -34,6 +33,7 @@ from benchmark.probes.records import (
     ProbeResult,
     text_sha256,
 )
+from benchmark.probes.rules_judge import JUDGE_TITLE, judged_answer
 from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
 from ctxsift.sessions.records import Source
 

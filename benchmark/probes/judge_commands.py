@@ -27,7 +27,7 @@ from benchmark.judges.commands import (
     judge_options,
     run_calibrate,
 )
-from benchmark.judges.judges import judges_of, recorded_judge
+from benchmark.judges.named_judges import judges_of, recorded_judge
 from benchmark.judges.protocol import instructions
 from benchmark.judges.records import JudgedAnswer, uses
 from benchmark.judges.rubric import Criterion

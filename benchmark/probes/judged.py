@@ -10,7 +10,7 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from benchmark.judges.agreement import agreement_of
-from benchmark.judges.judges import Judge
+from benchmark.judges.named_judges import Judge
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import Agreement, JudgedAnswer, Use
 from benchmark.judges.rubric import Criterion, overall_score

@@ -18,8 +18,8 @@ from benchmark.record.base import to_json
 from benchmark.record.result import Answered, ModelFailure, Outcome, Result
 from benchmark.record.summary import Halves, HeldBack, Latency, Peaks, Reference, Summary, TokenSavings
 from benchmark.record.views import ScoredView, ViewSummary
-from benchmark.scoring.case import case_score
-from benchmark.scoring.scenario import latency_factor, quality_core, scenario_score
+from benchmark.scoring.case_score import case_score
+from benchmark.scoring.final_score import latency_factor, quality_core, scenario_score
 from benchmark.statistics import mean, percentile
 from ctxsift.answers.validation import Status
 from ctxsift.backends.base import MOST_COUNTED, MOST_MS, Generation

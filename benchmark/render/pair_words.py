@@ -86,7 +86,7 @@ def _time(speed: Speed | None) -> str:
     if speed is None:
         return ""
     if speed.verdict in (SpeedFinding.CANNOT_TELL, SpeedFinding.TOO_FEW):
-        return "takes a time that cannot be told from that of A"
+        return "takes about as long as A (the difference is not significant)"
     more = (speed.b_ms - speed.a_ms) / 1000
     # Of thousandths of a second, two decimals say nothing.
     shown = f"{abs(more):.1f} s" if abs(more) >= 1 else f"{abs(1000 * more):.0f} ms"

@@ -1,9 +1,9 @@
 """Scores, as pure functions. The formulas are in docs/scoring.md."""
 
-from benchmark.scoring.case import SCORER_VERSION, Scores, case_score, case_score_of, score_view
+from benchmark.scoring.case_score import SCORER_VERSION, Scores, case_score, case_score_of, score_view
 from benchmark.scoring.components import COMPONENTS, Component
 from benchmark.scoring.embedder import Embedder
-from benchmark.scoring.scenario import (
+from benchmark.scoring.final_score import (
     ScenarioScore,
     bootstrap_cores,
     bootstrap_factors,

@@ -13,7 +13,7 @@ from rapidfuzz.distance import Postfix, Prefix
 from benchmark.viewer.page_records import AnchorSpan, AnswerSpan
 from benchmark.whole_tokens import token_spans
 from ctxsift.answers.recovery import THOUGHT_STEPS, RecoveryStep
-from ctxsift.answers.thought import find_thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.prompts import Request
 
 # A number may stand everywhere; the first places show that it does.

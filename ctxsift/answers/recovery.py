@@ -28,7 +28,7 @@ from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder
 from ctxsift.answers.meta_language import ANSWER_LABEL, POLITE_WORDS, SMALL_TALK
 from ctxsift.answers.payloads import outer_fence, parse_payload
 from ctxsift.answers.prose import ALONE, BESIDE, Paragraph, Sentence, paragraphs, runs_of_answer
-from ctxsift.answers.thought import MAX_PROSE_CHARS
+from ctxsift.answers.thought_density import MAX_PROSE_CHARS
 from ctxsift.answers.validation import MAX_ANSWER_CHARS, echoed_lines, intro_end, outro_start
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent

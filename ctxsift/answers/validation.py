@@ -12,7 +12,7 @@ from ctxsift.answers.envelope import is_quoted, is_spoken_of, read_envelope
 from ctxsift.answers.grounding import Ground, ground
 from ctxsift.answers.marks import MODEL_TOKENS, MarkFinder, MarkKind
 from ctxsift.answers.payloads import is_continuation, outer_fence, parse_payload
-from ctxsift.answers.thought import Thought, thought_of
+from ctxsift.answers.thought_density import Thought, thought_of
 from ctxsift.contracts import ContractKind, contract_of
 from ctxsift.intents import Intent
 from ctxsift.prompts import (

@@ -158,7 +158,7 @@ class ReferenceBackend:
 
 
 class BaselinesBackend(ReferenceBackend):
-    """A compressor without a model, which `spec.model` names; see RequestBackend."""
+    """Run the baseline that `spec.model` names; see RequestBackend."""
 
     def __init__(self) -> None:
         self._name = ""

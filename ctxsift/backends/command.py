@@ -76,7 +76,7 @@ def _why_not_there(program: Program | None) -> str | None:
 
 
 class CommandBackend:
-    """A program as a compressor, as `spec.options.program` says; see AsyncBackend and AsyncRequestBackend."""
+    """Run the program in `spec.options.program` as a compressor; see AsyncBackend and AsyncRequestBackend."""
 
     traits = Traits(missing=_missing, abilities=frozenset({Ability.REQUESTS}))
 

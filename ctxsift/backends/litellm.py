@@ -77,7 +77,7 @@ def _not_accepted(spec: ModelSpec, settings: Settings) -> str | None:
 
 
 class LiteLLMBackend:
-    """A model of a service, through LiteLLM. Address and key come from environment or env file, never in a spec."""
+    """Ask a model of a service through LiteLLM. Address and key come from environment or env file, never in a spec."""
 
     traits = Traits(missing=_missing, abilities=frozenset({Ability.SAMPLING, Ability.SCHEMA}))
 

@@ -52,7 +52,7 @@ def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]
 
 
 class LlamaCppBackend:
-    """A GGUF model in this process, through llama.cpp."""
+    """Run a GGUF model in this process through llama.cpp."""
 
     traits = Traits(
         reads_gguf=True,

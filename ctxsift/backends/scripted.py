@@ -56,7 +56,7 @@ class Script(msgspec.Struct, frozen=True):
 
 
 class ScriptedBackend:
-    """Answers, crashes or hangs as the JSON file named by `spec.model` says (see Script)."""
+    """Answer, crash or hang as the JSON file `spec.model` says (see Script)."""
 
     def __init__(self) -> None:
         self._script = Script()

@@ -69,7 +69,7 @@ def _missing(specs: Sequence[ModelSpec], settings: Settings) -> list[str | None]
 
 
 class TransformersBackend:
-    """A model of the hub, a folder or a GGUF file, through Transformers; reads several prompts at once."""
+    """Run a model from the hub, a folder or a GGUF file through Transformers, several prompts at once."""
 
     traits = Traits(
         reads_gguf=True,

@@ -14,7 +14,7 @@ from benchmark.cases import Capture, Case, Corpus, Difficulty, Family, KnownAnsw
 from benchmark.run.selection import select_cases
 from benchmark.statements.model import MustNot, Statement
 from ctxsift import compress, examine, generate, recover, validate
-from ctxsift.answers import thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.backends.base import Generation, Limits, LoadInfo, ModelSpec
 from ctxsift.prompts import Message
 
@@ -116,4 +116,4 @@ def test_recovery_validation_and_thought_take_nothing_but_the_request() -> None:
     for function in takers:
         annotations = " ".join(str(p.annotation) for p in inspect.signature(function).parameters.values())
         assert "Case" not in annotations
-    assert set(inspect.signature(thought.find_thought).parameters) == {"text", "raw_input", "instruction", "intent"}
+    assert set(inspect.signature(find_thought).parameters) == {"text", "raw_input", "instruction", "intent"}

@@ -17,7 +17,7 @@ from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.grading.result import part_of
 from benchmark.judges.calibration import calibrate
 from benchmark.judges.calibrations import written
-from benchmark.judges.judges import RecordedJudge
+from benchmark.judges.named_judges import RecordedJudge
 from benchmark.judges.prose import CRITERIA, ProseAnswers
 from benchmark.judges.records import JudgedTask
 from benchmark.record.read import find_results

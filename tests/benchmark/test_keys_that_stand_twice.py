@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.corpus.jsonl import case_row
 from benchmark.corpus.loader import load_corpus
-from benchmark.judges.judges import read_verdicts
+from benchmark.judges.named_judges import read_verdicts
 from benchmark.probes.recorded import read_answers
 from benchmark.record.read import read_result
 from benchmark.utilization.measuring import utilization

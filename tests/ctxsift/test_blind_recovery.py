@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ctxsift.answers.grounding import ground
-from ctxsift.answers.thought import find_thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.answers.validation import Status, has_fact
 from ctxsift.compression import examine
 from ctxsift.intents import Intent

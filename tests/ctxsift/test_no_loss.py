@@ -6,7 +6,7 @@ import pytest
 
 from ctxsift.answers.grounding import ground
 from ctxsift.answers.recovery import recover
-from ctxsift.answers.thought import find_thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.answers.validation import Status, validate
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request

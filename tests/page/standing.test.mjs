@@ -47,14 +47,14 @@ test("a comparison turned round says the opposite, and has a verdict only where 
     only_b: 0,
     wins: 5,
     losses: 2,
-    figures: [figure, { ...figure, verdict: "cannot be told" }, { ...figure, verdict: "" }],
+    figures: [figure, { ...figure, verdict: "not significant" }, { ...figure, verdict: "" }],
     intents: [],
     speed: { a: 10, b: 20, ratio: 2, interval: { low: 1.5, high: 4 }, verdict: "slower" },
   };
   const found = comparison([pair], { key: 2 }, { key: 1 });
   assert.deepEqual(
     found.figures.map(({ verdict }) => verdict),
-    ["worse", "cannot be told", ""],
+    ["worse", "not significant", ""],
   );
   assert.deepEqual(found.figures[0].interval, { low: -3, high: -1 });
   assert.deepEqual(found.speed, { a: 20, b: 10, ratio: 0.5, interval: { low: 0.25, high: 1 / 1.5 }, verdict: "faster" });

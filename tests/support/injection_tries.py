@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmark.judges.judges import JudgeOptions, judges_of
+from benchmark.judges.named_judges import JudgeOptions, judges_of
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import JudgedAnswer
 from benchmark.judges.rubric import Criterion

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ctxsift.sessions.artifacts.command_log import CommandLog
+from ctxsift.sessions.artifacts.git_state import Repository
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.paths import is_windows, resolve
 from ctxsift.sessions.artifacts.records import Artifacts, IndexLimits
-from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell_calls import ShellCalls
 from ctxsift.sessions.artifacts.tools import Tools
 from ctxsift.sessions.records import Session, SessionHead, Step

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from ctxsift.sessions.artifacts.checks import bare
 from ctxsift.sessions.artifacts.command_log import CommandLog, benign, check_of, hook_checks, outcome
+from ctxsift.sessions.artifacts.git_state import Repository
+from ctxsift.sessions.artifacts.git_words import run_git
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.outcomes import CallEnd, Ending, body, clean, key_line
 from ctxsift.sessions.artifacts.paths import resolve, shown
 from ctxsift.sessions.artifacts.records import CheckKind, CheckState
-from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell_commands import handler
-from ctxsift.sessions.artifacts.shell_git import run_git
 from ctxsift.sessions.artifacts.shell_programs import program
 from ctxsift.sessions.artifacts.shell_run import Invocation, ShellRun
 from ctxsift.sessions.artifacts.shell_verdicts import CommandOutput, CommandStatus

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ctxsift.sessions.artifacts.git_state import Repository
 from ctxsift.sessions.artifacts.ledger import Ledger
 from ctxsift.sessions.artifacts.paths import braces, home_of, is_pattern, resolve
-from ctxsift.sessions.artifacts.repository import Repository
 from ctxsift.sessions.artifacts.shell import (
     Chain,
     Choice,

@@ -24,7 +24,7 @@ _LISTED_SHARE = 1 / 3
 
 
 class Anchored:
-    """One summary with sections that stays; lines of what goes are merged into it."""
+    """Keep one summary with sections, and add lines of the removed steps to it at each cut."""
 
     takes_budget = True
     must_shrink = True

@@ -17,7 +17,7 @@ _SHOWN_OF_ARGUMENT = 200
 
 
 class Drop:
-    """Nothing stands for what is gone."""
+    """Remove the earlier steps and write no summary."""
 
     takes_budget = True
     must_shrink = True
@@ -29,7 +29,7 @@ class Drop:
 
 
 class Last:
-    """The end of what is gone, whatever stands there."""
+    """Keep the end of the removed steps, whatever it contains."""
 
     takes_budget = True
     must_shrink = True
@@ -40,7 +40,7 @@ class Last:
 
 
 class First:
-    """The beginning of what is gone, whatever stands there."""
+    """Keep the beginning of the removed steps, whatever it contains."""
 
     takes_budget = True
     must_shrink = True
@@ -52,7 +52,7 @@ class First:
 
 
 class Random:
-    """Lines of what is gone, drawn at random.
+    """Keep random lines of the removed steps.
 
     Each draws its weight once, when it goes: what stands after the last cut is drawn from the whole history, and not
     from the last span above all.
@@ -87,7 +87,7 @@ class Random:
 
 
 class Mask:
-    """Everything but outputs and long arguments."""
+    """Keep everything except tool outputs and long arguments."""
 
     takes_budget = False
     must_shrink = True
@@ -98,7 +98,7 @@ class Mask:
 
 
 class ConversationText:
-    """What user and agent said, nothing else.
+    """Keep only what the user and the agent said.
 
     Args:
         cut: keep the end of it that fits the budget.
@@ -125,21 +125,21 @@ class ConversationText:
 
 
 class TextCut(ConversationText):
-    """What user and agent said, the end of it that fits the budget."""
+    """Keep the end of what the user and the agent said, within the budget."""
 
     def __init__(self) -> None:
         super().__init__(cut=True)
 
 
 class UserText(ConversationText):
-    """What the user said, nothing else."""
+    """Keep only what the user said."""
 
     def __init__(self) -> None:
         super().__init__(sources=(Source.USER,))
 
 
 class Everything:
-    """All that is gone, as it was: the ceiling."""
+    """Keep all removed steps unchanged: the highest possible score."""
 
     takes_budget = False
     must_shrink = False
@@ -150,7 +150,7 @@ class Everything:
 
 
 class RecordedSummary:
-    """The summary that the agent's own program made last, where the file of the session has one.
+    """Keep the last summary that the agent's own program made, if the session file contains one.
 
     Args:
         compactions: of the session.

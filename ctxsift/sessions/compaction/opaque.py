@@ -23,7 +23,7 @@ Surprise = Callable[[Sequence[str]], Sequence[float]]
 
 
 class Opaque:
-    """The lines with the rarest words, outputs included, in their order; not meant to be read.
+    """Keep the lines with the rarest words, including outputs, in their order.
 
     Args:
         surprise: returns for each line how surprising it is, on any scale; by default, by the rarity of its words.

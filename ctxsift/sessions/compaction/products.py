@@ -23,7 +23,7 @@ _MARKER, _LEAST_KEPT = 60, 40
 
 
 class OpenCodeRules:
-    """What OpenCode keeps by rule: the newest whole steps that fit the budget.
+    """Keep what the rules of OpenCode keep: the newest whole steps that fit the budget.
 
     Its own limit is a quarter of what the model can take, at least 2,000 and at most 15,000 tokens; here it is the
     budget. Turns are kept whole while they fit; the one that does not is kept from its first step on that does.
@@ -38,7 +38,7 @@ class OpenCodeRules:
 
 
 class PiRules:
-    """What Pi keeps by rule: the files that its tools read and changed, and the newest steps up to the budget.
+    """Keep what the rules of Pi keep: the files that its tools used, and the newest steps within the budget.
 
     Its own limit for the steps is 20,000 tokens, files not counted; here files and steps share the budget. The step
     with which the limit is reached stays unless its results alone reach it; what of it is above the budget goes from

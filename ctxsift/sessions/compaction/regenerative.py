@@ -23,7 +23,7 @@ _LISTED_SHARE = 1 / 3
 
 
 class Regenerative:
-    """A summary that is written anew each time, from the text of the previous one and what goes."""
+    """Rewrite the summary at each cut, from the previous summary and the removed steps."""
 
     takes_budget = True
     must_shrink = True

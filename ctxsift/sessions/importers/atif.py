@@ -40,7 +40,7 @@ def own_of(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 class Atif(Importer):
-    """Reads a trajectory in ATIF 1.x, with its subagents."""
+    """Read a trajectory in ATIF 1.x, including its subagents."""
 
     format = "atif"
 

@@ -111,7 +111,7 @@ def _take(among: deque[str], said: str) -> bool:
 
 
 class ClaudeCode(Importer):
-    """Reads what stands in `~/.claude/projects`, and what `claude --output-format` prints: `stream-json` and `json`."""
+    """Read files of `~/.claude/projects`, and what `claude --output-format` prints (`stream-json`, `json`)."""
 
     format = "claude-code"
 

@@ -59,7 +59,7 @@ def _shown(value: JsonValue) -> str:
 
 
 class Codex(Importer):
-    """Reads what stands in `~/.codex/sessions`; also the oldest form, in which items stand without an envelope."""
+    """Read files of `~/.codex/sessions`, including the oldest form, whose items have no envelope."""
 
     format = "codex"
 

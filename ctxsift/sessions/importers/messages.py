@@ -54,7 +54,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 
 class Messages(Importer):
-    """Reads lists of messages, whatever wrote them."""
+    """Read lists of OpenAI or Anthropic messages from any program."""
 
     format = "messages"
 

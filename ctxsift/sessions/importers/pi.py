@@ -29,7 +29,7 @@ _OF_EXTENSIONS = ("custom", "hookMessage")
 
 
 class Pi(Importer):
-    """Reads what stands in `~/.pi/agent/sessions`, versions 1 to 3."""
+    """Read files of `~/.pi/agent/sessions`, versions 1 to 3."""
 
     format = "pi"
 

@@ -22,7 +22,7 @@ _RETURN_CODE = re.compile(
 
 
 class SweAgent(Importer):
-    """Reads `.traj` files: an entry of `trajectory` is a step; task and demonstration stand in `history`."""
+    """Read `.traj` files of SWE-agent: each entry of `trajectory` is a step; `history` has task and demonstration."""
 
     format = "swe-agent"
 
@@ -123,7 +123,7 @@ def add_result(
 
 
 class MiniSweAgent(Messages):
-    """Reads trajectories of mini-SWE-agent: commands stand in fences or calls, observations in a user's messages."""
+    """Read trajectories of mini-SWE-agent, with commands in fences or calls and observations in user messages."""
 
     format = "mini-swe-agent"
 

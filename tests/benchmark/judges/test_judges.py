@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.judges.judges import Judge, JudgeOptions, RowJudge, judges_of
+from benchmark.judges.named_judges import Judge, JudgeOptions, RowJudge, judges_of
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import JudgedAnswer
 from benchmark.judges.rubric import Criterion, overall_score

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from benchmark.probes.__main__ import main
 from benchmark.probes.answer_figures import Abstained, Fate, answered_boards
-from benchmark.probes.answer_judging import judged_answer
 from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.answered import (
     Put,
@@ -41,6 +40,7 @@ from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.recorded import ANSWERED_ON, PUBLISHED_AS, TUNED_ON, published_answers, published_contexts
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
+from benchmark.probes.rules_judge import judged_answer
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.said import ProbeAnswers
 from benchmark.probes.scenarios import scenarios_of

@@ -10,7 +10,7 @@ import pytest
 from benchmark.cases import Case, Corpus
 from benchmark.corpus.answers import CorpusAnswer, read_answers
 from benchmark.scoring import Embedder, score_view
-from benchmark.scoring.case import Scores
+from benchmark.scoring.case_score import Scores
 from benchmark.scoring.component_score import ComponentScore
 from benchmark.scoring.known_answers import FEWEST_KNOWN, by_known_answers
 from benchmark.statements.text import read

@@ -267,11 +267,11 @@ def test_head_to_head_says_what_ranks_say(tmp_path: Path) -> None:
     for pair in pairs(found) or []:
         a, b = of_key[pair.a], of_key[pair.b]
         (core,) = (figure for figure in pair.figures if figure.verdict)
-        ranks = "better" if b in board.beaten_by[a] else "worse" if a in board.beaten_by[b] else "cannot be told"
+        ranks = "better" if b in board.beaten_by[a] else "worse" if a in board.beaten_by[b] else "not significant"
         assert core.verdict == ranks
         assert pair.corrected_for == 28
         seen.add(ranks)
-    assert {"worse", "cannot be told"} <= seen
+    assert {"worse", "not significant"} <= seen
 
 
 def test_a_sentence_on_a_pair_says_what_its_figures_say(gathered: Gathered) -> None:
@@ -285,7 +285,7 @@ def test_a_sentence_on_a_pair_says_what_its_figures_say(gathered: Gathered) -> N
         begin = {
             "better": f"{{b}} is better than A by {core.gain:.1f} points",
             "worse": f"{{b}} is worse than A by {-core.gain:.1f} points",
-            "cannot be told": f"{{b}} and A cannot be told apart on {pair.shared} cases",
+            "not significant": f"{{b}} and A cannot be told apart on {pair.shared} cases",
             "no difference": f"{{b}} and A have the same quality core on {pair.shared} cases",
         }[core.verdict]
         assert pair.words.startswith(begin)
@@ -303,7 +303,7 @@ def test_a_sentence_on_a_pair_says_what_its_figures_say(gathered: Gathered) -> N
         assert (lost and lost[1]) == (won and won[1])
         verdicts.add(core.verdict)
     assert {"better", "worse"} & verdicts
-    assert {"cannot be told", "no difference"} <= verdicts
+    assert {"not significant", "no difference"} <= verdicts
 
 
 # What is kept -----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ctxsift.answers.grounding import ground
 from ctxsift.answers.marks import MODEL_TOKENS
 from ctxsift.answers.meta_language import ANSWER_LABEL
 from ctxsift.answers.recovery import recover
-from ctxsift.answers.thought import find_thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.answers.validation import Status, intro_end, validate
 from ctxsift.compression import examine
 from ctxsift.intents import Intent

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from ctxsift.answers.recovery import recover
-from ctxsift.answers.thought import find_thought
+from ctxsift.answers.thought_density import find_thought
 from ctxsift.intents import Intent
 from ctxsift.prompts import Request
 from tests.conftest import ROOT
