@@ -65,6 +65,7 @@ class Capture:
 
     Attributes:
         name: unique in a corpus; cases on the same output share it.
+        ecosystem, tool: never blank in a corpus that was read; a row of a data set may leave them out.
         command: blank where a corpus does not tell it.
         exit_code: as a shell reports it; None where a corpus does not tell it.
         origin: an Origin, or whatever another corpus says.
@@ -73,8 +74,8 @@ class Capture:
     """
 
     name: NonBlank
-    ecosystem: NonBlank
-    tool: NonBlank
+    ecosystem: str = ""
+    tool: str = ""
     version: str = ""
     command: str = ""
     exit_code: int | None = None

@@ -292,7 +292,7 @@ def _tell_of_gold(results: Sequence[StoredResult]) -> None:
             score = f"{recovered.final_score:.1f}"
             why = f"but it must be {_FULL_MARKS:.1f}; to see why: python -m benchmark.corpus check"
             is_full = math.isclose(recovered.final_score, _FULL_MARKS)
-            show(f"{result.name}: {score}, {'as it must be' if is_full else why}")
+            show(f"{result.name}: {score}, {'as expected' if is_full else why}")
 
 
 def _restore(planned: Planned, faults: _Faults) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def _case(row: PublishedCase, where: str) -> Case:
     return Case(
         case_id=row.case_id,
         title=row.title or row.case_id,
-        capture=row.capture or _capture_of(row),
+        capture=_capture_of(row),
         family=row.family,
         intent=row.intent,
         # Whether it goes with the intent is for `check` to say.
@@ -149,8 +150,11 @@ def _case(row: PublishedCase, where: str) -> Case:
 
 
 def _capture_of(row: PublishedCase) -> Capture:
-    """Return a capture for a row that names none: rows with the same input share it."""
+    """Return the capture of a row, completed; rows that name none share one if they have the same input."""
     ecosystem = row.ecosystem or row.domain or _NO_ECOSYSTEM
+    if given := row.capture:
+        ecosystem = given.ecosystem.strip() or ecosystem
+        return replace(given, ecosystem=ecosystem, tool=given.tool.strip() or row.domain or ecosystem)
     digest = hashlib.sha256(row.raw_input.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Capture(f"{ecosystem}/{digest}", ecosystem, row.domain or ecosystem)
 

@@ -110,7 +110,7 @@ def _board_parts(board: Leaderboard) -> list[str]:
         parts.append(markdown_list(remarks))
     parts.append(markdown_table(["column or mark", "meaning"], board.legend))
     if models := model_rows(board):
-        parts.append(f"## What the models are\n\n{markdown_table([NAME_TITLE, *TITLES], models)}")
+        parts.append(f"## Model details\n\n{markdown_table([NAME_TITLE, *TITLES], models)}")
     results = [row.result for row in board.rows]
     return parts + [
         f"## By {dimension.words}\n\nMean case score, 0 to 100.\n\n{table}"

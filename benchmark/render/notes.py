@@ -187,9 +187,9 @@ def _reliability(board: Leaderboard) -> Iterator[str]:
     right, wrong, ahead = (found.get(name) for name in (RIGHT_MEAN, WRONG_MEAN, AUC))
     if right and wrong and ahead:
         yield (
-            "prose is judged, not checked: of a writer whom the scorer does not know, "
-            f"{right.count} right answers have {100 * right.value:.0f} on average, "
-            f"{wrong.count} plausible wrong ones {100 * wrong.value:.0f}; AUC {ahead.value:.2f} (docs/scoring.md)"
+            f"prose scores are estimates: {right.count} right answers by writers whom the scorer does not know average "
+            f"{100 * right.value:.0f}, {wrong.count} plausible wrong ones {100 * wrong.value:.0f}; "
+            f"AUC {ahead.value:.2f} (docs/scoring.md)"
         )
 
 

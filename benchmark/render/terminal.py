@@ -55,7 +55,7 @@ def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None
     for note in [*notes_of_rows(board), *notes_together(board), *reference_notes(board)]:
         console.print(plain_text(f"* {note}"), soft_wrap=True)
     if models := model_rows(board):
-        print_table(console, (NAME_TITLE, *TITLES), models, title="What the models are")
+        print_table(console, (NAME_TITLE, *TITLES), models, title="Model details")
     for mark, meaning in board.marks:
         for line in wrap(f"{mark}: {meaning}", console.width, subsequent_indent="   "):
             console.print(plain_text(line, style="dim"))

@@ -200,10 +200,14 @@ def _plugin(host: PluginHost, path: Path, init: str) -> tuple[bool, str, list[st
         return True, "the file is not ours, or was changed; ctxsift leaves it as it is", []
     program = installed.program or ""
     if shutil.which(program) is None:
-        return False, f"our plug-in calls what is not there: {program}; run {init}", [program]
+        return False, f"the plug-in calls a program that does not exist: {program}; run {init}", [program]
     if installed.content != plugin_text(host, compacts=installed.compacts):
-        return True, f"our plug-in is there, of another version or for another ctxsift; {init} replaces it", [program]
-    return True, f"our plug-in is there{', with compaction' if installed.compacts else ''}: {program}", [program]
+        return (
+            True,
+            f"the plug-in is installed, but of another version or for another ctxsift; {init} replaces it",
+            [program],
+        )
+    return True, f"the plug-in is installed{', with compaction' if installed.compacts else ''}: {program}", [program]
 
 
 def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
@@ -216,21 +220,21 @@ def _entry(host: Host, path: Path, init: str) -> tuple[bool, str, list[str]]:
     if settings.content is None:
         return True, "there is no such file", commands
     if not commands:
-        return True, "our entry is not there", commands
+        return True, "no hook is installed", commands
     for entry in host.entries:
         found = settings.commands(entry)
         remedy = f"{init} --lost" if entry == host.lost else init
         if len(found) > 1:
-            return False, f"our entry is there {len(found)} times; {remedy} makes it one", commands
+            return False, f"the hook is installed {len(found)} times; {remedy} makes it one", commands
         if found and program_in(found[0]) is None:
-            return False, f"our entry calls a command that does not exist: {found[0]}; run {remedy}", commands
+            return False, f"the hook calls a command that does not exist: {found[0]}; run {remedy}", commands
         if found and not (settings.has(entry, found[0]) and found[0].endswith(entry.otherwise)):
-            return False, f"our entry is not the one that this release adds; run {remedy}", commands
+            return False, f"the hook is not the one that this release adds; run {remedy}", commands
     if host.lost is not None and settings.commands(host.lost) and not has_command(host.lost.words[0]):
-        return False, "our entry calls ctxsift lost, which is not installed", commands
+        return False, "the hook calls ctxsift lost, which is not installed", commands
     if settings.root.get("disableAllHooks") is True:
-        return False, "our entry is there, but disableAllHooks switches it off", commands
-    return True, f"our entry is there: {', '.join(commands)}", commands
+        return False, "the hook is installed, but disableAllHooks switches it off", commands
+    return True, f"the hook is installed: {', '.join(commands)}", commands
 
 
 def _self_test(host: Host | PluginHost) -> DoctorFinding:

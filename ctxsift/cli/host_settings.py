@@ -101,7 +101,7 @@ def _hook(
 
 
 def _restart(title: str) -> str:
-    return f"{title} reads its settings when it starts; start it again"
+    return f"{title} reads its settings when it starts; restart it"
 
 
 # A hook of theirs cannot replace a result.

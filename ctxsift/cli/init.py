@@ -148,14 +148,14 @@ def _changed_plugin(installed: Installed, options: argparse.Namespace) -> list[s
         return [f"{path}: {would}removed"]
     text = plugin_text(installed.host, compacts=options.compact or installed.compacts)
     if installed.content == text:
-        return [f"{path}: our plug-in is there already"]
+        return [f"{path}: the plug-in is already installed"]
     if not options.dry_run:
         add_plugin(installed, text)
     summaries = " and at each compaction" if options.compact or installed.compacts else ""
     instead = ", in place of an older one" if installed.content is not None else ""
     title = installed.host.title
     added = f"{path}: {would}added, for {title} after each command of its shell{summaries}{instead}"
-    return [added, f"{title} loads its plug-ins when it starts; start it again"]
+    return [added, f"{title} loads its plug-ins when it starts; restart it"]
 
 
 def _say(lines: list[str]) -> None:
@@ -195,7 +195,7 @@ def _changed(settings: HostSettings, entries: list[HookEntry], options: argparse
     would = "would be " if options.dry_run else ""
     if options.uninstall:
         if not settings.ours:
-            return [f"{settings.path}: no entry of ours is there"]
+            return [f"{settings.path}: no hook of ctxsift is installed"]
         if not options.dry_run:
             remove_entries(settings)
         return [f"{settings.path}: {would}removed: {', '.join(place.command for place in settings.ours)}"]
@@ -209,6 +209,6 @@ def _changed(settings: HostSettings, entries: list[HookEntry], options: argparse
 
 def _told(settings: HostSettings, entry: HookEntry, command: str, would: str, *, new: bool) -> str:
     if not new:
-        return f"{settings.path}: our entry is there already: {command}"
+        return f"{settings.path}: the hook is already installed: {command}"
     instead = f", in place of {', '.join(settings.commands(entry))}" if settings.commands(entry) else ""
     return f"{settings.path}: {would}added, for {settings.host.title} {entry.says}: {command}{instead}"

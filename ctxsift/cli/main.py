@@ -108,7 +108,7 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser(named).parse_args(arguments[:at])
         if stray := getattr(options, STRAY, []):
-            raise InputError(named, "a command comes behind `--`", f"try: {_meant(arguments[:at], stray, command)}")
+            raise InputError(named, "put the command after `--`", f"try: {_meant(arguments[:at], stray, command)}")
         if command and named not in _TAKING_COMMANDS:
             raise InputError("--", f"{named} takes no command", "leave out `--` and what follows it")
     except CtxsiftError as error:

@@ -118,16 +118,17 @@ def _printed(options: argparse.Namespace) -> int:
         data = raw_store.read(identity)
     except FileNotFoundError:
         return _missing(identity)
+    if not options.path and (options.lines or options.grep is not None):
+        # A pattern that is refused shows nothing, which is no read.
+        data = _chosen(data, options.lines or slice(None), options.grep)
+        if not data:
+            note("no line matches --lines and --grep")
     raw_store.log(READ, identity)
     if options.path:
         path = raw_store.path_of(identity)
         # Who reads it opens it, whatever bytes it has; a terminal would obey some.
         show(str(path)) if os.isatty(1) else write(os.fsencode(path) + b"\n")
         return 0
-    if options.lines or options.grep is not None:
-        data = _chosen(data, options.lines or slice(None), options.grep)
-        if not data:
-            note("no line matches --lines and --grep")
     write(data)
     return EXIT_UNKNOWN if stdout_loss() and not reader_gone() else 0
 

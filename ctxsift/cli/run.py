@@ -126,7 +126,7 @@ def _printed(options: argparse.Namespace, command: list[str], source: InputSourc
     except SignalledError:
         return give_back(source, problem_with(source, signals), as_json=False)
     except OSError as error:
-        why = f"the original output cannot be kept ({error.strerror or error})"
+        why = f"the full output cannot be stored ({error.strerror or error}; ctxsift doctor says where)"
         return give_back(source, why, as_json=False)
     except Exception as error:  # the output must not be lost over it
         return give_back(source, told(error), as_json=False)

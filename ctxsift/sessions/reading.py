@@ -113,7 +113,7 @@ def _not_read(first: Sequence[JsonValue | Skipped], no_document: str) -> str:
     values = [value for value in first if not isinstance(value, Skipped)]
     if foreign := _foreign(values):
         return f"is a session of {foreign}, which is not read yet"
-    return "is no session of a known format" if values else f"holds no JSON that can be read ({no_document})"
+    return "is not in a known session format" if values else f"is not valid JSON ({no_document})"
 
 
 def subagent_files(path: Path) -> list[Path]:

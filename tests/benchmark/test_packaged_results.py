@@ -63,7 +63,7 @@ def test_where_there_are_no_results_these_are_shown(tmp_path: Path, module: str,
     assert "ship with the benchmark" not in call(module, folder=tmp_path).stderr
     # Controls alone check an installation; they leave nothing else to look at.
     controls = call("runner", "--scenario", "control-gold", "--max-cases", "4", folder=tmp_path)
-    assert controls.stdout.splitlines()[-1] == "control-gold: 100.0, as it must be"
+    assert controls.stdout.splitlines()[-1] == "control-gold: 100.0, as expected"
     beside = call(module, folder=tmp_path)
     assert (beside.returncode, shown.replace("viewer.html", "results/viewer.html") in beside.stdout) == (0, True)
     assert "results/ contains only reference rows; showing them beside the runs that ship" in beside.stderr

@@ -153,7 +153,7 @@ def test_a_hostile_folder_for_state_costs_no_output(name: str, tmp_path: Path) -
     assert printed.stderr.count(b"\n") <= 1
     assert b"Traceback" not in printed.stderr
     if printed.stdout == OUTPUT.encode():
-        assert b"cannot be kept" in printed.stderr
+        assert b"cannot be stored" in printed.stderr
     else:
         last = printed.stdout.decode().removesuffix("\n").rpartition("\n")[2]
         assert last.startswith("[ctxsift: ")

@@ -113,7 +113,7 @@ def test_from_nothing_to_one_entry_and_back(host: str, home: Path, tool: Path) -
     assert contents(home) == before
     assert "removed" in done(tool, host, "--uninstall")
     assert contents(home) == {}
-    assert "no entry" in done(tool, host, "--uninstall")
+    assert "no hook" in done(tool, host, "--uninstall")
 
 
 @pytest.mark.parametrize("content", CONTENTS, ids=CONTENT_IDS)
@@ -174,7 +174,7 @@ def test_an_entry_that_was_moved_is_still_ours(home: Path, tool: Path) -> None:
 def test_what_does_more_than_ours_is_not_ours(command: object, home: Path, tool: Path) -> None:
     content = json.dumps({"hooks": {"PostToolUse": [{"hooks": [{"command": command}]}]}})
     path = given(home, content)
-    assert "no entry" in done(tool, "claude", "--uninstall")
+    assert "no hook" in done(tool, "claude", "--uninstall")
     done(tool, "claude")
     assert len(json.loads(path.read_bytes())["hooks"]["PostToolUse"]) == 2
     done(tool, "claude", "--uninstall")

@@ -232,7 +232,7 @@ def test_doctor_knows_it(host: str, home: Path, tool: Path, tmp_path: Path) -> N
     assert told("self-test")[0]
     assert "no such file" in told()[1]
     done(tool, host)
-    assert told() == (True, f"{home}/{PLACES[host][0]}: our plug-in is there: {tool}")
+    assert told() == (True, f"{home}/{PLACES[host][0]}: the plug-in is installed: {tool}")
     path = home / PLACES[host][0]
     content = path.read_bytes()
     path.write_bytes(content + b"//")
@@ -245,7 +245,8 @@ def test_doctor_knows_it(host: str, home: Path, tool: Path, tmp_path: Path) -> N
     tool = other
     assert told() == (
         False,
-        f"{path}: our plug-in calls what is not there: {away.with_name('ctxsift')}; run ctxsift init {host}",
+        f"{path}: the plug-in calls a program that does not exist: {away.with_name('ctxsift')}; "
+        f"run ctxsift init {host}",
     )
 
 

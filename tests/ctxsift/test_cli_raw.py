@@ -112,3 +112,5 @@ def test_bad_usage_is_told_in_one_line(identity: str, arguments: tuple[str, ...]
 def test_a_bad_pattern_is_refused(identity: str) -> None:
     done = call(identity, "--grep", "a(")
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    # It is no read of the output.
+    assert raw_store.logged() == []

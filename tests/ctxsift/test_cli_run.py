@@ -166,7 +166,7 @@ def test_where_nothing_can_be_kept_the_original_comes(state: Path) -> None:
     done = call("--", *python(f"{LONG}\nimport sys; sys.exit(3)"))
     assert (done.returncode, done.stdout) == (3, bare(*python(LONG)).stdout)
     assert done.stderr.count(b"\n") == 1
-    assert b"the original output cannot be kept (Not a directory)" in done.stderr
+    assert b"the full output cannot be stored (Not a directory; ctxsift doctor says where)" in done.stderr
 
 
 def test_what_was_not_printed_is_kept(state: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_line_is_run_by_the_shell_of_the_user(monkeypatch: pytest.MonkeyPatch)
 )
 def test_a_command_without_dashes_is_told_where_it_goes(arguments: str, meant: str) -> None:
     done = call(*shlex.split(arguments))
-    said = f"ctxsift: run: a command comes behind `--`; try: ctxsift {meant}\n"
+    said = f"ctxsift: run: put the command after `--`; try: ctxsift {meant}\n"
     assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", said)
 
 

@@ -48,7 +48,7 @@ def take_pictures(folder: Path) -> None:
     """Write the pictures of the leaderboard and of one case."""
     page = folder / "page.html"
     subprocess.run([sys.executable, "-m", "benchmark.viewer", str(RESULTS), "-o", str(page)], cwd=ROOT, check=True)
-    views = {"board": ("", _HEIGHT), "case": (f"#/case/{_SHOWN_MODEL}/{best_case()}", 2 * _HEIGHT)}
+    views = {"board": ("", _HEIGHT + 300), "case": (f"#/case/{_SHOWN_MODEL}/{best_case()}", 2 * _HEIGHT)}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for name, (address, height) in views.items():

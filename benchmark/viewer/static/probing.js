@@ -78,8 +78,8 @@ function scoreText(pack, asked, method) {
 }
 
 const SCORE_SIGNS =
-  "Scores are 0 to 5; a stronger colour is higher. ~: the rules find the answer in other words alone. !: what stands " +
-  "last in the context contradicts it.";
+  "Scores are 0 to 5; a stronger colour is higher. ~: the rules find the answer only in other words. !: the last " +
+  "statement in the context contradicts it.";
 
 /**
  * A score from 0 to 5 on a ground that is darker where it is higher.

@@ -200,7 +200,8 @@ def test_rows_claim_no_command_and_no_exit_code_that_they_do_not_tell(
     tmp_path: Path, told: dict[str, object], known: tuple[object, object]
 ) -> None:
     path = tmp_path / "mine.jsonl"
-    capture = {"capture": {"name": "git/push", "ecosystem": "git", "tool": "git", **told}} if told else {}
+    # A name is all that a capture needs.
+    capture = {"capture": {"name": "git/push", **told}} if told else {}
     path.write_text(json.dumps(ROW | capture))
     (case,) = load_corpus(path).cases
     assert (case.request.command, case.request.exit_code) == known

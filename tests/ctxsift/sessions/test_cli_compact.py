@@ -292,7 +292,7 @@ def test_a_short_session_is_not_cut() -> None:
     ("arguments", "told"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
-        ([str(PAGE)], "holds no JSON that can be read"),
+        ([str(PAGE)], "is not valid JSON"),
         ([str(EXAMPLE), "--method", "anchord"], "did you mean anchored"),
         ([str(EXAMPLE), "--buget=90"], "unrecognized arguments: --buget=90; did you mean --budget?"),
         ([str(EXAMPLE), "--threshold", "700"], "--threshold: summary, kept steps and system prompt need up to"),
