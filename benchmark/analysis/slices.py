@@ -12,7 +12,6 @@ from benchmark.analysis.comparison import Comparisons
 from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.analysis.parts import cut_to
 from benchmark.analysis.ranking import Rank, rank_results
-from benchmark.cases import EASY_TIER
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Question
 from benchmark.statistics import Interval
@@ -34,19 +33,13 @@ class Facet(StrEnum):
     TIER = auto()
 
 
-def _tier(question: Question) -> str | None:
-    if question.tags is None:
-        return None
-    return "easy tier" if EASY_TIER in question.tags else "other cases"
-
-
 FACETS: Mapping[Facet, Callable[[Question], str | None]] = {
     Facet.INTENT: lambda question: question.intent,
     Facet.FAMILY: lambda question: question.family,
     Facet.DOMAIN: lambda question: question.domain,
     Facet.TOOL: lambda question: question.tool,
     Facet.DIFFICULTY: lambda question: question.difficulty,
-    Facet.TIER: _tier,
+    Facet.TIER: lambda question: question.tier,
 }
 
 

@@ -150,13 +150,12 @@ def _case(row: PublishedCase, where: str) -> Case:
 
 
 def _capture_of(row: PublishedCase) -> Capture:
-    """Return the capture of a row, completed; rows that name none share one if they have the same input."""
+    """Return the capture of a row, with ecosystem and tool; rows without one share a capture by their input."""
     ecosystem = row.ecosystem or row.domain or _NO_ECOSYSTEM
-    if given := row.capture:
-        ecosystem = given.ecosystem.strip() or ecosystem
-        return replace(given, ecosystem=ecosystem, tool=given.tool.strip() or row.domain or ecosystem)
     digest = hashlib.sha256(row.raw_input.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return Capture(f"{ecosystem}/{digest}", ecosystem, row.domain or ecosystem)
+    given = row.capture or Capture(f"{ecosystem}/{digest}")
+    ecosystem = given.ecosystem.strip() or ecosystem
+    return replace(given, ecosystem=ecosystem, tool=given.tool.strip() or row.domain or ecosystem)
 
 
 def _rules(row: PublishedCase) -> Rules:

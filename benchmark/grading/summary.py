@@ -10,7 +10,6 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from benchmark.cases import EASY_TIER
 from benchmark.grading.baselines import GOLD
 from benchmark.record.base import Interval as Ends
 from benchmark.record.following import beats, figures_of, halves_of, latency_of
@@ -18,7 +17,7 @@ from benchmark.record.intervals import ends, pair, with_intervals
 from benchmark.record.journal import Hardware
 from benchmark.record.judged_quality import ScoredBy
 from benchmark.record.read import CaseFigures
-from benchmark.record.result import Answered, MachineFigures, Outcome, Question
+from benchmark.record.result import OTHER, Answered, MachineFigures, Outcome, Question
 from benchmark.record.summary import (
     Dimension,
     Group,
@@ -56,7 +55,7 @@ DIMENSIONS: dict[Dimension, Callable[[Question], str]] = {
     Dimension.TOOL: lambda question: question.tool or "",
     Dimension.DIFFICULTY: lambda question: question.difficulty or "",
     Dimension.INPUT_LENGTH: lambda question: length_group(question.raw_input or ""),
-    Dimension.TIER: lambda question: "easy tier" if EASY_TIER in (question.tags or ()) else "other cases",
+    Dimension.TIER: lambda question: question.tier or OTHER,
 }
 
 

@@ -37,10 +37,9 @@ def drawn(answers: Sequence[L], most: int | None, seed: int = 0) -> list[L]:
     by_session: dict[str, list[L]] = {}
     for each in answers:
         by_session.setdefault(each.answer.session, []).append(each)
-    # Sessions of one size would otherwise all give the answer at the same place of their lists, right or wrong.
-    shuffled = [
-        random.Random(f"{seed} {session}").sample(some, len(some)) for session, some in sorted(by_session.items())
-    ]
+    # One generator for all: with one each, sessions of the same size would be shuffled in the same order.
+    generator = random.Random(seed)
+    shuffled = [generator.sample(some, len(some)) for _, some in sorted(by_session.items())]
     turns = [each for turn in range(len(answers)) for some in shuffled for each in some[turn : turn + 1]]
     return turns[:most]
 

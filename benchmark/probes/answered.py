@@ -33,7 +33,7 @@ from benchmark.probes.records import (
     ProbeResult,
     text_sha256,
 )
-from benchmark.probes.rules_judge import JUDGE_TITLE, judged_answer
+from benchmark.probes.rules_on_answers import JUDGE_TITLE, judged_answer
 from ctxsift.sessions.compaction.transcript import tokens_in, tokens_of
 from ctxsift.sessions.records import Source
 

@@ -10,7 +10,7 @@ from benchmark.judges.rules import RulesJudge
 from benchmark.probes.answer_rules import AnswerJudge
 from benchmark.probes.judged import probe_rules
 from benchmark.probes.labelled import LabelledProbe
-from benchmark.probes.rules_judge import judged_answer
+from benchmark.probes.rules_on_answers import judged_answer
 from benchmark.probes.subjects import recorded_subjects
 
 SHIPPED_CALIBRATIONS = Path(__file__).parent / "calibrations"

@@ -163,6 +163,7 @@ def _figures(case: Answered) -> CaseFigures:
         Dimension.FAMILY: question.family,
         Dimension.TOOL: question.tool,
         Dimension.DIFFICULTY: question.difficulty,
+        Dimension.TIER: question.tier,
     }
     return CaseFigures(
         case_id=question.case_id,
@@ -321,20 +322,19 @@ def agreeing(result: StoredResult) -> StoredResult:
 
 
 def labels(results: Sequence[StoredResult]) -> list[str]:
-    """Return a short printable name for each result: the scenario's; where several share it, with a day or a time.
+    """Return a short printable name for each result: the scenario's; if several share it, with the day or the time.
 
-    Results of the same time are told apart by their folders, or by their paths.
+    If the times are the same too, the folder distinguishes them, or else the path.
     """
-    places: dict[str, list[int]] = {}
-    for place, result in enumerate(results):
-        places.setdefault(one_line(result.name), []).append(place)
-    found: dict[int, str] = {}
-    for alike in places.values():
-        found |= zip(alike, _told_apart([results[place] for place in alike]), strict=True)
-    return [found[place] for place in range(len(results))]
+    alike: dict[str, list[StoredResult]] = {}
+    for result in results:
+        alike.setdefault(one_line(result.name), []).append(result)
+    # A result is equal only to itself.
+    names = {result: name for group in alike.values() for result, name in zip(group, _distinct(group), strict=True)}
+    return [names[result] for result in results]
 
 
-def _told_apart(alike: Sequence[StoredResult]) -> list[str]:
+def _distinct(alike: Sequence[StoredResult]) -> list[str]:
     forms: tuple[Callable[[StoredResult], str], ...] = (
         lambda r: r.name,
         lambda r: f"{r.name} ({_day(r.timestamp)})",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, UnsetType, field
 
+from benchmark.cases import EASY_TIER
 from benchmark.matrix import Scenario
 from benchmark.record.base import Figure, Flat, Ratio, Record, Sha256, Timestamp, TotalSeconds, Whole
 from benchmark.record.journal import Hardware
@@ -24,6 +25,8 @@ from ctxsift.strict_json import learn
 
 SCHEMA_VERSION = 3
 RACE = "race"
+EASY, OTHER = "easy tier", "other cases"
+"""The tiers of cases, by their names in breakdowns and slices."""
 _PROSE = frozenset(intent for intent, contract in CONTRACTS.items() if contract.kind is ContractKind.PLAIN)
 
 
@@ -68,6 +71,11 @@ class Question(Record, frozen=True, kw_only=True):
     def is_prose(self) -> bool | None:
         """Whether its answer is judged as prose, not checked exactly; None where an old file does not tell."""
         return None if self.intent is None or self.says is None else self.intent in _PROSE or bool(self.says)
+
+    @property
+    def tier(self) -> str | None:
+        """EASY or OTHER; None in older files."""
+        return None if self.tags is None else EASY if EASY_TIER in self.tags else OTHER
 
     @property
     def cluster(self) -> tuple[str, str]:

@@ -8,10 +8,10 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from benchmark.analysis.figures import Column, Figure, Form, S
 from benchmark.analysis.leaderboard import FLAGS, REFERENCE_MARK, TIE_MARK, BoardRow, Conclusion, Flag, Leaderboard
 from benchmark.analysis.references import ReferenceRow
-from benchmark.cases import EASY_TIER
 from benchmark.record.base import Interval
 from benchmark.record.questions import questions_of
-from benchmark.record.summary import Summary
+from benchmark.record.result import EASY
+from benchmark.record.summary import Dimension, Summary
 from benchmark.scoring import SCORER_VERSION
 from ctxsift.terminal import one_line
 
@@ -117,8 +117,10 @@ def board_title(board: Leaderboard) -> str:
     old = f" (old: today's is {SCORER_VERSION})" if is_old(board) else ""
     asked, total = len(run.case_ids), counted(run.corpus_cases, "case")
     cases = total if asked == run.corpus_cases else f"{asked:,} of {total}"
-    easy = " (easy tier)" if all(EASY_TIER in (each.question.tags or ()) for each in result.record.cases) else ""
-    return f"{cases}{easy}, corpus {corpus}, scorer {one_line(run.scorer_version)}{old}"
+    # A page lets go of the record's cases; their figures stay.
+    tiers = {case.group.get(Dimension.TIER) for case in result.cases.values()}
+    tier = f" ({EASY})" if tiers == {EASY} else ""
+    return f"{cases}{tier}, corpus {corpus}, scorer {one_line(run.scorer_version)}{old}"
 
 
 def counted(number: int, noun: str) -> str:

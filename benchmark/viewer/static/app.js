@@ -163,7 +163,7 @@ function App() {
         })}
       </nav>
       <button type="button" onClick=${toggleTheme} aria-label=${`switch to ${other}`}>${sign}</button>
-      <button type="button" onClick=${showHelp} >Keys</button>
+      <button type="button" onClick=${showHelp}>Keys</button>
     </header>
     <main id="main" tabindex="-1"><${Boundary} key=${place}><${View} route=${route} /><//></main>
     <${Help} />

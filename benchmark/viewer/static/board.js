@@ -3,7 +3,7 @@ import { againstColumn } from "./against.js";
 import { Chooser } from "./chooser.js";
 import { Heading, html, inputOf, isChecked } from "./dom.js";
 import { figureText, interval, plural, UNKNOWN, whole } from "./format.js";
-import { address, changeQuery, choose } from "./route.js";
+import { address, pushQuery, replaceQuery } from "./route.js";
 import { groupedNotes, headlineOf, ranksOf } from "./standing.js";
 import { allPairs, figureOf, overview, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table, toWord } from "./table.js";
@@ -213,7 +213,7 @@ const chosenResults = (query) =>
 /** @param {{ query: Query, pairs: Pair[] | null | undefined }} props `pairs` are null where the page has too many */
 function MeasureBy({ query, pairs }) {
   const offered = results.filter((row) => isRival(row) && row.answered);
-  const change = (/** @type {Event} */ event) => choose({ by: inputOf(event) });
+  const change = (/** @type {Event} */ event) => pushQuery({ by: inputOf(event) });
   return html`<label class="field"><span>Measure by</span>
     <select value=${resultOf(query.by ?? "")?.id ?? ""} disabled=${pairs === null} onChange=${change}>
       <option value="">${pairs === null ? "too many results" : "none"}</option>
@@ -226,7 +226,7 @@ function ResultFilters({ query, children }) {
   /** @param {(row: PageBoardRow) => string} value */
   const distinct = (value) => [...new Set(results.filter(isRival).map(value).filter(Boolean))].sort();
   const quantizations = distinct((row) => row.about_model?.quantization ?? "");
-  const change = (/** @type {Event} */ event) => choose({ all: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => pushQuery({ all: isChecked(event) ? "1" : "" });
   return html`<form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <${Filter} label="Find" value=${query.q} />
     <${Choice} label="Track" name="track" value=${query.track} options=${distinct((row) => row.track)} />
@@ -386,7 +386,7 @@ function Board({ query }) {
   /** @param {string} id */
   const toggle = (id) => {
     const next = chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id];
-    changeQuery({ pick: next.map(encodeURIComponent).join(",") });
+    replaceQuery({ pick: next.map(encodeURIComponent).join(",") });
   };
   const shown = chosenResults(query);
   const sort = query.sort ?? BEST_FIRST;

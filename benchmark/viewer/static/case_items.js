@@ -2,7 +2,7 @@
 import { Steps } from "./case.js";
 import { Heading, html, inputOf } from "./dom.js";
 import { fixed, plural, signed, UNKNOWN } from "./format.js";
-import { address, choose } from "./route.js";
+import { address, pushQuery } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { caseItems, detailOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
@@ -117,7 +117,7 @@ const columnsOf = (models, query) => [
 
 /** @param {{ orders: OrderedItems[], chosen: string }} props */
 function Orders({ orders, chosen }) {
-  const change = (/** @type {string} */ key) => choose({ order: key, sort: "" });
+  const change = (/** @type {string} */ key) => pushQuery({ order: key, sort: "" });
   return html`<div class="choices" role="group" aria-label="cases">
     ${orders.map(
       ({ key, words, items }) => html`<button
@@ -134,7 +134,7 @@ function Orders({ orders, chosen }) {
  * @param {{ models: PageBoardRow[], value: string | undefined }} props
  */
 function PassedBy({ models, value }) {
-  const change = (/** @type {Event} */ event) => choose({ passed: inputOf(event) });
+  const change = (/** @type {Event} */ event) => pushQuery({ passed: inputOf(event) });
   return html`<label class="field"><span>Passed by</span>
     <select value=${models.some(({ id }) => id === value) ? value : ""} onChange=${change}>
       <option value="">any or none</option>

@@ -1,7 +1,7 @@
 // The chooser above the leaderboard: a use and limits in the address, three cards and a sentence.
 import { choiceOf, limitsOf, titledCards, typedNumber } from "./choose.js";
 import { html, inputOf, isChecked } from "./dom.js";
-import { address, changeQuery, choose } from "./route.js";
+import { address, pushQuery, replaceQuery } from "./route.js";
 import { choosers, overview, results, useLoaded } from "./store.js";
 import { Choice } from "./table.js";
 
@@ -20,7 +20,7 @@ function Limit({ label, name, value }) {
       autocomplete="off"
       value=${value ?? ""}
       aria-invalid=${wrong}
-      onInput=${(/** @type {Event} */ event) => changeQuery({ [name]: inputOf(event) })}
+      onInput=${(/** @type {Event} */ event) => replaceQuery({ [name]: inputOf(event) })}
     />
     ${wrong && html`<small role="alert">not a number</small>`}
   </label>`;
@@ -47,7 +47,7 @@ function Chosen({ found, query }) {
   if (!chooser) return null;
   const shelf = chooser.shelves.find(({ use }) => use === query.use) ?? chooser.shelves[0];
   const { cards, words } = choiceOf(shelf, limitsOf(query));
-  const change = (/** @type {Event} */ event) => choose({ local: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => pushQuery({ local: isChecked(event) ? "1" : "" });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Choice}
         label="I need"

@@ -4,7 +4,7 @@ import { Heading, html } from "./dom.js";
 import { fixed, interval, plural, signed, UNKNOWN, whole } from "./format.js";
 import { KeptByAge, ScoreByTokens } from "./plot.js";
 import { RunChoice, runOf, Shade, sharedOf, TYPES } from "./probing.js";
-import { address, changeQuery } from "./route.js";
+import { address, replaceQuery } from "./route.js";
 import { overview, probePack, useLoaded } from "./store.js";
 import { Choice, sortRows, Table } from "./table.js";
 
@@ -21,7 +21,7 @@ const RANK =
 function Name({ row: { label, methods }, chosen }) {
   const isChosen = chosen.includes(label);
   const next = isChosen ? chosen.filter((other) => other !== label) : [...chosen, label];
-  const toggle = () => changeQuery({ pick: next.map(encodeURIComponent).join(",") });
+  const toggle = () => replaceQuery({ pick: next.map(encodeURIComponent).join(",") });
   return html`<span class="pick">
     ${
       // Several draws of random lines are no method that could be compared.

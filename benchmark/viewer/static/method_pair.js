@@ -6,7 +6,7 @@ import { countsByType, sharedQuestions } from "./flips.js";
 import { fixed, interval, plural, pValue, signed, whole } from "./format.js";
 import { Asked, Cell, PLACE_MARKS, sessionOf } from "./probe.js";
 import { runOf, Shade, sharedOf } from "./probing.js";
-import { address, choose } from "./route.js";
+import { address, pushQuery } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { probePack, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
@@ -164,7 +164,7 @@ const chosenQuestions = (all, { made, session, q, type, every }) =>
 function Questions({ two, all, rows, query }) {
   const { pack } = two;
   const columns = columnsOf(two, query);
-  const change = (/** @type {Event} */ event) => choose({ every: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => pushQuery({ every: isChecked(event) ? "1" : "" });
   const counted = chosenQuestions(all, { ...query, every: "1", type: "" });
   const makers = pack.boards.map(({ maker }) => maker);
   return html`<form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>

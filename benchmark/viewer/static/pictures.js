@@ -2,7 +2,7 @@
 import { boardOf, chosenResults, isRival, ResultFilters } from "./board.js";
 import { Heading, html, useEffect, useRef, useState } from "./dom.js";
 import { fixed, UNKNOWN } from "./format.js";
-import { address, choose, go } from "./route.js";
+import { address, go, pushQuery } from "./route.js";
 import { chartPack, overview, packedText, results, useLoaded } from "./store.js";
 import { Choice } from "./table.js";
 import { Saves, SHARPNESS, Take } from "./take.js";
@@ -234,7 +234,7 @@ function Dimensions({ dimensions, chosen }) {
   return html`<div class="choices" role="group" aria-label="heat map by">
     <span>Heat map by</span>
     ${dimensions.map(
-      (name) => html`<button type="button" aria-pressed=${name === chosen} onClick=${() => choose({ by: name })}
+      (name) => html`<button type="button" aria-pressed=${name === chosen} onClick=${() => pushQuery({ by: name })}
         >${name}</button>`,
     )}
   </div>`;

@@ -53,13 +53,13 @@ function changed(changes) {
  * Changes the address without a step in the history: each letter that somebody types would be one.
  * @param {Query} changes
  */
-const changeQuery = (changes) => location.replace(changed(changes));
+const replaceQuery = (changes) => location.replace(changed(changes));
 
 /**
  * Changes the address as one step in the history, so that the browser's Back button undoes a choice.
  * @param {Query} changes
  */
-const choose = (changes) => go(changed(changes));
+const pushQuery = (changes) => go(changed(changes));
 
 // Each step of the history keeps how far its view was scrolled; a new step has none.
 const SETTLED_MS = 150;
@@ -122,4 +122,4 @@ function useRoute() {
   return readRoute(hash);
 }
 
-export { address, changeQuery, choose, go, scrollBack, useRoute };
+export { address, go, pushQuery, replaceQuery, scrollBack, useRoute };

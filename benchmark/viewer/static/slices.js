@@ -1,7 +1,7 @@
 // The score of each result on a slice: the cases of one intent, one tool or one domain.
 import { Heading, html, inputOf } from "./dom.js";
 import { fixed, interval, plural, UNKNOWN, whole } from "./format.js";
-import { address, choose } from "./route.js";
+import { address, pushQuery } from "./route.js";
 import { results, slicePack, useLoaded } from "./store.js";
 import { sortRows, Table } from "./table.js";
 
@@ -61,7 +61,7 @@ function SliceChoice({ all, chosen }) {
   const facets = [...new Set(all.map(({ facet }) => facet))];
   // Boards of the same corpus have the same slices; each is listed once.
   const named = new Map(all.map((slice) => [nameOf(slice), slice]));
-  const change = (/** @type {Event} */ event) => choose({ slice: inputOf(event) });
+  const change = (/** @type {Event} */ event) => pushQuery({ slice: inputOf(event) });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <label class="field"><span>Slice</span>
       <select value=${chosen} onChange=${change}>

@@ -1,7 +1,7 @@
 // A table that sorts by its headings; the order is part of the address.
 import { html, inputOf, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
 import { beyondText } from "./format.js";
-import { changeQuery, choose } from "./route.js";
+import { pushQuery, replaceQuery } from "./route.js";
 import { Take } from "./take.js";
 
 /** @typedef {string | number | boolean | null | undefined} Sortable */
@@ -74,7 +74,7 @@ function ColumnHeading({ column, sort, wordOf }) {
   const next = active ? (down ? column.key : `-${column.key}`) : first;
   const direction = active ? (down ? "descending" : "ascending") : undefined;
   return html`<th scope="col" class=${column.kind} aria-sort=${direction}>
-    <button type="button" title=${column.hint} onClick=${() => changeQuery({ sort: next })}>
+    <button type="button" title=${column.hint} onClick=${() => replaceQuery({ sort: next })}>
       <span>${column.title}</span><i aria-hidden="true">${active ? (down ? "▼" : "▲") : ""}</i>
     </button>
     ${
@@ -176,7 +176,7 @@ function Filter({ label, value }) {
       value=${value ?? ""}
       autocomplete="off"
       spellcheck=${false}
-      onInput=${(/** @type {Event} */ event) => changeQuery({ q: inputOf(event) })}
+      onInput=${(/** @type {Event} */ event) => replaceQuery({ q: inputOf(event) })}
     />
   </label>`;
 }
@@ -188,7 +188,7 @@ function Filter({ label, value }) {
 function Choice({ label, name, value, options, all = true }) {
   return html`<label class="field"
     ><span>${label}</span>
-    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => choose({ [name]: inputOf(event) })}>
+    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) => pushQuery({ [name]: inputOf(event) })}>
       ${all && html`<option value="">all</option>`}
       ${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}
     </select>

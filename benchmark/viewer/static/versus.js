@@ -7,7 +7,7 @@ import { wordDifference } from "./difference.js";
 import { Heading, html, inputOf, isChecked, useRef } from "./dom.js";
 import { fixed, interval, plural, pValue, seconds, signed, UNKNOWN } from "./format.js";
 import { comparison } from "./pairs.js";
-import { address, choose, go } from "./route.js";
+import { address, go, pushQuery } from "./route.js";
 import { Unknown } from "./scenario.js";
 import { allPairs, answerOf, detailOf, questionOf, resultOf, results, useLoaded } from "./store.js";
 import { Choice, Filter, holds, sortRows, Table } from "./table.js";
@@ -239,7 +239,7 @@ function CaseByCase({ pairs, details, rows, query }) {
   const flips = all.filter((row) => row.flip).length;
   const intents = [...new Set(all.map((row) => row.intent).filter(Boolean))].sort();
   const sort = query.sort ?? "-flip";
-  const change = (/** @type {Event} */ event) => choose({ flips: isChecked(event) ? "1" : "" });
+  const change = (/** @type {Event} */ event) => pushQuery({ flips: isChecked(event) ? "1" : "" });
   return html`<h2>Case by case</h2>
     <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />

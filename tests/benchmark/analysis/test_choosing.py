@@ -109,10 +109,9 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     assert cards(by_use["json"], Needs("json", memory_bytes=GB)) == [SMALL] * 3
     assert cards(by_use["json"], Needs("json", seconds=10.0, local=True)) == [SMALL] * 3
     # A result that lies above no baseline is never chosen, however small and fast it is.
-    json = by_use["json"]
-    found = choose(json, Needs("json"))
+    found = choose(by_use["json"], Needs("json"))
     assert sentence(found).startswith("Only 5 cases: too few to rely on. The limits leave 3 of 3 complete results.")
-    found = choose(json, Needs("json", seconds=5.0))
+    found = choose(by_use["json"], Needs("json", seconds=5.0))
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
     assert sentence(found) == (
         "Nothing is recommended. The limits leave 1 of 3 complete results. None is significantly better than the best "

@@ -40,7 +40,7 @@ from benchmark.probes.printing_answers import tell_unanswered
 from benchmark.probes.questions import AnswerQuestion
 from benchmark.probes.recorded import ANSWERED_ON, PUBLISHED_AS, TUNED_ON, published_answers, published_contexts
 from benchmark.probes.records import RESULT_FILE, ProbeResult, read_result
-from benchmark.probes.rules_judge import judged_answer
+from benchmark.probes.rules_on_answers import judged_answer
 from benchmark.probes.running import run_scenarios
 from benchmark.probes.said import ProbeAnswers
 from benchmark.probes.scenarios import scenarios_of

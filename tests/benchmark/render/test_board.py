@@ -17,6 +17,7 @@ from benchmark.analysis.judged import judged
 from benchmark.analysis.leaderboard import Conclusion, Flag, Headline, Leaderboard, build_leaderboard
 from benchmark.analysis.references import References
 from benchmark.cases import Corpus
+from benchmark.cli.command import PACKAGED_RESULTS
 from benchmark.record.read import StoredResult, find_results, read_result, stored
 from benchmark.record.result import Answered, InstrumentFailure, Scored
 from benchmark.record.summary import Summary
@@ -35,6 +36,7 @@ from benchmark.render.markdown import leaderboards_markdown, plain_cell, scenari
 from benchmark.render.notes import notes, notes_together, reference_notes, wording_notes
 from benchmark.render.terminal import print_leaderboards, print_table
 from benchmark.scoring import Embedder
+from benchmark.viewer.page_data import gather
 from ctxsift.answers.recovery import STEPS, RecoveryStep
 from tests.conftest import ROOT
 from tests.support.statements import NO_PROSE, WITH, WITHOUT, result_of, worded_cases
@@ -110,6 +112,14 @@ def test_boards_are_told_apart_by_what_they_have_in_common(board: Leaderboard) -
     assert console.export_text().count(title) == 2
     assert leaderboards_markdown([board, board]).count(f"# {plain_cell(title)}\n") == 2
     assert title not in leaderboards_markdown([board])
+
+
+@pytest.mark.parametrize(("folder", "cases"), [("easy", "40 of 280 cases (easy tier)"), ("mixed", "80 of 280 cases")])
+def test_a_page_and_a_terminal_name_the_same_cases(folder: str, cases: str) -> None:
+    results = find_results([PACKAGED_RESULTS / folder])
+    (shown,) = gather(results).boards
+    assert board_title(shown) == board_title(build_leaderboard(results))
+    assert board_title(shown).partition(", corpus ")[0] == cases
 
 
 @pytest.mark.parametrize("width", [200, 80])

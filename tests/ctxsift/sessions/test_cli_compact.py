@@ -59,7 +59,7 @@ def test_the_example_of_the_page_is_the_session_of_the_tests() -> None:
 
 def test_the_page_shows_what_is_printed() -> None:
     shown = re.findall(r"```\n\$ ctxsift compact (docs/examples.*?)\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(shown) == 1
+    assert len(shown) == 3
     for arguments, output in shown:
         done = call(*shlex.split(arguments))
         assert done.returncode == 0
