@@ -24,6 +24,8 @@ from ctxsift.intents import Intent
 ALL = "all"
 USES = (ALL, *(str(intent) for intent in Intent))
 LOCAL = "local"
+# With fewer cases nothing is recommended: an interval from them says little about other cases.
+FEWEST_CASES = 10
 # What limits are of.
 MEMORY, TIME = "memory", "time"
 _SHORT = {"lines": Intent.EXACT_LINES, "value": Intent.EXACT_FORMAT, "list": Intent.BULLET_LIST}
@@ -156,8 +158,11 @@ class Shortlist:
     Attributes:
         use: one of USES.
         candidates: best score first.
-        options: those that are significantly better than the best baseline, best score first.
+        options: those that are significantly better than the best baseline, best score first; none with fewer than
+            FEWEST_CASES cases.
         floor: name and quality core of the best baseline on these cases; None where it is unknown.
+        case_count: number of cases of the use.
+        has_enough: whether there are at least FEWEST_CASES.
 
     """
 
@@ -165,6 +170,8 @@ class Shortlist:
     candidates: tuple[ModelCandidate, ...]
     options: tuple[Option, ...]
     floor: tuple[str, float] | None
+    case_count: int
+    has_enough: bool
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,7 @@ class Chosen:
 
     Attributes:
         best, smallest, fastest: None without a recommendation, or if the memory or time is unknown.
+        first: the candidate within the limits that has the highest score; None if none is within them.
         fitting: number of candidates within the limits.
         above: number of these that are significantly better than the best baseline.
         unknown: MEMORY, TIME -> number of candidates that are left out only because it is not known of them.
@@ -184,6 +192,7 @@ class Chosen:
     best: ModelCandidate | None
     smallest: ModelCandidate | None
     fastest: ModelCandidate | None
+    first: ModelCandidate | None
     fitting: int
     above: int
     unknown: Mapping[str, int]
@@ -204,6 +213,7 @@ def choose(shelf: Shortlist, needs: Needs) -> Chosen:
         best=first([best.candidate]) if best else None,
         smallest=first(best.smallest) if best else None,
         fastest=first(best.fastest) if best else None,
+        first=first(range(len(shelf.candidates))),
         fitting=len(fitting),
         above=len(options),
         unknown=Counter(name for candidate in shelf.candidates for name in candidate.lacks(needs)),
@@ -228,7 +238,9 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shortlist 
     told = [(_candidate(row, named[row], comparisons), may_be_best(row), row.result) for row in rows]
     told.sort(key=lambda each: (-each[0].score, each[0].row.label))
     places = {result: place for place, (_, _, result) in enumerate(told)}
-    above = [place for place, (_, may_lead, _) in enumerate(told) if may_lead]
+    case_count = max(candidate.case_count for candidate, _, _ in told)
+    has_enough = case_count >= FEWEST_CASES
+    above = [place for place, (_, may_lead, _) in enumerate(told) if may_lead and has_enough]
     compared = ranked.ranking.results
     apart = {
         frozenset((places[compared[i]], places[compared[j]]))
@@ -238,7 +250,8 @@ def _shelf(board: Leaderboard, use: str, comparisons: Comparisons) -> Shortlist 
     candidates = tuple(candidate for candidate, _, _ in told)
     options = (_option(place, [o for o in above if frozenset((place, o)) not in apart], candidates) for place in above)
     reference = next((found for row in rows if (found := row.summary.reference)), None)
-    return Shortlist(use, candidates, tuple(options), (reference.floor, reference.floor_score) if reference else None)
+    floor = (reference.floor, reference.floor_score) if reference else None
+    return Shortlist(use, candidates, tuple(options), floor, case_count, has_enough)
 
 
 def _option(place: int, alike: Sequence[int], candidates: Sequence[ModelCandidate]) -> Option:

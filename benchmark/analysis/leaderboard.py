@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
 from benchmark.analysis.comparison import Comparisons, beyond_chance
-from benchmark.analysis.figures import COLUMNS, Column
+from benchmark.analysis.figures import COLUMNS, QUALITY_CORE, Column
 from benchmark.analysis.ranking import Rank, Ranking, rank_results
 from benchmark.analysis.references import ReferenceRow, References, reference_rows
 from benchmark.record.questions import questions_of
@@ -248,8 +248,14 @@ def _what_was_asked(result: StoredResult) -> tuple[object, ...]:
 
 
 def _score(entry: BoardRow | ReferenceRow) -> float:
-    score = entry.score if isinstance(entry, ReferenceRow) else entry.summary.final_score
-    return -1.0 if score is None else score
+    """Return the quality core, 0 to 100, which ranks compare; -1 if it is unknown."""
+    # References take no time, so latency leaves their score as it is.
+    return entry.score if isinstance(entry, ReferenceRow) else _core(entry.summary)
+
+
+def _core(summary: Summary) -> float:
+    core = QUALITY_CORE.read(summary)
+    return -1.0 if core is None else 100 * core
 
 
 def _is_cut(entry: BoardRow | ReferenceRow) -> bool:
@@ -257,8 +263,7 @@ def _is_cut(entry: BoardRow | ReferenceRow) -> bool:
 
 
 def _place(result: StoredResult) -> tuple[float, str, str]:
-    score = result.record.summary.final_score
-    return 1.0 if score is None else -score, result.name, result.timestamp
+    return -_core(result.record.summary), result.name, result.timestamp
 
 
 def flags_of(result: StoredResult) -> tuple[Flag, ...]:

@@ -125,6 +125,8 @@ class SliceResult:
         interval: of the core; None below five captures.
         rank: among the complete runs that beat the best baseline on these cases; where that is not known, among those
             that have a rank on the board.
+        gain: difference in core from the best baseline on these cases, and its interval; None where baselines are
+            unknown.
 
     """
 
@@ -133,6 +135,7 @@ class SliceResult:
     core: float | None
     interval: Interval | None
     rank: Rank | None
+    gain: tuple[float, tuple[float, float] | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -210,13 +213,17 @@ def _part(board: Leaderboard, value: str, ids: Sequence[str], *, baselines: bool
         captures=len(clusters),
         floor=(floors[0].floor, floors[0].floor_score) if floors else None,
         placed=tuple(
-            _placed(row.label, result, ranks.get(result), comparisons) for row, result in zip(rows, cut, strict=True)
+            _placed(row.label, result, ranks.get(result), comparisons, has_floor=bool(floors))
+            for row, result in zip(rows, cut, strict=True)
         ),
     )
 
 
-def _placed(label: str, result: StoredResult, rank: Rank | None, comparisons: Comparisons) -> SliceResult:
+def _placed(
+    label: str, result: StoredResult, rank: Rank | None, comparisons: Comparisons, *, has_floor: bool
+) -> SliceResult:
     if not result.cases:
         return SliceResult(label, 0, None, None, None)
     core, interval = comparisons.core(result)
-    return SliceResult(label, len(result.cases), core, interval, rank)
+    reference = result.record.summary.reference if has_floor else None
+    return SliceResult(label, len(result.cases), core, interval, rank, reference.compared if reference else None)

@@ -32,15 +32,17 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 CARDS = ("best", "smallest", "fastest")
+# One candidate that is all of them.
+ALL_CARDS = "best, also the smallest and the fastest"
 # The sentence names the second of these.
 _ABOVE_BASELINE = "above baseline"
 FACTS = ("quality core", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
 _SCORE, _GAIN, _SECONDS = Form(), Form(signed=True), Form(digits=2)
 _SERVICE = "none here: a service"
-# From fewer cases an interval says little of other cases.
-_FEW = 10
 # What a choice fills in: how many results are within the limits, and how many of these beat the best baseline.
 _FITTING, _ABOVE = "{fitting}", "{above}"
+# The candidate within the limits that has the highest score.
+_CLOSEST = "{closest}"
 # How many results are left out, where one value of them is not known.
 _LEFT_OUT = "{left_out}"
 
@@ -78,12 +80,12 @@ def sentences_of(shelf: Shortlist) -> Sentences:
         why = (
             f"There are too few raw outputs to say whether one is better than {floor}."
             if few
-            else f"None is significantly better than {floor}, which uses no model."
+            else f"None is significantly better than {floor}, which uses no model. Closest: {_CLOSEST}."
         )
-    cases = max((candidate.case_count for candidate in shelf.candidates), default=0)
-    caution = f"Only {counted(cases, 'case')}: too few to rely on. " if cases < _FEW else ""
+    if shelf.floor and not shelf.has_enough:
+        why = f"These results contain only {counted(shelf.case_count, 'case')} of this use: too few to rely on."
     return Sentences(
-        chosen=f"{caution}{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need "
+        chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need "
         "the least memory and the least time among those whose difference from 'best' may be chance.",
         none_above=f"Nothing is recommended. {within} {why}",
         none_fits=f"Nothing is recommended. The limits leave none of {results}.",
@@ -102,18 +104,33 @@ def sentence(found: Chosen) -> str:
     """Return the rule behind a recommendation, or the reason for none."""
     told = sentences_of(found.shelf)
     template = told.chosen if found.best else told.none_above if found.fitting else told.none_fits
-    parts = [template.replace(_FITTING, str(found.fitting)).replace(_ABOVE, str(found.above))]
+    closest = closest_text(found.first) if found.first else ""
+    values = {_FITTING: str(found.fitting), _ABOVE: str(found.above), _CLOSEST: closest}
+    parts = [_filled(template, values)]
     for name, (one, several) in told.unknown.items():
         if number := found.unknown.get(name, 0):
             parts.append(one if number == 1 else several.replace(_LEFT_OUT, str(number)))
     return " ".join([*parts, told.services] if found.services else parts)
 
 
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        template = template.replace(name, value)
+    return template
+
+
+def closest_text(candidate: ModelCandidate) -> str:
+    """Return the name of a candidate, and its difference from the best baseline."""
+    gain = candidate.gain
+    difference = f", {form_text(_GAIN, gain[0])}{interval_text(_GAIN, gain[1])}" if gain else ""
+    return f"{one_line(candidate.row.label)}{difference}"
+
+
 def cards_of(found: Chosen) -> list[tuple[str, ModelCandidate | None]]:
     """Return the cards of a choice: a title and a candidate; one card, where one candidate is all that is chosen."""
     chosen = (found.best, found.smallest, found.fastest)
     if found.best and all(each is found.best for each in chosen):
-        return [(", ".join(CARDS), found.best)]
+        return [(ALL_CARDS, found.best)]
     return list(zip(CARDS, chosen, strict=True)) if found.best else []
 
 
@@ -125,7 +142,7 @@ def facts_text(candidate: ModelCandidate) -> tuple[str, ...]:
     return (
         form_text(_SCORE, candidate.score) + interval_text(_SCORE, (ends.low, ends.high) if ends else None),
         form_text(_GAIN, gain[0]) + interval_text(_GAIN, gain[1]) if gain else NOT_KNOWN,
-        f"{candidate.case_count} (few)" if candidate.case_count < _FEW else str(candidate.case_count),
+        str(candidate.case_count),
         bytes_text(candidate.facts.file.size_bytes) or NOT_KNOWN,
         memory or NOT_KNOWN,
         NOT_KNOWN if candidate.seconds is None else form_text(_SECONDS, candidate.seconds) + disturbed,
@@ -178,7 +195,8 @@ def _nothing_of(boards: Sequence[Leaderboard]) -> tuple[str, str]:
 
 
 def _choices(boards: Sequence[Leaderboard], needs: Needs) -> list[tuple[Leaderboard, Chosen]]:
+    """Return the choice on each board that has cases of the use, most cases first."""
     found = [(board, choose(shelf, needs)) for board in boards for shelf in shelves(board, (needs.use,))]
     if not found:
         raise InputError(f"--choose {needs.use}", *_nothing_of(boards))
-    return found
+    return sorted(found, key=lambda each: -each[1].shelf.case_count)

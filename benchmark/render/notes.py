@@ -29,10 +29,9 @@ BY_WORDING = "their quality is only similarity to the wording of gold"
 NOT_CALIBRATED = (
     "not calibrated with prose, so do not use these figures; calibrate with python -m benchmark.validity calibrate"
 )
-# Rows stand in the order of the score, which is what a reader looks for.
 RANKS_APART = (
-    "ranks compare the quality core and count significantly better results; rows are sorted by the final score, "
-    "which also includes latency, so the two orders can differ"
+    "rows are sorted by the quality core; a rank counts the results that are significantly better, so the two orders "
+    "can differ"
 )
 _MOST_NAMED = 5
 _POINTS = Form(signed=True)
@@ -81,10 +80,16 @@ def notes(result: StoredResult) -> list[str]:
         found.append(_cached(summary.latency, cached))
     if summary.reference and summary.reference.beats_floor is False:
         found.append(_below_floor(summary.reference))
-    if failures := summary.model_failure_counts:
-        words = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in failures.items())
-        found.append(f"model failures: {words}")
+    if failures := failures_text(summary):
+        found.append(failures)
     return found + _about_program(result)
+
+
+def failures_text(summary: Summary) -> str:
+    """Return how many answers failed and how, e.g. `model failures: 1 loop, 3 token limits`; empty if none did."""
+    failures = summary.model_failure_counts.items()
+    words = ", ".join(counted(count, reason.replace("_", " ")) for reason, count in failures)
+    return f"model failures: {words}" if words else ""
 
 
 def _part_of_a_file(result: StoredResult) -> list[str]:

@@ -25,6 +25,7 @@ from benchmark.cli.command import (
 from benchmark.matrix import Track
 from benchmark.record.paths import journals_below, result_beside
 from benchmark.record.read import ForeignFileError, iterate_results
+from benchmark.record.status import RunState, StatusReader
 from benchmark.record.validity import MEASURED, Validity
 from benchmark.render.figures import counted
 from benchmark.viewer.compaction_data import is_probe_file, read_runs
@@ -247,12 +248,23 @@ def _unfinished(paths: Sequence[Path]) -> list[InputError]:
     journals = [
         journal for path in paths if path.is_dir() for journal in journals_below(path, unreadable=lambda _: None)
     ]
-    hint = "resume it with: python -m benchmark.runner --resume"
-    return [
-        InputError(str(journal), "the run has no result yet", f"{hint} {journal.parent}")
-        for journal in journals
-        if not exists(result_beside(journal))
-    ]
+    return [_why_unfinished(journal) for journal in journals if not exists(result_beside(journal))]
+
+
+def _why_unfinished(journal: Path) -> InputError:
+    hint = f"resume it with: python -m benchmark.runner --resume {journal.parent}"
+    try:
+        run = StatusReader().status(journal)
+    except InputError:
+        return InputError(str(journal), "the run has no result yet", hint)
+    so_far = f"{run.answered} of {counted(run.planned, 'answer')}"
+    problem = f" ({run.problem})" if run.problem else ""
+    is_running = run.state is RunState.RUNNING
+    return InputError(
+        str(journal),
+        f"the run has no result yet: {run.state} after {so_far}{problem}",
+        "reload the page when it has ended" if is_running else hint,
+    )
 
 
 def _content(gathered: Gathered) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections import Counter
@@ -26,7 +27,7 @@ from benchmark.record.views import ViewSummary
 from benchmark.render import models
 from benchmark.render.figures import board_title, counted, headline_text, is_old
 from benchmark.render.ladder import ABOUT
-from benchmark.render.notes import BY_WORDING, notes, notes_together, reference_notes, wording_notes
+from benchmark.render.notes import BY_WORDING, failures_text, notes, notes_together, reference_notes, wording_notes
 from benchmark.render.retention import filled_columns, retention_notes
 from benchmark.scoring import COMPONENTS
 from benchmark.scoring.remarks import Remark
@@ -57,6 +58,7 @@ from benchmark.viewer.page_records import (
 )
 from benchmark.viewer.validity_data import validity_info
 from ctxsift.answers.validation import Status
+from ctxsift.backends.baselines import BASELINES
 from ctxsift.errors import InputError
 from ctxsift.terminal import one_line
 
@@ -96,11 +98,15 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         marks={
             board.TIE_MARK: board.TIE_HINT,
             board.REFERENCE_MARK: board.REFERENCE_HINT,
+            **_baseline_hints(gathered.boards),
             "ceiling": board.CEILING_HINT,
             "floor": board.FLOOR_HINT,
         },
         rank_hint=board.RANK_HINT,
-        results=[_board_row(keys[row.result], ids[row.result], row, references) for row, references in rows],
+        results=[
+            _board_row(keys[row.result], ids[row.result], row, references, _core_interval(gathered, row.result))
+            for row, references in rows
+        ],
         boards=[_board(gathered, each, keys) for each in gathered.boards],
         skipped=[_without_places(one_line(str(error))) for error in skipped],
         validity=validity_info(gathered),
@@ -112,6 +118,13 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         ladder_words=ABOUT if ladders else "",
         stressed=bool(gathered.stressed),
     )
+
+
+def _baseline_hints(boards: Sequence[board.Leaderboard]) -> dict[str, str]:
+    """Return what each baseline of the boards answers, by the label of its row."""
+    rows = {row.name: row.label for each in boards for row in each.references.rows}
+    hints = {name: inspect.getdoc(baseline) for name, baseline in BASELINES.items()}
+    return {label: hint.splitlines()[0] for name, label in rows.items() if (hint := hints.get(name))}
 
 
 def _told(result: StoredResult) -> dict[str, str]:
@@ -178,13 +191,18 @@ def _column_info(key: str, title: str, hint: str, form: figures.Form) -> FigureI
 
 
 def _columns() -> Iterator[BoardColumn]:
-    """Yield a column for each figure, where narrow tables put several into one; verdicts belong together."""
+    """Yield a column for each figure, where narrow tables put several into one; verdicts belong together.
+
+    The figure that ranks compare comes first.
+    """
+    yield BoardColumn(title=figures.QUALITY_CORE.title, figures=[figures.QUALITY_CORE.key], drawn=True)
     for column in figures.COLUMNS:
         if column.figures == _VERDICTS:
             yield BoardColumn(title=column.title, figures=[figure.key for figure in _VERDICTS])
             continue
         for figure in (figures.COVERAGE,) if column.figures == _COVERED else column.figures:
-            yield BoardColumn(title=figure.title, figures=[figure.key], drawn=figure is figures.RECOVERED)
+            if figure is not figures.QUALITY_CORE:
+                yield BoardColumn(title=figure.title, figures=[figure.key])
 
 
 def _is_filled(column: BoardColumn, rows: Sequence[board.BoardRow]) -> bool:
@@ -220,10 +238,21 @@ def _reference_row(key: int, row: ReferenceRow) -> PageBoardRow:
     )
 
 
-def _board_row(key: int, run_id: str, row: board.BoardRow, references: References) -> PageBoardRow:
+def _core_interval(gathered: Gathered, result: StoredResult) -> Ends | None:
+    """Return the interval of the quality core, as a share of 1."""
+    if not result.cases:
+        return None
+    _, ends = gathered.comparisons.core(result)
+    return figures.wide((ends.low / 100, ends.high / 100)) if ends else None
+
+
+def _board_row(
+    key: int, run_id: str, row: board.BoardRow, references: References, core_interval: Ends | None
+) -> PageBoardRow:
     result, summary = row.result, row.summary
     scenario, reference = result.record.scenario, summary.reference
     intervals = {figure.key: _interval(figure.interval(summary)) for figure in figures.FIGURES}
+    intervals[figures.QUALITY_CORE.key] = _interval(core_interval)
     return PageBoardRow(
         key=key,
         id=run_id,
@@ -238,13 +267,15 @@ def _board_row(key: int, run_id: str, row: board.BoardRow, references: Reference
         answered=summary.case_count,
         rank=None if row.rank is None else RankInfo(place=row.rank.place, tied=row.rank.tied),
         flags=list(row.flags),
-        notes=[one_line(note) for note in notes(result)],
+        # The view lists failures with links to the answers.
+        notes=[one_line(note) for note in notes(result) if note != failures_text(summary)],
         figures=_figures(summary),
         intervals={name: ends for name, ends in intervals.items() if ends},
         lines=OwnLines(floor=reference.floor_score, ceiling=reference.ceiling_score) if reference else None,
         part=_part(row),
         wording_note="; ".join(wording_notes(result)),
         about_model=_model_info(result),
+        failures=[] if result.is_reference else _failures(summary),
     )
 
 
@@ -342,16 +373,20 @@ def _reasons(shown: Shown) -> list[ReasonCount]:
     counts = Counter(
         flag for case in shown.cases if case.verdict == rejected and case.recovered for flag in case.recovered.flags
     )
-    failures = shown.result.record.summary.model_failure_counts
     return [
         *(
             ReasonCount(reason=one_line(reason), count=count, of_generation=reason == NO_ANSWER)
             for reason, count in counts.most_common()
         ),
-        *(
-            ReasonCount(reason=one_line(words(name)), count=count, of_generation=True)
-            for name, count in failures.items()
-        ),
+        *_failures(shown.result.record.summary),
+    ]
+
+
+def _failures(summary: Summary) -> list[ReasonCount]:
+    """Return how generation ended badly, and how often."""
+    return [
+        ReasonCount(reason=one_line(words(name)), count=count, of_generation=True)
+        for name, count in summary.model_failure_counts.items()
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.analysis.choosing import ALL, USES, ModelCandidate, Shortlist, shelves
-from benchmark.render.choosing import CARDS, FACTS, facts_text, sentences_of
+from benchmark.render.choosing import ALL_CARDS, CARDS, FACTS, closest_text, facts_text, sentences_of
 from benchmark.render.figures import board_title
 from benchmark.viewer.page_data import MOST_COMPARED, Gathered
 from benchmark.viewer.page_records import ChoiceCandidate, ChoiceOption, ChoiceShelf, ChooserInfo
@@ -17,6 +17,7 @@ def choosers(gathered: Gathered) -> list[ChooserInfo]:
         ChooserInfo(
             about=board_title(board),
             cards=list(CARDS),
+            all_cards=ALL_CARDS,
             titles=list(FACTS),
             shelves=[
                 _shelf(shelf, [keys[candidate.row.result] for candidate in shelf.candidates])
@@ -32,6 +33,7 @@ def _shelf(shelf: Shortlist, keys: list[int]) -> ChoiceShelf:
     told = sentences_of(shelf)
     return ChoiceShelf(
         use=shelf.use,
+        cases=shelf.case_count,
         candidates=[_candidate(each, key) for each, key in zip(shelf.candidates, keys, strict=True)],
         options=[
             ChoiceOption(candidate=each.candidate, smallest=list(each.smallest), fastest=list(each.fastest))
@@ -49,6 +51,7 @@ def _candidate(candidate: ModelCandidate, key: int) -> ChoiceCandidate:
     return ChoiceCandidate(
         key=key,
         facts=list(facts_text(candidate)),
+        as_closest=closest_text(candidate),
         memory_bytes=candidate.memory_bytes,
         seconds=candidate.seconds,
         is_local=candidate.is_local,

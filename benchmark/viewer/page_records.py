@@ -111,6 +111,7 @@ class PageBoardRow(PageRecord, frozen=True, kw_only=True):
         part: for an incomplete run, how many of its cases have a score, e.g. `7 of 16 cases`; otherwise empty.
         wording_note: how many of its cases have no statements; empty where it has none of them.
         about_model: None for reference rows.
+        failures: how many answers failed, by how generation ended.
 
     """
 
@@ -134,6 +135,7 @@ class PageBoardRow(PageRecord, frozen=True, kw_only=True):
     part: str = ""
     wording_note: str = ""
     about_model: ModelInfo | None = None
+    failures: list[ReasonCount] = []
 
 
 class ReferenceLine(PageRecord, frozen=True, kw_only=True, omit_defaults=False):
@@ -335,6 +337,7 @@ class ChoiceCandidate(PageRecord, frozen=True, kw_only=True):
     Attributes:
         key: of the result.
         facts: what its card says, in the order of the titles.
+        as_closest: how a sentence names it as the closest to a recommendation.
         memory_bytes: that an answer takes on this machine: 0 for a service, None where it is not known.
         seconds: a case; None where it is not known.
 
@@ -342,6 +345,7 @@ class ChoiceCandidate(PageRecord, frozen=True, kw_only=True):
 
     key: int
     facts: list[str]
+    as_closest: str
     memory_bytes: int | None
     seconds: float | None
     is_local: bool
@@ -359,8 +363,10 @@ class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
     """All that is needed to choose for one use; limits leave candidates out, and nothing else is decided by scripts.
 
     Attributes:
+        cases: number of cases of the use.
         options: best first.
-        chosen, none_above, none_fits: sentences, with {fitting} and {above} for two numbers.
+        chosen, none_above, none_fits: sentences, with {fitting} and {above} for two numbers and {closest} for a
+            candidate.
         unknown: `memory`, `time` -> what is said where one result or, with {left_out}, several are left out, since
             that is not known of them.
         services: what is said where a limit of memory leaves services in.
@@ -368,6 +374,7 @@ class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
     """
 
     use: str
+    cases: int
     candidates: list[ChoiceCandidate]
     options: list[ChoiceOption]
     chosen: str
@@ -378,10 +385,16 @@ class ChoiceShelf(PageRecord, frozen=True, kw_only=True):
 
 
 class ChooserInfo(PageRecord, frozen=True, kw_only=True):
-    """The shelves of one board; `cards` and `titles` say what cards and their facts are called."""
+    """The shelves of one board; `cards` and `titles` say what cards and their facts are called.
+
+    Attributes:
+        all_cards: the title of a card that is all of `cards`.
+
+    """
 
     about: str
     cards: list[str]
+    all_cards: str
     titles: list[str]
     shelves: list[ChoiceShelf]
 
@@ -396,6 +409,7 @@ class SliceRow(PageRecord, frozen=True, kw_only=True):
         key: of the result.
         cases: answers in it.
         core: quality core, 0 to 100.
+        gain: its difference from that of the best baseline on these cases.
 
     """
 
@@ -404,6 +418,8 @@ class SliceRow(PageRecord, frozen=True, kw_only=True):
     core: float | None = None
     interval: PageInterval | None = None
     rank: RankInfo | None = None
+    gain: float | None = None
+    gain_interval: PageInterval | None = None
 
 
 class SliceInfo(PageRecord, frozen=True, kw_only=True):
@@ -413,6 +429,7 @@ class SliceInfo(PageRecord, frozen=True, kw_only=True):
         facet: e.g. `tool`.
         name: the value, e.g. `pytest`.
         captures: how many raw outputs its cases are about.
+        floor: the best baseline on these cases and its quality core, as text; empty where it is unknown.
         rows: the results of the board, best first, as far as they are no reference rows.
 
     """
@@ -421,6 +438,7 @@ class SliceInfo(PageRecord, frozen=True, kw_only=True):
     name: str
     cases: int
     captures: int
+    floor: str
     rows: list[SliceRow]
 
 

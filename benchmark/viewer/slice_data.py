@@ -32,7 +32,7 @@ def _slices(gathered: Gathered, board: Leaderboard) -> Iterator[SliceInfo]:
     told = {facet for facet in Facet if values_of(facet, questions.values())}
     # Families say much the same as intents, which published files do not tell.
     for facet in (facet for facet in Facet if facet is not Facet.FAMILY or Facet.INTENT not in told):
-        for part in parts_of(board, questions, facet, fewest=FEW_CAPTURES):
+        for part in parts_of(board, questions, facet, baselines=True, fewest=FEW_CAPTURES):
             # One part with all cases is the board.
             if part.case_count < len(questions):
                 yield _info(facet, part, [keys[result] for result in members])
@@ -44,16 +44,24 @@ def _info(facet: Facet, part: BoardSlice, keys: list[int]) -> SliceInfo:
         name=one_line(part.value),
         cases=part.case_count,
         captures=part.captures,
+        floor=f"{one_line(part.floor[0])}, {part.floor[1]:.1f}" if part.floor else "",
         rows=[_row(key, placed) for key, placed in zip(keys, part.placed, strict=True)],
     )
 
 
 def _row(key: int, placed: SliceResult) -> SliceRow:
-    ends, rank = placed.interval, placed.rank
+    rank = placed.rank
+    gain, gain_ends = placed.gain or (None, None)
     return SliceRow(
         key=key,
         cases=placed.case_count,
         core=None if placed.core is None else round(placed.core, _DIGITS),
-        interval=PageInterval(low=round(ends.low, _DIGITS), high=round(ends.high, _DIGITS)) if ends else None,
+        interval=_interval((placed.interval.low, placed.interval.high) if placed.interval else None),
+        gain=None if gain is None else round(gain, _DIGITS),
+        gain_interval=_interval(gain_ends),
         rank=None if rank is None else RankInfo(place=rank.place, tied=rank.tied),
     )
+
+
+def _interval(ends: tuple[float, float] | None) -> PageInterval | None:
+    return PageInterval(low=round(ends[0], _DIGITS), high=round(ends[1], _DIGITS)) if ends else None

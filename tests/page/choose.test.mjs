@@ -1,7 +1,7 @@
 // Which result the chooser names, and what it says of those that it leaves out, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { choiceOf, limitsOf, titledCards } from "../../benchmark/viewer/static/choose.js";
+import { boardToChooseFrom, choiceOf, limitsOf, titledCards } from "../../benchmark/viewer/static/choose.js";
 
 const candidate = (key, memory_bytes, more = {}) => ({ key, facts: [], memory_bytes, seconds: 1, is_local: true, ...more });
 const shelf = {
@@ -30,11 +30,22 @@ test("a limit of memory says what it leaves out, and that services are within it
   assert.equal(choiceOf(shelf, limitsOf({})).words, "Left: 5, above: 5.");
 });
 
-test("one result that is all that is chosen has one card with all titles", () => {
-  const titles = ["best", "smallest", "fastest"];
+test("one result that is all that is chosen has one card", () => {
+  const about = { cards: ["best", "smallest", "fastest"], all_cards: "all three" };
   const [one, other] = [{ key: 1 }, { key: 2 }];
-  assert.deepEqual(titledCards(titles, [one, one, one]), [{ title: "best, smallest, fastest", card: one }]);
-  assert.equal(titledCards(titles, [one, one, other]).length, 3);
-  assert.deepEqual(titledCards(titles, [one, undefined, one])[1], { title: "smallest", card: undefined });
-  assert.deepEqual(titledCards(titles, []), []);
+  assert.deepEqual(titledCards(about, [one, one, one]), [{ title: "all three", card: one }]);
+  assert.equal(titledCards(about, [one, one, other]).length, 3);
+  assert.deepEqual(titledCards(about, [one, undefined, one])[1], { title: "smallest", card: undefined });
+  assert.deepEqual(titledCards(about, []), []);
+});
+
+test("the board with the most cases of a use is chosen from, unless the address names one", () => {
+  const easy = { about: "easy", shelves: [{ use: "all", cases: 40 }, { use: "json", cases: 20 }] };
+  const mixed = { about: "mixed", shelves: [{ use: "all", cases: 80 }, { use: "json", cases: 5 }] };
+  const both = [easy, mixed];
+  assert.equal(boardToChooseFrom(both, {}), easy);
+  assert.equal(boardToChooseFrom(both, { use: "json" }), easy);
+  assert.equal(boardToChooseFrom(both, { use: "json", board: "mixed" }), mixed);
+  assert.equal(boardToChooseFrom(both, { use: "yaml" }), easy);
+  assert.equal(boardToChooseFrom([], {}), undefined);
 });

@@ -42,12 +42,19 @@ const isRival = (row) => !row.is_reference;
  */
 const isResult = (row) => row.key >= 0;
 
-/** @param {{ row: PageBoardRow, score: number, figure: string }} props */
-function Bar({ row, score, figure }) {
-  const ends = row.intervals[figure];
+/**
+ * @param {{ low: number, high: number } | undefined} ends
+ * @param {number} scale
+ */
+const scaled = (ends, scale) => ends && { low: ends.low * scale, high: ends.high * scale };
+
+/** @param {{ row: PageBoardRow, value: number, figure: string }} props */
+function Bar({ row, value, figure }) {
+  const { scale } = figureOf(figure);
   const lines = row.lines
     ? [row.lines.floor, row.lines.ceiling]
     : (boardOf(row)?.lines ?? []).map((line) => line.score);
+  const [score, ends] = [value * scale, scaled(row.intervals[figure], scale)];
   return html`<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true" focusable="false">
     <rect class="track" width="100" height="12" />
     ${!lineOf(row) && !row.part && html`<rect class="fill" y="3" width=${score} height="6" />`}
@@ -114,7 +121,7 @@ function Figures({ row, column }) {
   const score = row.figures[first];
   if (score === undefined) return UNKNOWN;
   return html`<span class=${column.drawn ? "score" : "figures"}>
-    ${column.drawn && html`<${Bar} row=${row} score=${score} figure=${first} />`}
+    ${column.drawn && html`<${Bar} row=${row} value=${score} figure=${first} />`}
     <${Figure} row=${row} name=${first} />${rest.map((name) => html`/<${Figure} row=${row} name=${name} />`)}
     ${column.drawn && html`<small>${interval(row.intervals[first], (end) => figureText(figureOf(first), end))}</small>`}
   </span>`;
@@ -214,7 +221,7 @@ const chosenResults = (query) =>
 function MeasureBy({ query, pairs }) {
   const offered = results.filter((row) => isRival(row) && row.answered);
   const change = (/** @type {Event} */ event) => pushQuery({ by: inputOf(event) });
-  return html`<label class="field"><span>Measure by</span>
+  return html`<label class="field"><span>Difference from</span>
     <select value=${resultOf(query.by ?? "")?.id ?? ""} disabled=${pairs === null} onChange=${change}>
       <option value="">${pairs === null ? "too many results" : "none"}</option>
       ${offered.map(({ id, label }) => html`<option key=${id} value=${id}>${label}</option>`)}
@@ -260,6 +267,15 @@ function Headline({ board, shown }) {
   </p>`;
 }
 
+/**
+ * The cases of a board, and in small letters what else tells it from others.
+ * @param {{ about: string }} props
+ */
+function BoardTitle({ about }) {
+  const [cases, ...rest] = about.split(", ");
+  return html`<h2>${cases}${rest.length > 0 && html`<small>, ${rest.join(", ")}</small>`}</h2>`;
+}
+
 const MOST_NAMED = 5;
 
 /** @param {{ rows: PageBoardRow[], all: PageBoardRow[] }} props */
@@ -293,12 +309,14 @@ function Doubts() {
 
 const LEFT_OUT = "left-out";
 const cutRuns = results.filter((row) => isRival(row) && row.part);
+const failedRuns = results.filter((row) => isRival(row) && row.failures?.length);
 
 /** Leads to what did not run to its end, and to files that are not on the board. */
 function ToLeftOut() {
   const counts = [
     overview.skipped.length && `${whole(overview.skipped.length)} left out`,
     cutRuns.length && `${whole(cutRuns.length)} incomplete`,
+    failedRuns.length && `${whole(failedRuns.length)} with failed answers`,
   ].filter(Boolean);
   return (
     counts.length > 0 && html`<button type="button" onClick=${() => toWord(LEFT_OUT)}>${counts.join(", ")}</button>`
@@ -306,13 +324,20 @@ function ToLeftOut() {
 }
 
 function LeftOut() {
-  if (!overview.skipped.length && !cutRuns.length) return null;
-  return html`<section><h2 id=${LEFT_OUT} tabindex="-1">${overview.skipped.length ? "Left out" : "Incomplete"}</h2>
+  if (!overview.skipped.length && !cutRuns.length && !failedRuns.length) return null;
+  return html`<section><h2 id=${LEFT_OUT} tabindex="-1">What failed or was left out</h2>
     <ul class="notes">
       ${overview.skipped.map((error) => html`<li>${error}</li>`)}
       ${cutRuns.map(
         ({ id, label, part }) => html`<li><a href=${address("scenario", [id])}>${label}</a>: incomplete, ${part}; it
           is in the table, but has no rank</li>`,
+      )}
+      ${failedRuns.map(
+        ({ id, label, failures = [] }) =>
+          html`<li><a href=${address("scenario", [id])}>${label}</a>: ${failures.map(
+            ({ reason, count }, index) => html`${index > 0 && ", "}<a href=${address("scenario", [id], { q: reason })}
+            >${plural(count, reason)}</a>`,
+          )}</li>`,
       )}
     </ul></section>`;
 }
@@ -343,7 +368,7 @@ const listed = (text) => (text ? text.split(",").map(decodeURIComponent) : []);
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-const BEST_FIRST = "-score";
+const BEST_FIRST = "-core";
 
 /**
  * A score over some of the cases is none over all of them: where the best stand first, such runs stand last.
@@ -360,9 +385,6 @@ const boardRows = (rows, sort) => {
 /** @param {PageBoardRow} row */
 const classOf = (row) => (lineOf(row) ? "line" : isRival(row) ? undefined : "reference");
 
-/** @param {string} key */
-const wordId = (key) => `word-${key.replaceAll(" ", "-")}`;
-
 const marks = Object.entries({ ...overview.marks, ...overview.flags }).map(([title, hint]) => ({
   key: title,
   title,
@@ -374,9 +396,9 @@ const marks = Object.entries({ ...overview.marks, ...overview.flags }).map(([tit
  * @param {{ words: { key: string, title: string, hint?: string }[] }} props
  */
 function Words({ words }) {
-  return html`<section><h2 id="words" tabindex="-1">What the words mean</h2>
+  return html`<section><h2>What the words mean</h2>
     <dl class="pairs words">${words.map(
-      ({ key, title, hint }) => html`<div id=${wordId(key)} tabindex="-1"><dt>${title}</dt><dd>${hint}</dd></div>`,
+      ({ key, title, hint }) => html`<div key=${key}><dt>${title}</dt><dd>${hint}</dd></div>`,
     )}</dl></section>`;
 }
 
@@ -391,7 +413,7 @@ function Board({ query }) {
   const shown = chosenResults(query);
   const sort = query.sort ?? BEST_FIRST;
   const answers = results.reduce((sum, row) => sum + row.answered, 0);
-  const hasIntervals = results.some((row) => row.intervals.score);
+  const hasIntervals = results.some((row) => row.intervals.core);
   const hasLines = overview.boards.some((board) => board.lines.length) || results.some((row) => row.lines);
   const base = resultOf(query.by ?? "");
   const pairs = useLoaded(async () => (base ? allPairs() : undefined), [base]);
@@ -400,6 +422,8 @@ function Board({ query }) {
     const measured = base && pairs && boardOf(base) === board ? [againstColumn(base, pairs)] : [];
     return { board, rows, columns: boardColumns(ranksOf(board, rows), chosen, toggle, sort === BEST_FIRST, measured) };
   });
+  // The board that is chosen from stands first.
+  shownBoards.sort((a, b) => Number(b.board.about === query.board) - Number(a.board.about === query.board));
   // A board of which the filters leave nothing says so only if that holds of all of them.
   const found = shownBoards.filter(({ rows }) => rows.some(isRival));
   // One board needs no title, unless its scorer is old.
@@ -409,7 +433,7 @@ function Board({ query }) {
     <${ResultFilters} query=${query}><${MeasureBy} query=${query} pairs=${pairs} /></>
     <${Chosen} shown=${shown} chosen=${chosen} />
     ${(found.length ? found : shownBoards).map(
-      ({ board, rows, columns }) => html`${titled && html`<h2>${board.about}</h2>`}
+      ({ board, rows, columns }) => html`${titled && html`<${BoardTitle} about=${board.about} />`}
         <${Headline} board=${board} shown=${rows} />
         <${Table}
           label=${titled ? `Leaderboard: ${board.about}` : "Leaderboard"}
@@ -418,17 +442,15 @@ function Board({ query }) {
           sort=${sort}
           keyOf=${(/** @type {PageBoardRow} */ row) => String(row.key)}
           classOf=${classOf}
-          wordOf=${wordId}
+          explained
         />
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,
     )}
-    <p class="legend">Scores are 0 to 100${hasIntervals && "; brackets are 95 % intervals"}.${" "}
-      The table is sorted by the final score, which includes latency; ranks compare the quality core.${" "}
+    <p class="legend">Scores are 0 to 100${hasIntervals && "; brackets are 95% intervals"}.${" "}
+      Rows are sorted by the quality core, which ranks compare; the recovered score also includes latency.${" "}
       ${hasLines && "Dashed lines in the bars mark gold and the best baseline on the same cases. "}
-      A rank with = is shared: the difference from at least one other result may be chance
-      (paired bootstrap, corrected for all pairs). A result has a rank if its run is complete and it may beat the best
-      baseline.</p>
+      A rank with = is shared: the difference from at least one other result may be chance.</p>
     <${Doubts} />
     <${LeftOut} />
     <${Words} words=${[...(shownBoards[0]?.columns ?? []), ...marks]} />
@@ -437,6 +459,7 @@ function Board({ query }) {
 
 export {
   Board,
+  BoardTitle,
   boardOf,
   chosenResults,
   Flags,
@@ -448,5 +471,4 @@ export {
   ResultFilters,
   rankText,
   Words,
-  wordId,
 };

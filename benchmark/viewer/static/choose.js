@@ -78,7 +78,8 @@ function choiceOf(shelf, limits) {
   const why = left.size ? shelf.none_above : shelf.none_fits;
   const counts = (best ? shelf.chosen : why)
     .replace("{fitting}", `${left.size}`)
-    .replace("{above}", `${options.length}`);
+    .replace("{above}", `${options.length}`)
+    .replace("{closest}", () => shelf.candidates[Math.min(...left)]?.as_closest ?? "");
   const missing = shelf.candidates.flatMap((candidate) => lacks(candidate, limits));
   const unknown = Object.entries(shelf.unknown).flatMap(([name, [one, several]]) => {
     const count = missing.filter((each) => each === name).length;
@@ -92,14 +93,25 @@ function choiceOf(shelf, limits) {
 /**
  * The cards with their titles; one card, where one result is all that is chosen.
  * @template Card
- * @param {string[]} titles
+ * @param {{ cards: string[], all_cards: string }} about
  * @param {(Card | undefined)[]} cards
  * @returns {{ title: string, card: Card | undefined }[]}
  */
-function titledCards(titles, cards) {
+function titledCards({ cards: titles, all_cards }, cards) {
   const [first] = cards;
-  if (first && cards.every((card) => card === first)) return [{ title: titles.join(", "), card: first }];
+  if (first && cards.every((card) => card === first)) return [{ title: all_cards, card: first }];
   return cards.map((card, place) => ({ title: titles[place], card }));
 }
 
-export { choiceOf, limitsOf, titledCards, typedNumber };
+/**
+ * The board to choose from: the named one, or the one with the most cases of the use.
+ * @template {{ about: string, shelves: { use: string, cases: number }[] }} Board
+ * @param {Board[]} boards
+ * @param {Query} query without a use, the first board of the page is chosen from
+ */
+function boardToChooseFrom(boards, { board, use }) {
+  const casesOf = (/** @type {Board} */ { shelves }) => shelves.find((shelf) => use && shelf.use === use)?.cases ?? 0;
+  return boards.find(({ about }) => about === board) ?? [...boards].sort((a, b) => casesOf(b) - casesOf(a))[0];
+}
+
+export { boardToChooseFrom, choiceOf, limitsOf, titledCards, typedNumber };

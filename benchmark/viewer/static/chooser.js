@@ -1,5 +1,5 @@
 // The chooser above the leaderboard: a use and limits in the address, three cards and a sentence.
-import { choiceOf, limitsOf, titledCards, typedNumber } from "./choose.js";
+import { boardToChooseFrom, choiceOf, limitsOf, titledCards, typedNumber } from "./choose.js";
 import { html, inputOf, isChecked } from "./dom.js";
 import { address, pushQuery, replaceQuery } from "./route.js";
 import { choosers, overview, results, useLoaded } from "./store.js";
@@ -43,7 +43,7 @@ function Card({ title, titles, candidate }) {
 
 /** @param {{ found: ChooserInfo[], query: Query }} props */
 function Chosen({ found, query }) {
-  const chooser = found.find(({ about }) => about === query.board) ?? found[0];
+  const chooser = boardToChooseFrom(found, query);
   if (!chooser) return null;
   const shelf = chooser.shelves.find(({ use }) => use === query.use) ?? chooser.shelves[0];
   const { cards, words } = choiceOf(shelf, limitsOf(query));
@@ -74,7 +74,7 @@ function Chosen({ found, query }) {
     ${
       cards.length > 0 &&
       html`<div class="cards">
-        ${titledCards(chooser.cards, cards).map(
+        ${titledCards(chooser, cards).map(
           ({ title, card }) => html`<${Card} title=${title} titles=${chooser.titles} candidate=${card} />`,
         )}
       </div>`

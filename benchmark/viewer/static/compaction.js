@@ -1,5 +1,5 @@
 // Compaction: how much of a session is left by the methods that shorten it, as probes of that session find it.
-import { LeftOut, listed, rankText, Words, wordId } from "./board.js";
+import { LeftOut, listed, rankText, Words } from "./board.js";
 import { Heading, html } from "./dom.js";
 import { fixed, interval, plural, signed, UNKNOWN, whole } from "./format.js";
 import { KeptByAge, ScoreByTokens } from "./plot.js";
@@ -154,7 +154,7 @@ function Methods({ pack, board, query }) {
         sort=${sort}
         keyOf=${(/** @type {MethodRow} */ { label }) => label}
         classOf=${(/** @type {MethodRow} */ row) => (row.is_end || row.is_control ? "reference" : undefined)}
-        wordOf=${wordId}
+        explained
       />`,
     )}
     ${

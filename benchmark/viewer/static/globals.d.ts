@@ -31,7 +31,7 @@ declare const Diff: {
 interface Drawn {
   finalize: () => void;
   view: {
-    background: (colour: string) => void;
+    width: () => number;
     toSVG: () => Promise<string>;
     toImageURL: (kind: "png", scale: number) => Promise<string>;
     addEventListener: (kind: string, heard: (event: Event, item?: { datum?: { key?: number } }) => void) => void;

@@ -80,6 +80,7 @@ export interface PageBoardRow {
   part?: string;
   wording_note?: string;
   about_model?: ModelInfo;
+  failures?: ReasonCount[];
 }
 
 /** Gold (the ceiling) or the best baseline as a line; `key` is that of its row on the leaderboard. */
@@ -199,6 +200,7 @@ export interface Overview {
 export interface ChoiceCandidate {
   key: number;
   facts: string[];
+  as_closest: string;
   memory_bytes: number | null;
   seconds: number | null;
   is_local: boolean;
@@ -214,6 +216,7 @@ export interface ChoiceOption {
 /** All that is needed to choose for one use; limits leave candidates out, and nothing else is decided by scripts. */
 export interface ChoiceShelf {
   use: string;
+  cases: number;
   candidates: ChoiceCandidate[];
   options: ChoiceOption[];
   chosen: string;
@@ -227,6 +230,7 @@ export interface ChoiceShelf {
 export interface ChooserInfo {
   about: string;
   cards: string[];
+  all_cards: string;
   titles: string[];
   shelves: ChoiceShelf[];
 }
@@ -238,6 +242,8 @@ export interface SliceRow {
   core?: number;
   interval?: PageInterval;
   rank?: RankInfo;
+  gain?: number;
+  gain_interval?: PageInterval;
 }
 
 /** The cases of a board that have one value of a facet. */
@@ -246,6 +252,7 @@ export interface SliceInfo {
   name: string;
   cases: number;
   captures: number;
+  floor: string;
   rows: SliceRow[];
 }
 

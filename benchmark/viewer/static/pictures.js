@@ -83,26 +83,35 @@ function DataTable({ columns, rows }) {
   </div><${Take} region=${region} />`;
 }
 
-/** @param {{ view: { current: Drawn["view"] | null }, title: string }} props */
-function ChartSaves({ view, title }) {
+/**
+ * Draws a picture into an element, with more properties of its specification.
+ * @typedef {(element: HTMLElement, more: object) => Promise<Drawn>} Draw
+ */
+
+/** @param {{ redraw: { current: Draw | null }, title: string }} props */
+function ChartSaves({ redraw, title }) {
   /**
-   * A file has the ground of the page, which the picture leaves to what is behind it.
-   * @param {(drawn: Drawn["view"]) => Promise<string>} draw
+   * A file has the title and the ground of the page, which the picture leaves to what is around it.
+   * @param {(view: Drawn["view"]) => Promise<string>} draw
    */
-  const onGround = async (draw) => {
-    const drawn = view.current;
-    if (!drawn) return "";
-    drawn.background(ground());
+  const whole = async (draw) => {
+    if (!redraw.current) return "";
+    const above = { text: title, anchor: "start", fontSize: 16, offset: 12 };
+    const { view, finalize } = await redraw.current(document.createElement("div"), {
+      title: above,
+      background: ground(),
+      padding: 12,
+    });
     try {
-      return await draw(drawn);
+      return await draw(view);
     } finally {
-      drawn.background("transparent");
+      finalize();
     }
   };
   return html`<${Saves}
     title=${title}
-    asSvg=${() => onGround((drawn) => drawn.toSVG())}
-    asPng=${() => onGround((drawn) => drawn.toImageURL("png", SHARPNESS))}
+    asSvg=${() => whole((view) => view.toSVG())}
+    asPng=${() => whole((view) => view.toImageURL("png", SHARPNESS))}
   />`;
 }
 
@@ -115,7 +124,7 @@ function ChartSaves({ view, title }) {
  */
 function Picture({ name, data, title, note = "", below, own }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));
-  const view = useRef(/** @type {Drawn["view"] | null} */ (null));
+  const redraw = useRef(/** @type {Draw | null} */ (null));
   const theme = useTheme();
   const charts = useLoaded(chartPack, [name]);
   const [isOpen, setOpen] = useState(false);
@@ -137,26 +146,26 @@ function Picture({ name, data, title, note = "", below, own }) {
     const params = [{ name: "tracks", value: [...new Set(rows.map((row) => ("track" in row ? row.track : "")))] }];
     let finalize = () => {};
     let wanted = true;
-    loadVega()
-      .then((embed) =>
-        embed(
-          element,
-          { ...specification, layer, description: undefined, height, params, datasets: JSON.parse(text) },
-          {
-            actions: false,
-            ast: true,
-            config: narrowed(charts.themes[theme], element.clientWidth),
-            defaultStyle: false,
-            mode: "vega-lite",
-            renderer: rows.length > MOST_ELEMENTS ? "canvas" : "svg",
-            tooltip: { disableDefaultStyle: true },
-          },
-        ),
-      )
+    const draw = async (/** @type {HTMLElement} */ target, /** @type {object} */ more) =>
+      (await loadVega())(
+        target,
+        { ...specification, layer, description: undefined, height, params, datasets: JSON.parse(text), ...more },
+        {
+          actions: false,
+          ast: true,
+          config: narrowed(charts.themes[theme], element.clientWidth),
+          defaultStyle: false,
+          mode: "vega-lite",
+          renderer: rows.length > MOST_ELEMENTS ? "canvas" : "svg",
+          tooltip: { disableDefaultStyle: true },
+        },
+      );
+    draw(element, {})
       .then((drawn) => {
         finalize = drawn.finalize;
         if (!wanted) return drawn.finalize();
-        view.current = drawn.view;
+        // What is drawn outside the page has no container to take its width from.
+        redraw.current = (target, more) => draw(target, { width: drawn.view.width(), ...more });
         drawn.view.addEventListener("click", (_event, item) => {
           const row = results.find((result) => result.key === item?.datum?.key);
           if (row) go(address("scenario", [row.id]));
@@ -179,7 +188,7 @@ function Picture({ name, data, title, note = "", below, own }) {
         ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
         : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
     }
-    ${charts && rows.length > 0 && html`<${ChartSaves} view=${view} title=${title} />`}
+    ${charts && rows.length > 0 && html`<${ChartSaves} redraw=${redraw} title=${title} />`}
     ${below}
     ${
       charts &&

@@ -1,6 +1,8 @@
 // The score of each result on a slice: the cases of one intent, one tool or one domain.
+
+import { BoardTitle } from "./board.js";
 import { Heading, html, inputOf } from "./dom.js";
-import { fixed, interval, plural, UNKNOWN, whole } from "./format.js";
+import { fixed, interval, plural, signed, UNKNOWN, whole } from "./format.js";
 import { address, pushQuery } from "./route.js";
 import { results, slicePack, useLoaded } from "./store.js";
 import { sortRows, Table } from "./table.js";
@@ -38,10 +40,21 @@ const COLUMNS = [
   {
     key: "core",
     title: "quality core",
-    hint: "80 % mean and 20 % 10th percentile of the case scores, on these cases alone",
+    hint: "80% mean and 20% 10th percentile of the case scores, on these cases alone",
     kind: "number",
     value: (row) => row.core,
     cell: (row) => html`<b>${fixed(row.core)}</b> <small>${interval(row.interval, (end) => fixed(end))}</small>`,
+  },
+  {
+    key: "gain",
+    title: "above baseline",
+    hint: "quality core minus that of the best baseline on these cases, with its 95% interval",
+    kind: "number",
+    value: (row) => row.gain,
+    cell: (row) =>
+      row.gain === undefined || row.gain === null
+        ? UNKNOWN
+        : html`${signed(row.gain)} <small>${interval(row.gain_interval, signed)}</small>`,
   },
   {
     key: "cases",
@@ -77,11 +90,10 @@ function SliceChoice({ all, chosen }) {
   </form>`;
 }
 
-/** @param {{ board: BoardSlices, chosen: string, sort: string }} props */
-function Sliced({ board, chosen, sort }) {
-  const slice = board.slices.find((each) => nameOf(each) === chosen);
-  if (!slice) return html`<p>These results contain too few of these cases.</p>`;
-  return html`<p class="lead">${plural(slice.cases, "case")} on ${plural(slice.captures, "raw output")}</p>
+/** @param {{ board: BoardSlices, slice: SliceInfo, sort: string }} props */
+function Sliced({ board, slice, sort }) {
+  return html`<p class="lead">${plural(slice.cases, "case")} about ${plural(slice.captures, "raw output")}.
+      ${slice.floor && ` The best baseline on them, a program without a model: ${slice.floor}.`}</p>
     <${Table}
       label=${`${slice.facet} ${slice.name}: ${board.about}`}
       columns=${COLUMNS}
@@ -98,14 +110,22 @@ function Loaded({ pack, query }) {
     intervals are not reliable. <code>python -m benchmark.report RESULTS --slice tool</code> shows them.</p>`;
   if (!all.length) return html`<p>No slice is shown: each is too small, or there are too many results.</p>${few}`;
   const chosen = query.slice || nameOf(all[0]);
+  const shown = pack.boards.flatMap((board) =>
+    board.slices.filter((each) => nameOf(each) === chosen).map((slice) => ({ board, slice })),
+  );
   return html`<${SliceChoice} all=${all} chosen=${chosen} />
-    ${pack.boards.map(
-      (board) => html`${pack.boards.length > 1 && html`<h2>${board.about}</h2>`}
-        <${Sliced} board=${board} chosen=${chosen} sort=${query.sort ?? "-core"} />`,
+    ${shown.map(
+      ({ board, slice }) => html`${pack.boards.length > 1 && html`<${BoardTitle} about=${board.about} />`}
+        <${Sliced} board=${board} slice=${slice} sort=${query.sort ?? "-core"} />`,
     )}
+    ${
+      shown.length < pack.boards.length &&
+      html`<p>${shown.length ? "Other leaderboards have" : "All leaderboards have"} too few of these cases.</p>`
+    }
     <p class="legend">Scores, intervals and ranks are computed from these cases alone. A rank with = is tied: the
-      difference from at least one other result may be chance. Only results with a rank on the leaderboard have a
-      rank here.</p>
+      difference from at least one other result may be chance. A result has a rank here if it is significantly
+      better than the best baseline on these cases; where no baseline was scored, if it has a rank on the
+      leaderboard.</p>
     ${few}`;
 }
 

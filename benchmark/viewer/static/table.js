@@ -63,10 +63,10 @@ function toWord(id) {
 }
 
 /**
- * @param {{ column: Column<any>, sort: string, wordOf?: (key: string) => string }} props `wordOf` names the element
- *   that says what a column is.
+ * @param {{ column: Column<any>, sort: string, explain?: () => void, isExplained: boolean }} props `explain` shows what
+ *   the column is.
  */
-function ColumnHeading({ column, sort, wordOf }) {
+function ColumnHeading({ column, sort, explain, isExplained }) {
   const active = sort.replace(/^-/, "") === column.key;
   const down = sort.startsWith("-");
   // The first click shows what is of interest: high figures, names from A.
@@ -78,13 +78,14 @@ function ColumnHeading({ column, sort, wordOf }) {
       <span>${column.title}</span><i aria-hidden="true">${active ? (down ? "▼" : "▲") : ""}</i>
     </button>
     ${
-      wordOf &&
+      explain &&
       column.hint &&
       html`<button
         type="button"
         class="explain"
         aria-label=${`what ${column.title} means`}
-        onClick=${() => toWord(wordOf(column.key))}
+        aria-expanded=${isExplained}
+        onClick=${explain}
         >?</button>`
     }
   </th>`;
@@ -136,18 +137,29 @@ function useBeyond() {
  *   sort: string,
  *   keyOf: (row: Row) => string,
  *   classOf?: (row: Row) => string | undefined,
- *   wordOf?: (key: string) => string,
- * }} props
+ *   explained?: boolean,
+ * }} props `explained`: each heading has a button that says what the column is
  */
-function Table({ label, columns, rows, sort, keyOf, classOf, wordOf }) {
+function Table({ label, columns, rows, sort, keyOf, classOf, explained = false }) {
   const { region, hint } = useBeyond();
-  return html`${hint}<div class="scroll" role="region" aria-label=${label} tabindex="0" ref=${region}>
+  const [asked, setAsked] = useState("");
+  const about = columns.find(({ key }) => key === asked);
+  const explain = (/** @type {string} */ key) => (explained ? () => setAsked(asked === key ? "" : key) : undefined);
+  return html`${hint}${
+    explained && html`<p class="explained" role="status">${about && html`<b>${about.title}</b>: ${about.hint}`}</p>`
+  }<div class="scroll" role="region" aria-label=${label} tabindex="0" ref=${region}>
     <table>
       <caption class="hidden">${label}</caption>
       <thead>
         <tr>
           ${columns.map(
-            (column) => html`<${ColumnHeading} key=${column.key} column=${column} sort=${sort} wordOf=${wordOf} />`,
+            (column) => html`<${ColumnHeading}
+              key=${column.key}
+              column=${column}
+              sort=${sort}
+              explain=${explain(column.key)}
+              isExplained=${column.key === asked}
+            />`,
           )}
         </tr>
       </thead>

@@ -28,6 +28,7 @@ const rowsOf = (region) =>
 function Take({ region }) {
   const [refused, setRefused] = useState("");
   const [done, setDone] = useState("");
+  const [isLocal, setIsLocal] = useState(false);
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   useLayoutEffect(() => {
     field.current?.select();
@@ -51,6 +52,7 @@ function Take({ region }) {
       await navigator.clipboard.writeText(text);
       setRefused("");
       setDone(name);
+      setIsLocal(text === location.href && location.protocol === "file:");
       elementOf("announced").textContent = "copied";
     } catch {
       // A browser may keep the clipboard from a page that is opened from disk.
@@ -66,6 +68,12 @@ function Take({ region }) {
     ${
       region &&
       html`<span>Save</span><button type="button" onClick=${saveCsv}><span class="hidden">save as </span>CSV</button>`
+    }
+    ${
+      isLocal &&
+      html`<p class="legend" role="status">This page is a file on your machine, so the link opens only here. To share
+        it, send the file, or write the page for a web server:${" "}
+        <code>python -m benchmark.viewer RESULTS --publish DIR</code></p>`
     }
     ${
       refused &&

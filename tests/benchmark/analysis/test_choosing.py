@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from benchmark.analysis import choosing
 from benchmark.analysis.choosing import ALL, USES, Needs, Shortlist, choose, needs_of, shelves
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
 from benchmark.cli.command import PACKAGED_RESULTS, PUBLISHED_RESULTS
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult, find_results, stored
-from benchmark.render.choosing import CARDS, facts_text, sentence
+from benchmark.render.choosing import ALL_CARDS, facts_text, sentence
 from benchmark.report import main as report_main
 from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout
@@ -37,7 +38,10 @@ def board(easy: list[StoredResult]) -> Leaderboard:
 
 @pytest.fixture(scope="module")
 def by_use(board: Leaderboard) -> dict[str, Shortlist]:
-    return {shelf.use: shelf for shelf in shelves(board)}
+    # The easy tier has five cases of each intent.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "FEWEST_CASES", 5)
+        return {shelf.use: shelf for shelf in shelves(board)}
 
 
 def cards(shelf: Shortlist, needs: Needs) -> list[str | None]:
@@ -109,16 +113,24 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     assert cards(by_use["json"], Needs("json", memory_bytes=GB)) == [SMALL] * 3
     assert cards(by_use["json"], Needs("json", seconds=10.0, local=True)) == [SMALL] * 3
     # A result that lies above no baseline is never chosen, however small and fast it is.
-    found = choose(by_use["json"], Needs("json"))
-    assert sentence(found).startswith("Only 5 cases: too few to rely on. The limits leave 3 of 3 complete results.")
     found = choose(by_use["json"], Needs("json", seconds=5.0))
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
-    assert sentence(found) == (
+    assert found.first is not None
+    assert sentence(found).startswith(
         "Nothing is recommended. The limits leave 1 of 3 complete results. None is significantly better than the best "
-        "baseline (extractor, 23.4), which uses no model."
+        f"baseline (extractor, 23.4), which uses no model. Closest: {found.first.row.label}, -"
     )
     none = choose(by_use["json"], Needs("json", memory_bytes=1.0))
     assert sentence(none) == "Nothing is recommended. The limits leave none of 3 complete results."
+
+
+def test_a_few_cases_recommend_nothing(board: Leaderboard) -> None:
+    (shelf,) = shelves(board, ("json",))
+    assert cards(shelf, Needs("json")) == [None] * 3
+    assert sentence(choose(shelf, Needs("json"))) == (
+        "Nothing is recommended. The limits leave 3 of 3 complete results. These results contain only 5 cases of this "
+        "use: too few to rely on."
+    )
 
 
 def as_service(result: StoredResult) -> StoredResult:
@@ -126,8 +138,9 @@ def as_service(result: StoredResult) -> StoredResult:
     return stored(Path("service.json"), structs.replace(result.record, scenario=row))
 
 
-def test_a_service_takes_no_memory_and_is_not_local(easy: list[StoredResult]) -> None:
+def test_a_service_takes_no_memory_and_is_not_local(easy: list[StoredResult], monkeypatch: pytest.MonkeyPatch) -> None:
     large = next(result for result in easy if result.name == LARGE)
+    monkeypatch.setattr(choosing, "FEWEST_CASES", 5)
     (shelf,) = shelves(build_leaderboard([*easy, as_service(large)]), ("json",))
     tight = Needs("json", memory_bytes=0.9 * GB)
     assert cards(shelf, tight) == ["service", SMALL, SMALL]
@@ -178,14 +191,14 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
         done = run_inside(report_main, [str(PACKAGED_RESULTS / "easy"), *arguments], tmp_path, os.environ)
         return done.returncode, done.stdout, done.stderr
 
-    code, shown, _ = report("--choose", "json, 1 GB")
+    code, shown, _ = report("--choose", "all, 1 GB")
     assert code == 0
     # One result is all three, so it stands there once.
-    assert ", ".join(CARDS) in shown
+    assert ALL_CARDS in shown
     assert shown.count(SMALL) == 1
     assert LARGE not in shown
-    assert "1 beat the best baseline (extractor, 23.4): the whole interval in 'above baseline' is greater" in shown
-    code, told, _ = report("--choose", "json, 1 GB", "--json")
+    assert "1 beat the best baseline (told-lines, 12.0): the whole interval in 'above baseline' is greater" in shown
+    code, told, _ = report("--choose", "all, 1 GB", "--json")
     (document,) = json.loads(told)
     assert {card["label"] for card in document["cards"].values()} == {SMALL}
     assert document["sentence"] in shown

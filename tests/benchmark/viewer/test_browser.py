@@ -15,8 +15,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from benchmark.analysis.comparison import Comparisons
 from benchmark.analysis.retention import LeftOut, Retention, RetentionBoard
-from benchmark.record.read import stored
+from benchmark.record.read import read_result, stored
 from benchmark.scoring import Embedder
 from benchmark.viewer.page import build_page
 from benchmark.viewer.page_data import gather
@@ -149,7 +150,7 @@ def test_the_board_is_ordered_sorted_and_filtered(show: Open) -> None:
     assert next(name for name in names(page) if name.startswith("model")) == "model-05"
     assert {"control-extractor", "control-ok"} < set(names(page))
     assert "control-echo" not in names(page)
-    heading = page.get_by_role("columnheader", name="recovered")
+    heading = page.get_by_role("columnheader", name="quality core")
     expect(heading).to_have_attribute("aria-sort", "descending")
     heading.get_by_role("button").first.click()
     expect(heading).to_have_attribute("aria-sort", "ascending")
@@ -229,19 +230,20 @@ def test_cells_of_the_board_are_the_files_figures(show: Open, results_tree: Path
         text.strip("▲▼") for text in page.locator("main > .scroll thead th > button:first-child").all_inner_texts()
     ]
     checked = 0
+    files = {path.stem: path for path in results_tree.rglob("*.json")}
     for name, record in documents(results_tree).items():
         summary = record["summary"]
         row = page.locator("main > .scroll tbody tr").filter(has=page.get_by_role("link", name=name, exact=True))
         cells = dict(zip(titles, row.locator("th, td").all_inner_texts(), strict=True))
-        low, high = summary["intervals"]["final_score"]
-        ends = "" if low == high else f"[{low:.1f},{high:.1f}]"
-        assert squeezed(cells["recovered"]) == f"{summary['final_score']:.1f}{ends}"
+        assert cells["recovered"] == f"{summary['final_score']:.1f}"
         assert cells["raw"] == f"{summary['raw_view']['final_score']:.1f}"
         assert cells["lift"] == shown(summary["recovery_lift"], "+.1f")
         # The norm of a run that is not complete has a zero of its own.
         whole = summary["case_count"] == summary["planned_count"]
         assert cells["norm"] == (shown(summary["normalised_score"], ".1f") if whole else "–")
-        assert cells["quality core"] == f"{100 * summary['quality_core']:.1f}"
+        _, ends = Comparisons().core(read_result(files[name]))
+        interval = f"[{ends.low:.1f},{ends.high:.1f}]" if ends and ends.low < ends.high else ""
+        assert squeezed(cells["quality core"]) == f"{100 * summary['quality_core']:.1f}{interval}"
         assert cells["covered"] == f"{math.floor(100 * summary['coverage'])}%"
         verdicts = (summary[f"{name}_count"] for name in ("accepted", "soft_accepted", "rejected"))
         assert cells["acc/soft/rej"] == "/".join(map(str, verdicts))
@@ -272,7 +274,10 @@ def test_a_slice_is_chosen_and_stands_in_the_address(show: Open, page_file: Path
     for each in (board["slices"][0], board["slices"][-1]):
         name = f"{each['facet']}={each['name']}"
         page.locator("main select").select_option(name)
-        expect(page.locator(".lead").first).to_have_text(f"{each['cases']} cases on {each['captures']} raw outputs")
+        expect(page.locator(".lead").first).to_have_text(
+            f"{each['cases']} cases about {each['captures']} raw outputs."
+            + (f" The best baseline on them, a program without a model: {each['floor']}." if each["floor"] else "")
+        )
         rows = page.locator("main .scroll").first.locator("tbody tr")
         expect(rows).to_have_count(len(each["rows"]))
         best = max(row["core"] for row in each["rows"])
@@ -334,7 +339,7 @@ def test_two_are_chosen_and_compared(show: Open, results_tree: Path) -> None:
 
 def test_all_are_measured_by_one(show: Open, results_tree: Path) -> None:
     page = show()
-    page.get_by_label("Measure by").select_option(label="model-02")
+    page.get_by_label("Difference from").select_option(label="model-02")
     board = page.get_by_role("region", name="Leaderboard")
     expect(board.locator("thead").get_by_role("button", name="against", exact=True)).to_be_visible()
     titles = [title.strip("?▼▲ \n") for title in board.locator("thead th").all_inner_texts()]
@@ -708,7 +713,7 @@ def test_files_of_the_published_layout_are_shown_as_far_as_they_go(show: Open, h
     expect(page.get_by_text("unknown: the file does not hold it")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="case score")).to_contain_text("0.750")
     page.goto(hostile_page.as_uri())
-    expect(page.get_by_role("heading", name="Left out")).to_be_visible()
+    expect(page.get_by_role("heading", name="What failed or was left out")).to_be_visible()
     expect(page.get_by_text("<img src=x onerror=alert(1)>.json: is not a result file")).to_be_visible()
 
 

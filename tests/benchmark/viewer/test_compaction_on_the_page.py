@@ -117,7 +117,7 @@ def test_every_column_is_explained(show: Open) -> None:
     page = show()
     asked = page.get_by_role("button", name="what tokens left means").first
     asked.press("Enter")
-    expect(page.locator(".words > div:focus dt")).to_have_text("tokens left")
+    expect(page.locator(".explained").first).to_contain_text("tokens left: in the context after a cut")
 
 
 def test_choices_are_part_of_the_address_and_back_works(show: Open, probed: ProbeResult) -> None:

@@ -82,8 +82,10 @@ def test_every_column_and_badge_is_explained_without_a_mouse(show: Open) -> None
     assert {"=", "ref"} <= told.keys()
     page.get_by_role("button", name="what norm means").first.focus()
     page.keyboard.press("Enter")
-    until(page, "document.activeElement.id === 'word-norm'")
-    until(page, "document.activeElement.getBoundingClientRect().bottom < innerHeight")
+    about = page.locator(".explained").first
+    expect(about).to_have_text(f"norm: {told['norm']}")
+    page.keyboard.press("Enter")
+    expect(about).to_be_empty()
 
 
 def test_an_incomplete_run_says_how_much_it_holds_wherever_it_stands(show: Open) -> None:
