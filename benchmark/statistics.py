@@ -121,7 +121,8 @@ def percentile(values: Sequence[float] | Floats, percent: float) -> float:
     """Return the percentile, linearly interpolated between ranks. Raises ValueError when there are no values."""
     if not len(values):
         raise ValueError("no values")
-    return float(np.percentile(values, percent, method="linear"))
+    (found,) = _percentiles(np.asarray(values, dtype=np.float64)[np.newaxis], [percent])
+    return float(found[0])
 
 
 @functools.lru_cache(maxsize=128)
@@ -196,7 +197,7 @@ def _tails(clusters: Clusters) -> tuple[float, float]:
 
 
 def _percentiles(values: Floats, percents: Sequence[float]) -> list[Floats]:
-    """Return what `percentile` says of each row: a tenth of the work, which every pair of a leaderboard needs.
+    """Return what `np.percentile` says of each row: a tenth of the work, which every pair of a leaderboard needs.
 
     Args:
         values: shape (rows, values of each).

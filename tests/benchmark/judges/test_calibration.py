@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from benchmark.judges import agreement as figures
 from benchmark.judges.agreement import agreement_of, kappa, lead_of, rho, stretched
 from benchmark.judges.calibration import DEGENERATE, FEWEST_LABELS, LabelledAnswer, answers_sha256, calibrate
-from benchmark.judges.calibrations import calibration_of
+from benchmark.judges.calibrations import calibration_of, drawn
 from benchmark.judges.protocol import JudgeInput
 from benchmark.judges.records import Agreement, Calibration, JudgedAnswer, Use, uses
 from benchmark.judges.rubric import Criterion
@@ -220,6 +221,26 @@ def test_what_a_judge_leaves_unscored_counts_against_nobody() -> None:
 
 
 @pytest.mark.usefixtures("few_draws")
+@dataclass(frozen=True)
+class Placed:
+    """A labelled answer, and its place among those of its session."""
+
+    answer: LabelledAnswer
+    place: int
+
+
+def test_a_draw_takes_as_many_from_each_session_and_other_places_in_each(labelled: list[LabelledAnswer]) -> None:
+    answers = [
+        Placed(replace(labelled[0], session=f"s{session}"), place) for session in range(8) for place in range(12)
+    ]
+    found = drawn(answers, 24)
+    assert Counter(each.answer.session for each in found) == {f"s{session}": 3 for session in range(8)}
+    # Files list right and wrong answers of each session in the same order, so a draw of the same places is lopsided.
+    assert len({each.place for each in found}) > 3
+    assert drawn(answers, 24) == found
+    assert drawn(answers, None) == drawn(answers, 1000) == answers
+
+
 def test_who_scores_little_earns_nothing() -> None:
     answers = small(60)
     known = judged(answers, lambda _, label: label)
