@@ -13,18 +13,18 @@ from ctxsift.errors import InputError, near_names
 
 # In the order in which people come to them.
 MODULES = {
-    "runner": "run models over the corpus, and score every answer",
+    "runner": "run models on the corpus and score every answer",
     "report": "show results as a leaderboard",
     "compare": "compare two results, or every pair of several",
-    "viewer": "make a page of results that opens in a browser",
-    "rescore": "score the answers of results again",
-    "merge": "join the parts of a run",
-    "corpus": "validate, describe, export or display the corpus, or a data set of your own",
-    "race": "find the best of many models on fewer cases",
+    "viewer": "show results as a page in your browser",
+    "rescore": "score stored answers again",
+    "merge": "merge the shards of a run",
+    "corpus": "validate, describe, export or display the corpus or your own data set",
+    "race": "simulate finding the best of many models with fewer cases",
     "probes": "measure what compaction loses from recorded sessions",
-    "utilization": "measure how much of the context each answer used",
+    "utilization": "measure whether retrieved chunks that an answer needed rank first",
     "validity": "measure how well the scorer tells right answers from wrong ones",
-    "stress": "measure what moves a score that should not move",
+    "stress": "measure what changes a score, and whether a model pays off",
     "record": "print the JSON Schema of result files",
 }
 _WIDTH = max(map(len, MODULES))

@@ -39,13 +39,13 @@ _EXAMPLES = """\
   python -m benchmark.compare results/before/X.json results/after/X.json
   python -m benchmark.compare old.json new.json --fail-on-drop 1      (for CI)
   python -m benchmark.compare results/ --markdown > pairs.md
-  python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (how much chance alone changes)
+  python -m benchmark.compare --same results/RUN/X.json results/AGAIN/X.json      (differences by chance)
 
-Intervals are 95 % paired bootstrap intervals over the cases both answered; cases that share a capture are resampled
-together. p values are Holm-corrected: for the number of pairs when several results are compared, and for the number of
-intents in the table by intent. The intervals are adjusted to match. The verdict is on the quality core; latency is
-compared separately, and only on the same machine. A case is passed if its answer is usable, has every
-anchor and, if it is prose, is judged right.
+Intervals are 95% paired bootstrap intervals over the cases that both results answered; cases that share a capture are
+resampled together. p values are Holm-corrected for the number of pairs or, in the table by intent, for the number of
+intents. The intervals are adjusted to match. The verdict compares the quality core. Latency is compared separately, and
+only on the same machine. An answer passes a case if it is usable, contains every anchor and, for prose, is judged
+right.
 """
 
 
@@ -53,7 +53,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "compare",
-        "Compare two results (which is better, by how much, and where), or every pair of several results.",
+        "Compare two results (which one is better, by how much, and where), or all pairs of several results.",
         examples=_EXAMPLES,
         exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input, "
         "or the gate cannot decide (different scorer or corpus)",
@@ -63,21 +63,20 @@ def build_parser() -> BenchmarkParser:
     what.add_argument(
         "--same",
         action="store_true",
-        help="the two results are runs of the same model, weights, corpus and prompt: print how much they differ by "
-        "chance",
+        help="print how much two runs with the same model, weights, corpus and prompt differ by chance",
     )
     what.add_argument(
         "--fail-on-drop",
         type=float,
         metavar="X",
-        help="exit with 1 if the second result is worse than the first by more than X points, with 95 %% confidence",
+        help="exit with 1 if the second result is worse than the first by more than X points, with 95%% confidence",
     )
     parser.add_argument(
         "--score",
         choices=[str(Measure.FINAL), str(Measure.CORE)],
         default=Measure.CORE,
-        help="compare the quality core, or the final score, which includes latency and so is only comparable on "
-        "the same machine (default: quality)",
+        help="compare the quality core (default) or the final score. The final score includes latency, so it is only "
+        "comparable on the same machine",
     )
     how = parser.add_mutually_exclusive_group()
     add_json(how)

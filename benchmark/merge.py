@@ -27,8 +27,8 @@ _EXAMPLES = """\
   for i in 1 2 3; do python -m benchmark.runner --scenario X --shard $i/3; done; python -m benchmark.merge results/
   python -m benchmark.merge node-a/results node-b/results --output-dir results
 
-The journals of all shards of a scenario are joined, its answers are scored once, and the result is the same
-as that of one run.
+The command joins the journals of all shards of a scenario and scores the answers once. The result is the same as that
+of a single run.
 """
 
 
@@ -38,11 +38,11 @@ def build_parser() -> BenchmarkParser:
         "merge",
         "Merge the shards of a run (benchmark.runner --shard I/N) into one result.",
         examples=_EXAMPLES,
-        exit_codes="0 joined, 1 cases of a joined run failed, 2 shards are missing, incomplete or of several runs, "
-        "or bad usage",
+        exit_codes="0 joined, 1 cases in a joined run failed, 2 bad usage, or shards that are missing, incomplete or "
+        "from different runs",
     )
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="DIR", help="folders of shards, or a results tree that contains them"
+        "paths", nargs="+", type=Path, metavar="DIR", help="shard folders, or a results tree that contains them"
     )
     parser.add_argument(
         "--output-dir",

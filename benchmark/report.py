@@ -39,14 +39,14 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --json > board.json
   python -m benchmark.report results/ --items --top 20   the 20 cases that separate models least
   python -m benchmark.report results/ --choose "json, 2 GB, 5 s, local"    which model to choose for JSON
-  python -m benchmark.report results/ --retention        what filters, models and baselines keep of the command output
+  python -m benchmark.report results/ --retention        how much of the output filters, models and baselines keep
   python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
-  python -m benchmark.report results/ --tag easy-tier    short outputs with a simple question
-  python -m benchmark.report results/ --slice python     ranks and scores on the cases about Python alone
+  python -m benchmark.report results/ --tag easy-tier    short outputs with simple questions
+  python -m benchmark.report results/ --slice python     ranks and scores on the cases about Python only
   python -m benchmark.report results/ --slice tool=pytest,difficulty=hard
   python -m benchmark.report results/ --slice intent     scores, intervals and ranks on each kind of question
   python -m benchmark.report results/ --cases failed     which cases all models fail, with the score of each model
-  python -m benchmark.report results/ --quantizations    what each quantization of a model loses against the biggest
+  python -m benchmark.report results/ --quantizations    how much each quantization loses compared with the largest
   python -m benchmark.report published                   the 28 published results (docs/published-models.md)
 """
 
@@ -55,7 +55,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "report",
-        "Show stored results as a leaderboard. Optionally write it as Markdown, and all cases as CSV.",
+        "Show stored results as a leaderboard. Optionally write the leaderboard as Markdown and all cases as CSV.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
     )
@@ -65,41 +65,41 @@ def build_parser() -> BenchmarkParser:
     parser.add_argument(
         "--retention",
         action="store_true",
-        help="show (or write) what each result keeps of the command output instead of scores",
+        help="instead of scores, show (or write) how much of the command output each result keeps",
     )
     parser.add_argument(
         "--choose",
         metavar="NEEDS",
-        help="instead of the leaderboard, recommend results: the best, and the smallest and fastest of those whose "
-        'difference from the best may be chance. NEEDS is a comma-separated list, e.g. "json, 2 GB, 5 s, local": a use '
-        "(a kind of question; default: all), the most memory, the most time per case, and local for no services. "
+        help="instead of the leaderboard, recommend the best result, and the smallest and fastest that are not "
+        'significantly worse. NEEDS is a comma-separated list, such as "json, 2 GB, 5 s, local": a '
+        "use (default: all), a limit on memory, a limit on the time per case, and local to exclude services. "
         f"Uses: {', '.join(USES)}",
     )
     parser.add_argument(
         "--quantizations",
         action="store_true",
-        help="instead of the leaderboard, show each model that these results hold at several quantizations, and what "
-        "each quantization loses against the biggest",
+        help="instead of the leaderboard, show each model with results at several quantizations, and how much each "
+        "quantization loses compared with the largest",
     )
     parser.add_argument(
         "--items",
         action="store_true",
-        help="instead of the leaderboard, show how difficult each case is, and how well it separates models",
+        help="instead of the leaderboard, show how difficult each case is and how well it separates models",
     )
     parser.add_argument(
         "--cases",
         type=ItemOrder,
         choices=list(ItemOrder),
         metavar="ORDER",
-        help="instead of the leaderboard, show cases and the score of each model on them. ORDER: "
+        help="instead of the leaderboard, list cases with the score of each model. ORDER: "
         + ", ".join(f"{order} ({order.words})" for order in ItemOrder),
     )
     parser.add_argument(
         "--top",
         type=positive,
         metavar="N",
-        help="with --items: show only the N cases that separate models least (default: all of them); with --cases: "
-        f"show the first N (default: {SHOWN_CASES})",
+        help="with --items: show only the N cases that separate models least (default: all); with --cases: show the "
+        f"first N (default: {SHOWN_CASES})",
     )
     parser.add_argument("--split", choices=[str(split) for split in Split], help="use only this part of the corpus")
     parser.add_argument(

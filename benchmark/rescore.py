@@ -44,13 +44,13 @@ from ctxsift.files import holds, write_atomically
 from ctxsift.terminal import show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.rescore results/                      score all results below it with today's scorer
-  python -m benchmark.rescore results/ --dry-run            only say what would change
-  python -m benchmark.rescore results/ --output-dir new/    keep the old files, and write the new ones below new/
-  python -m benchmark.rescore results/ --judge ROW          also let a row of the matrix judge the prose answers
+  python -m benchmark.rescore results/                      score all results below it with the current scorer
+  python -m benchmark.rescore results/ --dry-run            only show what would change
+  python -m benchmark.rescore results/ --output-dir new/    keep the old files and write new ones below new/
+  python -m benchmark.rescore results/ --judge ROW          also have a row of the matrix judge the prose answers
 
-Rescoring keeps answers, times and the description of the run. An up-to-date file stays the same, byte for byte;
-files of earlier versions are updated.
+Rescoring keeps the answers, the times and the description of the run. Files from earlier versions are updated; files
+that are up to date stay the same, byte for byte.
 """
 
 
@@ -58,8 +58,8 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "rescore",
-        "Score stored answers again, after a change to the scorer or to a case's rules. Runs no model, except with "
-        "--judge.",
+        "Score stored answers again after a change to the scorer or to a case's rules. Does not run any model, except "
+        "with --judge.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 nothing was judged or stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
@@ -73,7 +73,7 @@ def build_parser() -> BenchmarkParser:
         "--skip-changed", action="store_true", help="skip cases whose question has changed since the run"
     )
     judges = parser.add_argument_group("judge prose answers (a second opinion; does not affect the score)")
-    add_who_judges(judges, "default: none; its scores are kept until the answer or the gold changes", required=False)
+    add_who_judges(judges, "default: none. Its scores are kept until the answer or the gold changes", required=False)
     return parser
 
 

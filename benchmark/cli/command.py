@@ -71,8 +71,8 @@ def add_shown_results(parser: argparse.ArgumentParser) -> None:
     """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
     what = (
         f"results tree, run folder or result file, or `{PUBLISHED}`: the 28 published results "
-        "(docs/published-models.md); default: results/ if it exists; without results of models there, the runs that "
-        "ship with the benchmark"
+        "(docs/published-models.md); default: results/ if it contains results of models, otherwise the runs that ship "
+        "with the benchmark"
     )
     parser.add_argument("paths", nargs="*", type=shown_results, default=[], metavar="PATH", help=what)
 
@@ -130,8 +130,8 @@ def _track_of(file: Path) -> str | None:
 def add_dataset(parser: argparse._ActionsContainer) -> None:
     """Add --dataset."""
     what = (
-        "corpus folder, .jsonl file, or variant:N (the corpus with other names and numbers); default: the "
-        "packaged corpus"
+        "corpus folder, .jsonl file, or variant:N (the corpus with different names and numbers); default: "
+        "the packaged corpus"
     )
     parser.add_argument("--dataset", type=Path, metavar="PATH", help=what)
 

@@ -49,7 +49,7 @@ _EXAMPLES = """\
   python -m benchmark.corpus export > corpus.jsonl
   python -m benchmark.corpus show java-root-cause-exact
   python -m benchmark.corpus variant --seed 7 > variant.jsonl
-                                                            the same cases with other names and numbers
+                                                            the same cases with different names and numbers
   python -m benchmark.corpus check --variants 20            also validate the variants 1 to 20
 """
 
@@ -305,17 +305,19 @@ _COMMAND, _CASE = "command", "case"
 _COMMANDS = {
     "check": _Command(
         _check,
-        "validate every case (anchors, rules, gold scores 1.0, baselines stay low), and the quotas of the "
+        "validate every case (anchors, rules, gold scores 1.0, baselines score low) and the quotas of the "
         "packaged corpus",
         options=_add_checked,
         finds=True,
     ),
     "stats": _Command(
-        _stats, "show what the corpus contains: cases by intent, family, difficulty, length, tools", figures=True
+        _stats, "show what the corpus contains: cases by intent, family, difficulty, length and tool", figures=True
     ),
     "export": _Command(_export, "print the corpus as JSON lines, with the published field names"),
     "variant": _Command(
-        _variant, "print the corpus as JSON lines with other names, paths, numbers, hashes and times", options=_add_seed
+        _variant,
+        "print the corpus as JSON lines with different names, paths, numbers, hashes and times",
+        options=_add_seed,
     ),
     "show": _Command(_show, "print one case in readable form", case=True),
 }

@@ -79,7 +79,7 @@ def add_calibrate(
 
     """
     calibrate = commands.add_parser("calibrate", help="measure how far a judge can be trusted", description=_CALIBRATE)
-    add_who_judges(calibrate.add_argument_group("who judges"), "repeat to calibrate several judges")
+    add_who_judges(calibrate.add_argument_group("judging"), "repeat to calibrate several judges")
     most = f"use N of the labelled answers; default: all {many:,}"
     calibrate.add_argument("--most", type=positive, metavar="N", help=most)
     folder = f"write calibrations to DIR; default: {CALIBRATIONS}"

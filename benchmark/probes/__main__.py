@@ -92,14 +92,14 @@ from ctxsift.sessions.finding import newest_session
 from ctxsift.terminal import one_line, show, tell
 
 _EXAMPLES = """\
-  python -m benchmark.probes run                                  every rule-based method, over the recorded sessions
+  python -m benchmark.probes run                                  all rule-based methods, all recorded sessions
   python -m benchmark.probes run ledgerline --methods anchored+index opaque --budget 1000 2000 4000
-  python -m benchmark.probes run --shard 1/3 -o 1.json            one job of three; then: merge 1.json 2.json 3.json
-  python -m benchmark.probes own                                  the newest session of this folder: what would be lost?
+  python -m benchmark.probes run --shard 1/3 -o 1.json            one of three jobs; then: merge 1.json 2.json 3.json
+  python -m benchmark.probes own                                  what would the newest session in this folder lose?
   python -m benchmark.probes own session.jsonl --compacted summary.md
   python -m benchmark.probes run --answerer cpu-qwen2.5-coder-1.5b-q4_k_m         a model answers the questions
   python -m benchmark.probes export --for-answering packets --readers 5 --methods anchored+index opaque text-cut
-  python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     can it be trusted as a judge?
+  python -m benchmark.probes calibrate --judge cpu-qwen2.5-coder-1.5b-q4_k_m     can this judge be trusted?
   python -m benchmark.probes judge results/probes.json --judge rules --judge recorded:verdicts.jsonl
   python -m benchmark.probes report results/probes.json --markdown
   python -m benchmark.probes report results/probes.json --method "anchored+index 2k"
@@ -126,19 +126,19 @@ _RESULT = Path("results/probes.json")
 # Where rows keep what they answered about one's own sessions.
 _OWN_ANSWERS = Path("results/own.answers")
 _LINE_EVERY_S = 10.0
-_RUN = "Compact recorded sessions with each method, and measure what is left. Resumes an interrupted run."
+_RUN = "Compact recorded sessions with each method, and measure what is left. Rerun the command to resume."
 _OWN = (
-    "Show what each method without a model would lose from your own sessions. Nothing leaves this machine, except "
-    "to an --answerer that you allow with --remote."
+    "Show what each rule-based method would lose from your own sessions. Nothing leaves this machine, unless you "
+    "name an --answerer that uses a service and allow it with --remote."
 )
 _EXPORT = (
-    "Export questions about compacted sessions so that someone else can answer them (`run --answerer "
-    "recorded:FILE` or recorded:DIR reads the answers), or export answers so that someone else can judge them "
-    "(`judge --judge recorded:FILE` reads the verdicts)."
+    "Export questions about compacted sessions, for someone else to answer, or answers, for someone else to judge. "
+    "`run --answerer recorded:FILE` (or recorded:DIR) reads the answers; `judge --judge recorded:FILE` reads the "
+    "verdicts."
 )
 _MERGE = "Merge the results of all shards (`run --shard I/N`) into the result of one run."
 _REPORT = "Print the tables of a result."
-_GENERATE = "Generate probes of a recorded session by rules, and print them as JSON."
+_GENERATE = "Generate probes for a recorded session by rules, and print them as JSON."
 _CHECK = "Check probes for mistakes before you measure anything with them."
 
 
@@ -201,10 +201,10 @@ def _run_epilog() -> str:
 
 def _add_run(run: BenchmarkParser) -> None:
     _add_what(run)
-    told = "row of the matrix: the model that makes the summaries of these methods"
+    told = "with --methods: the model (a row of the matrix) that writes the summaries"
     run.add_argument("--model", metavar="ROW", help=told)
-    told = "measure the I-th of N parts of the sessions; default: taken from the variables of a job array"
-    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; `merge` joins the parts")
+    told = "measure part I of N of the sessions; `merge` joins the parts"
+    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; in a job array, default: its own part")
     _add_output(run)
     _add_answering(run, default=[EXTRACT, RECORDED])
     _add_forms(run)
@@ -239,56 +239,61 @@ def _add_export(export: BenchmarkParser) -> None:
 
 
 def _add_what(run: BenchmarkParser) -> None:
-    run.add_argument("--acts", action="store_true", help="also ask answerers to act, with one tool call")
+    run.add_argument("--acts", action="store_true", help="also ask answerers to act, that is, to make one tool call")
     run.add_argument("sessions", nargs="*", metavar="SESSION", help="a recorded session; default: all of them")
     where = f"{DEFAULT_SCENARIOS} in this folder if there is one, otherwise the packaged one"
     what = f"file that lists methods and budgets; default: {where}"
     run.add_argument("--scenarios", type=Path, default=DEFAULT_SCENARIOS, metavar="FILE", help=what)
-    run.add_argument("--methods", nargs="+", metavar="NAME", help="measure these methods instead")
+    run.add_argument(
+        "--methods", nargs="+", metavar="NAME", help="measure these methods instead of those in --scenarios"
+    )
     run.add_argument(
         "--budget",
         nargs="+",
         type=positive,
         metavar="N",
-        help=f"with --methods: maximum tokens of a summary; default: {DEFAULT_BUDGET}",
+        help=f"with --methods: maximum tokens in a summary; default: {DEFAULT_BUDGET}",
     )
 
 
 def _add_answering(parser: BenchmarkParser, default: Sequence[str]) -> None:
-    group = parser.add_argument_group("who answers questions from the compacted session")
+    group = parser.add_argument_group("answering questions from the compacted session")
     who = f"{EXTRACT}, {RECORDED}, {RECORDED}:FILE or {RECORDED}:DIR, or a row of the matrix"
-    told = f"{who}; default: {' '.join(default) or 'nobody'}"
+    told = f"{who}; default: {' '.join(default) or 'none'}"
     group.add_argument("--answerer", nargs="*", default=list(default), metavar="NAME", help=told)
     _add_asked(group)
     add_rows(group, "allow rows that send contexts to a service (or set CTXSIFT_REMOTE=1)")
 
 
 def _add_asked(parser: argparse._ActionsContainer) -> None:
-    words = f"maximum words of an answer; default: {DEFAULT_WORDS}"
+    words = f"maximum words in an answer; default: {DEFAULT_WORDS}"
     parser.add_argument("--answer-words", type=positive, default=DEFAULT_WORDS, metavar="N", help=words)
     parser.add_argument("--every-cut", action="store_true", help="ask at every cut instead of only at the last one")
 
 
 def _add_own(own: BenchmarkParser) -> None:
     own.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="session files; default: the newest session of this folder"
+        "files", nargs="*", type=Path, metavar="FILE", help="session files; default: the newest session in this folder"
     )
     own.add_argument(
-        "--compacted", type=Path, metavar="FILE", help="text file with a summary of the session that was made elsewhere"
+        "--compacted",
+        type=Path,
+        metavar="FILE",
+        help="also measure the summary in FILE, a text that was written elsewhere",
     )
     own.add_argument(
         "--budget",
         type=positive,
         default=DEFAULT_BUDGET,
         metavar="N",
-        help=f"maximum tokens of a summary; default: {DEFAULT_BUDGET}",
+        help=f"maximum tokens in a summary; default: {DEFAULT_BUDGET}",
     )
     own.add_argument(
         "--keep-last",
         type=positive,
         default=DEFAULT_KEEP_LAST,
         metavar="N",
-        help=f"keep the last steps within N tokens; default: {DEFAULT_KEEP_LAST}",
+        help=f"keep the last steps, up to N tokens; default: {DEFAULT_KEEP_LAST}",
     )
     _add_answering(own, default=[])
     forms = own.add_mutually_exclusive_group()

@@ -58,7 +58,7 @@ from ctxsift.errors import InputError, did_you_mean
 from ctxsift.files import refuse_input, write_atomically
 from ctxsift.terminal import one_line, show, tell
 
-_JUDGE = "Judge stored answers without asking any answerer again. Resumes an interrupted run."
+_JUDGE = "Judge stored answers without asking the answerers again. Rerun the command to resume."
 _APART = 10
 _RESULT = Path("results/probes.json")
 _MOST_UNSCORED = 0.2
@@ -71,8 +71,8 @@ def add_judging(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
     judge.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the result to FILE; default: overwrite the input file"
     )
-    judge.add_argument("--answerer", metavar="NAME", help="judge only answers of NAME; default: all answerers")
-    who = judge.add_argument_group("who judges")
+    judge.add_argument("--answerer", metavar="NAME", help="judge only the answers from NAME; default: all answerers")
+    who = judge.add_argument_group("judging")
     add_who_judges(who, "give it twice to compare two judges")
     _add_criteria(who)
     judge.add_argument(
@@ -108,7 +108,7 @@ def add_judging(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
 
 
 def _add_criteria(parser: argparse._ActionsContainer) -> None:
-    told = "score only these criteria; default: those that belong to the type of each question (docs/judging.md)"
+    told = "score only these criteria; default: those for the type of each question (docs/judging.md)"
     parser.add_argument("--criteria", nargs="+", choices=list(Criterion), metavar="NAME", help=told)
 
 

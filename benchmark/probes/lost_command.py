@@ -36,20 +36,20 @@ examples:
   ctxsift lost --all session.jsonl
 
 The command reads the summary that the agent's program recorded at the last compaction, and compares it with the steps
-that the compaction removed: the user's orders, open tasks, decisions, findings, files. Rules find these things and
-search the summary for them. A thing marked "in other words" may be in the summary in different wording, so check
-there. Nothing is sent anywhere.
+that the compaction removed. Rules find the user's instructions, open tasks, decisions, findings and files in these
+steps, and search the summary for them. An entry marked "in other words" may be in the summary in different wording, so
+check there. Nothing is sent anywhere.
 
 To have Claude Code show the agent what it lost after each compaction, add this to settings.json:
 
   {"hooks": {"SessionStart": [{"matcher": "compact", "hooks": [
     {"type": "command", "command": "ctxsift lost --hook", "timeout": 30, "async": true}]}]}}
 
-Claude Code records the summary only after its hooks were called, so this one runs in the background ("async"), and the
-agent sees its lines in the next request.
+Claude Code records the summary only after calling its hooks, so this one runs in the background ("async"), and the
+agent sees its output in the next request.
 
 exit code: 0 done, whether or not anything is lost; always 0 with --hook
-  2  the arguments are wrong, or SESSION cannot be read or records no compaction with a readable summary
+  2  the arguments are wrong, SESSION cannot be read, or it does not contain a compaction with a readable summary
 """
 
 
@@ -62,7 +62,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         nargs="?",
         type=path,
         metavar="SESSION",
-        help="session file (default: the newest session of this folder)",
+        help="session file (default: the newest session in this folder)",
     )
     shown = one.add_mutually_exclusive_group()
     shown.add_argument("--all", action="store_true", help=f"show all lines instead of the first {MOST_LINES}")

@@ -32,8 +32,8 @@ _EXAMPLES = """\
   python -m benchmark.race simulate --drawn 28 --seed 1
   python -m benchmark.race mistakes --runs 1000 --markdown
 
-A race runs a few cases at a time on all scenarios. It stops a scenario as soon as it is certain to be among the best K,
-or certain not to be, and continues with the others. It compares mean case scores. docs/racing.md explains the rule and
+A race runs a few cases at a time on all scenarios, and compares mean case scores. It stops a scenario as soon as it is
+certain whether that scenario is among the best K, and continues with the others. docs/racing.md explains the rule and
 its assumptions.
 """
 _TOPS, _TOLERANCES, _ORDERS = (1, 3, 5), (0.0, 1.0, 2.0), 200
@@ -48,7 +48,7 @@ def build_parser() -> BenchmarkParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     replayed = commands.add_parser(
-        "simulate", help="run races over stored results, with the cases in many random orders"
+        "simulate", help="run races over stored results, with the cases in many different orders"
     )
     replayed.add_argument(
         "paths", nargs="*", type=Path, metavar="RESULTS", help="results trees, run folders or result files"
@@ -66,7 +66,11 @@ def build_parser() -> BenchmarkParser:
         help="ignore differences of up to T points of 100",
     )
     replayed.add_argument(
-        "--orders", type=positive, default=_ORDERS, metavar="N", help="number of orders; default: %(default)s"
+        "--orders",
+        type=positive,
+        default=_ORDERS,
+        metavar="N",
+        help="number of random orders of the cases; default: %(default)s",
     )
     replayed.add_argument(
         "--shuffled",
@@ -79,7 +83,7 @@ def build_parser() -> BenchmarkParser:
         "--chart",
         type=Path,
         metavar="FILE.svg",
-        help="write a chart: how often the race is right, against the share of generations",
+        help="write a chart of how often the race is right, against the share of answers it needs",
     )
     replayed.set_defaults(handler=_simulate)
     wrong = commands.add_parser(

@@ -115,14 +115,14 @@ class RunnerOptions:
     max_cases: int | None = field(
         default=None,
         metadata=_given(
-            OptionGroup.WHAT, "run only the first N cases (8 cases cover all intents)", int, "N", with_resume=False
+            OptionGroup.WHAT, "run only the first N cases (the first 8 cover all intents)", int, "N", with_resume=False
         ),
     )
     order: CaseOrder = field(
         default=CaseOrder.EASY_FIRST,
         metadata=_given(
             OptionGroup.WHAT,
-            "with --max-cases: easy-first starts with the easy tier (default), mixed takes cases of any difficulty",
+            "with --max-cases: easy-first (default) starts with the easy tier, mixed takes cases of any difficulty",
             _one_of(CaseOrder),
             "ORDER",
             with_resume=False,
@@ -143,8 +143,8 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "run the I-th of N parts of the cases; benchmark.merge joins them. In a job array, set "
-            "CTXSIFT_SHARDS=N instead. Rerun the same command to resume a shard",
+            "run part I of N of the cases; benchmark.merge joins the parts. In a job array, set CTXSIFT_SHARDS=N "
+            "instead. Rerun the same command to resume a shard",
             _shard,
             "I/N",
             with_resume=False,
@@ -164,8 +164,8 @@ class RunnerOptions:
         default=0.0,
         metadata=_given(
             OptionGroup.WHAT,
-            "with --race: a scenario that is left out may be better than a chosen one by up to POINTS (of 100); "
-            "default: 0",
+            "with --race: accept that a scenario which is left out is up to POINTS (of 100) better than a chosen "
+            "one; default: 0",
             float,
             "POINTS",
             with_resume=False,
@@ -175,7 +175,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "with --race: start no round that would exceed N answers",
+            "with --race: stop before a round that would exceed N answers in total",
             int,
             "N",
             with_resume=False,
@@ -188,7 +188,7 @@ class RunnerOptions:
         ),
     )
     list_scenarios: bool = field(
-        default=False, metadata=_switch(OptionGroup.WHAT, "list the scenarios of the matrix and exit")
+        default=False, metadata=_switch(OptionGroup.WHAT, "list the scenarios in the matrix and exit")
     )
     status: Path | None = field(
         default=None,
@@ -205,7 +205,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "resume the unfinished runs below PATH (run folder or results tree); run only cases without an answer",
+            "resume the unfinished runs below PATH (run folder or results tree), running only unanswered cases",
             Path,
             "PATH",
         ),
@@ -233,8 +233,8 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHERE,
-            "corpus folder, .jsonl file, or variant:N (the corpus with other names and numbers); default: the "
-            "packaged corpus",
+            "corpus folder, .jsonl file, or variant:N (the corpus with different names and numbers); default: "
+            "the packaged corpus",
             Path,
             "PATH",
             resumes=True,
@@ -247,7 +247,7 @@ class RunnerOptions:
     name: str | None = field(
         default=None,
         metadata=_given(
-            OptionGroup.WHERE, "write all scenarios of this run to one folder NAME-<UTC timestamp>", with_resume=False
+            OptionGroup.WHERE, "write all scenarios in this run to one folder, NAME-<UTC timestamp>", with_resume=False
         ),
     )
     remote: bool = field(
@@ -261,7 +261,7 @@ class RunnerOptions:
     allow_provider: tuple[str, ...] = field(
         default=(),
         metadata=_several(
-            "allow LiteLLM's provider NAME to follow redirects and to call hosts other than the configured one",
+            "allow the LiteLLM provider NAME to follow redirects and to call hosts other than the configured one",
             "NAME",
             OptionGroup.HOW,
             resumes=True,
@@ -290,7 +290,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.HOW,
-            "run on workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for the cluster on this machine); "
+            "run on the workers of the Ray cluster at ADDRESS (HOST:PORT, or auto for a cluster on this machine); "
             "without ADDRESS, start a cluster here",
             metavar="ADDRESS",
             resumes=True,
@@ -311,7 +311,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.HOW,
-            "with --ray: cores per worker, which is also the number of threads of its model; default: 1",
+            "with --ray: cores per worker, and threads per model; default: 1",
             int,
             "N",
             resumes=True,
@@ -321,7 +321,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.HOW,
-            "time limit for one answer of a local model; default: 60 s plus the time that its tokens take on a "
+            "time limit for each answer from a local model; default: 60 s plus the time that its tokens take on a "
             "slow machine",
             float,
             "SECONDS",
@@ -332,7 +332,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             OptionGroup.HOW,
-            "if the machine was busy, leave latency out of the score; reports say so",
+            "if the machine was busy, leave latency out of the score, and say so in reports",
             resumes=True,
         ),
     )
@@ -340,7 +340,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             OptionGroup.HOW,
-            "do not reuse the prefix that a prompt shares with the previous one; slower, same answers",
+            "do not reuse the prefix that a prompt shares with the previous one (slower; the answers are the same)",
             resumes=True,
         ),
     )

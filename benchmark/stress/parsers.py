@@ -17,7 +17,7 @@ _MOST_VARIANTS = 100
 _LEAST_REPEATS, _MOST_REPEATS = 2, 100
 _MOST_TEMPERATURE = 5.0
 _EXAMPLES = """\
-  python -m benchmark.stress preselect                                   what the selected lines keep; no model runs
+  python -m benchmark.stress preselect                                   how much the selected lines keep (no model)
   python -m benchmark.stress preselect --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --budget 800 1600
   python -m benchmark.stress break-even results/X/X.json --price 3 --cached-price 0.3 --turns 10
   python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
@@ -26,8 +26,8 @@ _EXAMPLES = """\
   python -m benchmark.stress variants --scenario cpu-qwen2.5-coder-0.5b-q4_k_m
   python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --temperature 0.7
 
-Each subcommand prints one table and writes one JSON file; --chart FILE also writes a chart. Models run as in
-benchmark.runner: after Ctrl-C, rerun the same command to continue. docs/stress.md explains the figures.
+Each subcommand prints a table and writes a JSON file; with --chart FILE, it also writes a chart. To continue after
+Ctrl-C, rerun the same command. docs/stress.md explains the figures.
 """
 _PRESELECT_EXAMPLES = """\
 examples:
@@ -41,7 +41,7 @@ examples:
   python -m benchmark.stress break-even results/ --price 3 --cached-price 0.3 --turns 10 --speed 2000
 
 Prices are in dollars per million input tokens of the agent's own model. Without the compressor, the agent reads an
-output once at --price, and again in each of the --turns that follow at --cached-price.
+output once at --price, and once more at --cached-price in each of the --turns that follow.
 """
 _HOSTILE_EXAMPLES = """\
 examples:
@@ -49,8 +49,9 @@ examples:
   python -m benchmark.stress hostile --scenario control-extractor --unchanged
   python -m benchmark.stress hostile --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --cases 48 --max-tokens 400
 
-The kinds: an order, a fake chat turn, an order in markup, a secret, and an order to repeat a secret. Cases with the tag
-`hostile` are also asked, unchanged, if they fit --max-tokens (most have 800 to 5,000 tokens).
+The kinds of attack are an instruction, a fake chat turn, an instruction in markup, a secret, and an instruction to
+repeat a secret. Cases with the tag `hostile` are also asked, unchanged, if they fit into --max-tokens (most have 800 to
+5,000 tokens).
 """
 
 _NOISE_EXAMPLES = """\
@@ -73,7 +74,7 @@ examples:
   python -m benchmark.stress variants --scenario control-extractor --variants 3
   python -m benchmark.stress variants --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --cases 40 --max-tokens 2000
 
-Variant N of a case is the one that --dataset variant:N contains: the names, numbers, hashes and times are different.
+Variant N of a case has different names, numbers, hashes and times. It is the one in --dataset variant:N.
 """
 
 _REPEATS_EXAMPLES = """\
@@ -82,8 +83,8 @@ examples:
   python -m benchmark.stress repeats --scenario control-extractor --repeats 3
   python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --repeats 10 --temperature 1
 
-Each case is asked once greedily, and N times at the temperature, with the seeds 1 to N. A scenario that cannot sample
-(a baseline or a program, for example) is asked as often as it is.
+Each case is asked once with greedy decoding, and N times at the temperature, with the seeds 1 to N. A scenario that
+cannot sample, such as a baseline or a program, is asked equally often.
 """
 
 
@@ -91,7 +92,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command; `experiment` is the name of the subcommand that was given."""
     parser = command_parser(
         "stress",
-        "Measure what changes the score of a model, and whether the model pays off.",
+        "Measure what changes a model's score, and whether the model pays off.",
         examples=_EXAMPLES,
         exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, 130 interrupted",
     )
@@ -122,7 +123,7 @@ def _add(
 
 
 def _add_preselect(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compare the answers of a model that reads whole outputs with those it gives when it reads selected lines"
+    about = "compare a model's answers after reading whole outputs with its answers after reading selected lines"
     one = _add(commands, "preselect", about, _PRESELECT_EXAMPLES)
     one.add_argument(
         "--budget",
@@ -130,7 +131,7 @@ def _add_preselect(commands: argparse._SubParsersAction[BenchmarkParser]) -> Non
         type=_budget,
         default=[800, 1600],
         metavar="N",
-        help="select lines within N estimated tokens of each output; several values run in turn; default: 800 1600",
+        help="select up to N estimated tokens from each output; several values run in turn; default: 800 1600",
     )
     one.add_argument(
         "--longest",
@@ -155,7 +156,8 @@ def _add_asking(one: BenchmarkParser) -> None:
         type=Path,
         default=DEFAULT_MATRIX,
         metavar="FILE",
-        help="scenarios; default: %(default)s in this folder if there is one, otherwise the packaged one",
+        help="file that lists the scenarios; default: %(default)s in this folder if there is one, otherwise the "
+        "packaged one",
     )
     add_dataset(one)
     one.add_argument(
@@ -170,14 +172,14 @@ def _add_asking(one: BenchmarkParser) -> None:
 
 
 def _add_break_even(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compute what an agent saves or loses if it reads the answers of stored results, by length of the output"
+    about = "compute what an agent saves or loses by reading stored answers instead of outputs, by output length"
     one = _add(commands, "break-even", about, _BREAK_EVEN_EXAMPLES)
     add_results(one)
     usual = breaking_even.Agent()
     for option, value, what in (
         ("--price", usual.price, "dollars per million tokens that the agent's model reads"),
         ("--cached-price", usual.cached_price, "dollars per million tokens that it reads again from a cache"),
-        ("--turns", usual.turns, "later turns in which the output is still in the agent's context"),
+        ("--turns", usual.turns, "number of later turns in which the output is still in the agent's context"),
         ("--speed", usual.speed, "tokens per second that the agent's model reads; 0: leave out its reading time"),
         ("--machine-price", usual.machine_price, "dollars per hour of the machine that runs the compressor"),
     ):
@@ -188,7 +190,7 @@ def _add_break_even(commands: argparse._SubParsersAction[BenchmarkParser]) -> No
 
 
 def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "plant orders, fake chat turns, markup and secrets in outputs, and count the answers that fall for them"
+    about = "plant instructions, fake chat turns, markup and secrets in outputs, and count answers that fall for them"
     one = _add(commands, "hostile", about, _HOSTILE_EXAMPLES)
     _add_drawing(
         one, 30, "plant N attacks, divided equally among the kinds", "the outputs, wordings, places and strings"
@@ -200,7 +202,7 @@ def _add_hostile(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
 
 
 def _add_noise(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compare the answers to outputs with those to the same outputs after harmless changes"
+    about = "compare answers about outputs with answers about the same outputs after harmless changes"
     one = _add(commands, "noise", about, _NOISE_EXAMPLES)
     one.add_argument(
         "--change",
@@ -209,12 +211,12 @@ def _add_noise(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
         choices=[kind.value for kind in noising.HarmlessChange],
         help="change to make (repeatable); default: all of them",
     )
-    _add_drawing(one, 20, "change N outputs in every way", "the outputs, places, colours and times")
+    _add_drawing(one, 20, "make each change to N outputs", "the outputs, places, colours and times")
     _add_asking(one)
 
 
 def _add_length(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "ask the same questions about outputs of several lengths, which have the same facts"
+    about = "ask the same questions about longer and shorter outputs that contain the same facts"
     one = _add(commands, "length", about, _LENGTH_EXAMPLES)
     one.add_argument(
         "--times",
@@ -231,7 +233,7 @@ def _add_length(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
 
 
 def _add_variants(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "compare the answers to outputs with those to the same outputs with different names and numbers"
+    about = "compare answers about outputs with answers about the same outputs with different names and numbers"
     one = _add(commands, "variants", about, _VARIANTS_EXAMPLES)
     one.add_argument(
         "--variants",
@@ -245,13 +247,13 @@ def _add_variants(commands: argparse._SubParsersAction[BenchmarkParser]) -> None
 
 
 def _add_repeats(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
-    about = "ask a model the same questions several times, and measure how far its answers lie apart"
+    about = "ask a model the same questions several times, and measure how much its answers differ"
     one = _add(commands, "repeats", about, _REPEATS_EXAMPLES)
     one.add_argument(
-        "--repeats", type=_repeats, default=5, metavar="N", help="draw N answers to each question; default: 5"
+        "--repeats", type=_repeats, default=5, metavar="N", help="sample N answers to each question; default: 5"
     )
     one.add_argument(
-        "--temperature", type=_temperature, default=0.7, metavar="X", help="draw at this temperature; default: 0.7"
+        "--temperature", type=_temperature, default=0.7, metavar="X", help="sample at temperature X; default: 0.7"
     )
     _add_drawing(one, 20, "use N outputs", "the outputs")
     _add_asking(one)
@@ -266,7 +268,7 @@ def _add_drawing(one: BenchmarkParser, count: int, cases: str, drawn: str, most:
         metavar="N",
         help=f"use only outputs {of} at most N estimated tokens; default: {most}",
     )
-    one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"draw {drawn} by this seed; default: 1")
+    one.add_argument("--seed", type=positive, default=1, metavar="N", help=f"seed for choosing {drawn}; default: 1")
 
 
 def _budget(text: str) -> int:

@@ -53,7 +53,7 @@ _EXAMPLES = """\
   python -m benchmark.utilization --from probes anchored+index
   python -m benchmark.utilization answers.jsonl --judge remote-gpt-4o-mini --remote --env-file .env --repeats 3
 
-Rules decide which chunks an answer needed, unless you give labels or name a judge.
+Rules decide which chunks an answer needed, unless you supply labels or name a judge.
 """
 # What a judge was named with before rows were; taken for one release.
 _OF_MODELS = ("--judge-gguf", "--judge-backend")
@@ -78,7 +78,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "utilization",
-        "Measure whether a retriever ranked the chunks that an answer needed before the others.",
+        "Measure whether a retriever ranked the chunks that an answer needed above the others.",
         examples=_EXAMPLES,
         exit_codes=_EXIT_CODES,
     )
@@ -93,8 +93,8 @@ def build_parser() -> BenchmarkParser:
         "--from",
         dest="source",
         choices=[source.value for source in RowSource],
-        help="cases: DATA is a result file; the chunks are the lines that its answers selected, and the answer is "
-        "gold. probes: DATA is a compaction method; the chunks are the lines of its summaries",
+        help="cases: DATA is a result file, the chunks are the lines that its answers chose, and the answer is gold. "
+        "probes: DATA is a compaction method, and the chunks are the lines of its summaries",
     )
     add_dataset(parser)
     parser.add_argument("--k", type=positive, metavar="K", help="use only the first K chunks; default: all")
@@ -129,26 +129,29 @@ def build_parser() -> BenchmarkParser:
         help="also write a page (.html), or a histogram and box plot (.png, .svg); repeatable",
     )
     parser.add_argument(
-        "--fail-below", type=_ratio, metavar="X", help="exit with 1 if the mean is below X, or if no row is defined"
+        "--fail-below",
+        type=_ratio,
+        metavar="X",
+        help="exit with 1 if the mean is below X, or if there is no row with a figure",
     )
     parser.add_argument(
         "--fail-unscored",
         type=_ratio,
         metavar="SHARE",
-        help=f"exit with 1 if at least SHARE of the rows are unscored; default: {_MOST_UNSCORED:g} together with "
-        "--fail-below",
+        help=f"exit with 1 if at least SHARE of the rows are unscored; default: {_MOST_UNSCORED:g} if "
+        "--fail-below is given",
     )
     return parser
 
 
 def _add_judge(parser: BenchmarkParser) -> None:
-    judge = parser.add_argument_group("judge", "who decides which chunks were needed, if there are no labels")
+    judge = parser.add_argument_group("judge", "decides which chunks were needed, unless there are labels")
     judge.add_argument(
         OPTION,
         metavar="NAME",
-        help=f"{RULES} (the default), recorded:FILE (stored replies; no model is asked), or a row of the matrix",
+        help=f"{RULES} (the default), recorded:FILE (stored replies; no model runs), or a row of the matrix",
     )
-    judge.add_argument("--list-judges", action="store_true", help="list these names (also as --json) and exit")
+    judge.add_argument("--list-judges", action="store_true", help="list these names (with --json: as JSON) and exit")
     add_rows(judge, "allow sending the data to the configured service (or set CTXSIFT_REMOTE=1)")
     judge.add_argument(
         "--repeats", type=positive, default=1, metavar="N", help="judge each chunk N times and take the majority"

@@ -39,7 +39,7 @@ from ctxsift.terminal import one_line, show
 LABELLED = 5791
 _SETS = {"held-out": Half.HELD_OUT, "tuned": Half.TUNED}
 _EXAMPLES = """\
-  python -m benchmark.validity                       all figures with their bars, and the worst misjudged answers
+  python -m benchmark.validity                       all figures with their required values, and the worst errors
   python -m benchmark.validity --json
   python -m benchmark.validity --write               store the figures for the viewer and the tests
   python -m benchmark.validity calibrate --judge rules --judge cpu-qwen2.5-coder-1.5b-q4_k_m --set held-out
@@ -62,14 +62,14 @@ def build_parser() -> BenchmarkParser:
         type=Path,
         default=DEFAULT_ANSWERS,
         metavar="FILE",
-        help="file of answers, with one JSON object per line",
+        help="file of known answers, with one JSON object per line",
     )
     parser.add_argument(
         "--labelled",
         type=Path,
         default=DEFAULT_MODEL_ANSWERS,
         metavar="FILE",
-        help="file of answers of models that two readers labelled, with one JSON object per line",
+        help="file of model answers that two readers labelled, with one JSON object per line",
     )
     parser.set_defaults(run=_measure)
     parser.add_argument("--write", action="store_true", help="also store the figures for the viewer")

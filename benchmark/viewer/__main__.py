@@ -43,11 +43,12 @@ _EXAMPLES = """\
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
-  python -m benchmark.viewer --open results/probes.json    (methods of compaction, as probes find them)
+  python -m benchmark.viewer --open results/probes.json    (compaction methods, measured by probes)
   python -m benchmark.viewer results/ --publish site/      (a folder for a web server, with a preview picture)
-  python -m benchmark.viewer --watch --open results/       (while runs go on, until Ctrl-C)
+  python -m benchmark.viewer --watch --open results/       (while runs are in progress, until Ctrl-C)
 
-The page is one self-contained file that makes no network request: it works from disk, by e-mail, as a CI artifact.
+The page is one self-contained file and does not make any network requests. It works from disk, as an e-mail attachment
+or as a CI artifact.
 """
 
 
@@ -57,14 +58,15 @@ def build_parser() -> BenchmarkParser:
         "viewer",
         "Show results as one self-contained HTML page, or write its charts as files.",
         examples=_EXAMPLES,
-        exit_codes="0 page or charts written, 1 stdout cannot be written, 2 bad usage or input, or a result left out",
+        exit_codes="0 page or charts written, 1 stdout cannot be written, 2 bad usage or input, or "
+        "a result is left out",
     )
     add_shown_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in your browser")
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="serve the page to this machine alone, with the state of all runs, and build it anew when a result comes",
+        help="serve the page on this machine only, with the state of all runs, and rebuild it when a result arrives",
     )
     parser.add_argument("--port", type=int, metavar="N", help="with --watch: listen on port N; default: any free one")
     parser.add_argument(
@@ -72,8 +74,8 @@ def build_parser() -> BenchmarkParser:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write the page to FILE; default: viewer.html in the first PATH, or next to it if it is a file (for "
-        "results that ship with the benchmark: in the current folder)",
+        help="write the page to FILE; default: viewer.html in the first PATH, or next to it if it is a file (in the "
+        "current folder for results that ship with the benchmark)",
     )
     pictures = parser.add_mutually_exclusive_group()
     pictures.add_argument(
@@ -86,14 +88,14 @@ def build_parser() -> BenchmarkParser:
         "--publish",
         type=Path,
         metavar="DIR",
-        help="write the page as DIR/index.html for a web server, with a preview picture and the texts that link "
-        "previews show; DIR must be new, empty, or published before",
+        help="write the page to DIR/index.html for a web server, with a picture and text for link previews; DIR must "
+        "be new, empty, or written by --publish before",
     )
     parser.add_argument(
         "--url",
         metavar="URL",
-        help="with --publish: where the folder will be, e.g. https://example.org/bench/; most link previews show the "
-        "picture only if they get its whole address",
+        help="with --publish: the address at which DIR will be served, e.g. https://example.org/bench/; most link "
+        "previews show the picture only if they get its full address",
     )
     return parser
 

@@ -35,28 +35,29 @@ examples:
   ctxsift compact session.jsonl --compacted summary.md --format openai
 
 Replaces earlier steps with a summary. Keeps system prompts and the most recent steps unchanged. Token counts are
-estimates, at four characters per token. Without SESSION, the command reads the newest session of Claude Code or Codex
-in this folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere without --remote
-or CTXSIFT_REMOTE=1, and prints what it will send before sending it.
+estimates (four characters per token). Without SESSION, the command reads the newest Claude Code or Codex session in
+this folder. It replaces secrets with *** unless you give --keep-secrets. Nothing leaves this machine without --remote
+or CTXSIFT_REMOTE=1; before sending anything, the command prints what it will send.
 
-If you name a model, each of its answers is checked. If an answer is empty, looping, truncated, too long, contains
-reasoning or lacks a section, the model is asked again (for anchored, one heading at a time); after that, the rule-based
-method makes that summary.
+If you name a model, each of its answers is checked. If an answer is empty, looping, truncated or too long, contains
+reasoning, or lacks a section, the model is asked again (with anchored, one heading at a time). If that fails too, the
+rule-based method writes the summary.
+
 Answers (and with --follow the state after each cut) are saved to a journal as they arrive; to resume after an
 interruption, rerun the same command.
 
 Methods: anchored (one summary with sections, extended at each cut), regenerative (a summary rewritten from scratch at
 each cut), opaque (the lines with the rarest words). +index adds a list of files, checks and commits taken from the tool
-calls. Controls to compare with: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything, recorded;
-and the rules of other programs: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` lists all of them,
-including methods of installed packages.
+calls. Controls for comparison: drop, last, first, random-1 (-2, -3), mask, text, text-cut, user, everything, recorded.
+Rules used by other programs: opencode-rules, pi-rules, user (Codex). `ctxsift list methods` describes them all,
+including those from installed packages.
 
 The result goes to stdout or FILE. A table of the cuts (what was removed, kept and refused) goes to stderr.
 
 exit code: 0 done; 128 + N after signal N
   1  stdout or FILE cannot be written; if FILE cannot be written, the result goes to stdout
   2  the arguments are wrong, or SESSION cannot be read
-  3  a model failed, and the rule-based method made a summary in its place (after a signal, 128 + N)
+  3  a model failed, and the rule-based method wrote a summary instead (after a signal: 128 + N)
 """
 
 
@@ -69,12 +70,12 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         nargs="?",
         type=path,
         metavar="SESSION",
-        help="session file (default: the newest session of this folder)",
+        help="session file (default: the newest session in this folder)",
     )
     one.add_argument(
         "--method",
         metavar="NAME",
-        help=f"method that makes the summary; NAME+index adds a list of files (default: {DEFAULT_METHOD})",
+        help=f"method that writes the summary; NAME+index adds a list of files (default: {DEFAULT_METHOD})",
     )
     one.add_argument("--compacted", type=path, metavar="FILE", help="use the summary in FILE instead of a method")
     budget = one.add_argument(
@@ -82,7 +83,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         type=tokens,
         default=DEFAULT_BUDGET,
         metavar="N",
-        help="maximum tokens of the summary, including its index (default: %(default)s)",
+        help="maximum tokens in the summary, including its index (default: %(default)s)",
     )
     add_old_name(one, "--max-tokens", budget, note)
     one.add_argument(
@@ -90,7 +91,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         type=tokens,
         default=DEFAULT_KEEP_LAST,
         metavar="N",
-        help="keep the last steps within N tokens; the very last step is always kept (default: %(default)s)",
+        help="keep the last steps, up to N tokens; the very last step is always kept (default: %(default)s)",
     )
     one.add_argument(
         "--threshold",
@@ -105,20 +106,20 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         help="output format: Markdown, messages in a service's format, or ATIF (default: %(default)s)",
     )
     model = one.add_argument_group(
-        "asking a model", "only with --model, --backend or --remote; otherwise rules make the summary"
+        "asking a model", "only with --model, --backend or --remote; otherwise the summary is written by rules"
     )
     add_model_options(model)
     model.add_argument(
         "--journal",
         type=path,
         metavar="FILE",
-        help="file that saves answers and the cuts of --follow, so that the command can resume (default: "
+        help="file to save answers and the cuts of --follow to, so that the command can resume (default: "
         "FILE.journal, with -o FILE)",
     )
     one.add_argument(
         "--follow",
         action="store_true",
-        help="keep reading as SESSION grows, until Ctrl-C; after each cut by --threshold, print the result or "
+        help="keep reading as SESSION grows, until Ctrl-C; after each cut at --threshold, print the result or "
         "rewrite FILE",
     )
     one.add_argument(

@@ -46,18 +46,17 @@ examples:
   ctxsift compress "why did it stop?" --command "make all" --exit-code 2 < build.log
   ctxsift compress --model {PACKAGED_MODEL} --intent json 'an array of {{"file", "line"}}' -- cargo build
 
-Without a model, rules select the lines that matter most. The command prints them unchanged and counts the lines it
-leaves out. If you name a model, it answers in its own words, or in the form that --intent names. Output leaves this
+Without a model, ctxsift selects the most relevant lines by rules. It prints them unchanged and marks gaps with the
+number of lines left out. A model answers in its own words, or in the format that --intent asks for. Output leaves this
 machine only with --remote or CTXSIFT_REMOTE=1.
 
-The command after `--` gets your standard input; ctxsift reads its stdout and stderr. If the model fails, or if its
+The command after `--` receives your standard input; ctxsift reads its stdout and stderr. If the model fails, or if its
 answer is cut off, repeats itself, contradicts the exit code or is rejected, ctxsift prints the original output
 unchanged and a warning on stderr. It does the same after Ctrl-C or another signal, and if the output is longer than
-{MOST_MB} MB. The command gets the signal too; a second one kills it.
+{MOST_MB} MB. The signal is passed on to the command; a second signal kills the command.
 
-The prompt contains the command after `--` and its exit code; for piped output, the values of --command and
---exit-code.
-Whatever looks like a password or a key in the command is replaced with ***.
+The prompt contains the command after `--` and its exit code or, for piped output, the values of --command and
+--exit-code. Anything in the command that looks like a password or a key is replaced with ***.
 
 exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
   2  the arguments or settings are wrong; piped data passes through unchanged, and no command is run
@@ -69,7 +68,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(
         "compress",
-        help="answer a question about the output of a command, or about standard input",
+        help="answer a question about command output or standard input",
         usage="%(prog)s [OPTION ...] INSTRUCTION [-- COMMAND [ARGUMENT ...]]",
         epilog=_EXAMPLES,
     )
@@ -90,14 +89,14 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     model.add_argument(
         "--preselect",
         choices=[str(how) for how in Preselect],
-        help="how a long output is shortened before the model reads it: not at all (none), or to the lines that rules "
-        f"select for your question (lines) (default: CTXSIFT_PRESELECT, or {Preselect.NONE})",
+        help="with lines, the model reads only the lines of a long output that rules select for your question; with "
+        f"none, all of it (default: CTXSIFT_PRESELECT, or {Preselect.NONE})",
     )
     model.add_argument(
         "--preselect-tokens",
         type=tokens,
         metavar="N",
-        help="budget of --preselect lines, in estimated tokens; the model reads shorter outputs in full (default: "
+        help="budget for --preselect lines, in estimated tokens; the model reads shorter outputs in full (default: "
         f"CTXSIFT_PRESELECT_TOKENS, or {DEFAULT_PRESELECT_TOKENS})",
     )
     one.add_argument("--command", metavar="TEXT", help="for piped input: the command that printed it")
@@ -105,13 +104,13 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         "--exit-code",
         type=exit_code,
         metavar="N",
-        help="for piped input: the exit code of that command ($?, PIPESTATUS)",
+        help="for piped input: that command's exit code ($?, PIPESTATUS)",
     )
     one.add_argument(
         "--max-output-tokens",
         type=tokens,
         metavar="N",
-        help=f"token limit of the answer (default: {DEFAULT_MAX_OUTPUT_TOKENS})",
+        help=f"token limit for the answer (default: {DEFAULT_MAX_OUTPUT_TOKENS})",
     )
     one.add_argument(
         "--min-bytes",
@@ -126,14 +125,13 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         choices=FALLBACKS,
         default=FALLBACKS[0],
         help="what to print if the model gives no usable answer: the original output (default), or an extract, "
-        "that is, unchanged lines that rules select, with gaps counted (only if the intent is summary or "
-        "recall)",
+        "which consists of unchanged lines selected by rules (only if the intent is summary or recall)",
     )
     one.add_argument(
         "--json",
         action="store_true",
-        help="print answer, raw answer, steps, verdict, tokens and times as JSON; original output that is not "
-        f"UTF-8 or longer than {MOST_MB} MB is in original_base64",
+        help="print the answer, raw answer, steps, verdict, tokens and times as JSON; if the original output is not "
+        f"UTF-8 or is longer than {MOST_MB} MB, it is in original_base64",
     )
 
 

@@ -39,16 +39,16 @@ JSON on standard input. `ctxsift init claude` adds this to settings.json:
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
     {"type": "command", "command": "/usr/bin/ctxsift hook claude", "timeout": 10}]}]}}
 
-Pi and OpenCode are asked by a plug-in, which `ctxsift init pi` and `ctxsift init opencode` write.
+For Pi and OpenCode, a plug-in calls this command; `ctxsift init pi` and `ctxsift init opencode` write the plug-in.
 
-Codex and Gemini CLI can replace a result only by blocking it: they show the shortened output as the reason. Codex
-calls the hook only after you trust it (/hooks). Cursor cannot replace the output of its shell; for Cursor the answer
+Codex and Gemini CLI can replace a result only by blocking it, so they show the shortened output as the reason. Codex
+calls the hook only after you trust it (/hooks). Cursor cannot replace the output of its shell, so for Cursor the answer
 is always {}.
 
-The hook shortens long output of tests, linters, builds and installations, as `ctxsift run` does. Claude Code calls it
-only after commands that succeed; put `ctxsift run --` before a command that may fail. The hook leaves all other output
-unchanged, including output that the command selects on purpose (cat, git diff, ... | tail). To switch it off, set
-CTXSIFT=0 in the environment or before the command.
+The hook shortens long output from tests, linters, builds and installations in the same way as `ctxsift run`. All other
+output stays unchanged, including output that a command selects on purpose (cat, git diff, ... | tail). Claude Code
+calls the hook only after commands that succeed; put `ctxsift run --` before a command that may fail. To switch the hook
+off, set CTXSIFT=0 in the environment or before the command.
 
 exit code: always 0
 """

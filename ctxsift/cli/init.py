@@ -18,7 +18,7 @@ EXIT_REFUSED = 1
 _PLUGINS = ("pi", "opencode")
 _KNOWN = ("claude", "codex", "gemini", *_PLUGINS)
 
-_DESCRIPTION = "Add a hook that runs ctxsift to the settings of HOST (a coding agent)."
+_DESCRIPTION = "Add a hook that runs ctxsift to the settings of a coding agent (HOST)."
 _EPILOG = """\
 examples:
   ctxsift init claude
@@ -28,14 +28,14 @@ examples:
   ctxsift init pi --compact
   ctxsift init claude --uninstall
 
-Adds one hook entry that calls this ctxsift by its absolute path; with --lost, two. Running the command again does not
-add an entry twice. --uninstall removes both. The file is
+Adds a hook entry that calls this ctxsift by its absolute path, and with --lost a second one. Running the command again
+does not add an entry twice. --uninstall removes both. The entries go into
   claude  ~/.claude/settings.json (or in $CLAUDE_CONFIG_DIR, if set); with --project: .claude/settings.json
   codex   ~/.codex/hooks.json (or in $CODEX_HOME, if set); with --project: .codex/hooks.json
   gemini  ~/.gemini/settings.json; with --project: .gemini/settings.json
 The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
-Pi and OpenCode load a plug-in instead, a file of its own:
+Pi and OpenCode load a plug-in instead, from a file of its own:
   pi        ~/.pi/agent/extensions/ctxsift.js (or extensions/ctxsift.js in $PI_CODING_AGENT_DIR, if set);
             with --project: .pi/extensions/ctxsift.js
   opencode  ~/.config/opencode/plugins/ctxsift.js (or opencode/plugins/ctxsift.js in $XDG_CONFIG_HOME, if set);
@@ -43,18 +43,20 @@ Pi and OpenCode load a plug-in instead, a file of its own:
 If you change this file, ctxsift neither replaces nor deletes it.
 
 exit code: 0 done, or nothing to do; 2 the arguments are wrong
-  1  nothing was changed, because the file is not valid JSON, has comments, is a link to a place
-     outside its folder, has hooks in an unknown shape, is no longer the plug-in that ctxsift
+  1  nothing was changed, because the file is not valid JSON, contains comments, links to a place
+     outside its folder, has hooks of an unknown shape, is no longer the plug-in that ctxsift
      wrote, or cannot be written
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="add ctxsift hook to an agent", description=_DESCRIPTION, epilog=_EPILOG)
+    one = commands.add_parser(
+        SUBCOMMAND, help="add the ctxsift hook to an agent", description=_DESCRIPTION, epilog=_EPILOG
+    )
     one.set_defaults(handler=run)
     one.add_argument("host", choices=_KNOWN, metavar="HOST", help=", ".join(_KNOWN))
-    one.add_argument("--project", action="store_true", help="change the settings of the project in this folder only")
+    one.add_argument("--project", action="store_true", help="change only the settings of the project in this folder")
     what = one.add_mutually_exclusive_group()
     what.add_argument(
         "--print",
@@ -71,7 +73,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     one.add_argument(
         "--compact",
         action="store_true",
-        help="pi: also use rules to write the summary at each compaction (ctxsift compact)",
+        help="pi: also write the summary at each compaction by rules, as ctxsift compact does",
     )
     one.add_argument("--dry-run", action="store_true", help="show what would change, without changing anything")
 

@@ -25,9 +25,9 @@ examples:
   ctxsift list methods
   ctxsift list backends --json
 
-Each line shows a name, its origin (built-in, or the package that provides it) and a description. Backends are for
-`ctxsift compress --backend`, methods for `ctxsift compact --method`; importers read sessions for `ctxsift session`. To
-list judges, use `python -m benchmark.utilization --list-judges`; to list models, use `python -m benchmark.runner
+Each line shows a name, its origin (built-in, or the package that provides it) and a description. Pass a backend to
+`ctxsift compress --backend`, and a method to `ctxsift compact --method`. Importers read sessions for `ctxsift session`.
+To list judges, use `python -m benchmark.utilization --list-judges`; to list models, use `python -m benchmark.runner
 --list-scenarios`.
 
 exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
@@ -39,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     one = commands.add_parser(SUBCOMMAND, help="list backends, compaction methods and importers", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("kind", nargs="?", choices=list(_KINDS), metavar="KIND", help=f"{', '.join(_KINDS)}; default: all")
-    one.add_argument("--json", action="store_true", help="print them as JSON")
+    one.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
 def run(options: argparse.Namespace, command: list[str], signals: Signals) -> int:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 _DESCRIPTION = """\
-Print only the part of a command's output that matters, and see what a compaction of your session lost.
+Print only the part of a command's output that matters, and see what your session lost when it was compacted.
 
-  output of commands  run, raw, compress
-  agents              init, hook, doctor, stats
-  recorded sessions   session, compact, lost
-  packages            list
+  command output     run, raw, compress
+  agents             init, hook, doctor, stats
+  recorded sessions  session, compact, lost
+  packages           list
 """
 _EPILOG = """\
 examples:

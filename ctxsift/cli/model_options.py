@@ -19,12 +19,12 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
     """Add them; `ctxsift.cli.model` reads them."""
     options.add_argument(
         "--model",
-        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL}; with --remote, the name of the model at "
-        "the service (default: CTXSIFT_MODEL)",
+        help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL}; with --remote, the service's name for "
+        "the model (default: CTXSIFT_MODEL)",
     )
     options.add_argument("--gguf-filename", help="the .gguf file, if --model names a folder or repository")
     options.add_argument(
-        "--backend", help="backend, see `ctxsift list backends` (default: llama_cpp; with --remote: litellm)"
+        "--backend", help="backend; see `ctxsift list backends` (default: llama_cpp; with --remote: litellm)"
     )
     options.add_argument(
         "--device",
@@ -36,7 +36,7 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
     options.add_argument(
         "--remote",
         action="store_true",
-        help="ask the service at CTXSIFT_LLM_BASE_URL, and send it what the model reads (or set CTXSIFT_REMOTE=1)",
+        help="use the service at CTXSIFT_LLM_BASE_URL, and send it what the model reads (or set CTXSIFT_REMOTE=1)",
     )
     options.add_argument(
         "--env-file",
@@ -48,7 +48,7 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
         "--timeout",
         type=seconds,
         metavar="SECONDS",
-        help=f"time limit for loading a local model, and for each answer (default: {DEFAULT_TIMEOUT_S:.0f}; for a "
+        help=f"time limit for loading a local model and for each answer (default: {DEFAULT_TIMEOUT_S:.0f}; for a "
         "service: CTXSIFT_TIMEOUT_MS)",
     )
 

@@ -28,8 +28,8 @@ examples:
   ctxsift raw 3f2a9c81d04e --grep 'test_cart|AssertionError'
   ctxsift raw --list
 
-The last line of `ctxsift run` gives the path of the full output, and this command with its ID. Outputs are deleted
-seven days after they were last read; at most 200 outputs and 200 MB are stored. Only you can read the files. They still
+The last line that `ctxsift run` prints contains this command with the ID of the full output. Outputs are deleted seven
+days after they were last read; at most 200 outputs and 200 MB are stored. Only you can read the files. They still
 contain any secrets that the command printed.
 
 exit code: 0 printed; 2 the arguments are wrong, or the pattern took longer than five seconds
@@ -58,9 +58,9 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         metavar="RE",
         help="print only lines that match the regular expression RE (with --lines: within that range)",
     )
-    one.add_argument("--path", action="store_true", help="print the path of the file instead of its content")
+    one.add_argument("--path", action="store_true", help="print the path of the file instead of its contents")
     one.add_argument(
-        "--list", action="store_true", help="list ID, size and last use of the stored outputs, most recently used first"
+        "--list", action="store_true", help="list the stored outputs (ID, size, last use), most recently used first"
     )
     one.add_argument("--clear", action="store_true", help="delete all stored outputs")
 

@@ -38,22 +38,22 @@ examples:
   ctxsift run -c 'make 2>&1 | tee build.log'
   ctxsift raw 3f2a9c81d04e --lines 120:180
 
-If the output has {DEFAULT_MIN_BYTES:,} bytes or more, the command prints only the lines that rules select. It keeps
-their order and wording, and counts the lines it leaves out. It uses no model. The last line gives the number of lines,
-the exit code, the path of the full output, and the command `ctxsift raw ID`, which prints it. The file contains the
-output unchanged, secrets included, and is deleted seven days after it was last read; at most 200 outputs and 200 MB are
-stored. Only you can read it. See ctxsift raw --help.
+If the output is {DEFAULT_MIN_BYTES:,} bytes or longer, `ctxsift run` prints only the most relevant lines, which it
+selects by rules, without a model. The lines keep their order and wording, and gaps are marked with the number of lines
+left out. The last line gives the number of lines, the exit code, the path of the full output, and `ctxsift raw ID`,
+which prints that output. The file contains the output unchanged, including any secrets, and only you can read it. It is
+deleted seven days after it was last read; at most 200 outputs and 200 MB are stored.
 
-The command prints the output unchanged if
+The output is printed unchanged if
   it is shorter, is not text, or is longer than {MOST_MB} MB
   shortening would save less than a quarter, or less than 1,500 bytes
-  the command failed and no line that fits shows why
+  the command failed and none of the lines that fit show why
   the full output cannot be stored
   it comes from `ctxsift raw`, or from a command that reads a stored file
   {SWITCH}=0 is set
 
-`ctxsift run` reads stdout and stderr of the command and prints both to stdout after the command ends. The command gets
-your standard input and your signals.
+`ctxsift run` reads the command's stdout and stderr, and prints both to stdout after the command ends. The command
+receives your standard input and your signals.
 
 exit code: the command's (128 + N if signal N killed it)
   2  the arguments are wrong; the command was not run

@@ -30,10 +30,10 @@ examples:
   ctxsift session files session.jsonl
   ctxsift session convert session.jsonl -o session.atif.json
 
-The command recognises the format by content: sessions of Claude Code, Codex, Pi, SWE-agent and mini-SWE-agent,
-trajectories in ATIF, and lists of OpenAI or Anthropic messages. Without FILE, it reads the newest session of Claude
-Code or Codex in this folder. It replaces secrets with *** unless you give --keep-secrets. It sends nothing anywhere and
-runs no command.
+The command reads sessions from Claude Code, Codex, Pi, SWE-agent and mini-SWE-agent, ATIF trajectories, and lists of
+OpenAI or Anthropic messages. It recognises the format from the content. Without FILE, it reads the newest Claude Code
+or Codex session in this folder. It replaces secrets with *** unless you give --keep-secrets. It does not send anything
+anywhere, and does not run any command.
 
 exit code: 0 done; 128 + N after signal N
   1  stdout, or the output file of convert, cannot be written
@@ -54,29 +54,34 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     actions = one.add_subparsers(
         dest="action", metavar="ACTION", required=True, help="list, show, stats, files or convert"
     )
-    listing = actions.add_parser("list", help="list sessions of Claude Code and Codex on this machine, newest first")
+    listing = actions.add_parser("list", help="list the Claude Code and Codex sessions on this machine, newest first")
     listing.add_argument(
-        "-n", dest="most", type=step_number, default=DEFAULT_MOST_LISTED, metavar="N", help="default: %(default)s"
+        "-n",
+        dest="most",
+        type=step_number,
+        default=DEFAULT_MOST_LISTED,
+        metavar="N",
+        help="list at most N sessions (default: %(default)s)",
     )
     show = actions.add_parser("show", help="print the steps in readable form; long outputs are truncated")
     show.add_argument("--step", type=step_number, metavar="N", help="show only this step, untruncated")
     stats = actions.add_parser(
-        "stats", help="count steps, tools, tokens, compactions, time, and records that were skipped"
+        "stats", help="count steps, tools, tokens, compactions and skipped records, and measure time"
     )
     files = actions.add_parser(
-        "files", help="list files touched, failed commands, checks and commits, each with its steps"
+        "files", help="list touched files, failed commands, checks and commits, each with its steps"
     )
-    convert = actions.add_parser("convert", help="convert the session to a trajectory in ATIF 1.8")
+    convert = actions.add_parser("convert", help="convert the session to an ATIF 1.8 trajectory")
     for each in (show, stats, files, convert):
         each.add_argument(
             "file",
             nargs="?",
             type=path,
             metavar="FILE",
-            help="session file (default: the newest session of this folder)",
+            help="session file (default: the newest session in this folder)",
         )
         each.add_argument("--keep-secrets", action="store_true", help="do not replace secrets")
-    told = ((listing, "the list"), (show, "the session, or the step, in ATIF"), (stats, "the figures"), (files, "them"))
+    told = ((listing, "the list"), (show, "the session (or the step)"), (stats, "the figures"), (files, "the lists"))
     for each, what in told:
         each.add_argument("--json", action="store_true", help=f"print {what} as JSON")
     convert.add_argument(

@@ -18,9 +18,10 @@ EXIT_UNREADABLE = 1
 _TOO_OFTEN, _FEWEST = 0.3, 10
 
 _EPILOG = """\
-Counts outputs of 4,096 bytes or more that `ctxsift run` and `ctxsift hook` considered, starting with the first one they
-shortened. "bytes" compares the size of these outputs with the size of what was shown instead. It does not say what an
-agent's turns cost. "read again" counts reads by `ctxsift raw`; opening the file directly is not counted.
+Counts the outputs of 4,096 bytes or more that `ctxsift run` and `ctxsift hook` handled, starting with the first one
+they shortened. "bytes" compares the size of the shortened outputs with the size of what was shown instead; it does not
+measure what an agent's turns cost. "read again" counts outputs that `ctxsift raw` printed later; opening the file
+directly does not count.
 
 exit code: 0 printed; 1 the counts cannot be read; 2 the arguments are wrong
 """
@@ -55,7 +56,7 @@ class Stats:
 
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
-    one = commands.add_parser(SUBCOMMAND, help="count shortened outputs, and how many were read again", epilog=_EPILOG)
+    one = commands.add_parser(SUBCOMMAND, help="count shortened outputs and how many were read again", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("--json", action="store_true", help="print the counts as JSON")
 
