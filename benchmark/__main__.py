@@ -36,7 +36,7 @@ def build_parser() -> BenchmarkParser:
     parser = BenchmarkParser(
         prog="python -m benchmark",
         usage="python -m benchmark.MODULE [ARGUMENT ...]",
-        description=f"Each module is a command of its own; see its --help:\n\n{_LISTED}",
+        description=f"Each module is a separate command with its own --help:\n\n{_LISTED}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)

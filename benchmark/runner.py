@@ -60,7 +60,7 @@ _EXIT_CODES = "0 all complete, 1 a scenario failed or is incomplete, 2 bad usage
 
 def build_parser() -> BenchmarkParser:
     """Return the parser; its options are those of `RunnerOptions`."""
-    description = "Run scenarios of the matrix over the corpus and score every answer."
+    description = "Run scenarios from the matrix on the corpus, and score every answer."
     parser = command_parser("runner", description, examples=_EXAMPLES, exit_codes=_EXIT_CODES)
     add_options(parser)
     return parser

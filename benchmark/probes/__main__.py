@@ -137,7 +137,7 @@ _EXPORT = (
     "verdicts."
 )
 _MERGE = "Merge the results of all shards (`run --shard I/N`) into the result of one run."
-_REPORT = "Print the tables of a result."
+_REPORT = "Print the tables for a result."
 _GENERATE = "Generate probes for a recorded session by rules, and print them as JSON."
 _CHECK = "Check probes for mistakes before you measure anything with them."
 
@@ -170,7 +170,7 @@ def build_parser() -> BenchmarkParser:
     _add_output(merge)
     _add_forms(merge)
     merge.set_defaults(run=_merge)
-    report = commands.add_parser("report", help="print the tables of a result", description=_REPORT)
+    report = commands.add_parser("report", help="print the tables for a result", description=_REPORT)
     report.add_argument("result", type=Path, metavar="FILE", help="result file of `run`")
     report.add_argument(
         "--method", metavar="NAME", help="show the probes and answers of one method, e.g. 'anchored 2k'"
@@ -229,8 +229,8 @@ def _add_export(export: BenchmarkParser) -> None:
     what.add_argument(
         "--for-answering", type=Path, metavar="DIR", help="write questions to DIR, which must be new or empty"
     )
-    what.add_argument("--for-judging", type=Path, metavar="FILE", help="write the answers of a result to FILE")
-    readers = "number of readers; each gets one file, and sees a session under one method only"
+    what.add_argument("--for-judging", type=Path, metavar="FILE", help="write the answers in a result to FILE")
+    readers = "number of readers; each gets one file, and sees each session under only one method"
     export.add_argument("--readers", type=positive, metavar="N", help=readers)
     export.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the order of questions; default: 0")
     _add_asked(export)

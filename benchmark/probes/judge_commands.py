@@ -271,7 +271,7 @@ def add_for_judging(export: BenchmarkParser) -> None:
         metavar="FILE",
         help=f"result file of `run` that contains answers; default: {_RESULT} (optional with --labelled)",
     )
-    group.add_argument("--answerer", metavar="NAME", help="export only answers of NAME; default: all answerers")
+    group.add_argument("--answerer", metavar="NAME", help="export only the answers from NAME; default: all answerers")
     labelled = "add N labelled answers, so that `calibrate --judge recorded:FILE` can measure the judge"
     group.add_argument("--labelled", type=int, default=0, metavar="N", help=labelled)
     group.add_argument("--with-context", action="store_true", help="include the context that the answerer saw")

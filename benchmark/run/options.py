@@ -184,7 +184,7 @@ class RunnerOptions:
     plan: bool = field(
         default=False,
         metadata=_switch(
-            OptionGroup.WHAT, "print the jobs of all shards (scenario, cases, seconds, memory) and exit", resumes=False
+            OptionGroup.WHAT, "print the jobs for all shards (scenario, cases, seconds, memory) and exit", resumes=False
         ),
     )
     list_scenarios: bool = field(

@@ -29,7 +29,7 @@ examples:
   ctxsift init claude --uninstall
 
 Adds a hook entry that calls this ctxsift by its absolute path, and with --lost a second one. Running the command again
-does not add an entry twice. --uninstall removes both. The entries go into
+does not add them twice. --uninstall removes both. The entries go into
   claude  ~/.claude/settings.json (or in $CLAUDE_CONFIG_DIR, if set); with --project: .claude/settings.json
   codex   ~/.codex/hooks.json (or in $CODEX_HOME, if set); with --project: .codex/hooks.json
   gemini  ~/.gemini/settings.json; with --project: .gemini/settings.json
@@ -43,8 +43,8 @@ Pi and OpenCode load a plug-in instead, from a file of its own:
 If you change this file, ctxsift neither replaces nor deletes it.
 
 exit code: 0 done, or nothing to do; 2 the arguments are wrong
-  1  nothing was changed, because the file is not valid JSON, contains comments, links to a place
-     outside its folder, has hooks of an unknown shape, is no longer the plug-in that ctxsift
+  1  nothing was changed, because the file is not valid JSON, contains comments, is a link to a
+     place outside its folder, has hooks of an unknown shape, is no longer the plug-in that ctxsift
      wrote, or cannot be written
 """
 

@@ -78,7 +78,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         default=DEFAULT_QUESTION,
         help="prefer lines related to this question (default: %(default)s)",
     )
-    one.add_argument("-c", dest="line", metavar="LINE", help="run LINE in your shell ($SHELL) instead of a command")
+    one.add_argument("-c", dest="line", metavar="LINE", help="run LINE in your shell ($SHELL) instead of COMMAND")
     one.add_argument(
         "--min-bytes",
         type=size,

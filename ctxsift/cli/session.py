@@ -66,7 +66,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     show = actions.add_parser("show", help="print the steps in readable form; long outputs are truncated")
     show.add_argument("--step", type=step_number, metavar="N", help="show only this step, untruncated")
     stats = actions.add_parser(
-        "stats", help="count steps, tools, tokens, compactions and skipped records, and measure time"
+        "stats", help="count steps, tools, tokens, compactions and skipped records, and show times"
     )
     files = actions.add_parser(
         "files", help="list touched files, failed commands, checks and commits, each with its steps"
