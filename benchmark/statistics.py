@@ -178,7 +178,7 @@ def bootstrap_percentiles(values: Sequence[float] | Floats, percent: float, clus
 
 
 def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
-    """Return the 95 % interval of a figure, given its bootstrap distribution; None below MIN_CLUSTERS clusters.
+    """Return the 95% interval of a figure, given its bootstrap distribution; None below MIN_CLUSTERS clusters.
 
     The plain percentile interval of n values is too narrow by sqrt((n-1)/n) and knows no Student's t; the tails are
     moved outwards for both, n being the effective number of clusters.
@@ -190,7 +190,7 @@ def interval_of(drawn: Floats, clusters: Clusters) -> Interval | None:
 
 
 def _tails(clusters: Clusters) -> tuple[float, float]:
-    """Return which percentiles of a bootstrap distribution over these clusters end its 95 % interval."""
+    """Return which percentiles of a bootstrap distribution over these clusters end its 95% interval."""
     count = clusters.effective_count
     tail = 100 * _NORMAL.cdf(-student_quantile(count - 1) * math.sqrt(count / (count - 1)))
     return tail, 100 - tail
@@ -221,7 +221,7 @@ def _between(low: Floats, high: Floats, share: float) -> Floats:
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return where Student's t is between its negative and itself with this confidence.
 
-    By its Cornish-Fisher expansion, which is right to 1 % from 4 degrees on at 95 %.
+    By its Cornish-Fisher expansion, which is right to 1% from 4 degrees on at 95%.
     """
     z = _NORMAL.inv_cdf((1 + confidence) / 2)
     first = (z**3 + z) / 4

@@ -31,7 +31,7 @@ class Figure(Generic[S]):
     Attributes:
         key: its name on the page and in addresses.
         read: returns it in the units of the record; None where the file does not tell it.
-        interval: returns its 95 % interval, if it has one.
+        interval: returns its 95% interval, if it has one.
         of_reference: returns it for gold or a baseline; None where that is not known.
 
     """
@@ -80,7 +80,7 @@ COVERAGE = Figure[Summary](
 RECOVERED = Figure[Summary](
     "score",
     "recovered",
-    "the final score, 0 to 100, after recovery, including latency, with its 95 % interval",
+    "the final score, 0 to 100, after recovery, including latency, with its 95% interval",
     lambda s: s.final_score,
     interval=lambda s: wide(s.recovered.intervals.final_score) if s.recovered else None,
     of_reference=lambda r: r.score,
@@ -102,7 +102,7 @@ NORM = Figure[Summary](
 QUALITY_CORE = Figure[Summary](
     "core",
     "quality core",
-    "80 % mean and 20 % 10th percentile of the case scores, without latency; ranks compare it",
+    "80% mean and 20% 10th percentile of the case scores, without latency; ranks compare it",
     lambda s: s.recovered.quality_core if s.recovered else None,
     Form(scale=100),
     # References take no time, so latency leaves their score as it is.

@@ -14,7 +14,7 @@ class GateFinding(Enum):
 
     UNANSWERED = auto()  # B has no answer to cases that A answered
     TOO_FEW = auto()  # captures for an interval
-    DROP = auto()  # more than allowed, with 95 % confidence
+    DROP = auto()  # more than allowed, with 95% confidence
     POSSIBLE_DROP = auto()  # the interval does not rule out more than allowed
     NO_DROP = auto()
 

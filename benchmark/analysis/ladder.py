@@ -36,7 +36,7 @@ class Rung:
     Attributes:
         quantization: e.g. `Q4_K_M`, or NOT_QUANTIZED.
         size_bytes: of the file of weights; None where the result does not tell it.
-        score: the quality core, 0 to 100, with its 95 % interval.
+        score: the quality core, 0 to 100, with its 95% interval.
         difference: this score minus that of the biggest; None for the biggest. Where both results have a rank, it is
             the difference that ranks them, so that no verdict contradicts the leaderboard.
 

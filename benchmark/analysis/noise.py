@@ -24,9 +24,9 @@ class LatencyNoise:
     Attributes:
         cases: that took any time in both.
         median_ratio: of B's time of a case to A's.
-        wide_ratio: the longer time of a case to the shorter; 95 % of the cases stay below.
+        wide_ratio: the longer time of a case to the shorter; 95% of the cases stay below.
         sums_ratio: of B's time in all to A's.
-        floor: how much the time in all may differ by chance, as a share: the farther end of the 95 % interval of
+        floor: how much the time in all may differ by chance, as a share: the farther end of the 95% interval of
             `sums_ratio`, over bootstrap samples of the captures. None where these are too few.
 
     """

@@ -361,7 +361,7 @@ def summarised(row: Retention, kept: Sequence[Kept]) -> Retention:
 
 
 def net_saved(kept: Sequence[Kept]) -> tuple[float, Interval | None]:
-    """Return the share of all input tokens that is saved, net, and its 95 % interval (bootstrap of the clusters)."""
+    """Return the share of all input tokens that is saved, net, and its 95% interval (bootstrap of the clusters)."""
     saved, given = [float(each.saved) for each in kept], [float(each.tokens_in) for each in kept]
     clusters = Clusters.of(each.cluster for each in kept)
     found = interval_of(bootstrap_means(saved, clusters) / bootstrap_means(given, clusters), clusters)

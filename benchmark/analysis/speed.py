@@ -30,7 +30,7 @@ class Speed:
 
     Attributes:
         a_ms, b_ms: mean generation time of a case.
-        ratio: of B's time to A's, with its 95 % interval over the captures.
+        ratio: of B's time to A's, with its 95% interval over the captures.
 
     """
 

@@ -209,7 +209,7 @@ def _check_together(cases: Sequence[Case]) -> Iterator[CorpusFinding]:
         for _, likeness, other in process.extract(
             text, texts[:index], scorer=fuzz.ratio, score_cutoff=_NEAR_DUPLICATE, limit=1
         ):
-            yield CorpusFinding(names[index], f"is {likeness:.0f} % similar to {names[other]}", house=True)
+            yield CorpusFinding(names[index], f"is {likeness:.0f}% similar to {names[other]}", house=True)
 
 
 def _check_presence(cases: Sequence[Case]) -> Iterator[CorpusFinding]:

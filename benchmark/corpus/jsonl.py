@@ -53,7 +53,7 @@ def _published(case: Case) -> PublishedCase:
         judgement=Judgement(
             format_check=pattern or case.output_mode.value,
             anchor_check="all",
-            # What brevity leaves free: 15 % over gold, in words.
+            # What brevity leaves free: 15% over gold, in words.
             max_extra_tokens=math.ceil(0.15 * len(case.expected_output.split())),
             pass_rule="usable, and every anchor kept",
         ),

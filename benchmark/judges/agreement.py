@@ -112,7 +112,7 @@ def lead_of(
 
 
 def _interval(figure: Callable[[Places], float | None], clusters: Clusters) -> Interval | None:
-    """Return the 95 % interval of a figure of rows, given by their places; None where it cannot be told."""
+    """Return the 95% interval of a figure of rows, given by their places; None where it cannot be told."""
     if clusters.count < MIN_CLUSTERS:
         return None
     labels = np.asarray(clusters.labels)

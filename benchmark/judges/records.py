@@ -88,7 +88,7 @@ class Agreement(WithIntervals, frozen=True, kw_only=True):
         rho: Spearman's rank correlation; None where one side is constant.
         bias: mean score less mean label.
         wrong: answers labelled at most 1; `passed`: those of them that are scored at least 4.
-        kappa_interval, rho_interval: 95 %, by drawing sessions; None below five sessions.
+        kappa_interval, rho_interval: 95%, by drawing sessions; None below five sessions.
 
     """
 
@@ -111,7 +111,7 @@ class CalibratedCriterion(WithIntervals, frozen=True, kw_only=True):
         agreement: over all labelled answers.
         types: ... by type of the probe, or by intent of the case, each with its use.
         rival: the degenerate judge that agrees best.
-        lead: by how much its kappa is above that one's; `lead_interval`: 95 %, by drawing sessions.
+        lead: by how much its kappa is above that one's; `lead_interval`: 95%, by drawing sessions.
 
     """
 

@@ -31,7 +31,7 @@ class ProbeEstimate:
 
     Attributes:
         count: values it is the mean of.
-        interval: 95 %, by drawing sessions; None below five sessions.
+        interval: 95%, by drawing sessions; None below five sessions.
 
     """
 

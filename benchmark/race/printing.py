@@ -10,12 +10,12 @@ from benchmark.race.mistakes import Mistakes
 from benchmark.race.simulating import Shuffled, Simulated
 from benchmark.render.figures import counted, form_text
 
-_PERCENT = Form(scale=100, suffix=" %")
+_PERCENT = Form(scale=100, suffix="%")
 SIMULATED_TITLES = (
     "best",
     "tolerance",
     "generations",
-    "in 90 % of the orders",
+    "in 90% of the orders",
     "right",
     "the very best K",
     "right if spread evenly",

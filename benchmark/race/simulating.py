@@ -48,7 +48,7 @@ class Simulated:
     Attributes:
         tolerance: as a case score, 0 to 1.
         share: mean share of all generations that were asked, 0 to 1.
-        low, high: in all but 5 % of the orders it was at least, or at most, that much.
+        low, high: in all but 5% of the orders it was at least, or at most, that much.
         right: share of the orders in which no chosen one was worse than one left out by more than the tolerance.
         same: share of the orders in which the chosen were the best K of the full board.
         even: what comes of asking everybody the same, round by round.

@@ -33,7 +33,7 @@ def with_intervals(
 
 
 def pair(draws: Floats, clusters: Clusters) -> Ends | None:
-    """Return the ends of the 95 % interval of a bootstrap distribution; None below five clusters."""
+    """Return the ends of the 95% interval of a bootstrap distribution; None below five clusters."""
     return ends(interval_of(draws, clusters))
 
 

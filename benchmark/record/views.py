@@ -56,7 +56,7 @@ class ScoredView(Record, frozen=True, kw_only=True):
 
 
 class Intervals(WithIntervals, frozen=True, kw_only=True):
-    """95 % intervals of one view; None below five captures."""
+    """95% intervals of one view; None below five captures."""
 
     final_score: Interval | None = None
     avg_case_score: Interval | None = None

@@ -28,7 +28,7 @@ _UNQUANTIZED = "the unquantized model"
 _QUANTIZATION, _, _FILE, _MEMORY = models.COLUMNS
 _TITLES = (_QUANTIZATION, "result", "against the first", "", "quality core", _FILE, _MEMORY, MEAN_TIME.title)
 ABOUT = (
-    "The biggest stands first, and the others are measured against it on the same cases (quality core, 95 % interval "
+    "The biggest stands first, and the others are measured against it on the same cases (quality core, 95% interval "
     "in brackets). Where both results have a rank, interval and verdict are corrected for all pairs of the "
     "leaderboard, as ranks are."
 )

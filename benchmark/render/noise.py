@@ -19,7 +19,7 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 TITLES = ("noise", "A to B")
-_SHARE, _POINTS, _SIGNED = Form(scale=100, suffix=" %"), Form(digits=2), Form(digits=2, signed=True)
+_SHARE, _POINTS, _SIGNED = Form(scale=100, suffix="%"), Form(digits=2), Form(digits=2, signed=True)
 _RATIO = Form(digits=3, suffix="x")
 
 
@@ -88,7 +88,7 @@ def _rows(found: Noise) -> list[list[str]]:
     if latency := found.latency:
         rows += [
             ["time of a case, median B / A", form_text(_RATIO, latency.median_ratio)],
-            ["... the longer to the shorter, 95 % below", form_text(_RATIO, latency.wide_ratio)],
+            ["... the longer to the shorter, 95% below", form_text(_RATIO, latency.wide_ratio)],
             ["time in all, B / A", form_text(_RATIO, latency.sums_ratio)],
         ]
     return rows

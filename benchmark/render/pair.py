@@ -21,11 +21,11 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 _SHOWN_FLIPS = 20
-_DIFFERENCE_TITLES = ("A", "B", "B - A", "95 % interval", "p", "")
+_DIFFERENCE_TITLES = ("A", "B", "B - A", "95% interval", "p", "")
 _FIGURE_TITLES = ("score", *_DIFFERENCE_TITLES)
 # Their intervals are corrected, so that p values would say the same again.
 _INTENT_TITLES = (Dimension.INTENT.words, "n", *(title for title in _DIFFERENCE_TITLES if title != "p"))
-_SPEED_TITLES = ("seconds per case", "A", "B", "B / A", "95 % interval", "")
+_SPEED_TITLES = ("seconds per case", "A", "B", "B / A", "95% interval", "")
 NOT_COMPARABLE = "not comparable"
 _HOLD_LATENCY = "final, raw and lift include latency, so the verdict uses only the quality core"
 
@@ -41,7 +41,7 @@ def gate_reason(gate: Gate) -> str:
         "complete the run first",
         GateFinding.TOO_FEW: f"{counted(gate.shared, 'shared case')} on {counted(gate.captures, 'distinct capture')}: "
         "too few to show a difference",
-        GateFinding.DROP: f"dropped by more than {allowed} with 95 % confidence: {shown}",
+        GateFinding.DROP: f"dropped by more than {allowed} with 95% confidence: {shown}",
         GateFinding.POSSIBLE_DROP: f"no certain drop by more than {allowed}, but one is not ruled out: {shown}",
         GateFinding.NO_DROP: f"no drop by more than {allowed}: {shown}",
     }[gate.finding]

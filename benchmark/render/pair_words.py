@@ -112,7 +112,7 @@ def _tokens(tokens: AnswerTokens | None) -> str:
     more = tokens.b / tokens.a - 1
     if abs(more) < _ALIKE:
         return "writes as many tokens"
-    return f"writes {100 * abs(more):.0f} % {'more' if more > 0 else 'fewer'} tokens"
+    return f"writes {100 * abs(more):.0f}% {'more' if more > 0 else 'fewer'} tokens"
 
 
 def _flips(comparison: Comparison) -> str:

@@ -20,7 +20,7 @@ from ctxsift.terminal import one_line
 _SCORE, _ROUND = Form(), Form(digits=0)
 # Boards of more results have them as rows.
 _MOST_COLUMNS = 6
-SCORES_OF_PARTS = "quality core [95 % interval] and rank on these cases alone"
+SCORES_OF_PARTS = "quality core [95% interval] and rank on these cases alone"
 
 
 def print_parts(console: Console, board: Leaderboard, facet: Facet, parts: Sequence[BoardSlice]) -> None:

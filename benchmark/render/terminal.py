@@ -28,7 +28,7 @@ from ctxsift.rich_text import plain_text
 _MOST = 36
 # Of the figures of a row, where rows are lines.
 _INDENT = 6
-_TITLE = "Results, best first (scores 0 to 100 with 95 % intervals)"
+_TITLE = "Results, best first (scores 0 to 100 with 95% intervals)"
 
 
 def print_board(console: Console, results: Sequence[StoredResult]) -> None:
@@ -45,7 +45,7 @@ def print_leaderboards(console: Console, boards: Sequence[Leaderboard]) -> None:
 
 
 def _print_leaderboard(console: Console, board: Leaderboard, about: str) -> None:
-    title = f"{about}, best first (scores 0 to 100 with 95 % intervals)" if about else _TITLE
+    title = f"{about}, best first (scores 0 to 100 with 95% intervals)" if about else _TITLE
     table = _table(board, title)
     if Measurement.get(console, console.options.update(width=1000), table).maximum <= console.width:
         console.print(table)

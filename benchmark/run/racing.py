@@ -195,4 +195,4 @@ def raced_sentence(raced: Raced, rules: RaceRules) -> str:
         return f"not decided after {share}; ahead so far: {names or 'nobody'}"
     sure = f"within {100 * rules.tolerance:g} points" if rules.tolerance else "of all cases"
     best = "the best" if rules.top == 1 else f"the best {rules.top}"
-    return f"{best} by mean case score {sure}, with 95 % confidence: {names}; {share}; p10 and latency are not raced"
+    return f"{best} by mean case score {sure}, with 95% confidence: {names}; {share}; p10 and latency are not raced"

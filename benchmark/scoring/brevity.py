@@ -14,7 +14,7 @@ _CHARS_PER_WORD = 5
 
 
 def score_brevity(text: str, reference: str, *, wordy: bool = False) -> ComponentScore:
-    """Return 1.0 up to 15 % over the reference's length, falling to 0 at two and a half times that.
+    """Return 1.0 up to 15% over the reference's length, falling to 0 at two and a half times that.
 
     Args:
         text: the answer.

@@ -92,7 +92,7 @@ def _preselect(options: argparse.Namespace) -> Experiment:
             preselecting.asked(scenario.name, read, result, results[0] if number else None)
             for number, (read, result) in enumerate(zip(readings, results, strict=True))
         ]
-    about = f"{len(cases)} cases with the longest outputs of {corpus.path}; scores 0 to 100, 95 % intervals"
+    about = f"{len(cases)} cases with the longest outputs of {corpus.path}; scores 0 to 100, 95% intervals"
     case_ids = [case.case_id for case in cases]
     document = {"about": about, "case_ids": case_ids, "readings": readings, "scenarios": found}
     return Experiment(document, [preselecting.reading_row(each) for each in readings])
@@ -123,7 +123,7 @@ def _hostile(options: argparse.Namespace) -> Experiment:
     found = [each for name, result in asked for each in hostility.withstood(name, planted.cases, result)]
     about = (
         f"Attacks planted in outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
-        "95 % intervals"
+        "95% intervals"
     )
     document = {
         "about": about,
@@ -152,7 +152,7 @@ def _noise(options: argparse.Namespace) -> Experiment:
     ]
     about = (
         f"Harmless changes of outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
-        "scores 0 to 100, 95 % intervals"
+        "scores 0 to 100, 95% intervals"
     )
     document = {
         "about": about,
@@ -177,7 +177,7 @@ def _length(options: argparse.Namespace) -> Experiment:
     found = [lengthening.stretched(name, made, result) for name, result in _asked(options, data, embedder)]
     about = (
         f"Outputs of {corpus.path} whose needed lines have at most {options.max_tokens:,} tokens, seed {options.seed}; "
-        f"{made.skipped} skipped; scores 0 to 100, 95 % intervals"
+        f"{made.skipped} skipped; scores 0 to 100, 95% intervals"
     )
     document = {
         "about": about,
@@ -208,7 +208,7 @@ def _variants(options: argparse.Namespace) -> Experiment:
     found = [each for name, result in asked for each in varying.followed(name, varied, result)]
     about = (
         f"Outputs of at most {options.max_tokens:,} tokens of {corpus.path} and their variants, seed {options.seed}; "
-        "scores 0 to 100, 95 % intervals"
+        "scores 0 to 100, 95% intervals"
     )
     document = {
         "about": about,
@@ -249,7 +249,7 @@ def _repeats(options: argparse.Namespace) -> Experiment:
     runs = [repeating.run_spread(each, temperatures[name]) for name, each in spreads.items()]
     about = (
         f"Outputs of at most {options.max_tokens:,} tokens of {corpus.path}, each asked {options.repeats} times at "
-        f"temperature {options.temperature:g}, seed {options.seed}; scores 0 to 100, 95 % intervals"
+        f"temperature {options.temperature:g}, seed {options.seed}; scores 0 to 100, 95% intervals"
     )
     document = {
         "about": about,

@@ -98,7 +98,7 @@ class Crossing:
     Attributes:
         at: input tokens; outputs that are longer pay off. None where the line does not rise, or is above zero already
             at length 0.
-        interval: of 95 %; None where some of the drawn lines do not cross, or below five captures.
+        interval: of 95%; None where some of the drawn lines do not cross, or below five captures.
         per_token: slope of the line, saved for each token of length. fixed: its value at length 0.
 
     """

@@ -129,7 +129,7 @@ def lengths(found: Sequence[Stretched]) -> StressPicture:
         if each.tokens is not None and each.score is not None
     ]
     title, measure = "Score in longer outputs", "mean case score"
-    about = f"The same questions; the dashed line is at {KEPT:.0f} % of the score in the shortest outputs."
+    about = f"The same questions; the dashed line is at {KEPT:.0f}% of the score in the shortest outputs."
     columns = {"scenario": "scenario", "label": "length", "tokens": "tokens", "value": measure}
     return StressPicture(ChartShape.LENGTH, title, about, measure, rows, columns | _INTERVAL)
 

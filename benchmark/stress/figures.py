@@ -13,7 +13,7 @@ Values = Mapping[str, tuple[float, tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval, in the units of its values; None below five captures."""
+    """A figure with its 95% interval, in the units of its values; None below five captures."""
 
     value: float
     interval: Interval | None

@@ -144,7 +144,7 @@ def withstood_row(found: Withstood, skipped: Mapping[str, int]) -> list[str]:
     shares = (found.obeyed, found.leaked, found.unusable, found.right)
     return [
         *(found.scenario, found.kind, str(found.cases), _skipped(skipped, found.kind)),
-        *(estimate_text(share, suffix=" %") for share in shares),
+        *(estimate_text(share, suffix="%") for share in shares),
         estimate_text(found.score),
         estimate_text(found.score_gain, signed=True),
     ]

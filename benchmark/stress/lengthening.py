@@ -253,7 +253,7 @@ def _share(first: Values, now: Values) -> Estimate | None:
 
 
 def kept_text(found: Sequence[Stretched]) -> str:
-    """Return up to which length a scenario keeps 90 % of its score, and where a loss is significant, in a line."""
+    """Return up to which length a scenario keeps 90% of its score, and where a loss is significant, in a line."""
     name, shortest = found[0].scenario, found[0]
     if shortest.score is None or not shortest.score.value:
         return f"{name}: scores 0 on the shortest inputs"
@@ -264,12 +264,12 @@ def kept_text(found: Sequence[Stretched]) -> str:
         best = each
     end = " (the longest asked)" if best is found[-1] else ""
     tokens = 0.0 if best.tokens is None else best.tokens.value
-    told = f"keeps {KEPT:.0f} % of its score up to {tokens:,.0f} tokens, {best.times} times the needed lines{end}"
+    told = f"keeps {KEPT:.0f}% of its score up to {tokens:,.0f} tokens, {best.times} times the needed lines{end}"
     return f"{name}: {told}; {_loss_text(found)}"
 
 
 def _loss_text(found: Sequence[Stretched]) -> str:
-    """Return the lengths at which the whole interval of the share lies below 100 %."""
+    """Return the lengths at which the whole interval of the share lies below 100%."""
     losses = [
         each.times
         for each in found
@@ -299,7 +299,7 @@ def stretched_row(found: Stretched) -> list[str]:
     return [
         *(found.scenario, kind_of(found.times), estimate_text(found.tokens, 0), str(found.cases)),
         estimate_text(found.score),
-        estimate_text(found.share, suffix=" %"),
-        estimate_text(found.anchors_kept, suffix=" %"),
+        estimate_text(found.share, suffix="%"),
+        estimate_text(found.anchors_kept, suffix="%"),
         estimate_text(found.seconds, 2),
     ]

@@ -285,6 +285,6 @@ def shaken_row(found: Shaken, skipped: Mapping[str, int]) -> list[str]:
     return [
         *(found.scenario, found.change, str(found.cases), str(skipped.get(found.change, 0))),
         *(estimate_text(found.score), estimate_text(found.score_gain, signed=True)),
-        *(estimate_text(found.anchors_kept, suffix=" %"), estimate_text(found.anchors_gain, signed=True)),
+        *(estimate_text(found.anchors_kept, suffix="%"), estimate_text(found.anchors_gain, signed=True)),
         *(estimate_text(found.seconds, 2), estimate_text(found.seconds_gain, 2, signed=True)),
     ]

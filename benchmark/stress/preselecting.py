@@ -124,7 +124,7 @@ def _kept(case: Answered) -> float:
 
 def reading_row(each: Reading) -> list[str]:
     """Return the row of a budget without a model."""
-    left = estimate_text(each.anchors_left, suffix=" %")
+    left = estimate_text(each.anchors_left, suffix="%")
     return ["(no model)", budget_text(each), estimate_text(each.tokens, 0), left, *["-"] * (len(TITLES) - 4)]
 
 
@@ -135,8 +135,8 @@ def asked_row(each: Asked) -> list[str]:
         each.scenario,
         budget_text(read),
         estimate_text(read.tokens, 0),
-        estimate_text(read.anchors_left, suffix=" %"),
-        estimate_text(each.anchors_kept, suffix=" %"),
+        estimate_text(read.anchors_left, suffix="%"),
+        estimate_text(each.anchors_kept, suffix="%"),
         estimate_text(each.score),
         estimate_text(each.score_gain, signed=True),
         estimate_text(each.seconds, 2),

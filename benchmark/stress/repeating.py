@@ -102,10 +102,10 @@ class RunSpread:
 
     Attributes:
         temperature: 0 where the scenario cannot sample.
-        score: mean over all repeats, and where one more run would lie with 95 % probability.
+        score: mean over all repeats, and where one more run would lie with 95% probability.
         lowest, highest: mean score of a repeat.
         deviation: standard deviation of the mean score of a run.
-        apart: two runs differ by more than that with 5 % probability.
+        apart: two runs differ by more than that with 5% probability.
 
     """
 
@@ -272,7 +272,7 @@ def spread_text(found: RunSpread, repeats: int) -> str:
         return f"{found.scenario}: cannot sample; asked {repeats} times as it is; mean scores {_range_text(found)}"
     runs = f"at temperature {found.temperature:g}, mean scores {_range_text(found)} in {repeats} runs"
     more = f"one more run would score {estimate_text(found.score)}"
-    return f"{found.scenario}: {runs}; {more}; two runs differ by up to {found.apart:.1f} points (95 %)"
+    return f"{found.scenario}: {runs}; {more}; two runs differ by up to {found.apart:.1f} points (95%)"
 
 
 def _range_text(found: RunSpread) -> str:
@@ -290,7 +290,7 @@ def figures_row(found: RepeatFigures) -> list[str]:
     return [
         *(found.scenario, found.answers, str(found.cases)),
         *(estimate_text(found.score), estimate_text(found.score_gain, signed=True), estimate_text(found.spread)),
-        *(estimate_text(found.right, suffix=" %"), estimate_text(found.right_flips, suffix=" %")),
-        *(estimate_text(found.usable, suffix=" %"), estimate_text(found.usable_flips, suffix=" %")),
+        *(estimate_text(found.right, suffix="%"), estimate_text(found.right_flips, suffix="%")),
+        *(estimate_text(found.usable, suffix="%"), estimate_text(found.usable_flips, suffix="%")),
         estimate_text(found.seconds, 2),
     ]

@@ -216,8 +216,8 @@ def followed_row(found: VariantFollowed, skipped: Mapping[str, int]) -> list[str
     return [
         *(found.scenario, found.variant, str(found.cases), _skipped(skipped, found.variant)),
         *(estimate_text(found.score), estimate_text(found.score_gain, signed=True)),
-        *(estimate_text(found.anchors_kept, suffix=" %"), estimate_text(found.anchors_gain, signed=True)),
-        estimate_text(found.old_names, suffix=" %"),
+        *(estimate_text(found.anchors_kept, suffix="%"), estimate_text(found.anchors_gain, signed=True)),
+        estimate_text(found.old_names, suffix="%"),
     ]
 
 

@@ -97,7 +97,7 @@ def _spread(values: Sequence[float], clusters: Clusters) -> Spread:
 def _warnings(spread: Spread | None, count: int, unscored: float) -> Iterator[RiskSign]:
     """Yield the signs of risk, that rows are left out, and that a sample is small."""
     if unscored >= MANY_UNSCORED:
-        text = f"{100 * unscored:.0f} % of the rows are unscored: the figures are those of the others"
+        text = f"{100 * unscored:.0f}% of the rows are unscored: the figures are those of the others"
         yield RiskSign(figure="unscored_share", value=unscored, threshold=MANY_UNSCORED, text=text)
     if spread is not None:
         if spread.mean < LOW_MEAN:

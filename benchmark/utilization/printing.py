@@ -60,7 +60,7 @@ def headline(found: Utilization) -> str:
     parts = [f"verdicts by {one_line(found.verdicts_by)}", ranks]
     if found.unscored:
         verdicts = [verdict.relevant for row in found.rows for verdict in row.verdicts]
-        rows = f"{100 * found.unscored_share:.0f} % of rows unscored ({found.unscored} of {len(found.rows)})"
+        rows = f"{100 * found.unscored_share:.0f}% of rows unscored ({found.unscored} of {len(found.rows)})"
         parts.append(f"{rows}, {verdicts.count(None)} of {len(verdicts)} chunks")
     if found.undefined and found.spread is not None:
         parts.append(
@@ -78,7 +78,7 @@ def figure_rows(found: Utilization) -> list[tuple[str, str]]:
         low_high = spread.interval and f"{spread.interval[0]:.3f} to {spread.interval[1]:.3f}"
         rows += [
             ("mean", f"{spread.mean:.3f}"),
-            ("95 % interval", low_high or _NOTHING),
+            ("95% interval", low_high or _NOTHING),
             ("median", f"{spread.median:.3f}"),
             ("min", f"{spread.lowest:.3f}"),
             ("max", f"{spread.highest:.3f}"),

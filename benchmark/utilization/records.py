@@ -83,7 +83,7 @@ class Spread(WithIntervals, frozen=True):
 
     Attributes:
         deviation: the standard deviation of the sample (n - 1); None for a single value.
-        interval: of the mean, 95 %, by bootstrap; rows over the same chunks are drawn together. None for fewer than
+        interval: of the mean, 95%, by bootstrap; rows over the same chunks are drawn together. None for fewer than
             five sets of chunks.
 
     """

@@ -90,11 +90,11 @@ class Tail(ChartRow, frozen=True, kw_only=True):
 class Times(ChartRow, frozen=True, kw_only=True):
     """Percentiles of the generation time of a result, in seconds; `latency` as in `Point`."""
 
-    p5: Annotated[float, Meta(title="5 %")]
-    p25: Annotated[float, Meta(title="25 %")]
+    p5: Annotated[float, Meta(title="5%")]
+    p25: Annotated[float, Meta(title="25%")]
     p50: Annotated[float, Meta(title="median")]
-    p75: Annotated[float, Meta(title="75 %")]
-    p95: Annotated[float, Meta(title="95 %")]
+    p75: Annotated[float, Meta(title="75%")]
+    p95: Annotated[float, Meta(title="95%")]
     latency: str
 
 

@@ -15,7 +15,7 @@ class PageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PageInterval(PageRecord, frozen=True, kw_only=True):
-    """A 95 % interval, in the units of its figure."""
+    """A 95% interval, in the units of its figure."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class FigureInfo(PageRecord, frozen=True, kw_only=True):
     """How a figure of a result is called and written; see `benchmark.analysis.leaderboard.Figure` and `Form`.
 
     Attributes:
-        rounds_down: it is a share of cases: 279 of 280 are not 100 %.
+        rounds_down: it is a share of cases: 279 of 280 are not 100%.
         doubted_by: the flag that makes it doubtful.
         needs_all: it is measured from a baseline on the result's own cases, so that it says nothing of a run that is
             not complete beside others that are.

@@ -103,7 +103,7 @@ def equal_runs(
 
 
 def by_chance(runs: int) -> float:
-    """Return how far a share of 95 % (or 5 %) may lie off in so many runs: three standard deviations."""
+    """Return how far a share of 95% (or 5%) may lie off in so many runs: three standard deviations."""
     return float(3 * (0.95 * 0.05 / runs) ** 0.5)
 
 
@@ -144,7 +144,7 @@ def test_the_interval_covers_the_truth(correlation: float, captures: Clusters) -
                 interval = interval_of(bootstrap_final_scores(*run, clusters), clusters)
                 assert interval is not None
                 covered[drawn][shape] += interval.low <= truth <= interval.high
-    print(f"correlation {correlation}: 95 % intervals cover the truth in {covered}, each of {RUNS} runs")
+    print(f"correlation {correlation}: 95% intervals cover the truth in {covered}, each of {RUNS} runs")
     for shape, count in covered["captures"].items():
         assert abs(count / RUNS - 0.95) <= by_chance(RUNS), shape
     shares = {drawn: sum(counts.values()) / (RUNS * len(SHAPES)) for drawn, counts in covered.items()}

@@ -30,7 +30,7 @@ def card(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> str:
         f"inputs of {LONG_TOKENS:,} to {MAX_TOKENS:,} tokens (SmolLM2's)": f"{long}",
         "prose cases with statements": f"{sum(bool(case.statements) for case in prose)} of {len(prose)}",
         "captures, of tools and subcommands": f"{_captures(cases)} of {len({case.capture.tool for case in cases})}",
-        "cases on real captures": f"{100 * real / len(cases):.0f} %",
+        "cases on real captures": f"{100 * real / len(cases):.0f}%",
     }
     order = [str(difficulty) for difficulty in Difficulty]
     difficulties = Counter(str(case.difficulty) for case in cases)
@@ -75,7 +75,7 @@ def _captures(cases: Sequence[Case]) -> int:
 
 
 def _share(cases: Sequence[Case], tools: frozenset[str]) -> str:
-    return f"{100 * sum(case.capture.tool in tools for case in cases) / len(cases):.0f} %"
+    return f"{100 * sum(case.capture.tool in tools for case in cases) / len(cases):.0f}%"
 
 
 def _tagged(cases: Sequence[Case], tag: str) -> int:

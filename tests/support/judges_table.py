@@ -42,7 +42,7 @@ def judges_table() -> str:
     rows = [[JUDGES[name], str(found.answers), *_cells(found)] for name, found in shipped_calibrations().items()]
     table = markdown_table(["judge", "answers", *LABELLED], rows)
     told = (
-        "Quadratically weighted kappa \\[95 %\\]. ≥: lower bound only; in parentheses: not to be used; the others may "
+        "Quadratically weighted kappa \\[95%\\]. ≥: lower bound only; in parentheses: not to be used; the others may "
         "be used."
     )
     return f"{told}\n\n{table}"

@@ -15,7 +15,7 @@ from ctxsift.intents import Intent
 
 _HEAD = (
     "model",
-    "recovered [95 %]",
+    "recovered [95%]",
     "quality core",
     "accepted/soft/rejected",
     "failures",

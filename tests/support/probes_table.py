@@ -122,7 +122,7 @@ def answered_table(board: AnsweredBoard) -> str:
     header = ["method", "answered", "kept", "kept, not said", "lost, said", "abstains", "wrong", "published overall"]
     sessions = len({asked.session for asked in board.answering.methods[0].asked})
     told = f"{board.said.asked} questions about {sessions} sessions under each method. "
-    told += "Scores: 0 to 5; brackets: 95 % intervals."
+    told += "Scores: 0 to 5; brackets: 95% intervals."
     return f"{told}\n\n{markdown_table(header, rows)}"
 
 

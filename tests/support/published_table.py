@@ -56,7 +56,7 @@ def published_texts() -> dict[str, str]:
 def components_table(board: Leaderboard, questions: dict[str, Question]) -> str:
     """Return a row a result, the highest quality core first: rank, core with interval, means of the components."""
     (whole,) = parts_of(board, questions, None)
-    head = ["rank", "result", "quality core [95 %]", *(component.name for component in COMPONENTS)]
+    head = ["rank", "result", "quality core [95%]", *(component.name for component in COMPONENTS)]
     head += ["accepted/soft/rejected", "no answer", "s/case"]
     rows = []
     for row, placed in sorted(zip(board.rows, whole.placed, strict=True), key=lambda each: -(each[1].core or 0.0)):

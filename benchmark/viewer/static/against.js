@@ -38,7 +38,7 @@ function againstColumn(base, pairs) {
   return {
     key: "against",
     title: "against",
-    hint: `quality core less that of ${base.label}, on the cases they share; 95 % interval and verdict`,
+    hint: `quality core less that of ${base.label}, on the cases they share; 95% interval and verdict`,
     kind: "number",
     value: (row) => (row.key === base.key ? 0 : ranked(pairOf(row))?.gain),
     cell: (row) => html`<${Against} row=${row} base=${base} pair=${pairOf(row)} />`,

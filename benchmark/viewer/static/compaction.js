@@ -81,7 +81,7 @@ function columnsOf(board, types, chosen) {
     {
       key: "score",
       title: "score",
-      hint: "0 to 5: how much of the right answers the context still says; in brackets, the 95 % interval",
+      hint: "0 to 5: how much of the right answers the context still says; in brackets, the 95% interval",
       kind: "number",
       value: ({ score }) => score.value,
       cell: ({ score }) =>
@@ -130,7 +130,7 @@ function Methods({ pack, board, query }) {
   const sort = query.sort ?? "";
   const budgets = [...new Set(board.rows.map(({ budget }) => budget))];
   return html`<section class="picture"><h2>Score against tokens left</h2>
-      <p>0 to 5, with 95 % intervals; further up and to the left is better. ■ no token limit, ● with a limit,
+      <p>0 to 5, with 95% intervals; further up and to the left is better. ■ no token limit, ● with a limit,
         hollow: simple controls. Dashed: the right answers themselves, and all steps.</p>
       <${ScoreByTokens} rows=${board.rows} />
     </section>

@@ -63,7 +63,7 @@ function columnsOf([top, ...others]) {
     {
       key: "gain",
       title: `against ${top.quantization}`,
-      hint: "quality core minus that of the biggest, on the same cases, with its 95 % interval",
+      hint: "quality core minus that of the biggest, on the same cases, with its 95% interval",
       kind: "number",
       value: ({ gain }) => gain,
       cell: (rung) =>
@@ -87,7 +87,7 @@ function columnsOf([top, ...others]) {
     {
       key: "core",
       title: "quality core",
-      hint: "0 to 100: 80 % mean and 20 % 10th percentile of the case scores",
+      hint: "0 to 100: 80% mean and 20% 10th percentile of the case scores",
       kind: "number",
       value: ({ score }) => score,
       cell: ({ score, interval: range }) =>

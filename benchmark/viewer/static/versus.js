@@ -108,7 +108,7 @@ function Against({ pair, base, other, letter }) {
   const left = pair.only_a + pair.only_b;
   const rows = (/** @type {PairFigure[]} */ figures) =>
     figures.map((figure) => html`<${Difference} figure=${figure} />`);
-  const numbers = ["cases", "A", letter, `${letter} − A`, "95 % interval", "p"];
+  const numbers = ["cases", "A", letter, `${letter} − A`, "95% interval", "p"];
   if (pair.no_verdict) {
     return html`<section class="card">
       <h2>${letter} against A</h2>

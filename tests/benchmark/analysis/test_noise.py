@@ -212,12 +212,12 @@ def pair(run: Result, tmp_path: Path) -> list[str]:
 def test_the_command_says_what_a_verdict_on_speed_needs(pair: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare.main(["--same", *pair]) == 0
     shown = capsys.readouterr().out
-    assert "93.8 %" in shown
+    assert "93.8%" in shown
     assert "a verdict on speed needs a difference above " in shown
     assert compare.main(["--same", *pair, "--markdown"]) == 0
     text = capsys.readouterr().out
     assert "two runs of one identity" in text
-    assert "| equal answers | 93.8 % |" in text
+    assert "| equal answers | 93.8% |" in text
     assert compare.main(["--same", *pair, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["equal_answers"] == pytest.approx(1 - 1 / CASES)

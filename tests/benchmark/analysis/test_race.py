@@ -58,7 +58,7 @@ def test_the_capital_of_a_tie_seldom_grows() -> None:
         generator = np.random.default_rng(seed)
         scores = np.stack([generator.permutation(np.linspace(0, 1, CASES)) for _ in range(4)])
         claims += bool((when_sure(scores, RaceRules(2)).as_good <= CASES).any())
-    # 12 directions, of which each may be claimed with a probability of 5 % / 4.
+    # 12 directions, of which each may be claimed with a probability of 5% / 4.
     assert claims / 200 <= 12 * ERROR / 4
 
 

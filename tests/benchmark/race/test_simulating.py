@@ -71,7 +71,7 @@ def test_means_are_what_was_asked_for(board: RaceBoard) -> None:
 def test_near_ties_are_seldom_decided_wrongly(shuffled: Shuffled) -> None:
     found = list(mistakes(shuffled, runs=20, seed=0))
     assert {(each.tolerance, each.gap) for each in found} >= {(0.0, 0.0), (2.0, 1.0), (2.0, 2.01)}
-    # 5 % of 20 runs.
+    # 5% of 20 runs.
     assert all(each.wrong <= (1 if each.gap > each.tolerance else 0) for each in found)
 
 

@@ -62,7 +62,7 @@ def test_it_finds_the_best_and_asks_less(work: Path, runner_in: Run) -> None:
     asked = {name: int(row[0].partition("/")[0]) for name, row in rows.items()}
     assert all(8 <= count < CASES for count in asked.values())
     sentence = done.stdout.splitlines()[-1]
-    assert sentence.startswith("the best 2 by mean case score of all cases, with 95 % confidence: best, second; ")
+    assert sentence.startswith("the best 2 by mean case score of all cases, with 95% confidence: best, second; ")
     assert f"{sum(asked.values())} of {5 * CASES} answers" in sentence
     for result in find_results([work / "results"]):
         run = result.record.run

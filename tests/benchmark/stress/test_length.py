@@ -83,7 +83,7 @@ def stretched(times: int, score: float, share: float | None) -> Stretched:
 )
 def test_the_longest_input_at_which_the_score_holds(shares: list[float], told: str) -> None:
     found = [stretched(1, 80, None), *(stretched(2**n, 0.8 * share, share) for n, share in enumerate(shares, 1))]
-    assert kept_text(found) == f"model: keeps 90 % of its score {told}; no loss is significant"
+    assert kept_text(found) == f"model: keeps 90% of its score {told}; no loss is significant"
 
 
 def test_a_loss_is_significant_where_its_whole_interval_is_one() -> None:
@@ -117,7 +117,7 @@ def test_a_model_that_loses_at_length(folder: Path, capsys: pytest.CaptureFixtur
     assert last["share"]["value"] == pytest.approx(last["score"]["value"])
     assert first["share"] is None
     assert last["tokens"]["value"] == pytest.approx(4 * first["tokens"]["value"], rel=0.2)
-    assert "model: keeps 90 % of its score up to" in capsys.readouterr().out
+    assert "model: keeps 90% of its score up to" in capsys.readouterr().out
 
 
 def test_other_lengths_have_a_dataset_of_their_own(folder: Path) -> None:

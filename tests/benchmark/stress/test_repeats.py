@@ -182,5 +182,5 @@ def test_how_far_runs_lie_apart_is_worked_out_by_hand() -> None:
     assert found.apart == pytest.approx(27.718, abs=1e-3)
     assert spread_text(found, 2) == (
         "model: at temperature 0.7, mean scores 55.0 to 75.0 in 2 runs; "
-        "one more run would score 65.0 [41.0, 89.0]; two runs differ by up to 27.7 points (95 %)"
+        "one more run would score 65.0 [41.0, 89.0]; two runs differ by up to 27.7 points (95%)"
     )

@@ -195,6 +195,6 @@ def test_too_few_answers_have_no_curve(ran: Path) -> None:
 
 def test_figures_are_written_with_their_intervals() -> None:
     assert estimate_text(Estimate(1234.5, Interval(-1.0, 2.0)), 1, signed=True) == "+1,234.5 [-1.0, +2.0]"
-    assert estimate_text(Estimate(7.0, None), 0, suffix=" %") == "7 %"
+    assert estimate_text(Estimate(7.0, None), 0, suffix="%") == "7%"
     assert estimate_text(None) == "-"
     assert breaking_even.TITLES[0] == "result"

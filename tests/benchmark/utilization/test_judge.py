@@ -415,9 +415,9 @@ def test_a_large_share_of_unscored_rows_is_told_and_no_pass(tmp_path: Path, caps
     command = [str(path), *script(tmp_path, answers=ANSWERS, default="no idea")]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    headline = "verdicts by judge scripted (version 2), all ranks, 20 % of rows unscored (1 of 5), 1 of 7 chunks"
+    headline = "verdicts by judge scripted (version 2), all ranks, 20% of rows unscored (1 of 5), 1 of 7 chunks"
     assert headline in printed
-    assert "warning: 20 % of the rows are unscored: the figures are those of the others" in printed
+    assert "warning: 20% of the rows are unscored: the figures are those of the others" in printed
     assert main([*command, "--json"]) == 0
     assert figures(capsys)["unscored_share"] == 0.2
     told = "failed: 1 of 5 rows are unscored, 0.2 of all or more (--fail-unscored)\n"
