@@ -21,16 +21,17 @@ def card(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> str:
     long = sum(count_tokens(case.raw_input) >= LONG_TOKENS for case in cases)
     real = sum(case.capture.origin == Origin.CAPTURED for case in cases)
     rows = {
-        "question, words: median, longest": f"{median(words):.0f}, {max(words)}",
+        "words in a question: median, maximum": f"{median(words):.0f}, {max(words)}",
         f"questions of at most {SHORT_WORDS} words": f"{sum(count <= SHORT_WORDS for count in words)}",
-        "cases on what agents run all day": _share(cases, EVERYDAY),
-        "cases on the long tail": _share(cases, LONG_TAIL),
-        "negatives: the right answer is that there is nothing": f"{_tagged(cases, NEGATIVE)}",
+        "cases about tools in everyday use": _share(cases, EVERYDAY),
+        "cases about rare tools": _share(cases, LONG_TAIL),
+        "negatives (there is nothing to report)": f"{_tagged(cases, NEGATIVE)}",
         "hostile cases (tag `hostile`)": f"{_tagged(cases, HOSTILE)}",
         f"inputs of {LONG_TOKENS:,} to {MAX_TOKENS:,} tokens (SmolLM2's)": f"{long}",
         "prose cases with statements": f"{sum(bool(case.statements) for case in prose)} of {len(prose)}",
-        "captures, of tools and subcommands": f"{_captures(cases)} of {len({case.capture.tool for case in cases})}",
-        "cases on real captures": f"{100 * real / len(cases):.0f}%",
+        "captures": f"{_captures(cases)}",
+        "tools and subcommands in them": f"{len({case.capture.tool for case in cases})}",
+        "cases with output from real tools": f"{100 * real / len(cases):.0f}%",
     }
     order = [str(difficulty) for difficulty in Difficulty]
     difficulties = Counter(str(case.difficulty) for case in cases)
