@@ -126,7 +126,7 @@ def lengthening(
 
 
 def kind_of(times: int) -> str:
-    """Return the length in words."""
+    """Return what cases of a length are called in files."""
     return f"{times} times"
 
 
@@ -264,7 +264,8 @@ def kept_text(found: Sequence[Stretched]) -> str:
         best = each
     end = " (the longest asked)" if best is found[-1] else ""
     tokens = 0.0 if best.tokens is None else best.tokens.value
-    told = f"keeps {KEPT:.0f}% of its score up to {tokens:,.0f} tokens, {best.times} times the needed lines{end}"
+    length = "the needed lines alone" if best.times == 1 else f"{best.times} times the needed lines"
+    told = f"keeps {KEPT:.0f}% of its score up to {tokens:,.0f} tokens, {length}{end}"
     return f"{name}: {told}; {_loss_text(found)}"
 
 
@@ -289,7 +290,7 @@ def made_rows(made: Lengthening) -> list[list[str]]:
         tokens = {
             each.base: (float(tokens_in(each.case.raw_input)), ("capture", each.case.capture.name)) for each in own
         }
-        told = [kind_of(times), estimate_text(estimate(tokens), 0), str(counts[kind_of(times)])]
+        told = [f"{times}x", estimate_text(estimate(tokens), 0), str(counts[kind_of(times)])]
         rows.append(["(no model)", *told, *["-"] * (len(TITLES) - 4)])
     return rows
 
@@ -297,7 +298,7 @@ def made_rows(made: Lengthening) -> list[list[str]]:
 def stretched_row(found: Stretched) -> list[str]:
     """Return the row of a scenario at one length."""
     return [
-        *(found.scenario, kind_of(found.times), estimate_text(found.tokens, 0), str(found.cases)),
+        *(found.scenario, f"{found.times}x", estimate_text(found.tokens, 0), str(found.cases)),
         estimate_text(found.score),
         estimate_text(found.share, suffix="%"),
         estimate_text(found.anchors_kept, suffix="%"),

@@ -1,6 +1,6 @@
 // Made from the records of benchmark.viewer: python -m tests.benchmark.viewer.page_types
 
-/** A 95 % interval, in the units of its figure. */
+/** A 95% interval, in the units of its figure. */
 export interface PageInterval {
   low: number;
   high: number;

@@ -77,7 +77,7 @@ def stretched(times: int, score: float, share: float | None) -> Stretched:
     ("shares", "told"),
     [
         ([95, 91, 40], "up to 800 tokens, 4 times the needed lines"),
-        ([40, 95, 95], "up to 200 tokens, 1 times the needed lines"),
+        ([40, 95, 95], "up to 200 tokens, the needed lines alone"),
         ([95, 91, 90], "up to 1,600 tokens, 8 times the needed lines (the longest asked)"),
     ],
 )
@@ -92,7 +92,7 @@ def test_a_loss_is_significant_where_its_whole_interval_is_one() -> None:
         stretched(1, 80, None),
         *(dataclasses.replace(stretched(2, 80, 1), share=share, times=2**n) for n, share in enumerate(shares, 1)),
     ]
-    assert kept_text(found).endswith("1 times the needed lines; significant loss at 4, 8 times")
+    assert kept_text(found).endswith("the needed lines alone; significant loss at 4, 8 times")
 
 
 def test_a_model_that_loses_at_length(folder: Path, capsys: pytest.CaptureFixture[str], made: Lengthening) -> None:
@@ -136,7 +136,7 @@ def test_other_lengths_have_a_dataset_of_their_own(folder: Path) -> None:
 def test_without_a_scenario_the_lengths_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["length", *SMALL, "--output-dir", "out", "--times", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "2 times" in printed
+    assert "2x" in printed
     assert "(no model)" in printed
     with pytest.raises(SystemExit) as left:
         main(["length", *SMALL, "--times", "101"])
