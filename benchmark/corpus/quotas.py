@@ -146,4 +146,4 @@ def _of_tiers(cases: Sequence[Case], tokens: Sequence[int]) -> Iterator[Quota]:
     yield Quota("easy tier: longest question, words", max((n for n, _ in easy), default=0), None, EASY_WORDS)
     yield Quota("easy tier: longest input, tokens", max((n for _, n in easy), default=0), None, EASY_TOKENS)
     yield Quota("cases on everyday output, %", _percent(case.capture.tool in EVERYDAY for case in cases), 60)
-    yield Quota("cases on the long tail, %", _percent(case.capture.tool in LONG_TAIL for case in cases), None, 15)
+    yield Quota("cases on rare output, %", _percent(case.capture.tool in LONG_TAIL for case in cases), None, 15)

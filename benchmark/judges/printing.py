@@ -50,7 +50,7 @@ def _headline(calibration: Calibration) -> str:
     judged = calibration.judged
     if judged is not None and judged < calibration.answers:
         told += f", of which it judges {judged:,}"
-    return f"{told}; of {form_text(SHARE, calibration.unread)} of these no reply could be read"
+    return f"{told}; {form_text(SHARE, calibration.unread)} of the replies could not be read"
 
 
 def told_of(found: CalibratedCriterion) -> str:

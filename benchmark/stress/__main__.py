@@ -151,7 +151,7 @@ def _noise(options: argparse.Namespace) -> Experiment:
         each for name, result in _asked(options, data, embedder) for each in noising.shaken(name, made.cases, result)
     ]
     about = (
-        f"Harmless changes of outputs of at most {options.max_tokens:,} tokens of {corpus.path}, seed {options.seed}; "
+        f"Harmless changes to outputs of up to {options.max_tokens:,} tokens from {corpus.path}, seed {options.seed}; "
         "scores 0 to 100, 95% intervals"
     )
     document = {

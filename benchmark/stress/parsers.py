@@ -84,7 +84,7 @@ examples:
   python -m benchmark.stress repeats --scenario cpu-qwen2.5-coder-0.5b-q4_k_m --repeats 10 --temperature 1
 
 Each case is asked once with greedy decoding, and N times at the temperature, with the seeds 1 to N. A scenario that
-cannot sample, such as a baseline or a program, is asked equally often.
+cannot sample, such as a baseline or a program, is asked the same number of times.
 """
 
 

@@ -30,7 +30,7 @@ TITLES = (
     *("scenario", "case", "cases", "skipped", "score", "difference"),
     *("anchors kept", "anchors gained", "old names"),
 )
-AS_IT_IS = "as it is"
+AS_IT_IS = "unchanged"
 ALL = "all variants"
 _PERCENT = 100.0
 

@@ -32,7 +32,7 @@ OPTION, RULES = "--judge", "rules"
 ROLE = Role(
     OPTION,
     {RULES: "words and meanings that answer and chunk share; no model (the default)"},
-    "the replies of a judge that --replies has kept; nobody is asked",
+    "the replies of a judge that --replies has stored; no judge is called",
 )
 # A verdict and a sentence.
 _LIMITS = Limits(128)

@@ -132,7 +132,7 @@ def _print_step(console: Console, step: Step, *, whole: bool) -> None:
     marks = [str(step.step_id), str(step.source), step.timestamp or "", step.model or ""]
     marks += [str(step.ending)] if step.ending is not StepEnding.COMPLETE else []
     marks += ["copied"] if step.copied else []
-    marks += ["taken back"] if step.taken_back else []
+    marks += ["undone"] if step.taken_back else []
     console.print()
     console.print(plain_text(one_line(" · ".join(mark for mark in marks if mark)), _STYLES[step.source]))
 
@@ -203,7 +203,7 @@ def _about_steps(figures: Figures) -> Iterator[str]:
         yield f"{figures.copied:,} copied from the session that this one branched from"
     if figures.taken_back:
         branches = f"{figures.branches:,} branch{'es' if figures.branches > 1 else ''}"
-        yield f"{figures.taken_back:,} taken back, in {branches} that were left for an earlier step"
+        yield f"{figures.taken_back:,} undone, in {branches} that the user left for an earlier step"
 
 
 def _rows(figures: Figures, redacted: Counter[str]) -> Iterator[tuple[str, str]]:

@@ -120,8 +120,8 @@ def _rows(found: Stats) -> list[tuple[str, str]]:
     import time
 
     if found.since is None:
-        return [("nothing was shortened yet", "")]
-    rate = f" ({found.read_again_rate:.0%} of the different ones)" if found.read_again_rate is not None else ""
+        return [("nothing has been shortened yet", "")]
+    rate = f" ({found.read_again_rate:.0%} of the different outputs)" if found.read_again_rate is not None else ""
     return [
         ("since", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(found.since))),
         ("shortened", f"{found.shortened:,} ({found.outputs:,} different)"),
@@ -130,6 +130,6 @@ def _rows(found: Stats) -> list[tuple[str, str]]:
             "  read again",
             f"{found.read_again:,}{rate}",
         ),
-        ("shown whole", f"{sum(found.whole.values()):,}"),
+        ("shown in full", f"{sum(found.whole.values()):,}"),
         *((f"  {why}", f"{number:,}") for why, number in found.whole.items()),
     ]

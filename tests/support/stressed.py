@@ -78,7 +78,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
         "skipped": {"variant 1": 3},
         "cases": [{"case_id": "a", "variant": "variant 1"}],
         "scenarios": [
-            VariantFollowed(ONE, "as it is", 5, figure(40), None, figure(50), None, None),
+            VariantFollowed(ONE, "unchanged", 5, figure(40), None, figure(50), None, None),
             VariantFollowed(ONE, "variant 1", 5, figure(38), figure(-2), figure(50), figure(0), figure(20)),
         ],
     },

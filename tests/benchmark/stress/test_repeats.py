@@ -136,7 +136,7 @@ def test_who_cannot_sample_has_no_spread(folder: Path, capsys: pytest.CaptureFix
         if each["answers"] == ALL:
             assert [each[name]["value"] for name in ("spread", "right_flips", "usable_flips", "score_gain")] == [0] * 4
     assert {run["scenario"]: run["temperature"] for run in document()["runs"]} == {"control-extractor": 0, "model": 0}
-    assert "control-extractor: cannot sample; asked 4 times as it is" in capsys.readouterr().out
+    assert "control-extractor: cannot sample; asked 4 times without a temperature" in capsys.readouterr().out
 
 
 def test_without_a_scenario_the_repeats_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
