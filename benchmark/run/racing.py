@@ -192,7 +192,7 @@ def raced_sentence(raced: Raced, rules: RaceRules) -> str:
     names = ", ".join(racer.plan.scenario.name for racer in raced.racers if racer.chosen)
     share = f"{raced.generations} of {raced.most} answers"
     if not raced.decided:
-        return f"not decided after {share}; ahead so far: {names or 'nobody'}"
+        return f"not decided after {share}; ahead so far: {names or 'none'}"
     sure = f"within {100 * rules.tolerance:g} points" if rules.tolerance else "of all cases"
     best = "the best" if rules.top == 1 else f"the best {rules.top}"
     return f"{best} by mean case score {sure}, with 95% confidence: {names}; {share}; p10 and latency are not raced"

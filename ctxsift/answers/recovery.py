@@ -51,17 +51,17 @@ _BLANK_HEAD = re.compile(r"\A(?:[ \t\r]*\n)+")
 # The steps by name, in the order in which they are tried.
 STEPS = {
     "reasoning_block": "reasoning and tool calls between the markers of a model family, and these markers",
-    "role_header": "what opens the model's turn or its final channel",
-    "invented_turn": "what follows the end of the answer: turns of other speakers, further turns by the model",
+    "role_header": "the header of the model's turn or of its final channel",
+    "invented_turn": "text after the end of the answer: turns of other speakers, further turns of the model",
     "control_token": "end markers and other control tokens",
-    "answer_box": "the markers of a box around the answer, and what is around the box",
+    "answer_box": "the markers of a box around the answer, and any text outside the box",
     "prompt_scaffold": "lines of our own prompt above or below the answer",
     "payload_intro": "an introduction, such as Here is the list:",
     "closing_chatter": "an offer below the answer, such as Let me know if ...",
     "answer_label": "a label, such as Final answer:, and the thought above it",
     "outer_fence": "one fence around the whole answer",
     "thought_prose": "paragraphs of thought above and below plain text or a value",
-    "around_payload": "what is around a payload that thought, a label, a fence or a box shows to be the answer",
+    "around_payload": "text around a payload that a label, a fence, a box or leaked thought marks as the answer",
     "blank_edge": "blank lines above, white space below",
 }
 # Those that take away thought; the others take away wrappers.
