@@ -42,14 +42,14 @@ class BrokenToy(Toy):
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """Return a folder with an installed package of methods: the toy of the page, and others."""
-    (toy,) = re.findall(r"<!-- held by \S*test_method_packages.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    """Return a folder with an installed package of methods: both examples of the page, and others."""
+    by_rules, toy = re.findall(r"<!-- held by \S*test_method_packages.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
     folder = tmp_path / "packages"
     information = folder / "toy-1.0.dist-info"
     information.mkdir(parents=True)
-    (folder / "toy.py").write_text(toy + PLAIN)
+    (folder / "toy.py").write_text(by_rules + toy + PLAIN)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
-    names = ("toy:Toy", "plain:Plain", "broken:Broken", "broken-toy:BrokenToy")
+    names = ("user-lines:UserLines", "toy:Toy", "plain:Plain", "broken:Broken", "broken-toy:BrokenToy")
     points = [f"{name} = toy:{kind}" for name, kind in (each.split(":") for each in names)]
     (information / "entry_points.txt").write_text("\n".join(("[ctxsift.compaction]", *points)) + "\n")
     return folder
@@ -141,6 +141,15 @@ def test_methods_that_cannot_be_used(packages: Path, method: str, with_model: bo
 def test_a_method_of_a_package_without_a_model(packages: Path) -> None:
     done = call(packages, "--method", "plain", "--json")
     assert (done.returncode, json.loads(done.stdout)["summary"]) == (0, "plain")
+
+
+def test_the_method_of_the_page_without_a_model(packages: Path) -> None:
+    done = call(packages, "--method", "user-lines+index", "--json")
+    assert done.returncode == 0, done.stderr
+    lines, _, index = json.loads(done.stdout)["summary"].partition("\n\n")
+    assert lines.splitlines()[0] == "Add discount codes to the checkout of the shop service."
+    assert lines.splitlines()[-1] == "Make the limit 25 percent, and set the limit to 25 in codes.toml, too."
+    assert index.startswith("## Files and commands")
 
 
 def listed(packages: Path, *options: str) -> subprocess.CompletedProcess[str]:
