@@ -56,6 +56,7 @@ DOCUMENTS = (
     ROOT / "README.md",
     ROOT / "docs" / "judging.md",
     ROOT / "docs" / "models.md",
+    ROOT / "docs" / "probes-measurement.md",
     ROOT / "docs" / "probes.md",
     PUBLISHED_PAGE,
     ROOT / "docs" / "runner.md",

@@ -20,7 +20,7 @@ def test_the_ends_of_the_scale_on_every_board() -> None:
         assert score["drop"] == 0
 
 
-# Bars that are missed, and stay in docs/probes.md until they are met.
+# Bars that are missed, and stay in docs/probes-measurement.md until they are met.
 MISSED: set[str] = set()
 
 
