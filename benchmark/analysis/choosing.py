@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from benchmark.analysis.comparison import Comparisons, beyond_chance, time_scale
-from benchmark.analysis.leaderboard import BoardRow, Leaderboard, build_leaderboard, may_be_best
+from benchmark.analysis.leaderboard import BoardRow, Flag, Leaderboard, build_leaderboard, may_be_best
 from benchmark.analysis.model_facts import ModelFacts, facts_of
 from benchmark.analysis.parts import cut_to
 from benchmark.record.read import StoredResult
@@ -142,7 +142,7 @@ class Option:
     Attributes:
         candidate: its place in the shortlist.
         smallest: places, least memory first; services and unknown memory are left out.
-        fastest: places, least time first; unknown times are left out.
+        fastest: places, least time first; unknown times are left out, and disturbed ones come last.
 
     """
 
@@ -262,7 +262,8 @@ def _option(place: int, alike: Sequence[int], candidates: Sequence[ModelCandidat
         if candidates[other].is_local and (size := candidates[other].memory_bytes) is not None
     }
     times = {other: time for other in alike if (time := candidates[other].seconds) is not None}
-    return Option(place, tuple(sorted(sizes, key=sizes.__getitem__)), tuple(sorted(times, key=times.__getitem__)))
+    fastest = sorted(times, key=lambda other: (Flag.DISTURBED in candidates[other].row.flags, times[other]))
+    return Option(place, tuple(sorted(sizes, key=sizes.__getitem__)), tuple(fastest))
 
 
 def _is_rival(result: StoredResult) -> bool:

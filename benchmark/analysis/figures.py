@@ -80,7 +80,8 @@ COVERAGE = Figure[Summary](
 RECOVERED = Figure[Summary](
     "score",
     "recovered",
-    "the final score, 0 to 100, after recovery, including latency, with its 95% interval",
+    "the final score, 0 to 100: the quality core of the recovered answers (without wrappers and leaked reasoning), "
+    "times a factor for latency",
     lambda s: s.final_score,
     interval=lambda s: wide(s.recovered.intervals.final_score) if s.recovered else None,
     of_reference=lambda r: r.score,
@@ -91,11 +92,17 @@ RAW = Figure[Summary](
     "the score before recovery",
     lambda s: s.raw_view.final_score if s.raw_view else None,
 )
-LIFT = Figure[Summary]("lift", "lift", "recovered minus raw", lambda s: s.lift, Form(signed=True))
+LIFT = Figure[Summary](
+    "lift",
+    "lift",
+    "recovered minus raw: what removing wrappers and leaked reasoning gains",
+    lambda s: s.lift,
+    Form(signed=True),
+)
 NORM = Figure[Summary](
     "norm",
     "norm",
-    "0 is the best baseline on the same cases, 100 is gold",
+    "recovered, on a scale where the best baseline on the same cases is 0 and gold is 100; includes latency",
     lambda s: s.standing.normalised_score if s.standing else None,
     of_reference=lambda r: r.normalised_score,
 )
@@ -127,7 +134,7 @@ PROSE = Figure[Summary](
 RIGHT = Figure[Summary](
     "right",
     "right",
-    "estimated share of the prose answers that are right; its interval contains the error of the scorer",
+    "estimated share of the prose answers that are right",
     lambda s: s.halves.right_share if s.halves else None,
     _SHARE,
     interval=lambda s: wide(s.halves.right_share_interval) if s.halves else None,

@@ -182,7 +182,7 @@ class Leaderboard:
 def build_leaderboards(
     results: Iterable[StoredResult], comparisons: Comparisons | None = None
 ) -> tuple[Leaderboard, ...]:
-    """Return a board for each corpus, scorer and selection of cases; that with most competitors first, then most cases.
+    """Return a board for each corpus, scorer and selection of cases: most cases first, the published layout last.
 
     What was asked or scored otherwise is not ranked together: a difference would not be the model's.
     """
@@ -195,9 +195,11 @@ def build_leaderboards(
     return tuple(sorted(boards, key=_size))
 
 
-def _size(board: Leaderboard) -> tuple[int, int, str]:
+def _size(board: Leaderboard) -> tuple[bool, int, int, str]:
+    first = board.rows[0]
     rivals = sum(_is_rival(row.result) for row in board.rows)
-    return -rivals, -max(row.summary.planned_count or 0 for row in board.rows), board.rows[0].label
+    cases = max(row.summary.planned_count or 0 for row in board.rows)
+    return first.result.record.run is None, -cases, -rivals, first.label
 
 
 def build_leaderboard(

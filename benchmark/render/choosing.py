@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmark.analysis.choosing import (
     ALL,
+    FEWEST_CASES,
     LOCAL,
     MEMORY,
     TIME,
@@ -68,7 +69,8 @@ class Sentences:
 def sentences_of(shelf: Shortlist) -> Sentences:
     """Return the texts of a shelf. Each reads well with any number in its places."""
     results = counted(len(shelf.candidates), "complete result")
-    within = f"The limits leave {_FITTING} of {results}."
+    cases = counted(shelf.case_count, "case")
+    within = f"On {cases}, the limits leave {_FITTING} of {results}."
     if shelf.floor is None:
         why = "The scores of the baselines on these cases are unknown; python -m benchmark.rescore computes them."
         beating = f"Baselines were not scored on these cases, so every result with a rank is considered ({_ABOVE})."
@@ -83,12 +85,12 @@ def sentences_of(shelf: Shortlist) -> Sentences:
             else f"None is significantly better than {floor}, which uses no model. Closest: {_CLOSEST}."
         )
     if shelf.floor and not shelf.has_enough:
-        why = f"These results contain only {counted(shelf.case_count, 'case')} of this use: too few to rely on."
+        why = f"That is too few cases to rely on: at least {FEWEST_CASES} are needed."
     return Sentences(
         chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need "
         "the least memory and the least time among those whose difference from 'best' may be chance.",
         none_above=f"Nothing is recommended. {within} {why}",
-        none_fits=f"Nothing is recommended. The limits leave none of {results}.",
+        none_fits=f"Nothing is recommended. On {cases}, the limits leave none of {results}.",
         unknown={name: _left_out(name) for name in (MEMORY, TIME)},
         services=f"A service needs no memory on this machine, so a limit of memory does not leave it out; "
         f"'without services' (in a terminal: {LOCAL!r}) does.",

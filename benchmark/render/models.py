@@ -11,6 +11,12 @@ from ctxsift.terminal import one_line
 NOT_KNOWN = "not known"
 # What a wide table has room for, and the rest.
 COLUMNS = ("quantization", "parameters", "file", "peak memory")
+HINTS = {
+    "quantization": "how the weights are stored: fewer bits make the file smaller, and sometimes the answers worse",
+    "parameters": "number of weights of the model",
+    "file": "size of the file of weights",
+    "peak memory": "most memory in use while the model answered, weights included",
+}
 TITLES = (*COLUMNS, "context", "base model", "licence", "engine")
 _GB, _MILLION, _BILLION = 1e9, 1e6, 1e9
 

@@ -269,7 +269,8 @@ def run_spread(spreads: Sequence[CaseSpread], temperature: float) -> RunSpread:
 def spread_text(found: RunSpread, repeats: int) -> str:
     """Return in a line where one more run of a scenario on the same cases would lie."""
     if not found.temperature:
-        return f"{found.scenario}: cannot sample; asked {repeats} times without a temperature; mean scores {_range_text(found)}"
+        told = f"cannot sample; asked {repeats} times without a temperature"
+        return f"{found.scenario}: {told}; mean scores {_range_text(found)}"
     runs = f"at temperature {found.temperature:g}, mean scores {_range_text(found)} in {repeats} runs"
     more = f"one more run would score {estimate_text(found.score)}"
     return f"{found.scenario}: {runs}; {more}; two runs differ by up to {found.apart:.1f} points (95%)"

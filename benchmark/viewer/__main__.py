@@ -261,6 +261,8 @@ def _why_unfinished(journal: Path) -> InputError:
         return InputError(str(journal), "the run has no result yet", hint)
     so_far = f"{run.answered} of {counted(run.planned, 'answer')}"
     problem = f" ({run.problem})" if run.problem else ""
+    if run.state is RunState.INTERRUPTED:
+        problem = " (its process ended without a message: it was killed, or the machine stopped)"
     is_running = run.state is RunState.RUNNING
     return InputError(
         str(journal),

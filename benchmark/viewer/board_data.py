@@ -68,8 +68,20 @@ _PLACE = re.compile(r"(?<![\w.~:/-])(?:/[^\s/,;:'\"]{1,255}){1,40}/([^\s/,;:'\"]
 _COVERED = (figures.ANSWERED, figures.PLANNED)
 _VERDICTS = (figures.ACCEPTED, figures.SOFT_ACCEPTED, figures.REJECTED)
 _DOUBTED = {figures.MEAN_TIME: board.Flag.DISTURBED, figures.P95_TIME: board.Flag.DISTURBED}
+# Words of the page that are neither columns nor marks.
+_TERMS = {
+    "case": "one output of a command, with one question about it; a model answers each case once",
+    "gold": "the reference answer to a case, checked by hand against the output",
+    "anchor": "a string that the answer must contain, such as a file name, a number or an error code",
+    "intent": "the kind of answer that a case asks for, e.g. summary, json or exact-lines",
+    "easy tier": "the 40 cases with the shortest outputs and the plainest questions; scores on them are higher",
+    "scorer": "the version of the scoring rules; only scores of one version can be compared",
+    "loop": "the model repeated itself, so generation was stopped",
+    "token limit": "the answer was cut off at the maximum number of tokens (see the result's Identity and environment)",
+}
 # The head of a result: figures, and those that stand below them.
 _TILES: dict[_Figure, tuple[_Figure, ...]] = {
+    figures.QUALITY_CORE: (),
     figures.RECOVERED: (),
     figures.RAW: (),
     figures.LIFT: (),
@@ -99,6 +111,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
             board.TIE_MARK: board.TIE_HINT,
             board.REFERENCE_MARK: board.REFERENCE_HINT,
             **_baseline_hints(gathered.boards),
+            **_TERMS,
             "ceiling": board.CEILING_HINT,
             "floor": board.FLOOR_HINT,
         },
@@ -111,6 +124,7 @@ def overview(gathered: Gathered, skipped: Sequence[InputError]) -> Overview:
         skipped=[_without_places(one_line(str(error))) for error in skipped],
         validity=validity_info(gathered),
         retention=[_retention(each, ids) for each in gathered.retention],
+        model_hints=models.HINTS,
         model_columns=[title for title in models.COLUMNS if any(title in _told(row.result) for row, _ in rows)],
         has_choosers=any(row.result.cases and not row.result.is_reference for row, _ in rows),
         probed=run_infos(gathered.probed),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 # Of a picture in a file, in pixels; the page draws at least as wide, or no names at all.
 _WIDTH, _HEIGHT, _PAD = 640.0, 420.0, 60.0
-_LETTER, _LINE, _MOST = 6.2, 14.0, 220.0
+_LETTER, _LINE, _MOST = 6.2, 14.0, 320.0
 # How far a name stands above its point, and how large that is.
 _ABOVE, _RADIUS = 13.0, 6.0
 

@@ -320,6 +320,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
     skipped: list[str]
     validity: ValidityInfo | None = None
     retention: list[RetentionInfo] = field(default_factory=list)
+    model_hints: dict[str, str] = {}
     model_columns: list[str] = field(default_factory=list)
     has_choosers: bool = False
     probed: list[ProbeRunInfo] = field(default_factory=list)

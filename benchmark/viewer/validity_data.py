@@ -37,7 +37,7 @@ def validity_info(gathered: Gathered) -> ValidityInfo | None:
     return ValidityInfo(
         scorer_version=one_line(validity.scorer_version),
         other_versions=_told(_versions(gathered) - {validity.scorer_version}),
-        figures=len(validity.figures),
+        figures=sum(figure.bar is not None for figure in validity.figures),
         missed=[f"{one_line(figure.measure)} ({_CASES[figure.half]})" for figure in validity.figures if not figure.met],
         worst_right=[_judged(answer) for answer in validity.worst_right],
         best_wrong=[_judged(answer) for answer in validity.best_wrong],

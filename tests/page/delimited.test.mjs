@@ -8,7 +8,11 @@ test("a table for other programs", () => {
     ['say "a", b', "62.1 [60.0, 64.1]", "−1.5"],
     ["x|y_z", "–", "+0.3"],
   ];
-  assert.equal(csvOf(rows), 'result,score,gain\n"say ""a"", b","62.1 [60.0, 64.1]",-1.5\nx|y_z,,+0.3\n');
+  // A figure with an interval takes three columns.
+  assert.equal(
+    csvOf(rows),
+    'result,score,score low,score high,gain\n"say ""a"", b",62.1,60.0,64.1,-1.5\nx|y_z,,,,+0.3\n',
+  );
   assert.equal(
     markdownOf(rows),
     '| result | score | gain |\n| --- | --- | --- |\n| say "a", b | 62.1 \\[60.0, 64.1\\] | −1.5 |\n| x\\|y\\_z | – | +0.3 |\n',
@@ -19,5 +23,5 @@ test("what a spreadsheet would run is text", () => {
   for (const evil of ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-"]) {
     assert.ok(csvOf([[evil]]).replace(/^"/, "").startsWith("'"), evil);
   }
-  assert.equal(csvOf([["-2.5"], ["+1,200"], ["-1.0 [-2.0, +0.1]"]]), '-2.5\n"+1,200"\n"-1.0 [-2.0, +0.1]"\n');
+  assert.equal(csvOf([["n"], ["-2.5"], ["+1,200"]]), 'n\n-2.5\n"+1,200"\n');
 });

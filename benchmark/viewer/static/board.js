@@ -193,7 +193,7 @@ function boardColumns(ranks, chosen, toggle, isBestFirst, measured) {
       /** @returns {Column<PageBoardRow>} */ (title) => ({
         key: title,
         title,
-        hint: "what the file of the model says, or what it took to run it",
+        hint: overview.model_hints?.[title],
         kind: "number",
         value: ({ about_model }) => about_model?.figures?.[title] ?? about_model?.texts?.[title],
         cell: ({ about_model }) => about_model?.texts?.[title] ?? UNKNOWN,
@@ -335,7 +335,7 @@ function LeftOut() {
       ${failedRuns.map(
         ({ id, label, failures = [] }) =>
           html`<li><a href=${address("scenario", [id])}>${label}</a>: ${failures.map(
-            ({ reason, count }, index) => html`${index > 0 && ", "}<a href=${address("scenario", [id], { q: reason })}
+            ({ reason, count }, index) => html`${index > 0 && ", "}<a href=${address("scenario", [id], { why: reason })}
             >${plural(count, reason)}</a>`,
           )}</li>`,
       )}
@@ -429,6 +429,7 @@ function Board({ query }) {
   // One board needs no title, unless its scorer is old.
   const titled = shownBoards.length > 1 || shownBoards.some(({ board }) => board.is_old);
   return html`<${Heading} title="Leaderboard" />
+    <p class="lead">Each model reads the output of a command and answers a question about it. Scores are 0 to 100.</p>
     <${Chooser} query=${query} />
     <${ResultFilters} query=${query}><${MeasureBy} query=${query} pairs=${pairs} /></>
     <${Chosen} shown=${shown} chosen=${chosen} />
@@ -447,10 +448,11 @@ function Board({ query }) {
         ${board.reference_note && html`<p class="legend">${sentence(board.reference_note)}</p>`}
         <${Notes} board=${board} shown=${rows} />`,
     )}
-    <p class="legend">Scores are 0 to 100${hasIntervals && "; brackets are 95% intervals"}.${" "}
+    <p class="legend">${hasIntervals && "Brackets are 95% intervals. "}
       Rows are sorted by the quality core, which ranks compare; the recovered score also includes latency.${" "}
       ${hasLines && "Dashed lines in the bars mark gold and the best baseline on the same cases. "}
-      A rank with = is shared: the difference from at least one other result may be chance.</p>
+      A rank with = is shared: the difference from at least one other result may be chance. Ranks count only the rows
+      that are shown.</p>
     <${Doubts} />
     <${LeftOut} />
     <${Words} words=${[...(shownBoards[0]?.columns ?? []), ...marks]} />

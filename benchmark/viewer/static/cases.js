@@ -96,8 +96,16 @@ function caseColumns(id, query) {
       (value) => fixed(value),
     ),
     number("lift", "lift", "recovered minus raw", lift, (value) => signed(value)),
-    { ...text("verdict", (row) => row.verdict), cell: (row) => html`<${Status} row=${row} />` },
-    { ...text("why", why), cell: (row) => html`<span class="why">${why(row) || UNKNOWN}</span>` },
+    {
+      ...text("verdict", (row) => row.verdict),
+      hint: "whether the form of the answer is usable; it does not say whether the answer is right",
+      cell: (row) => html`<${Status} row=${row} />`,
+    },
+    {
+      ...text("why", why),
+      hint: "what is wrong with the form, or how generation failed",
+      cell: (row) => html`<span class="why">${why(row) || UNKNOWN}</span>`,
+    },
     ...overview.components.map(({ name, hint }) => number(name, name, hint, (row) => row.recovered?.parts[name])),
     number("thought", "thought", "share of the recovered answer that is leaked reasoning", (row) =>
       thought(row.recovered),
@@ -111,8 +119,14 @@ function caseColumns(id, query) {
 /** @param {ViewFigures | undefined} view */
 const thought = (view) => view && (view.thought ?? 0);
 
+/**
+ * What is wrong with the form of an answer, and how generation failed.
+ * @param {Case} row
+ */
+const reasonsOf = (row) => [...new Set([row.failure, ...(row.recovered?.flags ?? [])])].filter(Boolean);
+
 /** @param {Case} row */
-const why = (row) => [...new Set([row.failure, ...(row.recovered?.flags ?? [])])].filter(Boolean).join(", ");
+const why = (row) => reasonsOf(row).join(", ");
 
 const CASE_SORT = "score";
 
@@ -127,9 +141,10 @@ function chosenCases(detail, id, query) {
     (row) =>
       (!query.intent || row.intent === query.intent) &&
       (!query.verdict || row.verdict === query.verdict) &&
+      (!query.why || reasonsOf(row).includes(query.why)) &&
       holds(query.q, row.case_id, row.title, row.domain, row.tool, row.family, row.difficulty, row.intent, why(row)),
   );
   return sortRows(wanted, caseColumns(id, query), query.sort ?? CASE_SORT);
 }
 
-export { CASE_SORT, caseColumns, chosenCases, isScored, Status, wordingHint };
+export { CASE_SORT, caseColumns, chosenCases, isScored, reasonsOf, Status, wordingHint };

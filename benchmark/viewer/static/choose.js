@@ -104,13 +104,13 @@ function titledCards({ cards: titles, all_cards }, cards) {
 }
 
 /**
- * The board to choose from: the named one, or the one with the most cases of the use.
+ * The board to choose from: the named one, or the one with the most cases of the use; of equal ones, the first.
  * @template {{ about: string, shelves: { use: string, cases: number }[] }} Board
  * @param {Board[]} boards
- * @param {Query} query without a use, the first board of the page is chosen from
+ * @param {Query} query
  */
 function boardToChooseFrom(boards, { board, use }) {
-  const casesOf = (/** @type {Board} */ { shelves }) => shelves.find((shelf) => use && shelf.use === use)?.cases ?? 0;
+  const casesOf = (/** @type {Board} */ { shelves }) => shelves.find((shelf) => shelf.use === use)?.cases ?? 0;
   return boards.find(({ about }) => about === board) ?? [...boards].sort((a, b) => casesOf(b) - casesOf(a))[0];
 }
 

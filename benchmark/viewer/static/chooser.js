@@ -45,8 +45,10 @@ function Card({ title, titles, candidate }) {
 function Chosen({ found, query }) {
   const chooser = boardToChooseFrom(found, query);
   if (!chooser) return null;
-  const shelf = chooser.shelves.find(({ use }) => use === query.use) ?? chooser.shelves[0];
-  const { cards, words } = choiceOf(shelf, limitsOf(query));
+  const known = chooser.shelves.find(({ use }) => use === query.use);
+  const shelf = known ?? chooser.shelves[0];
+  const isUntold = Boolean(query.use) && !known;
+  const { cards, words } = isUntold ? { cards: [], words: "" } : choiceOf(shelf, limitsOf(query));
   const change = (/** @type {Event} */ event) => pushQuery({ local: isChecked(event) ? "1" : "" });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Choice}
@@ -80,9 +82,8 @@ function Chosen({ found, query }) {
       </div>`
     }
     ${
-      query.use &&
-      query.use !== shelf.use &&
-      html`<p role="status">These results have no scores for ${query.use} alone, so all their cases count.</p>`
+      isUntold &&
+      html`<p role="status">Nothing is recommended. These results have no scores for ${query.use} alone.</p>`
     }
     <p class="legend">${words}</p>`;
 }

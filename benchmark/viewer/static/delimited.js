@@ -19,7 +19,25 @@ function csvCell(text) {
 }
 
 /** @param {string[][]} rows the first holds titles */
-const csvOf = (rows) => `${rows.map((row) => row.map(csvCell).join(",")).join("\n")}\n`;
+const csvOf = (rows) =>
+  `${apart(rows)
+    .map((row) => row.map(csvCell).join(","))
+    .join("\n")}\n`;
+
+const WITH_INTERVAL = /^(\S+) \[(\S+), (\S+)\]$/;
+
+/**
+ * Rows in which a figure with an interval takes three columns.
+ * @param {string[][]} rows the first holds titles
+ */
+function apart([titles, ...rows]) {
+  const isWide = titles.map((_, place) => rows.some((row) => WITH_INTERVAL.test(row[place] ?? "")));
+  const split = (/** @type {string} */ cell) => WITH_INTERVAL.exec(cell)?.slice(1) ?? [cell, "", ""];
+  return [
+    titles.flatMap((title, place) => (isWide[place] ? [title, `${title} low`, `${title} high`] : [title])),
+    ...rows.map((row) => row.flatMap((cell, place) => (isWide[place] ? split(cell) : [cell]))),
+  ];
+}
 
 /** @param {string} text */
 const markdownCell = (text) => text.replace(/[\\`*_[\]<>|]/g, "\\$&").replace(/\s+/g, " ");

@@ -188,6 +188,7 @@ export interface Overview {
   skipped: string[];
   validity?: ValidityInfo;
   retention?: RetentionInfo[];
+  model_hints?: Record<string, string>;
   model_columns?: string[];
   has_choosers?: boolean;
   probed?: ProbeRunInfo[];

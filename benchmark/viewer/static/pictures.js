@@ -88,17 +88,31 @@ function DataTable({ columns, rows }) {
  * @typedef {(element: HTMLElement, more: object) => Promise<Drawn>} Draw
  */
 
-/** @param {{ redraw: { current: Draw | null }, title: string }} props */
-function ChartSaves({ redraw, title }) {
+/**
+ * A text in lines of at most 110 characters, for pictures.
+ * @param {string} text
+ */
+const wrapped = (text) => text.match(/.{1,110}(?:\s|$)/g)?.map((line) => line.trim()) ?? [];
+
+/** @param {{ redraw: { current: Draw | null }, title: string, about: string }} props `about` stands below the title */
+function ChartSaves({ redraw, title, about }) {
   /**
    * A file has the title and the ground of the page, which the picture leaves to what is around it.
    * @param {(view: Drawn["view"]) => Promise<string>} draw
    */
   const whole = async (draw) => {
     if (!redraw.current) return "";
-    const above = { text: title, anchor: "start", fontSize: 16, offset: 12 };
+    const color = getComputedStyle(document.body).color;
+    const above = {
+      text: title,
+      subtitle: wrapped(about),
+      anchor: "start",
+      fontSize: 16,
+      subtitlePadding: 6,
+      offset: 12,
+    };
     const { view, finalize } = await redraw.current(document.createElement("div"), {
-      title: above,
+      title: { ...above, color, subtitleColor: color },
       background: ground(),
       padding: 12,
     });
@@ -118,11 +132,11 @@ function ChartSaves({ redraw, title }) {
 /**
  * One picture.
  * @param {{ name: string, data: Data | StressChart["data"], title: string, note?: string, below?: unknown,
- *   own?: StressChart }} props
+ *   own?: StressChart, board?: string, unnamed?: string }} props
  *   `name` is that of a specification, `data` its data sets; the first is what the picture is about. `own` brings a
  *   specification that no other picture has.
  */
-function Picture({ name, data, title, note = "", below, own }) {
+function Picture({ name, data, title, note = "", below, own, board = "", unnamed = "" }) {
   const target = useRef(/** @type {HTMLElement | null} */ (null));
   const redraw = useRef(/** @type {Draw | null} */ (null));
   const theme = useTheme();
@@ -178,6 +192,7 @@ function Picture({ name, data, title, note = "", below, own }) {
       finalize();
     };
   }, [charts, specification, theme, text]);
+  const about = [board && `${board}.`, specification?.description, note, unnamed].filter(Boolean).join(" ");
   const label = `${title}. ${specification?.description ?? ""} The figures stand in the table below.`;
   const toggled = (/** @type {Event} */ event) => setOpen(/** @type {HTMLDetailsElement} */ (event.target).open);
   return html`<figure class="picture">
@@ -188,7 +203,7 @@ function Picture({ name, data, title, note = "", below, own }) {
         ? html`<p class="empty">Unknown: the result files shown here do not say it.</p>`
         : html`<div ref=${target} class="drawing" role="img" aria-label=${label}></div>`
     }
-    ${charts && rows.length > 0 && html`<${ChartSaves} redraw=${redraw} title=${title} />`}
+    ${charts && rows.length > 0 && html`<${ChartSaves} redraw=${redraw} title=${title} about=${about} />`}
     ${below}
     ${
       charts &&
@@ -199,12 +214,15 @@ function Picture({ name, data, title, note = "", below, own }) {
   </figure>`;
 }
 
+/** @param {Point[]} points */
+const withoutName = (points) => points.filter(({ name }) => !name || isNarrow());
+
 /**
  * The results whose points have no name in the picture.
  * @param {{ points: Point[] }} props
  */
 function Unnamed({ points }) {
-  const left = points.filter(({ name }) => !name || isNarrow());
+  const left = withoutName(points);
   if (!left.length) return null;
   const links = left.map(({ key, label }, index) => {
     const row = results.find((result) => result.key === key);
@@ -295,8 +313,9 @@ function Pictures({ query }) {
   const dimensions = [...new Set(rows.cells.map((cell) => cell.dimension))];
   const by = dimensions.includes(query.by) ? query.by : (dimensions[0] ?? "intent");
   const points = of(rows.points, measured);
-  const { lines } = board;
+  const { lines, about } = board;
   const timed = points.filter((row) => (row.seconds ?? 0) > 0);
+  const unnamed = withoutName(timed).map(({ label }) => label);
   const lifted = points.filter((row) => row.lift !== null && row.raw !== null);
   const cells = of(rows.cells).filter((cell) => cell.dimension === by);
   const times = of(rows.times).filter((row) => row.p5 > 0);
@@ -305,15 +324,17 @@ function Pictures({ query }) {
     <${Picture}
       name="score-latency"
       title="Quality against latency"
+      board=${about}
+      unnamed=${unnamed.length > 0 ? `Points without a name: ${unnamed.join(", ")}.` : ""}
       data=${{ points: timed, lines }}
       below=${html`<${Unnamed} points=${timed} />`}
     />
-    <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} />
+    <${Picture} name="lift" title="Recovery lift against raw score" data=${{ points: lifted }} board=${about} />
     ${dimensions.length > 0 && html`<${Dimensions} dimensions=${dimensions} chosen=${by} />`}
-    <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} />
-    <${Picture} name="verdicts" title="Verdicts" data=${{ verdicts: of(rows.verdicts) }} note=${note} />
-    <${Picture} name="case-scores" title="Case scores" data=${scores} note=${note} />
-    <${Picture} name="latency" title="Latency" data=${{ times }} note=${note} />`;
+    <${Picture} key=${by} name="heat" title=${`Scores by ${by}`} data=${{ cells }} note=${note} board=${about} />
+    <${Picture} name="verdicts" title="Verdicts" data=${{ verdicts: of(rows.verdicts) }} note=${note} board=${about} />
+    <${Picture} name="case-scores" title="Case scores" data=${scores} note=${note} board=${about} />
+    <${Picture} name="latency" title="Latency" data=${{ times }} note=${note} board=${about} />`;
 }
 
 export { Picture, Pictures };

@@ -1,7 +1,7 @@
 // One result: what it is good at, why its answers were rejected, what it ran on, and all its cases.
 import { Flags } from "./board.js";
-import { CASE_SORT, caseColumns, chosenCases, wordingHint } from "./cases.js";
-import { Heading, html } from "./dom.js";
+import { CASE_SORT, caseColumns, chosenCases, reasonsOf, wordingHint } from "./cases.js";
+import { Heading, html, useEffect } from "./dom.js";
 import { figureText, fixed, interval, plural } from "./format.js";
 import { Picture } from "./pictures.js";
 import { address } from "./route.js";
@@ -60,12 +60,12 @@ function Profile({ detail }) {
   </table><//>`;
 }
 
-// The cases stand below what fits a screen.
+// The cases are below what fits a screen.
 const showCases = () => requestAnimationFrame(() => document.getElementById("cases")?.scrollIntoView());
 
 /** @param {{ detail: Loaded, row: PageBoardRow, query: Query }} props */
 function Reasons({ detail, row, query }) {
-  const link = (/** @type {string} */ reason) => address("scenario", [row.id], { ...query, q: reason, verdict: "" });
+  const link = (/** @type {string} */ reason) => address("scenario", [row.id], { ...query, why: reason, verdict: "" });
   const badly = detail.reasons.some((one) => one.of_generation);
   return html`<${Copied}><table class="plain">
     <caption>Why answers were rejected${badly && ", and how generation ended badly"}</caption>
@@ -107,6 +107,10 @@ function Scores({ row }) {
 
 /** @param {{ detail: Loaded, id: string, query: Query }} props */
 function Cases({ detail, id, query }) {
+  useEffect(() => {
+    // Who comes for some of the cases sees them.
+    if (query.why) showCases();
+  }, []);
   const shown = chosenCases(detail, id, query);
   const columns = caseColumns(id, query).filter(
     (column) => column.kind !== "" || detail.cases.some((one) => column.value(one) !== ""),
@@ -114,11 +118,13 @@ function Cases({ detail, id, query }) {
   /** @param {(one: Case) => string} value */
   const distinct = (value) => [...new Set(detail.cases.map(value).filter(Boolean))].sort();
   const all = plural(detail.cases.length, "case");
+  const reasons = [...new Set(detail.cases.flatMap((one) => reasonsOf(one)))].sort();
   return html`<h2 id="cases">Cases</h2>
     <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Filter} label="Find" value=${query.q} />
       <${Choice} label="Intent" name="intent" value=${query.intent} options=${distinct((one) => one.intent)} />
       <${Choice} label="Verdict" name="verdict" value=${query.verdict} options=${distinct((one) => one.verdict)} />
+      <${Choice} label="Why" name="why" value=${query.why} options=${reasons} />
     </form>
     <p role="status">${shown.length === detail.cases.length ? all : `${shown.length} of ${all}`}</p>
     <${Table}

@@ -24,7 +24,7 @@ const COLUMNS = [
   {
     key: "rank",
     title: "rank",
-    hint: "on these cases alone, among the results that have a rank on the leaderboard",
+    hint: "on these cases alone; a result that is not significantly better than the best baseline has no rank",
     kind: "",
     value: (row) => row.rank?.place,
     cell: rankOf,

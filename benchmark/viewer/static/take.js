@@ -8,19 +8,25 @@ import { elementOf, html, useLayoutEffect, useRef, useState } from "./dom.js";
  */
 function textOf(cell) {
   const copy = /** @type {Element} */ (cell.cloneNode(true));
-  for (const each of copy.querySelectorAll("[aria-hidden], .explain, svg")) each.remove();
+  const unread = "[aria-hidden], .explain, svg";
+  for (const each of copy.querySelectorAll(cell.matches("th.name") ? `${unread}, .flag, .apart-note` : unread)) each.remove();
   for (const each of copy.querySelectorAll("small, .flag")) each.before(" ");
   return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
 /**
- * The rows of a table, the titles first; a cell over several columns is followed by empty ones.
+ * The rows of a table, the titles first; a cell over several columns is followed by empty ones. Flags of names are a
+ * column of their own, the last one.
  * @param {Element | null | undefined} region that holds it
  */
-const rowsOf = (region) =>
-  [...(region?.querySelectorAll("tr") ?? [])].map((row) =>
-    [...row.cells].flatMap((cell) => [textOf(cell), ...Array(cell.colSpan - 1).fill("")]),
-  );
+function rowsOf(region) {
+  const rows = [...(region?.querySelectorAll("tr") ?? [])];
+  const flags = rows.map((row) => [...row.querySelectorAll("th.name .flag")].map(textOf).join(", "));
+  return rows.map((row, place) => [
+    ...[...row.cells].flatMap((cell) => [textOf(cell), ...Array(cell.colSpan - 1).fill("")]),
+    ...(flags.some(Boolean) ? [place ? flags[place] : "flags"] : []),
+  ]);
+}
 
 /**
  * @param {{ region?: { current: Element | null } }} props that holds the table; without one, there is the link alone
@@ -71,9 +77,9 @@ function Take({ region }) {
     }
     ${
       isLocal &&
-      html`<p class="legend" role="status">This page is a file on your machine, so the link opens only here. To share
-        it, send the file, or write the page for a web server:${" "}
-        <code>python -m benchmark.viewer RESULTS --publish DIR</code></p>`
+      html`<p class="legend" role="status">This page is a file on your machine, so the link opens only here. To show
+        this view to others, send them the file and this end of the address:${" "}
+        <code>${location.hash || "#/board"}</code></p>`
     }
     ${
       refused &&

@@ -30,9 +30,9 @@ function Answers({ title, answers }) {
 
 /** @param {{ validity: ValidityInfo }} props */
 function Verdict({ validity: { figures = 0, missed = [] } }) {
-  if (!missed.length) return html`<p class="lead">No figure of ${figures} is beyond its bar.</p>`;
+  if (!missed.length) return html`<p class="lead">All ${figures} targets are met.</p>`;
   const names = visible(missed.join("; "));
-  return html`<p class="lead">${missed.length} of ${plural(figures, "figure")} beyond the bar: ${names}.</p>`;
+  return html`<p class="lead">${missed.length} of ${plural(figures, "target")} missed: ${names}.</p>`;
 }
 
 /** @param {{ validity: ValidityInfo }} props */

@@ -147,7 +147,7 @@ function Against({ pair, base, other, letter }) {
       ${!pair.speed && "Times are not compared: they are of different machines, of a busy one, or of a service. "}
       ${
         pair.corrected_for &&
-        html`Its interval and p are corrected for the ${plural(pair.corrected_for, "pair")} of the board, as ranks are.`
+        html`Its interval and p are corrected for ${plural(pair.corrected_for, "pair")} of results with a rank.`
       }</p>
   </section>`;
 }

@@ -786,7 +786,7 @@ def test_the_measurement_is_drawn_told_and_accessible(show: Open, worded_pages: 
     expect(page.locator("h1")).to_have_text("How far to trust the scores")
     expect(page.get_by_role("link", name="Validity")).to_have_attribute("aria-current", "page")
     expect(page.locator(".lead")).to_have_text(
-        "2 of 6 figures beyond the bar: best baseline, final score (whole corpus); right answers, mean (held out)."
+        "2 of 5 targets missed: best baseline, final score (whole corpus); right answers, mean (held out)."
     )
     expect(page.locator(".drawing svg")).to_have_count(2)
     answers, whole = page.locator(".drawing svg").all()

@@ -117,10 +117,10 @@ def test_headline_and_chooser_follow_what_is_asked(show: Open) -> None:
     chooser.get_by_label("at most GB").fill("0.000001")
     chooser.get_by_label("I need").select_option("json")
     chooser.get_by_label("without services").check()
-    expect(chooser.get_by_text("The limits leave none of")).to_be_visible()
+    expect(chooser.get_by_text("the limits leave none of")).to_be_visible()
     # What was asked is in the address.
     page.reload()
-    expect(chooser.get_by_text("The limits leave none of")).to_be_visible()
+    expect(chooser.get_by_text("the limits leave none of")).to_be_visible()
     expect(chooser.get_by_label("without services")).to_be_checked()
     chooser.get_by_label("at most GB").fill("much")
     expect(chooser.get_by_role("alert")).to_have_text("not a number")

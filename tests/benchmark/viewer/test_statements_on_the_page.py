@@ -98,7 +98,7 @@ def test_the_page_is_told_what_is_missed_and_the_answers_that_tell_most(result: 
     validity = measurement()
     info = overview(gather([result], validity), []).validity
     assert info is not None
-    assert (info.figures, info.mismatch) == (6, "")
+    assert (info.figures, info.mismatch) == (5, "")
     assert info.missed == ["best baseline, final score (whole corpus)", "right answers, mean (held out)"]
     for told, answers in ((info.worst_right, validity.worst_right), (info.best_wrong, validity.best_wrong)):
         assert [(a.score, a.case_id, a.kind, a.text) for a in told] == [
@@ -125,7 +125,7 @@ def test_a_measurement_of_the_scorer_of_some_results_is_shown_with_a_word(record
     results = [scored_by(record, version, f"of-{version}") for version in ("current", "9", "8")]
     info = overview(gather(results, measurement("current")), []).validity
     assert info is not None
-    assert (info.mismatch, info.other_versions, info.figures) == ("", "8 and 9", 6)
+    assert (info.mismatch, info.other_versions, info.figures) == ("", "8 and 9", 5)
 
 
 def test_results_that_do_not_tell_their_scorer_do_not_hide_the_measurement(record: Result) -> None:
@@ -156,7 +156,7 @@ def test_the_command_shows_a_measurement_as_far_as_there_is_one(
     assert not errors
     file.write_text(validity_text(measurement()), encoding="utf-8")
     shown, errors = built()
-    assert json.loads(json.dumps(shown["validity"]))["figures"] == 6
+    assert json.loads(json.dumps(shown["validity"]))["figures"] == 5
     assert not errors
     assert len(pack(page.read_text(encoding="utf-8"), "charts")["rows"]["measured"]) == 6
     for damaged in ('{"scorer_version": 3}', validity_text(measurement())[:200], "\x00", "[]"):

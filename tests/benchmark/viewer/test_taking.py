@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,7 +40,14 @@ def test_what_is_shown_of_a_table_is_copied(show: Open) -> None:
     assert len(rows) == len(shown)
     models = [row for row in rows if row[1].startswith("model-0")]
     assert [row[1].split()[0] for row in models] == ["model-00", "model-01", "model-02", "model-03"]
-    assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", models[2][titles.index("quality core")])
+    core = titles.index("quality core")
+    assert titles[core + 1 : core + 3] == ["quality core low", "quality core high"]
+    value, low, high = map(float, models[2][core : core + 3])
+    assert low < value < high
+    # Badges are apart from names.
+    assert titles[-1] == "flags"
+    assert models[3][1] == "model-03"
+    assert models[3][-1] == "incomplete: 7 of 16 cases"
     assert all(len(row) == len(titles) for row in rows)
     with page.expect_download() as started:
         take.get_by_role("button", name="save as CSV").click()

@@ -184,9 +184,9 @@ def view(reader: Reader, title: str) -> None:
     reader.press(reader.page.get_by_role("navigation").get_by_role("link", name=title, exact=True))
 
 
-def compare_the_first_two(reader: Reader) -> tuple[str, str]:
-    """Choose the first two results of the first board and compare them; return their labels, A first."""
-    board = reader.page.locator("main > .scroll").first
+def compare_the_first_two(reader: Reader, number: int = 0) -> tuple[str, str]:
+    """Choose the first two results of a board of the page and compare them; return their labels, A first."""
+    board = reader.page.locator("main > .scroll").nth(number)
     names = board.locator("tbody th.name a").all_inner_texts()
     boxes = board.get_by_role("checkbox")
     for place in range(2):
@@ -223,7 +223,8 @@ def is_a_better_than_b(reader: Reader, shelf: Shelf) -> None:
 
 
 def how_much_faster(reader: Reader, shelf: Shelf) -> None:
-    a, b = compare_the_first_two(reader)
+    # On the first board, the machine was disturbed.
+    a, b = compare_the_first_two(reader, 1)
     times = re.search(r"takes .* the time of A\)|takes about as long as A", sentence_on(shelf, a, b))
     assert times
     expect(reader.page.locator(".verdict")).to_contain_text(times[0])
@@ -341,7 +342,7 @@ def table_and_picture_as_files(reader: Reader, shelf: Shelf) -> None:
     for row in shelf.first.rows:
         core = QUALITY_CORE.read(row.summary)
         assert core is not None
-        assert told[row.label.split()[0]].startswith(f"{100 * core:.1f} [")
+        assert told[row.label.split()[0]] == f"{100 * core:.1f}"
     view(reader, "Charts")
     picture = page.locator("figure").first
     expect(picture.locator(".drawing svg")).to_be_visible()
@@ -417,12 +418,13 @@ def test_the_keyboard_is_trapped_nowhere(opened: Page) -> None:
 def test_only_the_cases_that_a_model_passes_are_left(opened: Page, shelf: Shelf) -> None:
     opened.evaluate("location.hash = '#/cases'")
     status = opened.get_by_role("status")
-    expect(status).to_have_text("40 cases: lowest mean score first")
+    count = len({case for row in shelf.first.rows for case in row.result.cases})
+    expect(status).to_have_text(f"{count} cases: lowest mean score first")
     row = next(row for row in shelf.first.rows if not row.result.is_reference)
     opened.get_by_label("Passed by").select_option(label=row.label)
     passed = {case.case_id for case in row.result.cases.values() if case.passed}
-    assert 0 < len(passed) < 40
-    expect(status).to_have_text(f"{len(passed)} of 40 cases: lowest mean score first")
+    assert 0 < len(passed) < count
+    expect(status).to_have_text(f"{len(passed)} of {count} cases: lowest mean score first")
     assert set(opened.locator("main > .scroll tbody th.name a").all_inner_texts()) == passed
     # No case is passed by one model and by none.
     opened.get_by_role("button", name=re.compile("^passed by no model")).click()
