@@ -117,8 +117,8 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
     assert found.first is not None
     assert sentence(found).startswith(
-        "Nothing is recommended. On 5 cases, the limits leave 1 of 3 complete results. None is significantly better than "
-        f"the best baseline (extractor, 23.4), which uses no model. Closest: {found.first.row.label}, -"
+        "Nothing is recommended. On 5 cases, the limits leave 1 of 3 complete results. None is significantly better "
+        f"than the best baseline (extractor, 23.4), which uses no model. Closest: {found.first.row.label}, -"
     )
     none = choose(by_use["json"], Needs("json", memory_bytes=1.0))
     assert sentence(none) == "Nothing is recommended. On 5 cases, the limits leave none of 3 complete results."
