@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import math
@@ -20,11 +21,14 @@ from ctxsift.contracts import OutputMode, contract_of
 from ctxsift.errors import InputError
 from ctxsift.files import read_bytes
 from ctxsift.strict_json import decode
+from ctxsift.terminal import one_line
 
 _MOST_VALUES = 200_000
 _NO_ECOSYSTEM = "other"
 # Further wrong lines that an error names.
 _MOST_NAMED = 20
+# How alike the name of an unknown field and that of a missing one must be.
+_SLIP = 0.8
 
 
 def case_row(case: Case) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def _published(case: Case) -> PublishedCase:
 
 
 def read_jsonl(path: Path) -> tuple[list[Case], str]:
-    """Return the cases of a JSONL file and the hash of its bytes. Fields that nobody asks for are passed over.
+    """Return the cases of a JSONL file and the hash of its bytes. Unknown fields are ignored, unless they are slips of known ones.
 
     Raises:
         InputError: naming file, line and field.
@@ -120,8 +124,25 @@ def _parse(line: str, where: str) -> PublishedCase:
     except (ValueError, RecursionError) as error:
         problem = f"not valid JSON: {getattr(error, 'msg', error)}"
         raise InputError(where, problem, "write one JSON object per line") from error
-    found: PublishedCase = convert(PublishedCase, renamed(row) if isinstance(row, dict) else row, where)
+    if not isinstance(row, dict):
+        return _converted(row, where)
+    fields = renamed(row)
+    _refuse_slips(fields, where)
+    return _converted(fields, where)
+
+
+def _converted(row: Any, where: str) -> PublishedCase:
+    found: PublishedCase = convert(PublishedCase, row, where)
     return found
+
+
+def _refuse_slips(row: dict[str, Any], where: str) -> None:
+    """Raise InputError for a field that is unknown and a slip of one that is missing; other unknown ones may stay."""
+    known = set(PublishedCase.__struct_fields__)
+    missing = sorted(known - row.keys())
+    for key in sorted(row.keys() - known):
+        if near := difflib.get_close_matches(key, missing, n=1, cutoff=_SLIP):
+            raise InputError(f"{where}: /{one_line(key)}", "unknown field", f"did you mean {near[0]}?")
 
 
 def _case(row: PublishedCase, where: str) -> Case:

@@ -245,6 +245,7 @@ def test_other_peoples_rows_are_read_and_judged(runner: Run, tmp_path: Path) -> 
         ("", "has no cases"),
         (json.dumps(ROW | {"intent": "sumary"}), "/intent: 'sumary' is unknown; did you mean summary"),
         (json.dumps(ROW | {"title": 3}), "/title: expected a string, got a whole number"),
+        (json.dumps(ROW | {"altrnatives": []}), ":1: /altrnatives: unknown field; did you mean alternatives?"),
         (json.dumps(ROW | {"tags": ["a", ""]}), "/tags/1: is empty; give it a value"),
         (json.dumps(ROW | {"rules": {"max_words": 0}}), "/rules/max_words: 0 is too small; give 1 or more"),
         ('{"raw_input": "x\\ud800"}', ":1: not valid JSON"),
