@@ -80,7 +80,7 @@ def _published(case: Case) -> PublishedCase:
 
 
 def read_jsonl(path: Path) -> tuple[list[Case], str]:
-    """Return the cases of a JSONL file and the hash of its bytes. Unknown fields are ignored, unless they are slips of known ones.
+    """Return the cases of a JSONL file and the hash of its bytes. Unknown fields are ignored, except for slips.
 
     Raises:
         InputError: naming file, line and field.
