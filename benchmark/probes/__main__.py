@@ -395,7 +395,7 @@ def _part(
     if name is None:
         return subjects, None
     if of_file := next((each for each in options.answerer if each.startswith(f"{RECORDED}:")), None):
-        problem = "needs a whole run; in a shard, answers about the sessions of other shards would count as foreign"
+        problem = "needs a whole run; in a shard, answers about the sessions of other shards would count as unknown"
         raise InputError(f"--answerer {of_file}", problem, "leave out --shard")
     shard = SessionShard(index=name.index, count=name.count, sessions=[each.name for each in subjects])
     return [each for each in subjects if shard_index(each.name, name.count) == name.index], shard

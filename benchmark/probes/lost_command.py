@@ -174,7 +174,7 @@ def lines(loss: Loss, most: int = MOST_LINES) -> list[str]:
 
 
 def _line(each: Dropped) -> str:
-    kinds = {"constraint": "user's order", "continuation": "open task", "recall": "finding", "artifact": "file"}
+    kinds = {"constraint": "user's instruction", "continuation": "open task", "recall": "finding", "artifact": "file"}
     kind = kinds.get(each.type, str(each.type))
     text = each.text if len(each.text) <= _MOST_CHARACTERS else f"{each.text[:_MOST_CHARACTERS]}..."
     return f"- step {each.step}, {kind}{' (perhaps in other words)' if each.reworded else ''}: {text}"

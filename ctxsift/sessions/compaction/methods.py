@@ -129,4 +129,4 @@ def _needs_model(found: Callable[..., Method]) -> bool:
 def _not_loaded(name: str, error: Exception) -> InputError:
     where = {point.name: point.value for point in entry_points(group=GROUP)}.get(name, "ctxsift")
     problem = f"the method {name!r} of {where} cannot be loaded ({type(error).__name__}: {error})"
-    return InputError("--method", problem, "ask whoever wrote it")
+    return InputError("--method", problem, "report this to the author of the package")

@@ -108,7 +108,7 @@ def test_the_command_counts_lists_and_says_what_it_leaves_out(tmp_path: Path) ->
     assert listed.returncode == 0
     shown = listed.stdout.splitlines()
     assert shown[0].startswith("The compaction after step ")
-    assert shown[1] == f"- step 1, user's order: {ORDER}"
+    assert shown[1] == f"- step 1, user's instruction: {ORDER}"
     loss = loss_of(path)
     assert lines(loss, most=1)[-1] == f"... and {len(loss.dropped) - 1} more: ctxsift lost --all"
     told = json.loads(ctxsift("lost", "--json", str(path)).stdout)
