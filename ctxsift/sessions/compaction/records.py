@@ -40,12 +40,14 @@ class Key:
         name: what the value is called: `port`, `limit`.
         subject: words that tell which thing has it, as they are compared; empty where the line does not say.
         announced: the line says that something changes.
+        files: configuration files that the value is set in; empty where the line names none.
 
     """
 
     name: str
     subject: tuple[str, ...] = ()
     announced: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

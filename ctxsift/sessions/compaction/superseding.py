@@ -175,7 +175,7 @@ def _still_true(sentence: str, given: tuple[Key, ...], keys: set[Key], names: se
         return ""
     if keys.isdisjoint(given):
         return sentence
-    told_of = attrgetter("name", "subject")
+    told_of = attrgetter("name", "subject", "files")
     old = set(map(told_of, keys))
     clauses = [(clause, set(map(told_of, keys_in(clause)))) for clause in clauses_of(sentence)]
     gone = {name for clause, own in clauses if not old.isdisjoint(own) for name in names_in(clause)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxsift.sessions.compaction.lines import sentences_of
 from ctxsift.sessions.compaction.records import Key
@@ -176,10 +176,11 @@ def keys_by_sentence(text: str, lead: str = "") -> Iterator[tuple[str, tuple[Key
         goes_on = before.endswith(";") or _POINTS_BACK.match(sentence) is not None
         topic = next((words for is_scope, words in _phrases(topic_of) if not is_scope), ()) if goes_on else ()
         about = topic or heading
-        found = [key if key.subject else Key(key.name, about, announced=key.announced) for key in _given_in(sentence)]
+        found = [key if key.subject else replace(key, subject=about) for key in _given_in(sentence)]
         if not before and (label := _LABELLED.match(text)):
             scope = scope_around(text, label.start("key"), label.end("value"))
-            found += [key] if (key := _key(label["key"], (*heading, *scope))) else []
+            files = files_around(text, label.start("key"), label.end("value"))
+            found += [replace(key, files=files)] if (key := _key(label["key"], (*heading, *scope))) else []
         yield sentence, tuple(dict.fromkeys(found))
         topic_of = topic_of if topic else sentence
         before = sentence
@@ -188,9 +189,16 @@ def keys_by_sentence(text: str, lead: str = "") -> Iterator[tuple[str, tuple[Key
 def gives_way(old: Key, new: Key) -> bool:
     """Return True if a value of `new` is one of the same thing: all that tells which thing is true of the old one.
 
-    What says no more than that something changes is about whatever had the value.
+    What says no more than that something changes is about whatever had the value. The limit in one file is not that in
+    another; where only one of the lines names a file, it is.
     """
+    if old.files and new.files and not any(_is_same_file(a, b) for a in old.files for b in new.files):
+        return False
     return set(new.subject) <= set(old.subject) or (not old.subject and new.announced)
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def clauses_of(sentence: str) -> list[str]:
@@ -208,6 +216,13 @@ def scope_around(sentence: str, start: int, end: int) -> tuple[str, ...]:
     return (*clause.about, *_scope_in(clause.before), *_scope_in(clause.after))
 
 
+def files_around(sentence: str, start: int, end: int) -> tuple[str, ...]:
+    """Return the configuration files that the clause around a part of a sentence names."""
+    clause = _clause(sentence, start, end)
+    text = f"{clause.before} {sentence[start:end]} {clause.after}".replace("`", " ")
+    return _unique(word for token in _TOKEN.finditer(text) if _DATA_FILE.match(word := token[0].casefold()))
+
+
 def folded(word: str) -> str:
     """Return a word as it is compared: in small letters and in the singular."""
     word = word.casefold().strip("`'\".,:;/")
@@ -220,13 +235,13 @@ def _given_in(sentence: str) -> Iterator[Key]:
     sentence = _POSSESSIVE.sub("", sentence)
     for match in _found(_GIVEN, sentence):
         if key := _key(match["key"], scope_around(sentence, match.start("key"), match.end()), sentence):
-            yield key
+            yield replace(key, files=files_around(sentence, match.start("key"), match.end()))
     for match in _found(_HELD, sentence):
         clause = _clause(sentence, match.start(), match.end())
         # What listens on a number listens on a port.
         name = match.groupdict().get("key") or "port"
         if key := _key(name, (*clause.about, *_holder(clause.before), *_scope_in(clause.after)), sentence):
-            yield key
+            yield replace(key, files=files_around(sentence, match.start(), match.end()))
 
 
 def _found(forms: Iterable[tuple[tuple[str, ...], re.Pattern[str]]], sentence: str) -> Iterator[re.Match[str]]:
