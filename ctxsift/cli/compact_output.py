@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 EXIT_NOT_WRITTEN = 1
 _MOST_ROWS = 12
 _NO_TERMINAL = 200
+# The method that is asked for no summary.
+_DROP = "drop"
 
 
 def written(options: argparse.Namespace, head: SessionHead, made: Sequence[Compacted]) -> int:
@@ -118,6 +120,8 @@ def print_table(made: Sequence[Compacted]) -> None:
     cycles = f"{len(made)} cycle{'s' if len(made) > 1 else ''} of {last.method}"
     hidden = f", the last {len(shown)} shown" if len(shown) < len(made) else ""
     note(f"{cycles}{hidden}{f', {refused} refused' if refused else ''}; tokens are estimated")
+    if last.budget is not None and not last.summary_tokens and last.method != _DROP:
+        note(f"warning: nothing fits into {last.budget:,} tokens, so the steps are gone without a summary; raise --budget")
 
 
 def _row(each: Compacted, first: int) -> tuple[str, ...]:

@@ -318,6 +318,14 @@ def test_the_old_name_of_the_budget_is_taken_and_told() -> None:
     assert "argument --max-tokens: '0' is not a whole number" in call(*sizes, "--max-tokens", "0").stderr
 
 
+def test_a_budget_for_nothing_is_told() -> None:
+    told = "warning: nothing fits into 5 tokens, so the steps are gone without a summary; raise --budget"
+    assert told in call(EXAMPLE, "--keep-last", "60", "--budget", "5").stderr
+    assert "warning" not in call(EXAMPLE, "--keep-last", "60", "--budget", "400").stderr
+    # Who asks for no summary gets none.
+    assert "warning" not in call(EXAMPLE, "--keep-last", "60", "--method", "drop").stderr
+
+
 def test_a_model_is_named_by_the_same_options_in_every_command() -> None:
     (commands,) = (each for each in build_parser()._actions if isinstance(each.choices, dict))
     assert isinstance(commands.choices, dict)
