@@ -121,7 +121,8 @@ def print_table(made: Sequence[Compacted]) -> None:
     hidden = f", the last {len(shown)} shown" if len(shown) < len(made) else ""
     note(f"{cycles}{hidden}{f', {refused} refused' if refused else ''}; tokens are estimated")
     if last.budget is not None and not last.summary_tokens and last.method != _DROP:
-        note(f"warning: nothing fits into {last.budget:,} tokens, so the steps are gone without a summary; raise --budget")
+        problem = f"nothing fits into {last.budget:,} tokens, so the steps are gone without a summary"
+        note(f"warning: {problem}; raise --budget")
 
 
 def _row(each: Compacted, first: int) -> tuple[str, ...]:
