@@ -44,8 +44,7 @@ _EXAMPLES = """\
 Intervals are 95% paired bootstrap intervals over the cases that both results answered; cases that share a capture are
 resampled together. p values are Holm-corrected for the number of pairs or, in the table by intent, for the number of
 intents. The intervals are adjusted to match. The verdict compares the quality core. Latency is compared separately, and
-only on the same machine. An answer passes a case if it is usable, contains every anchor and, for prose, is judged
-right.
+only on the same machine. An answer passes a case if it is usable, contains every anchor and scores 50 or more.
 """
 
 

@@ -78,6 +78,15 @@ def speed(a: StoredResult, b: StoredResult, cases: Sequence[str], clusters: Clus
     return Speed(mean(a_ms), mean(b_ms), float(b_ms.sum() / a_ms.sum()), interval)
 
 
+def why_untimed(a: StoredResult, b: StoredResult) -> str:
+    """Return why `speed` says nothing of two results; empty where their times can be compared."""
+    if Track.REMOTE in (a.track, b.track):
+        return "a service is among them"
+    if not (a.record.latency_clean and b.record.latency_clean):
+        return "the machine was busy with other work during a run (the result is marked 'disturbed')"
+    return "" if same_machine(a, b) else "they were measured on different machines"
+
+
 def same_machine(a: StoredResult, b: StoredResult) -> bool:
     """Say whether both are known to be timed on one machine; a service is on none that is known."""
     ours, theirs = _place(a), _place(b)

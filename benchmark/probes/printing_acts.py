@@ -20,8 +20,9 @@ from benchmark.render.terminal import print_table
 from ctxsift.terminal import one_line, show
 
 _NOTE = (
-    "Share of the acts; by rules. Obeyed: the call follows the user's instruction, or uses the current value. Broke: it "
-    "breaks the order, or uses a value that was replaced. Neither: a different call, which rules cannot judge."
+    "Share of the acts, judged by rules. Obeyed: the call follows the user's instruction, or uses the current value. "
+    "Broke: it breaks the instruction, or uses a value that was replaced. Neither: a different call, which rules "
+    "cannot judge."
 )
 _HEADER = ("method", "acts", *Outcome, "broken")
 

@@ -53,7 +53,7 @@ class CaseFigures:
     Attributes:
         score, raw_score: case scores of the recovered and the raw view, in [0, 1].
         time_ms: generation latency.
-        passed: usable, with every anchor; prose is judged right, too.
+        passed: usable, with every anchor and a case score of at least half.
         cluster: equal for cases on one capture, which are drawn together.
         group: dimension -> the case's group in it; what the file does not tell is left out.
         by_wording, is_prose: see `Question`.

@@ -13,6 +13,8 @@ from ctxsift.backends.base import Count
 
 # A right answer in prose scores above it, a wrong one hardly ever does: see docs/scoring.md.
 _RIGHT = 0.7
+# Below, an answer that has every anchor is mostly something else: a copy of the output, a loop, a wrong shape.
+_PASSING = 0.5
 
 
 class ScoredView(Record, frozen=True, kw_only=True):
@@ -50,9 +52,12 @@ class ScoredView(Record, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Usable, with every anchor, and not judged wrong: known answers lower `preserve` of prose that is."""
+        """Usable, with every anchor, and a case score of at least half.
+
+        Known answers lower `preserve` of prose that is judged wrong. A case without anchors has only the score.
+        """
         has_anchors = self.preserve == 1.0 or (self.preserve >= _RIGHT and not self.missing_tokens)
-        return self.usable and has_anchors
+        return self.usable and has_anchors and self.case_score >= _PASSING
 
 
 class Intervals(WithIntervals, frozen=True, kw_only=True):

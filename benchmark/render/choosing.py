@@ -33,8 +33,8 @@ from ctxsift.rich_text import plain_text
 from ctxsift.terminal import one_line
 
 CARDS = ("best", "smallest", "fastest")
-# One candidate that is all of them.
-ALL_CARDS = "best, also the smallest and the fastest"
+# One candidate that is all of them: of several, or alone.
+ALL_CARDS, ONLY_CARD = "best, also the smallest and the fastest", "the only one that beats the best baseline"
 # The sentence names the second of these.
 _ABOVE_BASELINE = "above baseline"
 FACTS = ("quality core", _ABOVE_BASELINE, "answers", "file", "memory", "s/case")
@@ -132,7 +132,7 @@ def cards_of(found: Chosen) -> list[tuple[str, ModelCandidate | None]]:
     """Return the cards of a choice: a title and a candidate; one card, where one candidate is all that is chosen."""
     chosen = (found.best, found.smallest, found.fastest)
     if found.best and all(each is found.best for each in chosen):
-        return [(ALL_CARDS, found.best)]
+        return [(ONLY_CARD if found.above == 1 else ALL_CARDS, found.best)]
     return list(zip(CARDS, chosen, strict=True)) if found.best else []
 
 

@@ -59,8 +59,7 @@ def print_answered(console: Console, board: Leaderboard, items: Sequence[Item], 
     print_table(console, titles, cells, title=f"Cases: {order.words}{more}")
     console.print(
         plain_text(
-            "scores from 0 to 100; +: passed (the answer is usable, contains every anchor and, if it is prose, is "
-            "judged right)"
+            "scores from 0 to 100; +: passed (the answer is usable, contains every anchor and scores 50 or more)"
         ),
         soft_wrap=True,
     )

@@ -172,7 +172,10 @@ def _difference_cells(a: float, b: float, difference: Difference, comparison: Co
 def _flips(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:
     lost, won = comparison.lost, comparison.won
     return [
-        (f"{counted(len(lost), 'case')} passed only in A (usable, with every anchor, and prose judged right)", lost),
+        (
+            f"{counted(len(lost), 'case')} passed only in A (usable, with every anchor and a case score of 50 or more)",
+            lost,
+        ),
         (f"{counted(len(won), 'case')} passed only in B", won),
     ]
 

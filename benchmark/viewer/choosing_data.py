@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.analysis.choosing import ALL, USES, ModelCandidate, Shortlist, shelves
-from benchmark.render.choosing import ALL_CARDS, CARDS, FACTS, closest_text, facts_text, sentences_of
+from benchmark.render.choosing import ALL_CARDS, CARDS, FACTS, ONLY_CARD, closest_text, facts_text, sentences_of
 from benchmark.render.figures import board_title
 from benchmark.viewer.page_data import MOST_COMPARED, Gathered
 from benchmark.viewer.page_records import ChoiceCandidate, ChoiceOption, ChoiceShelf, ChooserInfo
@@ -18,6 +18,7 @@ def choosers(gathered: Gathered) -> list[ChooserInfo]:
             about=board_title(board),
             cards=list(CARDS),
             all_cards=ALL_CARDS,
+            only_card=ONLY_CARD,
             titles=list(FACTS),
             shelves=[
                 _shelf(shelf, [keys[candidate.row.result] for candidate in shelf.candidates])

@@ -11,7 +11,7 @@ import msgspec
 from benchmark.analysis.comparison import Comparison, Comparisons, Measure, verdict_of
 from benchmark.analysis.leaderboard import Leaderboard, build_leaderboards
 from benchmark.analysis.retention import RetentionBoard
-from benchmark.analysis.speed import Speed
+from benchmark.analysis.speed import Speed, why_untimed
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult
 from benchmark.record.result import Answered, InstrumentFailure, ModelFailure, Outcome, Scored
@@ -404,6 +404,7 @@ def _pair(
         words=_typeset(pair_sentence(found, tokens)),
         turned_words=_typeset(pair_sentence(found.turned, tokens and AnswerTokens(tokens.b, tokens.a))),
         speed=_pair_speed(found.speed),
+        untimed="" if found.speed else why_untimed(found.a, found.b) or "they are too short",
         corrected_for=ranked.pairs if ranked and ranked.pairs > 1 else None,
     )
 

@@ -389,13 +389,14 @@ class ChooserInfo(PageRecord, frozen=True, kw_only=True):
     """The shelves of one board; `cards` and `titles` say what cards and their facts are called.
 
     Attributes:
-        all_cards: the title of a card that is all of `cards`.
+        all_cards, only_card: the title of a card that is all of `cards`, of several candidates or as the only one.
 
     """
 
     about: str
     cards: list[str]
     all_cards: str
+    only_card: str
     titles: list[str]
     shelves: list[ChoiceShelf]
 
@@ -756,6 +757,7 @@ class Pair(PageRecord, frozen=True, kw_only=True):
         words: all of it in one sentence, with {b} for the letter of B; empty where there is no verdict.
         turned_words: the same of A against B.
         speed: None where times do not tell.
+        untimed: why they do not; empty where they do.
         corrected_for: of how many pairs the board asks; the quality core is corrected for them, as ranks are. None
             where the two have no ranks on one board.
 
@@ -776,6 +778,7 @@ class Pair(PageRecord, frozen=True, kw_only=True):
     words: str = ""
     turned_words: str = ""
     speed: PairSpeed | None = None
+    untimed: str = ""
     corrected_for: int | None = None
 
 

@@ -31,12 +31,13 @@ test("a limit of memory says what it leaves out, and that services are within it
 });
 
 test("one result that is all that is chosen has one card", () => {
-  const about = { cards: ["best", "smallest", "fastest"], all_cards: "all three" };
+  const about = { cards: ["best", "smallest", "fastest"], all_cards: "all three", only_card: "only one" };
   const [one, other] = [{ key: 1 }, { key: 2 }];
-  assert.deepEqual(titledCards(about, [one, one, one]), [{ title: "all three", card: one }]);
-  assert.equal(titledCards(about, [one, one, other]).length, 3);
-  assert.deepEqual(titledCards(about, [one, undefined, one])[1], { title: "smallest", card: undefined });
-  assert.deepEqual(titledCards(about, []), []);
+  assert.deepEqual(titledCards(about, [one, one, one], 2), [{ title: "all three", card: one }]);
+  assert.deepEqual(titledCards(about, [one, one, one], 1), [{ title: "only one", card: one }]);
+  assert.equal(titledCards(about, [one, one, other], 2).length, 3);
+  assert.deepEqual(titledCards(about, [one, undefined, one], 2)[1], { title: "smallest", card: undefined });
+  assert.deepEqual(titledCards(about, [], 0), []);
 });
 
 test("the board with the most cases of a use is chosen from, unless the address names one", () => {

@@ -218,8 +218,7 @@ function CasesByModel({ query }) {
             <code>python -m benchmark.report RESULTS --cases hardest</code></p>`
     }
     <p class="legend">Case scores from 0 to 100; darker is higher. ✓: the answer passed, that is, it is usable, has
-      every anchor and, if it is prose, is judged right. The score also counts shape and length, so an answer can pass
-      with a low score. A case leads to the answers of all models, a score to one
+      every anchor and a score of 50 or more. A case leads to the answers of all models, a score to one
       answer. Mean, spread, passed and discrimination leave out programs that are not told the question.</p>`;
 }
 

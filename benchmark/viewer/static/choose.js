@@ -4,7 +4,8 @@
 /** @import { ChoiceCandidate, ChoiceShelf } from "./page_records.d.ts" */
 /** @import { Query } from "./route.js" */
 /** @typedef {{ memory?: number, seconds?: number, local: boolean }} Limits in bytes and seconds; without one, any */
-/** @typedef {{ cards: (ChoiceCandidate | undefined)[], words: string }} Choice best, smallest, fastest, and why */
+/** @typedef {{ cards: (ChoiceCandidate | undefined)[], words: string, above: number }} Choice best, smallest, fastest,
+ *   and why; how many results beat the best baseline */
 
 /**
  * The number of 0 or more that somebody typed; undefined for anything else.
@@ -87,19 +88,23 @@ function choiceOf(shelf, limits) {
   });
   const hasServices = limits.memory !== undefined && [...left].some((place) => !shelf.candidates[place].is_local);
   const words = [counts, ...unknown, ...(hasServices ? [shelf.services] : [])].join(" ");
-  return { cards: best ? [[best.candidate], best.smallest, best.fastest].map(first) : [], words };
+  const cards = best ? [[best.candidate], best.smallest, best.fastest].map(first) : [];
+  return { cards, words, above: options.length };
 }
 
 /**
  * The cards with their titles; one card, where one result is all that is chosen.
  * @template Card
- * @param {{ cards: string[], all_cards: string }} about
+ * @param {{ cards: string[], all_cards: string, only_card: string }} about
  * @param {(Card | undefined)[]} cards
+ * @param {number} above how many results there are to choose from
  * @returns {{ title: string, card: Card | undefined }[]}
  */
-function titledCards({ cards: titles, all_cards }, cards) {
+function titledCards({ cards: titles, all_cards, only_card }, cards, above) {
   const [first] = cards;
-  if (first && cards.every((card) => card === first)) return [{ title: all_cards, card: first }];
+  if (first && cards.every((card) => card === first)) {
+    return [{ title: above === 1 ? only_card : all_cards, card: first }];
+  }
   return cards.map((card, place) => ({ title: titles[place], card }));
 }
 

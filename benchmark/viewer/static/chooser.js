@@ -48,7 +48,8 @@ function Chosen({ found, query }) {
   const known = chooser.shelves.find(({ use }) => use === query.use);
   const shelf = known ?? chooser.shelves[0];
   const isUntold = Boolean(query.use) && !known;
-  const { cards, words } = isUntold ? { cards: [], words: "" } : choiceOf(shelf, limitsOf(query));
+  const nothing = { cards: [], words: "", above: 0 };
+  const { cards, words, above } = isUntold ? nothing : choiceOf(shelf, limitsOf(query));
   const change = (/** @type {Event} */ event) => pushQuery({ local: isChecked(event) ? "1" : "" });
   return html`<form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${Choice}
@@ -76,7 +77,7 @@ function Chosen({ found, query }) {
     ${
       cards.length > 0 &&
       html`<div class="cards">
-        ${titledCards(chooser, cards).map(
+        ${titledCards(chooser, cards, above).map(
           ({ title, card }) => html`<${Card} title=${title} titles=${chooser.titles} candidate=${card} />`,
         )}
       </div>`

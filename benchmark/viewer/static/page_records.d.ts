@@ -232,6 +232,7 @@ export interface ChooserInfo {
   about: string;
   cards: string[];
   all_cards: string;
+  only_card: string;
   titles: string[];
   shelves: ChoiceShelf[];
 }
@@ -482,6 +483,7 @@ export interface Pair {
   words?: string;
   turned_words?: string;
   speed?: PairSpeed;
+  untimed?: string;
   corrected_for?: number;
 }
 

@@ -9,7 +9,8 @@ import { elementOf, html, useLayoutEffect, useRef, useState } from "./dom.js";
 function textOf(cell) {
   const copy = /** @type {Element} */ (cell.cloneNode(true));
   const unread = "[aria-hidden], .explain, svg";
-  for (const each of copy.querySelectorAll(cell.matches("th.name") ? `${unread}, .flag, .apart-note` : unread)) each.remove();
+  for (const each of copy.querySelectorAll(cell.matches("th.name") ? `${unread}, .flag, .apart-note` : unread))
+    each.remove();
   for (const each of copy.querySelectorAll("small, .flag")) each.before(" ");
   return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
 }
@@ -53,12 +54,13 @@ function Take({ region }) {
       URL.createObjectURL(new Blob([csvOf(rowsOf(region?.current))], { type: "text/csv" })),
     );
   };
+  const ending = location.hash || "#/board";
   const copy = async (/** @type {string} */ name, /** @type {string} */ text) => {
     try {
       await navigator.clipboard.writeText(text);
       setRefused("");
       setDone(name);
-      setIsLocal(text === location.href && location.protocol === "file:");
+      setIsLocal([location.href, ending].includes(text) && location.protocol === "file:");
       elementOf("announced").textContent = "copied";
     } catch {
       // A browser may keep the clipboard from a page that is opened from disk.
@@ -78,8 +80,9 @@ function Take({ region }) {
     ${
       isLocal &&
       html`<p class="legend" role="status">This page is a file on your machine, so the link opens only here. To show
-        this view to others, send them the file and this end of the address:${" "}
-        <code>${location.hash || "#/board"}</code></p>`
+        this view to others, send them the file and the end of the address, which they add to theirs:${" "}
+        <code>${ending}</code>${" "}
+        <button type="button" onClick=${() => copy("end of the address", ending)}>copy the end</button></p>`
     }
     ${
       refused &&

@@ -144,7 +144,7 @@ function Against({ pair, base, other, letter }) {
     </table></div>
     <${Take} region=${region} />
     <p class="legend">The verdict is on the quality core. Final, raw and lift hold latency, so they have none.${" "}
-      ${!pair.speed && "Times are not compared: they are of different machines, of a busy one, or of a service. "}
+      ${pair.untimed && `Times are not compared: ${pair.untimed}. `}
       ${
         pair.corrected_for &&
         html`Its interval and p are corrected for ${plural(pair.corrected_for, "pair")} of results with a rank.`
@@ -197,7 +197,7 @@ function sharedColumns(results, isComparable) {
     {
       key: "flip",
       title: "passed by",
-      hint: "usable, with every anchor, prose judged right; what only A passes comes first, then other flips",
+      hint: "usable, with every anchor and a score of 50 or more; what only A passes comes first, then other flips",
       kind: "number",
       value: (row) => (row.flip ? 1000 : 0) + (isLoss(row) ? 1000 : 0) + row.gap,
       cell: (row) => html`<span class=${isLoss(row) ? "flip bad" : row.flip ? "flip" : ""}>${passedBy(row)}</span>`,
@@ -248,8 +248,7 @@ function CaseByCase({ pairs, details, rows, query }) {
         ><input type="checkbox" checked=${query.flips === "1"} onChange=${change} /> flips only</label>
     </form>
     <p role="status">${shown.length} of ${plural(all.length, "shared case")}, ${plural(flips, "flip")} (passed by some,
-      not by all). An answer passes if it is usable, has every anchor and, if it is prose, is judged right. Its score
-      also counts format and length.</p>
+      not by all). An answer passes if it is usable, has every anchor and a score of 50 or more.</p>
     <${Table}
       label="Case by case"
       columns=${columns}

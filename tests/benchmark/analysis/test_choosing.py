@@ -16,7 +16,7 @@ from benchmark.analysis.leaderboard import Leaderboard, build_leaderboard
 from benchmark.cli.command import PACKAGED_RESULTS, PUBLISHED_RESULTS
 from benchmark.matrix import Track
 from benchmark.record.read import StoredResult, find_results, stored
-from benchmark.render.choosing import ALL_CARDS, facts_text, sentence
+from benchmark.render.choosing import ONLY_CARD, facts_text, sentence
 from benchmark.report import main as report_main
 from ctxsift.errors import InputError
 from tests.conftest import ROOT, published_layout
@@ -194,8 +194,8 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
 
     code, shown, _ = report("--choose", "all, 1 GB")
     assert code == 0
-    # One result is all three, so it stands there once.
-    assert ALL_CARDS in shown
+    # One result is all that there is to choose, so it stands there once.
+    assert ONLY_CARD in shown
     assert shown.count(SMALL) == 1
     assert LARGE not in shown
     assert "1 beat the best baseline (told-lines, 12.0): the whole interval in 'above baseline' is greater" in shown
