@@ -15,17 +15,17 @@ from ctxsift.errors import InputError, near_names
 MODULES = {
     "runner": "run models on the corpus and score every answer",
     "report": "show results as a leaderboard",
-    "compare": "compare two results, or every pair of several",
+    "compare": "compare two results, or all pairs of several results",
     "viewer": "show results as a page in your browser",
     "rescore": "score stored answers again",
     "merge": "merge the shards of a run",
     "corpus": "validate, describe, export or display the corpus or your own data set",
-    "race": "simulate finding the best of many models with fewer cases",
+    "race": "simulate how few cases it takes to find the best of many models",
     "probes": "measure what compaction loses from recorded sessions",
-    "utilization": "measure whether retrieved chunks that an answer needed rank first",
-    "validity": "measure how well the scorer tells right answers from wrong ones",
-    "stress": "measure what changes a score, and whether a model pays off",
-    "record": "print the JSON Schema of result files",
+    "utilization": "measure how well a retriever ranked the chunks that an answer needed",
+    "validity": "measure how well the scorer distinguishes right answers from wrong ones",
+    "stress": "measure what changes a model's score, and whether the model is worth using",
+    "record": "print the JSON Schema for result files",
 }
 _WIDTH = max(map(len, MODULES))
 _LISTED = "\n".join(f"  python -m benchmark.{name:{_WIDTH}}  {says}" for name, says in MODULES.items())

@@ -54,8 +54,8 @@ def build_parser() -> BenchmarkParser:
         "compare",
         "Compare two results (which one is better, by how much, and where), or all pairs of several results.",
         examples=_EXAMPLES,
-        exit_codes="0 compared, 1 the gate failed (--fail-on-drop) or stdout cannot be written, 2 bad usage or input, "
-        "or the gate cannot decide (different scorer or corpus)",
+        exit_codes="0 success, 1 the gate failed (--fail-on-drop) or stdout could not be written to, 2 bad usage or "
+        "input, or the gate cannot decide (different scorer or corpus)",
     )
     add_shown_results(parser)
     what = parser.add_mutually_exclusive_group()
@@ -68,7 +68,8 @@ def build_parser() -> BenchmarkParser:
         "--fail-on-drop",
         type=float,
         metavar="X",
-        help="exit with 1 if the second result is worse than the first by more than X points, with 95%% confidence",
+        help="exit with status 1 if the second result is worse than the first by more than X points, with 95%% "
+        "confidence",
     )
     parser.add_argument(
         "--score",

@@ -27,7 +27,7 @@ _EXAMPLES = """\
   for i in 1 2 3; do python -m benchmark.runner --scenario X --shard $i/3; done; python -m benchmark.merge results/
   python -m benchmark.merge node-a/results node-b/results --output-dir results
 
-The command joins the journals of all shards of a scenario and scores the answers once. The result is the same as that
+The command merges the journals of all shards of a scenario and scores the answers once. The result is the same as that
 of a single run.
 """
 
@@ -38,7 +38,7 @@ def build_parser() -> BenchmarkParser:
         "merge",
         "Merge the shards of a run (benchmark.runner --shard I/N) into one result.",
         examples=_EXAMPLES,
-        exit_codes="0 joined, 1 cases in a joined run failed, 2 bad usage, or shards that are missing, incomplete or "
+        exit_codes="0 success, 1 a case in a merged run failed, 2 bad usage, or shards are missing, incomplete or "
         "from different runs",
     )
     parser.add_argument(
@@ -52,7 +52,7 @@ def build_parser() -> BenchmarkParser:
         help="write the result below DIR; default: %(default)s",
     )
     parser.add_argument(
-        "--dataset", type=Path, metavar="PATH", help="corpus that the run used; default: the packaged one"
+        "--dataset", type=Path, metavar="PATH", help="corpus that the run used; default: the packaged corpus"
     )
     return parser
 

@@ -40,8 +40,8 @@ _EXAMPLES = """\
   python -m benchmark.report results/ --items --top 20   the 20 cases that separate models least
   python -m benchmark.report results/ --choose "json, 2 GB, 5 s, local"    which model to choose for JSON
   python -m benchmark.report results/ --retention        how much of the output filters, models and baselines keep
-  python -m benchmark.report results/ --split test       the third of the corpus that is held out for testing
-  python -m benchmark.report results/ --tag easy-tier    short outputs with simple questions
+  python -m benchmark.report results/ --split test       only the third of the corpus that is held out for testing
+  python -m benchmark.report results/ --tag easy-tier    only short outputs with simple questions
   python -m benchmark.report results/ --slice python     ranks and scores on the cases about Python only
   python -m benchmark.report results/ --slice tool=pytest,difficulty=hard
   python -m benchmark.report results/ --slice intent     scores, intervals and ranks on each kind of question
@@ -57,7 +57,7 @@ def build_parser() -> BenchmarkParser:
         "report",
         "Show stored results as a leaderboard. Optionally write the leaderboard as Markdown and all cases as CSV.",
         examples=_EXAMPLES,
-        exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, or a result that was left out",
+        exit_codes="0 success, 1 stdout could not be written to, 2 bad usage or input, or a result was left out",
     )
     add_shown_results(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report to FILE")
@@ -70,9 +70,9 @@ def build_parser() -> BenchmarkParser:
     parser.add_argument(
         "--choose",
         metavar="NEEDS",
-        help="instead of the leaderboard, recommend the best result, and the smallest and fastest that are not "
-        'significantly worse. NEEDS is a comma-separated list, such as "json, 2 GB, 5 s, local": a '
-        "use (default: all), a limit on memory, a limit on the time per case, and local to exclude services. "
+        help="instead of the leaderboard, recommend the best result, and the smallest and the fastest result that are "
+        'not significantly worse. NEEDS is a comma-separated list, such as "json, 2 GB, 5 s, local": a '
+        "use case (default: all), a limit on memory, a limit on the time per case, and local to exclude services. "
         f"Uses: {', '.join(USES)}",
     )
     parser.add_argument(
@@ -321,7 +321,7 @@ def _show_items(results: Sequence[StoredResult], *, top: int | None, as_json: bo
     items = analyse(results, labels(results))
     if not items:
         raise InputError(
-            "--items", "these results contain no answers of models", "name results of models, not only of baselines"
+            "--items", "these results contain no model answers", "name model results, not only baseline results"
         )
     if as_json:
         print_json(items_document(items[:top]))

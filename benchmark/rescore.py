@@ -61,7 +61,8 @@ def build_parser() -> BenchmarkParser:
         "Score stored answers again after a change to the scorer or to a case's rules. Does not run any model, except "
         "with --judge.",
         examples=_EXAMPLES,
-        exit_codes="0 done, 1 nothing was judged or stdout cannot be written, 2 bad usage or input, 130 interrupted",
+        exit_codes="0 success, 1 no answer was judged or stdout could not be written to, 2 bad usage or input, 130 "
+        "interrupted",
     )
     add_results(parser)
     add_dataset(parser)

@@ -29,7 +29,7 @@ _CONTROL_TRACK = "control"
 # A result file names its scenario within its first bytes.
 _BEGINNING = 4096
 _TRACK = re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"scenario":\s*\{[^{}]{0,2000}?"track":\s*"(\w+)"')
-_USUAL_EXIT_CODES = "0 done, 1 stdout cannot be written, 2 bad usage or input"
+_USUAL_EXIT_CODES = "0 success, 1 stdout could not be written to, 2 bad usage or input"
 
 
 class BenchmarkParser(SuggestingParser):
@@ -71,7 +71,7 @@ def add_shown_results(parser: argparse.ArgumentParser) -> None:
     """Add the results to show, as `options.paths`: those named, else those in `results/`, else the packaged ones."""
     what = (
         f"results tree, run folder or result file, or `{PUBLISHED}`: the 28 published results "
-        "(docs/published-models.md); default: results/ if it contains results of models, otherwise the runs that ship "
+        "(docs/published-models.md); default: results/ if it contains model results, otherwise the runs that ship "
         "with the benchmark"
     )
     parser.add_argument("paths", nargs="*", type=shown_results, default=[], metavar="PATH", help=what)
@@ -197,7 +197,7 @@ def delivered(code: int) -> int:
     A reader that has gone keeps the command's own code: it has what it wanted.
     """
     lost = stdout_loss()
-    return code if lost is None else _refuse(f"stdout cannot be written ({lost.strerror or lost})", EXIT_FAILED)
+    return code if lost is None else _refuse(f"stdout could not be written to ({lost.strerror or lost})", EXIT_FAILED)
 
 
 def _parsed(parser: BenchmarkParser, argv: Sequence[str] | None) -> argparse.Namespace:

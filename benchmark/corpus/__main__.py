@@ -60,7 +60,7 @@ def build_parser() -> BenchmarkParser:
         "corpus",
         "Validate, describe, export or display the corpus.",
         examples=_EXAMPLES,
-        exit_codes="0 no findings, 1 findings (check) or stdout cannot be written, 2 bad usage or input",
+        exit_codes="0 success, 1 there are findings (check) or stdout could not be written to, 2 bad usage or input",
     )
     commands = parser.add_subparsers(dest=_COMMAND, required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():

@@ -121,7 +121,9 @@ Without a model, a run takes one to two minutes. It sends nothing without --remo
 
 exit codes: {exit_codes}
 """
-_EXIT_CODES = "0 done, 1 problems (check) or stdout cannot be written, 2 bad usage or input, 130 interrupted"
+_EXIT_CODES = (
+    "0 success, 1 there are problems (check) or stdout could not be written to, 2 bad usage or input, 130 interrupted"
+)
 _RESULT = Path("results/probes.json")
 # Where rows keep what they answered about one's own sessions.
 _OWN_ANSWERS = Path("results/own.answers")
@@ -162,7 +164,7 @@ def build_parser() -> BenchmarkParser:
     _add_own(commands.add_parser("own", help="show what your own sessions would lose", description=_OWN))
     _add_export(
         commands.add_parser(
-            "export", help="export questions or answers, for others to answer or judge", description=_EXPORT
+            "export", help="export questions for others to answer, or answers for others to judge", description=_EXPORT
         )
     )
     merge = commands.add_parser("merge", help="merge the shards of a run", description=_MERGE)
@@ -175,7 +177,7 @@ def build_parser() -> BenchmarkParser:
     report.add_argument(
         "--method", metavar="NAME", help="show the probes and answers of one method, e.g. 'anchored 2k'"
     )
-    told = "also write a chart (.svg or .png): score against tokens left, and dimensions"
+    told = "also write a chart (.svg or .png) of the score against the tokens left, and of the scores by dimension"
     report.add_argument("--chart", type=Path, metavar="FILE", help=told)
     _add_forms(report)
     report.set_defaults(run=_report)
@@ -203,8 +205,10 @@ def _add_run(run: BenchmarkParser) -> None:
     _add_what(run)
     told = "with --methods: the model (a row of the matrix) that writes the summaries"
     run.add_argument("--model", metavar="ROW", help=told)
-    told = "measure part I of N of the sessions; `merge` joins the parts"
-    run.add_argument("--shard", type=_shard, metavar="I/N", help=f"{told}; in a job array, default: its own part")
+    told = "measure part I of N of the sessions; `merge` merges the parts"
+    run.add_argument(
+        "--shard", type=_shard, metavar="I/N", help=f"{told}; default in a job array: the part of this job"
+    )
     _add_output(run)
     _add_answering(run, default=[EXTRACT, RECORDED])
     _add_forms(run)
@@ -279,7 +283,7 @@ def _add_own(own: BenchmarkParser) -> None:
         "--compacted",
         type=Path,
         metavar="FILE",
-        help="also measure the summary in FILE, a text that was written elsewhere",
+        help="also measure the summary in FILE, a text that a different program wrote",
     )
     own.add_argument(
         "--budget",
@@ -313,7 +317,9 @@ def _add_forms(parser: BenchmarkParser) -> None:
     prices.add_argument("--output-price", type=_price, default=Prices.output, metavar="X", help=told)
     forms = parser.add_argument_group("output").add_mutually_exclusive_group()
     add_json(forms)
-    forms.add_argument("--all", action="store_true", help="print every table: costs, ages, dimensions, criteria")
+    forms.add_argument(
+        "--all", action="store_true", help="print every table, including costs, ages, dimensions and criteria"
+    )
     forms.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     forms.add_argument("--csv", action="store_true", help="print CSV, one line per method and figure")
 

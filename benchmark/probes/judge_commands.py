@@ -87,7 +87,7 @@ def add_judging(commands: argparse._SubParsersAction[BenchmarkParser]) -> None:
         type=_share,
         default=_MOST_UNSCORED,
         metavar="SHARE",
-        help=f"exit with 1 if at least SHARE of the answers are unscored; default: {_MOST_UNSCORED}",
+        help=f"exit with status 1 if at least SHARE of the answers are unscored; default: {_MOST_UNSCORED}",
     )
     forms = judge.add_argument_group("output").add_mutually_exclusive_group()
     add_json(forms)

@@ -48,7 +48,7 @@ To have Claude Code show the agent what it lost after each compaction, add this 
 Claude Code records the summary only after calling its hooks, so this one runs in the background ("async"), and the
 agent sees its output in the next request.
 
-exit code: 0 done, whether or not anything is lost; always 0 with --hook
+exit code: 0 success, whether or not anything is lost; always 0 with --hook
   2  the arguments are wrong, SESSION cannot be read, or it does not contain a compaction with a readable summary
 """
 

@@ -43,12 +43,12 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "race",
-        "Measure what a race for the best scenarios would save, and how often it picks the wrong ones.",
+        "Measure what a race for the best scenarios would save, and how often it picks the wrong scenarios.",
         examples=_EXAMPLES,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     replayed = commands.add_parser(
-        "simulate", help="run races over stored results, with the cases in many different orders"
+        "simulate", help="run races over stored results, with many different orderings of the cases"
     )
     replayed.add_argument(
         "paths", nargs="*", type=Path, metavar="RESULTS", help="results trees, run folders or result files"
@@ -56,7 +56,7 @@ def build_parser() -> BenchmarkParser:
     replayed.add_argument(
         "--drawn", type=positive, metavar="N", help="race over N simulated results instead of RESULTS"
     )
-    replayed.add_argument("--top", nargs="+", type=positive, default=_TOPS, metavar="K", help="find the best K")
+    replayed.add_argument("--top", nargs="+", type=positive, default=_TOPS, metavar="K", help="find the K best results")
     replayed.add_argument(
         "--tolerance",
         nargs="+",
@@ -70,27 +70,31 @@ def build_parser() -> BenchmarkParser:
         type=positive,
         default=_ORDERS,
         metavar="N",
-        help="number of random orders of the cases; default: %(default)s",
+        help="number of random orderings of the cases; default: %(default)s",
     )
     replayed.add_argument(
         "--shuffled",
         type=Shuffled,
         choices=list(Shuffled),
         default=Shuffled.CASES,
-        help="what the random orders shuffle",
+        help="what to shuffle for the random orderings; default: %(default)s",
     )
     replayed.add_argument(
         "--chart",
         type=Path,
         metavar="FILE.svg",
-        help="write a chart of how often the race is right, against the share of answers it needs",
+        help="write a chart that plots how often a race is right against the share of the answers that it needs",
     )
     replayed.set_defaults(handler=_simulate)
     wrong = commands.add_parser(
-        "mistakes", help="run races on the hardest simulated results: ties, and differences near the tolerance"
+        "mistakes", help="run races on simulated results in the worst cases: ties, and differences near the tolerance"
     )
     wrong.add_argument(
-        "--runs", type=positive, default=RUNS, metavar="N", help="number of races of each kind; default: %(default)s"
+        "--runs",
+        type=positive,
+        default=RUNS,
+        metavar="N",
+        help="number of races to run of each kind; default: %(default)s",
     )
     wrong.set_defaults(handler=_mistakes)
     for each in (replayed, wrong):

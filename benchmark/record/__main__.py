@@ -12,7 +12,7 @@ from benchmark.record.schema import result_schema
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command(command_parser("record", "Print the JSON Schema of result files."), _print_schema, argv)
+    return run_command(command_parser("record", "Print the JSON Schema for result files."), _print_schema, argv)
 
 
 def _print_schema(_: argparse.Namespace) -> int:

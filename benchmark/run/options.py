@@ -132,7 +132,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "run only this part of the corpus: dev (two thirds) or test",
+            "run only this part of the corpus: dev (two thirds of it) or test (one third)",
             _one_of(Split),
             "SPLIT",
             with_resume=False,
@@ -143,7 +143,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.WHAT,
-            "run part I of N of the cases; benchmark.merge joins the parts. In a job array, set CTXSIFT_SHARDS=N "
+            "run part I of N of the cases; benchmark.merge merges the parts. In a job array, set CTXSIFT_SHARDS=N "
             "instead. Rerun the same command to resume a shard",
             _shard,
             "I/N",
@@ -164,8 +164,8 @@ class RunnerOptions:
         default=0.0,
         metadata=_given(
             OptionGroup.WHAT,
-            "with --race: accept that a scenario which is left out is up to POINTS (of 100) better than a chosen "
-            "one; default: 0",
+            "with --race: accept that a scenario that is left out may be up to POINTS (of 100) better than a chosen "
+            "scenario; default: 0",
             float,
             "POINTS",
             with_resume=False,
@@ -281,7 +281,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.HOW,
-            "GPUs to use, e.g. cuda:0,cuda:1; each runs one scenario at a time; default: the first GPU",
+            "GPUs to use, e.g. cuda:0,cuda:1; each GPU runs one scenario at a time; default: the first GPU",
             metavar="LIST",
             resumes=True,
         ),
@@ -301,7 +301,7 @@ class RunnerOptions:
         default=None,
         metadata=_given(
             OptionGroup.HOW,
-            "with --ray: number of workers; default: as many as fit",
+            "with --ray: number of workers; default: as many as fit on the cluster",
             int,
             "N",
             resumes=True,
@@ -340,7 +340,7 @@ class RunnerOptions:
         default=False,
         metadata=_switch(
             OptionGroup.HOW,
-            "do not reuse the prefix that a prompt shares with the previous one (slower; the answers are the same)",
+            "do not reuse the prefix that a prompt shares with the previous prompt (slower; the answers are the same)",
             resumes=True,
         ),
     )

@@ -92,9 +92,9 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command; `experiment` is the name of the subcommand that was given."""
     parser = command_parser(
         "stress",
-        "Measure what changes a model's score, and whether the model pays off.",
+        "Measure what changes a model's score, and whether the model is worth using.",
         examples=_EXAMPLES,
-        exit_codes="0 done, 1 stdout cannot be written, 2 bad usage or input, 130 interrupted",
+        exit_codes="0 success, 1 stdout could not be written to, 2 bad usage or input, 130 interrupted",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=BenchmarkParser)
     _add_preselect(commands)

@@ -60,8 +60,8 @@ _OF_MODELS = ("--judge-gguf", "--judge-backend")
 _IN_FLIGHT = 4
 _EXIT_NOTHING_SCORED = 3
 _EXIT_CODES = (
-    "0 done, 1 the mean is below --fail-below, too many rows are unscored (--fail-unscored), or stdout cannot be "
-    "written, 2 bad usage or input, 3 the judge gave no verdict at all"
+    "0 success, 1 the mean is below --fail-below, too many rows are unscored (--fail-unscored), or stdout could not "
+    "be written to, 2 bad usage or input, 3 the judge did not give any verdict"
 )
 # Of all rows: with more of them unscored, a mean is no figure to pass by.
 _MOST_UNSCORED = 0.2
@@ -78,7 +78,7 @@ def build_parser() -> BenchmarkParser:
     """Return the parser of this command."""
     parser = command_parser(
         "utilization",
-        "Measure whether a retriever ranked the chunks that an answer needed above the others.",
+        "Measure how well a retriever ranked the chunks that an answer needed.",
         examples=_EXAMPLES,
         exit_codes=_EXIT_CODES,
     )
@@ -93,8 +93,8 @@ def build_parser() -> BenchmarkParser:
         "--from",
         dest="source",
         choices=[source.value for source in RowSource],
-        help="cases: DATA is a result file, the chunks are the lines that its answers chose, and the answer is gold. "
-        "probes: DATA is a compaction method, and the chunks are the lines of its summaries",
+        help="cases: DATA is a result file, the chunks are the output lines that its answers selected, and the answer "
+        "is gold. probes: DATA is a compaction method, and the chunks are the lines of its summaries",
     )
     add_dataset(parser)
     parser.add_argument("--k", type=positive, metavar="K", help="use only the first K chunks; default: all")
@@ -132,13 +132,13 @@ def build_parser() -> BenchmarkParser:
         "--fail-below",
         type=_ratio,
         metavar="X",
-        help="exit with 1 if the mean is below X, or if there is no row with a figure",
+        help="exit with status 1 if the mean is below X, or if no row has a figure",
     )
     parser.add_argument(
         "--fail-unscored",
         type=_ratio,
         metavar="SHARE",
-        help=f"exit with 1 if at least SHARE of the rows are unscored; default: {_MOST_UNSCORED:g} if "
+        help=f"exit with status 1 if at least SHARE of the rows are unscored; default: {_MOST_UNSCORED:g} if "
         "--fail-below is given",
     )
     return parser

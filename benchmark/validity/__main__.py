@@ -53,8 +53,8 @@ def build_parser() -> BenchmarkParser:
         "Score answers that are known to be right or wrong (correct paraphrases, plausible wrong answers), and "
         "the baselines.",
         examples=_EXAMPLES,
-        exit_codes="0 every figure meets its required value, 1 one does not or stdout cannot be written, 2 bad "
-        "usage or input",
+        exit_codes="0 every figure meets its required value, 1 a figure does not or stdout could not be written to, 2 "
+        "bad usage or input",
     )
     add_dataset(parser)
     parser.add_argument(

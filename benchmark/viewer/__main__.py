@@ -44,7 +44,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer results/ --png pictures/      (no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
   python -m benchmark.viewer --open results/probes.json    (compaction methods, measured by probes)
-  python -m benchmark.viewer results/ --publish site/      (a folder for a web server, with a preview picture)
+  python -m benchmark.viewer results/ --publish site/      (a folder for a web server, with a preview image)
   python -m benchmark.viewer --watch --open results/       (while runs are in progress, until Ctrl-C)
 
 The page is one self-contained file and does not make any network requests. It works from disk, as an e-mail attachment
@@ -58,8 +58,7 @@ def build_parser() -> BenchmarkParser:
         "viewer",
         "Show results as one self-contained HTML page, or write its charts as files.",
         examples=_EXAMPLES,
-        exit_codes="0 page or charts written, 1 stdout cannot be written, 2 bad usage or input, or "
-        "a result is left out",
+        exit_codes="0 success, 1 stdout could not be written to, 2 bad usage or input, or a result is left out",
     )
     add_shown_results(parser)
     parser.add_argument("--open", action="store_true", help="open the page in your browser")
@@ -74,8 +73,8 @@ def build_parser() -> BenchmarkParser:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write the page to FILE; default: viewer.html in the first PATH, or next to it if it is a file (in the "
-        "current folder for results that ship with the benchmark)",
+        help="write the page to FILE; default: viewer.html in the first PATH, or next to it if that PATH is a file "
+        "(in the current folder for results that ship with the benchmark)",
     )
     pictures = parser.add_mutually_exclusive_group()
     pictures.add_argument(
@@ -88,14 +87,14 @@ def build_parser() -> BenchmarkParser:
         "--publish",
         type=Path,
         metavar="DIR",
-        help="write the page to DIR/index.html for a web server, with a picture and text for link previews; DIR must "
-        "be new, empty, or written by --publish before",
+        help="write the page to DIR/index.html for a web server, with an image and text for link previews; DIR must "
+        "be new or empty, or contain a page written by --publish",
     )
     parser.add_argument(
         "--url",
         metavar="URL",
-        help="with --publish: the address at which DIR will be served, e.g. https://example.org/bench/; most link "
-        "previews show the picture only if they get its full address",
+        help="with --publish: the URL at which DIR will be served, e.g. https://example.org/bench/; most link "
+        "previews show the image only if they get its full URL",
     )
     return parser
 

@@ -54,8 +54,8 @@ including those from installed packages.
 
 The result goes to stdout or FILE. A table of the cuts (what was removed, kept and refused) goes to stderr.
 
-exit code: 0 done; 128 + N after signal N
-  1  stdout or FILE cannot be written; if FILE cannot be written, the result goes to stdout
+exit code: 0 success; 128 + N after signal N
+  1  stdout or FILE could not be written to; if FILE could not be, the result goes to stdout
   2  the arguments are wrong, or SESSION cannot be read
   3  a model failed, and the rule-based method wrote a summary instead (after a signal: 128 + N)
 """

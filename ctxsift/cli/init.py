@@ -28,24 +28,24 @@ examples:
   ctxsift init pi --compact
   ctxsift init claude --uninstall
 
-Adds a hook entry that calls this ctxsift by its absolute path, and with --lost a second one. Running the command again
-does not add them twice. --uninstall removes both. The entries go into
+Adds a hook entry that calls this ctxsift by its absolute path, and with --lost a second entry. Running the command
+again does not add an entry twice. --uninstall removes both entries. The entries go into
   claude  ~/.claude/settings.json (or in $CLAUDE_CONFIG_DIR, if set); with --project: .claude/settings.json
   codex   ~/.codex/hooks.json (or in $CODEX_HOME, if set); with --project: .codex/hooks.json
   gemini  ~/.gemini/settings.json; with --project: .gemini/settings.json
 The rest of the file stays unchanged, byte for byte. A copy of the previous file is saved as FILE.ctxsift.bak.
 
-Pi and OpenCode load a plug-in instead, from a file of its own:
+Pi and OpenCode load a plug-in instead, from a separate file:
   pi        ~/.pi/agent/extensions/ctxsift.js (or extensions/ctxsift.js in $PI_CODING_AGENT_DIR, if set);
             with --project: .pi/extensions/ctxsift.js
   opencode  ~/.config/opencode/plugins/ctxsift.js (or opencode/plugins/ctxsift.js in $XDG_CONFIG_HOME, if set);
             with --project: .opencode/plugins/ctxsift.js
 If you change this file, ctxsift neither replaces nor deletes it.
 
-exit code: 0 done, or nothing to do; 2 the arguments are wrong
+exit code: 0 success, or there was nothing to do; 2 the arguments are wrong
   1  nothing was changed, because the file is not valid JSON, contains comments, is a link to a
-     place outside its folder, has hooks of an unknown shape, is no longer the plug-in that ctxsift
-     wrote, or cannot be written
+     location outside its folder, has hooks in an unknown format, is no longer the plug-in that ctxsift
+     wrote, or could not be written to
 """
 
 

@@ -30,7 +30,7 @@ Each line shows a name, its origin (built-in, or the package that provides it) a
 To list judges, use `python -m benchmark.utilization --list-judges`; to list models, use `python -m benchmark.runner
 --list-scenarios`.
 
-exit code: 0 done; 1 stdout cannot be written; 2 the arguments are wrong
+exit code: 0 success; 1 stdout could not be written to; 2 the arguments are wrong
 """
 
 

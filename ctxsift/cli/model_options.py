@@ -22,9 +22,12 @@ def add_model_options(options: argparse._ActionsContainer) -> None:
         help=f"hub id, local path or package:NAME, e.g. {PACKAGED_MODEL}; with --remote, the service's name for "
         "the model (default: CTXSIFT_MODEL)",
     )
-    options.add_argument("--gguf-filename", help="the .gguf file, if --model names a folder or repository")
     options.add_argument(
-        "--backend", help="backend; see `ctxsift list backends` (default: llama_cpp; with --remote: litellm)"
+        "--gguf-filename", help="name of the .gguf file to use, if --model names a folder or repository"
+    )
+    options.add_argument(
+        "--backend",
+        help="backend that runs the model; see `ctxsift list backends` (default: llama_cpp; with --remote: litellm)",
     )
     options.add_argument(
         "--device",

@@ -32,9 +32,9 @@ The last line that `ctxsift run` prints contains this command with the ID of the
 days after they were last read; at most 200 outputs and 200 MB are stored. Only you can read the files. They still
 contain any secrets that the command printed.
 
-exit code: 0 printed; 2 the arguments are wrong, or the pattern took longer than five seconds
-  1  there is no output with this ID, or it cannot be read or printed
-  3  the output has been deleted; run its command again
+exit code: 0 success; 2 the arguments are wrong, or the pattern took longer than five seconds
+  1  there is no output with this ID, or the output could not be read or printed
+  3  the output has been deleted; rerun the command that printed it
 """
 
 

@@ -35,8 +35,8 @@ OpenAI or Anthropic messages. It recognises the format from the content. Without
 or Codex session in this folder. It replaces secrets with *** unless you give --keep-secrets. It does not send anything
 anywhere, and does not run any command.
 
-exit code: 0 done; 128 + N after signal N
-  1  stdout, or the output file of convert, cannot be written
+exit code: 0 success; 128 + N after signal N
+  1  stdout, or the output file of convert, could not be written to
   2  the arguments are wrong, or FILE cannot be read
 """
 

@@ -23,7 +23,7 @@ they shortened. "bytes" compares the size of the shortened outputs with the size
 measure what an agent's turns cost. "read again" counts outputs that `ctxsift raw` printed later; opening the file
 directly does not count.
 
-exit code: 0 printed; 1 the counts cannot be read; 2 the arguments are wrong
+exit code: 0 success; 1 the counts could not be read; 2 the arguments are wrong
 """
 
 

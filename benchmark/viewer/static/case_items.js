@@ -194,7 +194,7 @@ function CasesByModel({ query }) {
   if (!loaded) return html`${head}<p role="status">Unpacking…</p>`;
   const { boards, catalog } = loaded;
   const board = boards.find(({ about }) => about === query.board) ?? boards[0];
-  if (!board) return html`${head}<p>These results contain no answers of models.</p>`;
+  if (!board) return html`${head}<p>These results contain no model answers.</p>`;
   const order = board.orders.find(({ key }) => key === query.order) ?? board.orders[0];
   const items = chosenItems(board, order, catalog, query);
   if (query.case) return html`<${AllAnswers} key=${query.case} board=${board} items=${items} query=${query} />`;

@@ -261,7 +261,7 @@ def test_what_cannot_be_printed_is_a_failure_unless_nobody_wants_it(tmp_path: Pa
     words = COMMANDS[command].format(V2, ROOT / "matrix.json")
     done = in_shell(f"{words} >/dev/full", tmp_path)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == f"error: stdout cannot be written ({os.strerror(errno.ENOSPC)})"
+    assert done.stderr.splitlines()[-1] == f"error: stdout could not be written to ({os.strerror(errno.ENOSPC)})"
     assert "Traceback" not in done.stderr
     done = in_shell(f"{words} | true", tmp_path)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)

@@ -214,7 +214,7 @@ def test_help_tells_exit_codes_and_examples(tmp_path: Path) -> None:
     done = call(tmp_path, "--help")
     assert done.returncode == 0
     assert "examples:\n  ctxsift session list\n" in done.stdout
-    assert "exit code: 0 done" in done.stdout
+    assert "exit code: 0 success" in done.stdout
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
