@@ -177,8 +177,8 @@ RATIO = Figure[Summary](
 SAVED = Figure[Summary](
     "saved",
     "saved",
-    "share of the input that an agent need not read, counting only answers that keep all anchors; 'net saved' also "
-    "subtracts the answers that were read in vain",
+    "share of the input that an agent does not have to read, counting only answers that keep all anchors; 'net "
+    "saved' also subtracts the answers that were read in vain",
     lambda s: s.compression.tokens_saved_share if s.compression else None,
     _SHARE,
 )
@@ -284,7 +284,7 @@ AXES = (
     Figure[Summary](
         "spared",
         "tokens saved with all anchors",
-        "input tokens that an agent need not read, counting only answers that keep all anchors",
+        "input tokens that an agent does not have to read, counting only answers that keep all anchors",
         lambda s: s.compression.tokens_saved if s.compression else None,
         _COUNT,
     ),

@@ -40,7 +40,8 @@ class RetentionColumn:
 COLUMNS = (
     RetentionColumn(
         "net saved %",
-        "share of the input that an agent need not read; if an anchor is missing, it also reads the raw output",
+        "share of the input that an agent does not have to read; if an anchor is missing, the agent also reads the raw "
+        "output",
         lambda r: r.net_saved,
         _PERCENT,
         lambda r: r.net_saved_interval,
@@ -48,24 +49,37 @@ COLUMNS = (
     RetentionColumn(
         "anchors kept", "mean share of the anchors that are in the answer", lambda r: r.anchors_kept, _SHARE
     ),
-    RetentionColumn("all kept", "share of the cases in which every anchor was kept", lambda r: r.all_kept, _SHARE),
+    RetentionColumn(
+        "all kept", "share of the cases in which the answer contains every anchor", lambda r: r.all_kept, _SHARE
+    ),
     RetentionColumn("tokens left %", "answer tokens as a share of input tokens", lambda r: r.tokens_left, _PERCENT),
     RetentionColumn(
-        "times shorter", "input tokens per answer token, of every answer judged here", lambda r: r.ratio, _TIMES
+        "times shorter", "input tokens per answer token, across all answers judged here", lambda r: r.ratio, _TIMES
     ),
     RetentionColumn(
-        "above random", "anchors kept, minus what random lines of the same size keep", lambda r: r.lift, _LIFT
+        "above random",
+        "share of the anchors kept, minus the share that random lines of the same size keep",
+        lambda r: r.lift,
+        _LIFT,
     ),
     RetentionColumn(
-        "tf-idf", "anchors kept by the lines nearest to the question, same size", lambda r: r.tf_idf_kept, _SHARE
+        "tf-idf",
+        "share of the anchors in the lines nearest to the question, cut at the same size",
+        lambda r: r.tf_idf_kept,
+        _SHARE,
     ),
     RetentionColumn(
         RECOVERED.title,
-        "the final score of the leaderboard: it requires a certain format",
+        "the final score on the leaderboard, which requires a specific format",
         lambda r: r.score,
         _SCORE,
     ),
-    RetentionColumn("line ms", "time for one line of input: mostly the program's startup", lambda r: r.line_ms, _MS),
+    RetentionColumn(
+        "ms per line",
+        "milliseconds for one line of input: mostly the time that the program takes to start",
+        lambda r: r.line_ms,
+        _MS,
+    ),
 )
 _LEFT_OUT = {
     LeftOut.DERIVED: "with anchors that the output does not contain (counts, keys)",

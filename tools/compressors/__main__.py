@@ -75,8 +75,8 @@ def measured(results: Sequence[StoredResult]) -> str:
     parts = [
         f"Measured on {when}: {'; '.join(map(board_title, boards))}.",
         *retention_tables(retention_boards(boards, ranked, RetentionJudge(Embedder()))),
-        markdown_table(["row", "what", "version", "install"], versions),
-        *([markdown_table(["noted", ""], [note.split(": ", 1) for note in odd])] if odd else []),
+        markdown_table(["row", "program", "version", "how to install it"], versions),
+        *([markdown_table(["row", "note"], [note.split(": ", 1) for note in odd])] if odd else []),
         *(["## In front of a model", markdown_table(BEFORE_TITLES, behind)] if behind else []),
     ]
     return "\n\n".join(parts) + "\n"
