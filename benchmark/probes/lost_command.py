@@ -38,15 +38,15 @@ examples:
 The command reads the summary that the agent's program recorded at the last compaction, and compares it with the steps
 that the compaction removed. Rules find the user's instructions, open tasks, decisions, findings and files in these
 steps, and search the summary for them. An entry marked "in other words" may be in the summary in different wording, so
-check there. Nothing is sent anywhere.
+check there. Nothing is sent over the network.
 
-To have Claude Code show the agent what it lost after each compaction, add this to settings.json:
+To have Claude Code show the agent after each compaction what it has lost, add this to settings.json:
 
   {"hooks": {"SessionStart": [{"matcher": "compact", "hooks": [
     {"type": "command", "command": "ctxsift lost --hook", "timeout": 30, "async": true}]}]}}
 
-Claude Code records the summary only after calling its hooks, so this one runs in the background ("async"), and the
-agent sees its output in the next request.
+Claude Code records the summary only after calling its hooks, so this hook runs in the background ("async"), and the
+agent sees the output of the hook in the next request.
 
 exit code: 0 success, whether or not anything is lost; always 0 with --hook
   2  the arguments are wrong, SESSION cannot be read, or it does not contain a compaction with a readable summary

@@ -91,7 +91,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         type=tokens,
         default=DEFAULT_KEEP_LAST,
         metavar="N",
-        help="keep the last steps, up to N tokens; the very last step is always kept (default: %(default)s)",
+        help="keep the last steps, up to N tokens in total; the very last step is always kept (default: %(default)s)",
     )
     one.add_argument(
         "--threshold",
@@ -103,7 +103,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
         "--format",
         choices=FORMATS,
         default=FORMATS[0],
-        help="output format: Markdown, messages in a service's format, or ATIF (default: %(default)s)",
+        help="output format: Markdown, messages in the format of a service's API, or ATIF (default: %(default)s)",
     )
     model = one.add_argument_group(
         "asking a model", "only with --model, --backend or --remote; otherwise the summary is written by rules"

@@ -52,7 +52,7 @@ machine only with --remote or CTXSIFT_REMOTE=1.
 
 The command after `--` receives your standard input; ctxsift reads its stdout and stderr. If the model fails, or if its
 answer is cut off, repeats itself, contradicts the exit code or is rejected, ctxsift prints the original output
-unchanged and a warning on stderr. It does the same after Ctrl-C or another signal, and if the output is longer than
+unchanged and a warning on stderr. It does the same after Ctrl-C or any other signal, and if the output is longer than
 {MOST_MB} MB. The signal is passed on to the command; a second signal kills the command.
 
 The prompt contains the command after `--` and its exit code or, for piped output, the values of --command and
@@ -60,7 +60,7 @@ The prompt contains the command after `--` and its exit code or, for piped outpu
 
 exit code: the command's (128 + N if signal N killed it); without a command 0, or 128 + N after signal N.
   2  the arguments or settings are wrong; piped data passes through unchanged, and no command is run
-  126, 127  the command cannot be run, or was not found
+  126, 127  the command could not be run, or was not found
 """
 
 

@@ -25,13 +25,13 @@ EXIT_PROBLEM = 1
 _EPILOG = f"""\
 The command checks
   the version and path of ctxsift, and whether {SWITCH}=0 switches it off here
-  the folder for full outputs, by writing a file there and deleting it
+  whether full outputs can be stored, by writing a file to their folder and deleting it
   each agent: whether it is installed, whether its settings (for all projects, and for the project in this folder)
   contain the ctxsift entry, and whether the program that the entry calls exists
-  ctxsift hook, once for each agent, with a test output that is not stored
+  whether ctxsift hook works, by calling it once for each agent with a test output that is not stored
 
-A dash marks what is missing; agents that are not on this machine share one line. The command does not change any
-settings, and does not run the command in any entry.
+A dash marks what is missing; agents that are not installed on this machine share one line. ctxsift doctor does not
+change any settings, and does not run the command in any entry.
 
 exit code: 0 no problem found, even if no agent has the entry; 2 the arguments are wrong
   1  something is wrong; the line marked WRONG says what

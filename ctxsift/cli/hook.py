@@ -33,7 +33,7 @@ _EXITED = re.compile(r"\n\nCommand exited with code ([0-9]{1,10})\Z")
 _CUT = re.compile(r"Warning: truncated output \(original token count: [0-9]+\)\n")
 
 _EPILOG = """\
-An agent (Claude Code, Codex, Gemini CLI, Pi, OpenCode) calls this command after it runs a shell command, and sends its
+An agent (Claude Code, Codex, Gemini CLI, Pi, OpenCode) calls this command after it runs a shell command, and sends
 JSON on standard input. `ctxsift init claude` adds this to settings.json:
 
   {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [
@@ -41,9 +41,9 @@ JSON on standard input. `ctxsift init claude` adds this to settings.json:
 
 For Pi and OpenCode, a plug-in calls this command; `ctxsift init pi` and `ctxsift init opencode` write the plug-in.
 
-Codex and Gemini CLI can replace a result only by blocking it, so they show the shortened output as the reason. Codex
-calls the hook only after you trust it (/hooks). Cursor cannot replace the output of its shell, so for Cursor the answer
-is always {}.
+Codex and Gemini CLI can replace a result only by blocking it, so they show the shortened output as the reason for
+blocking it. Codex calls the hook only after you mark the hook as trusted (/hooks). Cursor cannot replace the output of
+its shell commands, so for Cursor the hook always prints {}.
 
 The hook shortens long output from tests, linters, builds and installations in the same way as `ctxsift run`. All other
 output stays unchanged, including output that a command selects on purpose (cat, git diff, ... | tail). Claude Code

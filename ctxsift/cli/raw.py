@@ -60,7 +60,7 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     )
     one.add_argument("--path", action="store_true", help="print the path of the file instead of its contents")
     one.add_argument(
-        "--list", action="store_true", help="list the stored outputs (ID, size, last use), most recently used first"
+        "--list", action="store_true", help="list the stored outputs (ID, size, last use), the most recently used first"
     )
     one.add_argument("--clear", action="store_true", help="delete all stored outputs")
 

@@ -39,15 +39,15 @@ examples:
   ctxsift raw 3f2a9c81d04e --lines 120:180
 
 If the output is {DEFAULT_MIN_BYTES:,} bytes or longer, `ctxsift run` prints only the most relevant lines, which it
-selects by rules, without a model. The lines keep their order and wording, and gaps are marked with the number of lines
-left out. The last line gives the number of lines, the exit code, the path of the full output, and `ctxsift raw ID`,
-which prints that output. The file contains the output unchanged, including any secrets, and only you can read it. It is
-deleted seven days after it was last read; at most 200 outputs and 200 MB are stored.
+selects by rules, without a model. The lines keep their order and wording, and each gap is marked with the number of
+lines left out. The last line gives the number of lines, the exit code, the path of the full output, and
+`ctxsift raw ID`, which prints the full output. The file contains the output unchanged, including any secrets, and only
+you can read the file. It is deleted seven days after it was last read; at most 200 outputs and 200 MB are stored.
 
 The output is printed unchanged if
-  it is shorter, is not text, or is longer than {MOST_MB} MB
+  it is shorter than this, is not text, or is longer than {MOST_MB} MB
   shortening would save less than a quarter, or less than 1,500 bytes
-  the command failed and none of the lines that fit show why
+  the command failed, and none of the lines that fit into the shortened output show why
   the full output cannot be stored
   it comes from `ctxsift raw`, or from a command that reads a stored file
   {SWITCH}=0 is set
@@ -57,7 +57,7 @@ receives your standard input and your signals.
 
 exit code: the command's (128 + N if signal N killed it)
   2  the arguments are wrong; the command was not run
-  126, 127  the command cannot be run, or was not found
+  126, 127  the command could not be run, or was not found
 """
 
 

@@ -33,7 +33,7 @@ examples:
 The command reads sessions from Claude Code, Codex, Pi, SWE-agent and mini-SWE-agent, ATIF trajectories, and lists of
 OpenAI or Anthropic messages. It recognises the format from the content. Without FILE, it reads the newest Claude Code
 or Codex session in this folder. It replaces secrets with *** unless you give --keep-secrets. It does not send anything
-anywhere, and does not run any command.
+over the network, and does not run any command.
 
 exit code: 0 success; 128 + N after signal N
   1  stdout, or the output file of convert, could not be written to
