@@ -41,7 +41,7 @@ _EXAMPLES = """\
   python -m benchmark.viewer --open                        (results/, or the runs that ship with the benchmark)
   python -m benchmark.viewer --open results/
   python -m benchmark.viewer results/ ../other-machine/results/ -o both.html
-  python -m benchmark.viewer results/ --png pictures/      (no browser needed)
+  python -m benchmark.viewer results/ --png charts/        (writes the charts as files; no browser needed)
   python -m benchmark.viewer --open published              (the 28 published results)
   python -m benchmark.viewer --open results/probes.json    (compaction methods, measured by probes)
   python -m benchmark.viewer results/ --publish site/      (a folder for a web server, with a preview image)
