@@ -21,11 +21,11 @@ def test_values() -> None:
 
 
 def test_thresholds() -> None:
-    assert f"low median | below {figures.LOW_MEAN} |" in PAGE
-    assert figures.LOW_MEAN == figures.LOW_MEDIAN
-    assert f"deviation above {figures.HIGH_DEVIATION} |" in PAGE
-    assert f"low maximum | below {figures.LOW_HIGHEST} |" in PAGE
-    assert f"fewer than {figures.SMALL_SAMPLE} defined rows |" in PAGE
+    assert f"low mean | the mean is below {figures.LOW_MEAN} |" in PAGE
+    assert f"low median | the median is below {figures.LOW_MEDIAN} |" in PAGE
+    assert f"deviation is above {figures.HIGH_DEVIATION} |" in PAGE
+    assert f"low maximum | the maximum is below {figures.LOW_HIGHEST} |" in PAGE
+    assert f"fewer than {figures.SMALL_SAMPLE} rows are defined |" in PAGE
 
 
 def test_python() -> None:

@@ -90,4 +90,4 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == shown
     assert main(["sample", "--labels-column", "labels_a", "--json"]) == 0
     mean = json.loads(capsys.readouterr().out)["spread"]["mean"]
-    assert f"and {figure(mean)} by the labels of reader A" in " ".join(PAGE.split())
+    assert f"and {figure(mean)} with the labels from reader A" in " ".join(PAGE.split())
