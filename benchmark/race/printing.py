@@ -12,15 +12,15 @@ from benchmark.render.figures import counted, form_text
 
 _PERCENT = Form(scale=100, suffix="%")
 SIMULATED_TITLES = (
-    "best",
+    "best K",
     "tolerance",
-    "generations",
-    "in 90% of the orders",
+    "answers used",
+    "answers used in 90% of the orders",
     "right",
-    "the very best K",
+    "exactly the best K",
     "right if spread evenly",
 )
-MISTAKES_TITLES = ("order", "tolerance", "gap", "generations", "a scenario stopped early", "wrong", "of")
+MISTAKES_TITLES = ("order", "tolerance", "gap", "answers used", "a scenario stopped early", "wrong", "of")
 
 
 def about(board: RaceBoard, orders: int, shuffled: Shuffled) -> str:
