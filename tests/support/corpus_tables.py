@@ -27,7 +27,7 @@ def card(cases: Sequence[Case], count_tokens: Callable[[str], int]) -> str:
         "cases about rare tools": _share(cases, LONG_TAIL),
         "negatives (there is nothing to report)": f"{_tagged(cases, NEGATIVE)}",
         "hostile cases (tag `hostile`)": f"{_tagged(cases, HOSTILE)}",
-        f"inputs of {LONG_TOKENS:,} to {MAX_TOKENS:,} tokens (SmolLM2's)": f"{long}",
+        f"inputs of {LONG_TOKENS:,} to {MAX_TOKENS:,} tokens (SmolLM2 tokenizer)": f"{long}",
         "prose cases with statements": f"{sum(bool(case.statements) for case in prose)} of {len(prose)}",
         "captures": f"{_captures(cases)}",
         "tools and subcommands in them": f"{len({case.capture.tool for case in cases})}",
