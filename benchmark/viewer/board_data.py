@@ -22,7 +22,7 @@ from benchmark.cases import Difficulty
 from benchmark.matrix import Track
 from benchmark.record.base import Interval as Ends
 from benchmark.record.read import StoredResult
-from benchmark.record.summary import Summary
+from benchmark.record.summary import Dimension, Summary
 from benchmark.record.views import ViewSummary
 from benchmark.render import models
 from benchmark.render.figures import board_title, counted, headline_text, is_old
@@ -73,7 +73,7 @@ _TERMS = {
     "case": "one output of a command, with one question about it; a model answers each case once",
     "gold": "the reference answer to a case, checked by hand against the output",
     "anchor": "a string that the answer must contain, such as a file name, a number or an error code",
-    "intent": "the kind of answer that a case asks for, e.g. summary, json or exact-lines",
+    str(Dimension.INTENT): "the kind of answer that a case asks for, e.g. summary, json or exact-lines",
     "easy tier": "the 40 cases with the shortest outputs and the plainest questions; scores on them are higher",
     "scorer": "the version of the scoring rules; only scores of one version can be compared",
     "loop": "the model repeated itself, so generation was stopped",
