@@ -54,6 +54,8 @@ Without --scenario or --phase, all enabled scenarios run. The phases in matrix.j
   {", ".join(PHASES)}
 """
 _FULL_MARKS = 100.0
+# Scenarios that have one problem in common.
+_MOST_NAMED = 5
 _LISTED = "scenario track phase model quantization"
 _EXIT_CODES = "0 all complete, 1 a scenario failed or is incomplete, 2 bad usage or input, 130 interrupted"
 
@@ -218,8 +220,11 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
 
     if group.damage:
         tell(group.damage)
+    by_problem: dict[str, list[str]] = {}
     for gap in group.not_ready:
-        tell(f"not ready: {gap.scenario.name}: {gap.problem}")
+        by_problem.setdefault(gap.problem, []).append(gap.scenario.name)
+    for problem, names in by_problem.items():
+        tell(_gap_line(problem, names))
     if group.shard:
         _tell_shard(group, group.shard)
         return
@@ -234,6 +239,14 @@ def _tell_readiness(group: RunGroup, options: RunnerOptions) -> None:
                 found = f"an unfinished run of the same has {run.answers} of {len(plan.cases)} answers"
                 resume = options.resume_command(run.journal.parent)
                 tell(f"{plan.scenario.name}: {found}; to resume it: {resume}")
+
+
+def _gap_line(problem: str, names: Sequence[str]) -> str:
+    """Return one line about all scenarios that have the same problem; where they are many, a few are named."""
+    if len(names) == 1:
+        return f"not ready: {names[0]}: {problem}"
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{len(names)} scenarios are not ready: {problem}: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _tell_shard(group: RunGroup, shard: Shard) -> None:

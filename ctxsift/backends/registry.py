@@ -31,8 +31,10 @@ def backend_class(name: str) -> Any:
     try:
         return found[name].load()
     except ModuleNotFoundError as error:
-        hint = f"; {install_hint(_EXTRAS[name])}" if name in _EXTRAS else ""
-        raise LoadError(f"the package {error.name!r} is not installed{hint}") from error
+        if name in _EXTRAS:
+            # Which of its packages was looked for first tells nobody anything.
+            raise LoadError(install_hint(_EXTRAS[name])) from error
+        raise LoadError(f"the package {error.name!r} is not installed") from error
     except Exception as error:  # other people's code
         raise LoadError(f"backend {name!r} cannot be imported: {error}") from error
 

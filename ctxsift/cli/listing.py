@@ -65,7 +65,8 @@ def _backends() -> Iterator[tuple[str, str, str]]:
         try:
             what = _said_of(backend_class(point.name))
         except CtxsiftError as error:
-            what = str(error)
+            says = _read_of(point)
+            what = f"{says}; {error}" if says else str(error)
         yield point.name, _origin(point), what
 
 
@@ -112,5 +113,24 @@ def _origin(point: EntryPoint) -> str:
 def _said_of(made: object) -> str:
     """Return what its first line says it is, for those who do not read code."""
     # Of what is made with settings, the class says it.
-    first = (getattr(getattr(made, "func", made), "__doc__", None) or "").strip().partition("\n")[0]
-    return first.partition("; see ")[0].partition(". ")[0].rstrip(".") or "says nothing of itself"
+    return _first(getattr(getattr(made, "func", made), "__doc__", None)) or "says nothing of itself"
+
+
+def _first(doc: str | None) -> str:
+    line = (doc or "").strip().partition("\n")[0]
+    return line.partition("; see ")[0].partition(". ")[0].rstrip(".")
+
+
+def _read_of(point: EntryPoint) -> str:
+    """Return what the source says of a class that cannot be imported; empty where it cannot be read."""
+    import ast
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    try:
+        spec = find_spec(point.module)
+        body = ast.parse(Path((spec and spec.origin) or "").read_bytes()).body
+    except Exception:  # other people's packages
+        return ""
+    found = [each for each in body if isinstance(each, ast.ClassDef) and each.name == point.attr]
+    return _first(ast.get_docstring(found[0])) if found else ""

@@ -186,6 +186,15 @@ def test_missing_weights_are_told_for_all_scenarios_at_once(runner: Run, tmp_pat
     assert [result["scenario"]["name"] for result in results(tmp_path)] == ["fine"]
 
 
+def test_scenarios_that_lack_the_same_are_told_in_one_line(runner: Run, tmp_path: Path) -> None:
+    lost = scripted(tmp_path, "s") | {"track": "cpu", "model": "./nowhere", "gguf_filename": "m.gguf"}
+    del lost["backend"]
+    write_matrix(tmp_path, *(lost | {"name": f"s{number}"} for number in range(7)))
+    told = runner("--max-cases", "1").stderr
+    assert "7 scenarios are not ready: ./nowhere: no such file or folder: s0, s1, s2, s3, s4 and 2 more\n" in told
+    assert told.count("nowhere") == 1
+
+
 def test_remote_scenarios_need_the_remote_flag(runner: Run, tmp_path: Path) -> None:
     row = scripted(tmp_path, default="x") | {"track": "remote", "device": "remote"}
     write_matrix(tmp_path, row)

@@ -164,7 +164,7 @@ def test_without_ray_it_says_what_to_install(work: Path) -> None:
         [sys.executable, "-c", script, *SMALL, "--ray"], cwd=work, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    hint = "for workers on several machines: pip install 'ctxsift-bench[ray]'"
+    hint = "workers on several machines need: pip install 'ctxsift-bench[ray]'"
     assert f"--ray: needs Ray, which is not installed; {hint}" in done.stderr
 
 

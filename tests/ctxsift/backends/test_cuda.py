@@ -61,7 +61,7 @@ class FakeCuda:
         (Sight(BNB, "12.8", True, TWO), "cuda:1", "bnb-8bit", "needs compute capability 7.5; NVIDIA P100 has 6.0"),
         (Sight(HERE), "cuda", "none", "torch 2.13.0 was built without CUDA; install a build of torch for CUDA"),
         (Sight(HERE, "12.8"), "cuda", "none", "torch 2.13.0 (for CUDA 12.8) sees none; check the driver"),
-        (Sight({}), "cuda", "none", "torch, transformers, accelerate are not installed; for models on a GPU: "),
+        (Sight({}), "cuda", "none", "torch, transformers, accelerate are not installed; models on a GPU need: "),
         (Sight(HERE, error="OSError: libcudart.so.12"), "cuda", "none", "torch cannot be used: OSError: libcudart"),
     ],
 )

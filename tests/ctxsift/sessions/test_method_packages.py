@@ -192,6 +192,17 @@ def test_lists_that_there_are_not(packages: Path, options: list[str], told: str)
     assert told in done.stderr
 
 
+def test_a_backend_that_lacks_its_packages_is_described_all_the_same() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['jinja2', 'llama_cpp'])); "
+        "from ctxsift.cli.main import main; sys.exit(main(['list', 'backends', '--json']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    says = {each["name"]: each["what"] for each in json.loads(done.stdout)}["llama_cpp"]
+    assert says.startswith("Run a GGUF model in this process through llama.cpp; models on this machine need: pip")
+    assert "jinja2" not in says
+
+
 def test_built_in_is_what_this_distribution_brings() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == listing._OWN
