@@ -158,6 +158,8 @@ def test_consent_without_an_address(tmp_path: Path) -> None:
     done = run_process(*command, "--remote", "--", "cat", "log", cwd=tmp_path)
     assert done.returncode == 2
     assert "--remote: no service is configured: set CTXSIFT_LLM_BASE_URL" in done.stderr
+    bare = run_process("ctxsift", "compress", "what failed?", "--remote", "--", "cat", "log", cwd=tmp_path)
+    assert "--remote: no service is configured: set CTXSIFT_LLM_BASE_URL and CTXSIFT_MODEL; see" in bare.stderr
     # The setting alone is no wish to ask one.
     plain = run_process("ctxsift", "compress", "what failed?", "--", "cat", "log", cwd=tmp_path, CTXSIFT_REMOTE="1")
     assert (plain.returncode, plain.stderr) == (0, "")

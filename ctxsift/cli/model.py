@@ -127,9 +127,7 @@ def model_of(options: argparse.Namespace, settings: Settings) -> ChosenModel | N
 
 
 def _refuse_service(model: ChosenModel, options: argparse.Namespace, settings: Settings) -> None:
-    """Raise InputError where a service is named without an address, or has one and nothing settles who is asked."""
-    if options.remote and settings.llm_base_url is None:
-        raise InputError("--remote", "no service is configured: set CTXSIFT_LLM_BASE_URL", "see .env.example")
+    """Raise InputError where a service has an address and nothing settles who is asked."""
     settled = model.asks_service or options.backend or _named(options, settings).is_here
     if settings.llm_base_url is not None and not settled:
         # Earlier versions asked the service as soon as it had an address: this model may be one of its own.
@@ -144,9 +142,15 @@ def _refuse_preselection(options: argparse.Namespace) -> None:
 
 
 def chosen_of(options: argparse.Namespace, settings: Settings) -> tuple[BackendPlace, str]:
-    """Return where a model runs, and its name. Raises InputError as `place_of` does, and where no model is named."""
+    """Return where a model runs, and its name.
+
+    Raises InputError as `place_of` does, and where no model is named, or a service without an address is.
+    """
     named = _named(options, settings)
     place = place_of(named, settings)
+    if named.remote and settings.llm_base_url is None:
+        unset = "CTXSIFT_LLM_BASE_URL" if named.model else "CTXSIFT_LLM_BASE_URL and CTXSIFT_MODEL"
+        raise InputError("--remote", f"no service is configured: set {unset}", "see .env.example")
     if named.model:
         return place, named.model
     if place.backend == SERVICE:
